@@ -16,6 +16,7 @@ const workerEntries = [
   'list-adapters',
   'predict',
   'probe-backend',
+  'serve',
   'set-up',
   'try-backend',
   'worker',

@@ -4,15 +4,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { renameFlushed } from '../../core/node/atomic-file.ts';
 import { explainFileError } from '../../core/node/file-error.ts';
 import type { PredictReply, PredictTask } from '../../core/protocol/run/checkpoint-tasks.ts';
-import type { RunRecord } from '../../core/protocol/run/record.ts';
-import { isUsable } from '../backends/choose-blas.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { predictEntry } from '../processes/node-process.ts';
-import { codeOfRun } from '../runs/configuration/kept-code.ts';
-import { dataFolders } from '../store/home.ts';
-import { readRunRecord } from '../store/runs/run-folder.ts';
 import { grantFor } from '../trust/grant.ts';
-import { requireTrust, whyNotTrusted } from '../trust/project-trust.ts';
+import { ensembleSource } from './ensemble-source.ts';
 
 /** Time for the first block of samples, and for each further one. */
 const timeoutMs = 1_800_000;
@@ -70,27 +65,12 @@ async function ask(
   request: PredictRequest,
   { input, written, aside }: { input: string; written: string; aside: string },
 ): Promise<PredictReport> {
-  const { folder, set = null, format, withMembers = false, firstRows = 0, signal, progress } = request;
-  const record = existsSync(join(folder, 'ensemble.json')) ? null : await readRunRecord(folder);
-  const refusal = record === null ? null : whyNotTrusted(record.project.folder);
-  const blas = record?.blas ?? null;
-  const device = record?.plan[0].device;
-  const task: PredictTask = {
-    folder,
-    set,
-    source: record === null ? null : await sourceOf(folder, record, refusal),
-    blas: blas !== null && (await isUsable(blas)) ? blas : null,
-    input,
-    output: written,
-    format,
-    withMembers,
-    firstRows,
-  };
-  const project = record === null || refusal !== null ? null : record.project.folder;
+  const { folder, set, format, withMembers = false, firstRows = 0, signal, progress } = request;
+  const { task, project, device } = await ensembleSource(folder, set);
   const reply = await askProcess<PredictReply>({
     entry: predictEntry,
     args: [],
-    message: task,
+    message: { ...task, input, output: written, format, withMembers, firstRows } satisfies PredictTask,
     timeoutMs,
     grant: grantFor({ project, read: [folder, input], write: [aside], device }),
     ...(device && { device }),
@@ -103,18 +83,4 @@ async function ask(
     return { rows, set, warnings, first };
   }
   throw new Error(reply.type === 'failed' ? reply.message : 'The process ended while it predicted.');
-}
-
-async function sourceOf(folder: string, record: RunRecord, refusal: string | null): Promise<PredictTask['source']> {
-  const { config, project, task } = record;
-  return {
-    runFolder: folder,
-    projectFolder: refusal === null ? requireTrust(project.folder) : project.folder,
-    // Most predictions need nothing of the project: the run saved its models.
-    projectRefusal: refusal,
-    task,
-    ...(await codeOfRun(folder, record)),
-    dataFolders: dataFolders(),
-    config,
-  };
 }

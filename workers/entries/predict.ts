@@ -3,11 +3,10 @@ import { stat } from 'node:fs/promises';
 import type { PredictionColumn } from '../../core/ensemble/columns.ts';
 import { type PredictReply, type PredictTask, predictTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
-import { openEnsemble } from '../inference/open-ensemble.ts';
 import { predictFile } from '../inference/predict-file.ts';
 import type { TableInputs } from '../inference/read-inputs.ts';
-import { startBackend } from '../backends/backend.ts';
-import { RunModels } from '../project/rebuild-model.ts';
+import { openSource } from '../project/open-source.ts';
+import type { RunModels } from '../project/rebuild-model.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
 
 /**
@@ -16,13 +15,9 @@ import { explainError, stackOf } from '../project/trace/explain-error.ts';
  */
 
 async function predict(task: PredictTask): Promise<PredictReply> {
-  const { folder, set, source, input, output, format, withMembers, firstRows } = task;
+  const { source, input, output, format, withMembers, firstRows } = task;
   await stat(input);
-  const { backend, determinism } = source?.config ?? { backend: 'auto' as const, determinism: undefined };
-  await startBackend(backend, { blas: task.blas, ...(determinism && { determinism }) });
-  const models = source === null ? null : new RunModels(source);
-  const buildModel = models === null ? {} : { buildModel: models.build.bind(models) };
-  const ensemble = await openEnsemble(folder, { ...(set !== null && { set }), ...buildModel });
+  const { ensemble, models } = await openSource(task);
   let first: PredictionColumn[] = [];
   const rows = await predictFile(ensemble, {
     input,

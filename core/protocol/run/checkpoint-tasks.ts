@@ -106,8 +106,8 @@ export type EnsembleReply =
 
 export type LayersReply = { type: 'written'; warnings: string[] } | { type: 'failed'; message: string; stack: string };
 
-/** The task of the process that predicts (`workers/entries/predict.ts`). */
-export const predictTaskSchema = z.strictObject({
+/** What a process needs to open an ensemble. The task of the process that answers a server's requests (`workers/entries/serve.ts`). */
+export const ensembleSourceSchema = z.strictObject({
   /** A run's folder, or one with `ensemble.json`. */
   folder: z.string(),
   /** The checkpoints' name; null: the usual ones. */
@@ -115,6 +115,11 @@ export const predictTaskSchema = z.strictObject({
   /** The run and its project; null for an exported ensemble. */
   source: runSourceSchema.nullable(),
   blas: blasSchema.nullable(),
+});
+export type EnsembleSource = z.output<typeof ensembleSourceSchema>;
+
+/** The task of the process that predicts (`workers/entries/predict.ts`). */
+export const predictTaskSchema = ensembleSourceSchema.extend({
   input: z.string(),
   output: z.string(),
   format: z.enum(['csv', 'jsonl', 'parquet']),

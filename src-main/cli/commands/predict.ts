@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
-import { extname, join, resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import type { PredictTask } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { type PredictReport, predictRun } from '../../predictions/predict-run.ts';
-import { exitCodes, orUsageError, UsageError } from '../errors.ts';
-import { withHub } from '../open-hub.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { ensembleFolder } from '../ensemble-folder.ts';
 
 export interface PredictArguments {
   input: string;
@@ -26,7 +25,7 @@ export async function predict(run: string, options: PredictArguments): Promise<n
   const { input, output, set, members: withMembers = false, overwrite = false, json } = options;
   const format = formats[extname(output).toLowerCase()];
   if (format === undefined) throw new UsageError(`--output ${output}: it must end in .csv, .jsonl or .parquet.`);
-  const folder = await folderOf(run);
+  const folder = await ensembleFolder(run);
   const stopping = new AbortController();
   const interrupt = (): void => stopping.abort();
   process.once('SIGINT', interrupt);
@@ -43,12 +42,6 @@ export async function predict(run: string, options: PredictArguments): Promise<n
   } finally {
     process.off('SIGINT', interrupt);
   }
-}
-
-async function folderOf(run: string): Promise<string> {
-  const folder = resolve(run);
-  if (existsSync(join(folder, 'ensemble.json'))) return folder;
-  return withHub(async (hub) => (await orUsageError(hub.find(run))).folder);
 }
 
 function progress(rows: number): void {

@@ -6,6 +6,7 @@ import { addMachine } from './machine.ts';
 import { addChanging, addControlling } from './running.ts';
 import { addPredicting } from './predicting.ts';
 import { addNotes, addRuns } from './runs.ts';
+import { addServing } from './serving.ts';
 import { addTraining } from './training.ts';
 
 const epilogue = `
@@ -25,6 +26,7 @@ Examples:
   tutti export <run> --to results.zip
   tutti report <run>
   tutti predict <run> --input new.csv --output predictions.csv
+  tutti serve <run> --port 8000
   source <(tutti completion bash)
 
 Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second Ctrl-C aborts it.
@@ -52,6 +54,7 @@ export function createProgram(parts: ProgramParts): Command {
   addChanging(program);
   addRuns(program);
   addPredicting(program);
+  addServing(program);
   addNotes(program);
   addMachine(program, parts);
   return program;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { InputInfo } from '../../../core/ensemble/tensors.ts';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
 import { describeOptions } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
@@ -8,6 +9,7 @@ import { parseTrainArguments } from '../../../src-main/cli/arguments.ts';
 import { findConflicts } from '../../../src-main/runs/configuration/combinations.ts';
 import { checkChanges, checkConfig, resolveConfig } from '../../../src-main/runs/configuration/resolve-config.ts';
 import { runFlagsOf } from '../../../src-main/runs/configuration/run-flags.ts';
+import { readInferRequest } from '../../../src-main/serving/read-request.ts';
 import { selectDevices } from '../../../src-main/devices/selection.ts';
 import { excerptOf } from '../../../workers/project/trace/excerpt.ts';
 import { projectPlace } from '../../../workers/project/trace/project-place.ts';
@@ -102,6 +104,47 @@ const selection: FuzzTarget = {
   run: (bytes) => selectDevices(bytes.toString(), available, ['cpu']),
 };
 
+const columns: InputInfo[] = [
+  { name: 'size', datatype: 'FP64', shape: [-1, 1], kind: 'column' },
+  { name: 'sold', datatype: 'BOOL', shape: [-1, 1], kind: 'column' },
+  { name: 'town', datatype: 'BYTES', shape: [-1, 1], kind: 'column' },
+];
+const images: InputInfo[] = [{ name: 'images', datatype: 'UINT8', shape: [-1, 2, -1], kind: 'values' }];
+
+const inference: FuzzTarget = {
+  name: 'inference-request',
+  reads: 'requests for predictions, as `tutti serve` gets them',
+  seeds: async () => [
+    json({
+      id: 'a',
+      inputs: [
+        { name: 'size', datatype: 'FP64', shape: [2, 1], data: [[1.5], [null]] },
+        { name: 'sold', datatype: 'BOOL', shape: [2], data: [true, null] },
+        { name: 'town', datatype: 'BYTES', shape: [2, 1], data: ['Bern', null] },
+      ],
+      outputs: [{ name: 'members' }],
+    }),
+    json({
+      inputs: [
+        {
+          name: 'images',
+          datatype: 'UINT8',
+          shape: [1, 2, 2],
+          data: [
+            [
+              [0, 1],
+              [2, 255],
+            ],
+          ],
+        },
+      ],
+    }),
+  ],
+  run(bytes) {
+    readInferRequest(parseJson(bytes), bytes.includes('images') ? images : columns);
+  },
+};
+
 /** Null for what is no JSON: the readers of the file say so, and that is another target. */
 function parseJson(bytes: Buffer): unknown {
   try {
@@ -111,4 +154,4 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-export const requestTargets = [commandLine, trace, configuration, selection];
+export const requestTargets = [commandLine, trace, configuration, selection, inference];

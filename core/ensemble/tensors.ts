@@ -1,0 +1,143 @@
+import type { EnsemblePredictions } from './predictions.ts';
+
+/**
+ * Tensors of the Open Inference Protocol (version 2), as they cross from the server to the process that predicts and back. The first size of
+ * every shape is N, the number of samples.
+ */
+
+export interface Tensor {
+  name: string;
+  datatype: 'BOOL' | 'UINT8' | 'INT32' | 'FP32' | 'FP64' | 'BYTES';
+  shape: number[];
+  /** Row-major. BOOL: 1, 0, and NaN where a value is missing; FP64: NaN where one is; BYTES: texts, null where one is. */
+  values: Float64Array | Float32Array | Int32Array | Uint8Array | readonly (string | null)[];
+}
+
+/** An input or output of a served ensemble. A size of -1 is free. */
+export interface TensorInfo {
+  name: string;
+  datatype: Tensor['datatype'];
+  shape: number[];
+}
+
+/** An input, and what its values are. */
+export interface InputInfo extends TensorInfo {
+  /** A column of the training table, whose values may be missing; values of the model's main input; values of a further input of its name. */
+  kind: 'column' | 'values' | 'extra';
+}
+
+/**
+ * Predictions as tensors, with the names of the exported ONNX file.
+ * @param wanted names of outputs; null: all but those of single members
+ * @throws Error for a name that is no output, with those that are
+ */
+export function outputTensors(
+  found: EnsemblePredictions,
+  classNames: readonly string[] | null,
+  wanted: readonly string[] | null,
+): Tensor[] {
+  const all = [...ensembleTensors(found, classNames), ...judgementTensors(found), ...memberTensors(found)];
+  if (wanted === null) return all.filter(({ name }) => !name.startsWith('member'));
+  return wanted.map((name) => {
+    const tensor = all.find((own) => own.name === name);
+    if (tensor !== undefined) return tensor;
+    throw new Error(`There is no output "${name}". Outputs are ${all.map((own) => own.name).join(', ')}.`);
+  });
+}
+
+function ensembleTensors(found: EnsemblePredictions, classNames: readonly string[] | null): Tensor[] {
+  const mean = perValue(found, 'mean', found.mean);
+  switch (found.kind) {
+    case 'classes':
+      return [
+        mean,
+        { ...perSample(found, 'label', found.labels), datatype: 'INT32' },
+        ...(classNames === null ? [] : [className(found, classNames)]),
+        perSample(found, 'entropy', found.entropy),
+        perSample(found, 'mutual_information', found.mutualInformation),
+        ...(found.sets === null ? [] : [boolean(perValue(found, 'set', found.sets))]),
+      ];
+    case 'labels':
+      return [
+        mean,
+        perValue(found, 'entropy', found.entropy),
+        perValue(found, 'mutual_information', found.mutualInformation),
+      ];
+    case 'values':
+      return [
+        mean,
+        ...(found.aleatoric === null ? [] : [perValue(found, 'aleatoric', found.aleatoric)]),
+        perValue(found, 'epistemic', found.epistemic),
+        perValue(found, 'standard_deviation', found.standardDeviation),
+        ...ends(found.intervals, (name, values) => perValue(found, name, values)),
+      ];
+    case 'quantiles':
+      return [
+        mean,
+        perValue(found, 'epistemic', found.epistemic),
+        ...ends(found.intervals, (name, values) => perSample(found, name, values)),
+      ];
+  }
+}
+
+function className(found: Extract<EnsemblePredictions, { kind: 'classes' }>, classNames: readonly string[]): Tensor {
+  const values = Array.from(found.labels, (label) => classNames[label]);
+  return { name: 'class', datatype: 'BYTES', shape: sizesOf(found), values };
+}
+
+function judgementTensors(found: EnsemblePredictions): Tensor[] {
+  const { outsideScores = null, isOutside = null, isWithheld = null } = found.judgement ?? {};
+  return [
+    ...(outsideScores === null ? [] : [perSample(found, 'outside_score', outsideScores)]),
+    ...(isOutside === null ? [] : [boolean(perSample(found, 'outside', isOutside))]),
+    ...(isWithheld === null ? [] : [boolean(perSample(found, 'withheld', isWithheld))]),
+  ];
+}
+
+/** `[M, N, K]` becomes `[N, M, K]`: samples come first in every output. */
+function memberTensors(found: EnsemblePredictions): Tensor[] {
+  const shape = [...sizesOf(found), found.memberCount, found.width];
+  const tensor = (name: string, values: Float32Array): Tensor => ({
+    name,
+    datatype: 'FP32',
+    shape,
+    values: samplesFirst(values, found),
+  });
+  const variances = found.kind === 'values' ? found.memberVariances : null;
+  return [tensor('members', found.members), ...(variances === null ? [] : [tensor('member_variances', variances)])];
+}
+
+function samplesFirst(values: Float32Array, { memberCount, samples, width }: EnsemblePredictions): Float32Array {
+  const turned = new Float32Array(values.length);
+  for (let member = 0; member < memberCount; member++) {
+    for (let sample = 0; sample < samples; sample++) {
+      const from = (member * samples + sample) * width;
+      turned.set(values.subarray(from, from + width), (sample * memberCount + member) * width);
+    }
+  }
+  return turned;
+}
+
+/** `[N]`, or `[N, P]` where a sample has P positions. */
+function sizesOf({ samples, positions }: EnsemblePredictions): number[] {
+  return positions === 1 ? [samples] : [samples / positions, positions];
+}
+
+function perSample(found: EnsemblePredictions, name: string, values: Float64Array | Int32Array | Uint8Array): Tensor {
+  return { name, datatype: 'FP64', shape: sizesOf(found), values };
+}
+
+function perValue(found: EnsemblePredictions, name: string, values: Float64Array | Uint8Array): Tensor {
+  return { name, datatype: 'FP64', shape: [...sizesOf(found), found.width], values };
+}
+
+function boolean(tensor: Tensor): Tensor {
+  return { ...tensor, datatype: 'BOOL' };
+}
+
+function ends(
+  intervals: { lower: Float64Array; upper: Float64Array } | null,
+  tensor: (name: string, values: Float64Array) => Tensor,
+): Tensor[] {
+  return intervals === null ? [] : [tensor('lower', intervals.lower), tensor('upper', intervals.upper)];
+}

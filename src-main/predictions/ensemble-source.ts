@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Device } from '../../core/protocol/machine/devices.ts';
+import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
+import { isUsable } from '../backends/choose-blas.ts';
+import { codeOfRun } from '../runs/configuration/kept-code.ts';
+import { dataFolders } from '../store/home.ts';
+import { readRunRecord } from '../store/runs/run-folder.ts';
+import { requireTrust, whyNotTrusted } from '../trust/project-trust.ts';
+
+/** What a process that opens an ensemble is told, and what it is granted. */
+export interface SourceToOpen {
+  task: EnsembleSource;
+  /** The project whose code the process may run; null: none. */
+  project: string | null;
+  /** The device of the run's first rank; absent for an exported ensemble. */
+  device?: Device | undefined;
+}
+
+/** @param folder a run's folder, or one with an exported ensemble @param set the checkpoints' name; by default the usual ones */
+export async function ensembleSource(folder: string, set: string | null = null): Promise<SourceToOpen> {
+  const record = existsSync(join(folder, 'ensemble.json')) ? null : await readRunRecord(folder);
+  const refusal = record === null ? null : whyNotTrusted(record.project.folder);
+  const blas = record?.blas ?? null;
+  return {
+    task: {
+      folder,
+      set,
+      source: record === null ? null : await sourceOf(folder, record, refusal),
+      blas: blas !== null && (await isUsable(blas)) ? blas : null,
+    },
+    project: record === null || refusal !== null ? null : record.project.folder,
+    device: record?.plan[0].device,
+  };
+}
+
+async function sourceOf(folder: string, record: RunRecord, refusal: string | null): Promise<EnsembleSource['source']> {
+  const { config, project, task } = record;
+  return {
+    runFolder: folder,
+    projectFolder: refusal === null ? requireTrust(project.folder) : project.folder,
+    // Most predictions need nothing of the project: the run saved its models.
+    projectRefusal: refusal,
+    task,
+    ...(await codeOfRun(folder, record)),
+    dataFolders: dataFolders(),
+    config,
+  };
+}

@@ -1,0 +1,112 @@
+import type { Tensor } from '../../core/ensemble/tensors.ts';
+import type { ServeRequest } from '../../core/protocol/run/serving.ts';
+import { joinTensors, splitTensors } from './join-tensors.ts';
+import { type InferRequest, RequestError } from './read-request.ts';
+
+export interface BatchLimits {
+  /** Samples that are predicted together. A request with more is predicted alone. */
+  maxBatch: number;
+  /** How long a request waits for others, in milliseconds; 0: only while the models are busy. */
+  maxDelayMs: number;
+  /** Requests that wait; further ones are refused with status 503. */
+  maxQueue: number;
+}
+
+export type Predict = (request: ServeRequest) => Promise<Tensor[]>;
+
+interface Waiting {
+  request: InferRequest;
+  /** Requests with the same key can be predicted together. */
+  key: string;
+  sinceMs: number;
+  succeed: (outputs: Tensor[]) => void;
+  fail: (error: unknown) => void;
+}
+
+/** Predicts the samples of several requests together, in the order in which they came. One batch is under way at a time. */
+export class Batcher {
+  readonly #predict: Predict;
+  readonly #limits: BatchLimits;
+  #queue: Waiting[] = [];
+  #isBusy = false;
+  #isHurried = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(predict: Predict, limits: BatchLimits) {
+    this.#predict = predict;
+    this.#limits = limits;
+  }
+
+  /** @throws RequestError if too many requests wait, or the samples do not fit */
+  predict(request: InferRequest): Promise<Tensor[]> {
+    const { maxQueue } = this.#limits;
+    if (this.#queue.length >= maxQueue) {
+      const reason = `${maxQueue} requests wait already, the most that --max-queue allows. Try again later.`;
+      return Promise.reject(new RequestError(503, reason));
+    }
+    return new Promise((succeed, fail) => {
+      this.#queue.push({ request, key: keyOf(request), sinceMs: performance.now(), succeed, fail });
+      this.#next();
+    });
+  }
+
+  /** From now on no request waits for others. */
+  hurry(): void {
+    this.#isHurried = true;
+    this.#next();
+  }
+
+  #next(): void {
+    if (this.#isBusy || this.#queue.length === 0) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const batch = this.#leading();
+    const leftMs = batch[0].sinceMs + this.#limits.maxDelayMs - performance.now();
+    const samples = batch.reduce((sum, { request }) => sum + request.samples, 0);
+    // Requests of another kind wait behind this batch, so it can grow no further.
+    const canGrow = samples < this.#limits.maxBatch && batch.length === this.#queue.length;
+    if (canGrow && leftMs > 0 && !this.#isHurried) {
+      this.#timer = setTimeout(() => this.#next(), leftMs);
+      return;
+    }
+    this.#queue = this.#queue.slice(batch.length);
+    this.#isBusy = true;
+    void this.#answer(batch).finally(() => {
+      this.#isBusy = false;
+      this.#next();
+    });
+  }
+
+  /** The first requests of one kind, with at most as many samples as a batch may have. */
+  #leading(): Waiting[] {
+    const [{ key }] = this.#queue;
+    let samples = 0;
+    const end = this.#queue.findIndex((waiting, i) => {
+      samples += waiting.request.samples;
+      return i > 0 && (waiting.key !== key || samples > this.#limits.maxBatch);
+    });
+    return end === -1 ? [...this.#queue] : this.#queue.slice(0, end);
+  }
+
+  async #answer(batch: readonly Waiting[]): Promise<void> {
+    const [{ request }] = batch;
+    try {
+      const tensors = joinTensors(batch.map((waiting) => waiting.request.tensors));
+      const outputs = await this.#predict({ tensors, outputs: request.outputs });
+      const parts = splitTensors(
+        outputs,
+        batch.map((waiting) => waiting.request.samples),
+      );
+      batch.forEach(({ succeed }, i) => succeed(parts[i]));
+    } catch (error) {
+      // A sample of one client must not fail the requests of others.
+      const isOwnFault = error instanceof RequestError && error.statusCode === 400;
+      if (isOwnFault && batch.length > 1) for (const waiting of batch) await this.#answer([waiting]);
+      else for (const { fail } of batch) fail(error);
+    }
+  }
+}
+
+function keyOf({ tensors, outputs }: InferRequest): string {
+  return JSON.stringify([outputs, tensors.map(({ datatype, shape }) => [datatype, shape.slice(1)])]);
+}

@@ -1,0 +1,157 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Tensor } from '../../core/ensemble/tensors.ts';
+import type { ServedEnsemble } from '../../core/protocol/run/serving.ts';
+import { messageOf } from '../../core/text/errors.ts';
+import type { Batcher } from './batcher.ts';
+import { readInferRequest, RequestError } from './read-request.ts';
+
+export interface InferenceApp {
+  ensemble: ServedEnsemble;
+  /** Of Tutti. */
+  version: string;
+  batcher: Pick<Batcher, 'predict'>;
+  isReady: () => boolean;
+  /** Requests must bring it, apart from those for health; null: none. */
+  token: string | null;
+  /** Without a token: whether a request names this server in its header `Host`, which those of a foreign page do not. */
+  isOwnHost: (header: string) => boolean;
+  maxBodyBytes: number;
+  /** Called with errors of the server itself. */
+  onError: (error: unknown) => void;
+}
+
+/** A client that sends its request more slowly is disconnected. */
+const requestTimeoutMs = 60_000;
+const retryAfterSeconds = '1';
+
+/** The Open Inference Protocol (version 2) over HTTP. Errors are `{ error }`. */
+export function createInferenceApp(parts: InferenceApp): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: parts.maxBodyBytes,
+    requestTimeout: requestTimeoutMs,
+    routerOptions: { maxParamLength: 1000 },
+  });
+  // Clients of the protocol name several types, or none.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((error, _request, reply) => sendError(error, reply, parts));
+  app.setNotFoundHandler(() => {
+    throw new RequestError(404, 'There is nothing here. The server begins at /v2.');
+  });
+  app.addHook('onRequest', (request, _reply, done) => {
+    requireEntrance(request, parts);
+    done();
+  });
+  endConnections(app);
+  addServer(app, parts);
+  addModel(app, parts);
+  return app;
+}
+
+/** While the server ends, answers end their connections: idle ones would hold it for seconds. */
+function endConnections(app: FastifyInstance): void {
+  let isEnding = false;
+  app.addHook('preClose', (done) => {
+    isEnding = true;
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isEnding) void reply.header('connection', 'close');
+    done();
+  });
+}
+
+function addServer(app: FastifyInstance, { version, isReady }: InferenceApp): void {
+  app.get('/v2', () => ({ name: 'tutti', version, extensions: [] }));
+  app.get('/v2/health/live', () => ({ live: true }));
+  app.get('/v2/health/ready', (_request, reply) => reply.code(isReady() ? 200 : 503).send({ ready: isReady() }));
+}
+
+function addModel(app: FastifyInstance, { ensemble, batcher, isReady }: InferenceApp): void {
+  const { name, inputs, outputs } = ensemble;
+  const requireModel = (request: FastifyRequest): void => {
+    const asked = (request.params as { name: string }).name;
+    if (asked !== name) throw new RequestError(404, `There is no model "${asked}": this server has "${name}".`);
+  };
+  app.get('/v2/models/:name', (request) => {
+    requireModel(request);
+    const infos = inputs.map(({ kind: _kind, ...info }) => info);
+    return { name, platform: 'tutti_ensemble', inputs: infos, outputs };
+  });
+  app.get('/v2/models/:name/ready', (request, reply) => {
+    requireModel(request);
+    return reply.code(isReady() ? 200 : 503).send({ name, ready: isReady() });
+  });
+  app.post('/v2/models/:name/infer', async (request) => {
+    requireModel(request);
+    const read = readInferRequest(bodyOf(request), inputs);
+    const predicted = await batcher.predict(read);
+    return { model_name: name, ...(read.id !== null && { id: read.id }), outputs: predicted.map(toJson) };
+  });
+}
+
+function bodyOf({ headers, body }: FastifyRequest): unknown {
+  if (headers['inference-header-content-length'] !== undefined) {
+    throw new RequestError(
+      400,
+      'The request has binary tensors, which this server does not read. Send their values as JSON.',
+    );
+  }
+  try {
+    return JSON.parse(typeof body === 'string' ? body : '');
+  } catch (error) {
+    throw new RequestError(400, `The body is not JSON: ${messageOf(error)}`);
+  }
+}
+
+/** Values that are not finite become null, because JSON has none. */
+function toJson({ name, datatype, shape, values }: Tensor): Record<string, unknown> {
+  const data =
+    datatype === 'BOOL' ? Array.from(values as Uint8Array, (value) => value === 1) : Array.from<unknown>(values);
+  return { name, datatype, shape, data };
+}
+
+/** @throws RequestError if the sender may not use the server */
+function requireEntrance({ headers, url }: FastifyRequest, { token, isOwnHost }: InferenceApp): void {
+  if (url.startsWith('/v2/health/')) return;
+  if (token !== null) {
+    if (isSame(headers.authorization ?? '', `Bearer ${token}`)) return;
+    throw new RequestError(
+      401,
+      'The header "Authorization: Bearer <token>" is missing or wrong. The server printed its token when it started.',
+    );
+  }
+  // Any page that a browser of this machine shows could send requests here.
+  if (headers.origin === undefined && isOwnHost(headers.host ?? '')) return;
+  throw new RequestError(
+    403,
+    'Without a token the server answers only programs of this machine that name it by its address. Start it with --token.',
+  );
+}
+
+/** Takes the same time wherever the texts differ. */
+function isSame(given: string, right: string): boolean {
+  const [a, b] = [given, right].map((text) => createHash('sha256').update(text).digest());
+  return timingSafeEqual(a, b);
+}
+
+function sendError(error: unknown, reply: FastifyReply, { onError, maxBodyBytes }: InferenceApp): FastifyReply {
+  const status = statusOf(error);
+  if (status === 503) void reply.header('retry-after', retryAfterSeconds);
+  if (status === 401) void reply.header('www-authenticate', 'Bearer');
+  if (status === 413)
+    return reply
+      .code(413)
+      .send({ error: `The body has more than ${maxBodyBytes} bytes: send fewer samples at a time.` });
+  if (status < 500 || error instanceof RequestError) return reply.code(status).send({ error: messageOf(error) });
+  onError(error);
+  return reply.code(500).send({ error: 'The server failed; see its terminal for the reason.' });
+}
+
+/** Errors of fastify have a status too. */
+function statusOf(error: unknown): number {
+  const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : null;
+  return typeof status === 'number' && status >= 400 ? status : 500;
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import packageJson from '../../package.json' with { type: 'json' };
+import { ensembleSource } from '../predictions/ensemble-source.ts';
+import { isLoopback, loopbackAddress, ownHost } from '../server/address.ts';
+import { Batcher, type BatchLimits } from './batcher.ts';
+import { createInferenceApp } from './inference-app.ts';
+import { startModelProcess } from './model-process.ts';
+import { ServedModel } from './served-model.ts';
+
+export interface ServeOptions extends BatchLimits {
+  /** A run's folder, or one with an exported ensemble. */
+  folder: string;
+  /** The checkpoints' name; by default the usual ones. */
+  set?: string | undefined;
+  host: string;
+  /** 0: any free port. */
+  port: number;
+  /** Requests must bring it; by default one is made where other machines reach the server. */
+  token?: string | undefined;
+  maxBodyBytes: number;
+  /** Called with what the user of the terminal should know. */
+  onNotice: (text: string) => void;
+}
+
+export interface RunningInference {
+  name: string;
+  set: string;
+  members: number;
+  /** Of the model. */
+  url: string;
+  /** Null where none is needed. */
+  token: string | null;
+  /** Resolves with the reason if the models are lost. */
+  lost: Promise<Error>;
+  /** Answers the requests that were accepted, and ends. */
+  close(): Promise<void>;
+  /** Ends at once: requests under way fail. */
+  abort(): void;
+}
+
+/**
+ * Serves the predictions of an ensemble by the Open Inference Protocol (version 2), from a separate process with the models.
+ * @throws Error if the ensemble cannot be opened, or the port is taken
+ */
+export async function serveEnsemble(options: ServeOptions): Promise<RunningInference> {
+  const { folder, set, host, port, maxBodyBytes, onNotice } = options;
+  const source = await ensembleSource(folder, set);
+  const model = new ServedModel(() => startModelProcess(source), source.task, onNotice);
+  try {
+    const ensemble = await model.opened;
+    for (const warning of ensemble.warnings) onNotice(`warning: ${warning}`);
+    const token = options.token ?? (isLoopback(host) ? null : randomBytes(24).toString('base64url'));
+    const batcher = new Batcher((request) => model.predict(request), options);
+    let origin = '';
+    const app = createInferenceApp({
+      ensemble,
+      version: packageJson.version,
+      batcher,
+      isReady: () => model.isReady,
+      token,
+      isOwnHost: (header) => ownHost(header, loopbackAddress(Number(new URL(origin).port || 80), host)) !== null,
+      maxBodyBytes,
+      onError: (error) => onNotice(`error: ${String(error)}`),
+    });
+    origin = await app.listen({ host, port });
+    const { name, members } = ensemble;
+    const close = async (): Promise<void> => {
+      batcher.hurry();
+      await app.close();
+      model.close();
+    };
+    const url = `${origin}/v2/models/${encodeURIComponent(name)}`;
+    return { name, set: ensemble.set, members, url, token, lost: model.lost, close, abort: () => model.close() };
+  } catch (error) {
+    model.close();
+    throw error;
+  }
+}

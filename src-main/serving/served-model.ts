@@ -1,0 +1,106 @@
+import type { Tensor } from '../../core/ensemble/tensors.ts';
+import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
+import type { ServedEnsemble, ServeReply, ServeRequest } from '../../core/protocol/run/serving.ts';
+import type { ModelLink } from './model-process.ts';
+import { RequestError } from './read-request.ts';
+
+/** A process that dies once is started again; one that dies again would probably do so for ever. */
+const maximumRestarts = 1;
+
+/** The ensemble in its process. Predictions are asked for one after the other. */
+export class ServedModel {
+  readonly #start: () => ModelLink;
+  readonly #task: EnsembleSource;
+  readonly #onNotice: (text: string) => void;
+  readonly #lost = Promise.withResolvers<Error>();
+  #link: ModelLink;
+  #opening = Promise.withResolvers<ServedEnsemble>();
+  #asked: { succeed: (outputs: Tensor[]) => void; fail: (error: Error) => void } | null = null;
+  #restarts = 0;
+  #isReady = false;
+  #isClosed = false;
+
+  constructor(start: () => ModelLink, task: EnsembleSource, onNotice: (text: string) => void) {
+    this.#start = start;
+    this.#task = task;
+    this.#onNotice = onNotice;
+    this.#link = this.#connect();
+  }
+
+  /** What was opened. @throws Error if the ensemble cannot be opened */
+  get opened(): Promise<ServedEnsemble> {
+    return this.#opening.promise;
+  }
+
+  /** Whether requests are answered now. */
+  get isReady(): boolean {
+    return this.#isReady && !this.#isClosed;
+  }
+
+  /** Resolves with the reason once the process has died and is not started again. */
+  get lost(): Promise<Error> {
+    return this.#lost.promise;
+  }
+
+  /** @throws RequestError if the samples do not fit (400), or the process died while it predicted (503) */
+  async predict(request: ServeRequest): Promise<Tensor[]> {
+    await this.#opening.promise;
+    if (this.#isClosed) throw new RequestError(503, 'The server stops.');
+    return new Promise((succeed, fail) => {
+      this.#asked = { succeed, fail };
+      this.#link.send(request);
+    });
+  }
+
+  /** Ends the process. */
+  close(): void {
+    this.#isClosed = true;
+    this.#link.kill();
+  }
+
+  #connect(): ModelLink {
+    const link = this.#start();
+    link.onReply((reply) => this.#take(reply));
+    link.onEnd((reason) => this.#ended(reason));
+    link.send(this.#task);
+    return link;
+  }
+
+  #take(reply: ServeReply): void {
+    if (reply.type === 'ready') {
+      this.#isReady = true;
+      this.#opening.resolve(reply.ensemble);
+      return;
+    }
+    const asked = this.#asked;
+    this.#asked = null;
+    if (reply.type === 'predicted') asked?.succeed(reply.outputs);
+    else if (asked !== null) asked.fail(new RequestError(400, reply.message));
+    else this.#giveUp(new Error(reply.message));
+  }
+
+  #ended(reason: string): void {
+    const error = new Error(`The process that predicts ended (${reason}).`);
+    this.#isReady = false;
+    this.#asked?.fail(
+      new RequestError(503, 'The process that predicts ended while it predicted these samples. Try again.'),
+    );
+    this.#asked = null;
+    if (this.#isClosed) return;
+    if (this.#restarts === maximumRestarts) return this.#giveUp(error);
+    this.#restarts += 1;
+    this.#onNotice(`${error.message} It is started again.`);
+    const waiting = this.#opening;
+    this.#opening = Promise.withResolvers<ServedEnsemble>();
+    // Whoever waits for the first process waits for the second.
+    waiting.resolve(this.#opening.promise);
+    this.#link = this.#connect();
+  }
+
+  #giveUp(error: Error): void {
+    this.close();
+    this.#opening.promise.catch(() => undefined);
+    this.#opening.reject(error);
+    this.#lost.resolve(error);
+  }
+}

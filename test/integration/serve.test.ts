@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { type IncomingMessage, request } from 'node:http';
+import { createInterface } from 'node:readline';
+import { json } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Preprocessing } from '../../core/preprocessing/schema.ts';
+import { exportRun } from '../../src-main/export/export-run.ts';
+import { openEnsemble, tf } from '../../workers/index.ts';
+import { startBackend } from '../../workers/backends/backend.ts';
+import { runWithModels } from '../unit/inference/run-with-models.ts';
+import { temporaryFolder } from '../unit/store/fixtures.ts';
+
+const tutti = fileURLToPath(new URL('../../src-main/tutti.mjs', import.meta.url));
+
+const preprocessing: Preprocessing = {
+  format: 1,
+  steps: [
+    {
+      kind: 'table',
+      columns: [
+        { name: 'size', type: 'number', impute: { value: 5, indicator: false }, mean: 1, std: 2 },
+        { name: 'town', type: 'category', impute: null, categories: ['Bern', 'Chur'] },
+      ],
+    },
+  ],
+};
+
+function classifier(seed: number) {
+  const layer = (units: number, more: object) =>
+    tf.layers.dense({ units, kernelInitializer: tf.initializers.glorotNormal({ seed }), ...more });
+  return tf.sequential({ layers: [layer(8, { inputShape: [3], activation: 'tanh' }), layer(4, {})] });
+}
+
+/** `tutti serve` with a token, once it is ready. */
+async function serve(folder: string, ...args: string[]) {
+  const env = { ...process.env, TUTTI_HOME: join(await temporaryFolder(), 'home') };
+  const command = [tutti, 'serve', folder, '--json', '--token', 'secret', ...args];
+  const server = spawn(process.execPath, command, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void server.kill('SIGKILL'));
+  const ended = once(server, 'exit');
+  const stopping = once(createInterface(server.stderr), 'line');
+  const [line] = await once(createInterface(server.stdout), 'line');
+  const { url } = JSON.parse(line as string) as { url: string };
+  const headers = { authorization: 'Bearer secret' };
+  const ask = (path: string, body?: string) =>
+    fetch(new URL(path, `${url}/`), { headers, ...(body !== undefined && { method: 'POST', body }) });
+  return { server, ended, stopping, url, ask };
+}
+
+interface Output {
+  name: string;
+  shape: number[];
+  data: number[];
+}
+
+/** A request that the server has accepted, and that lacks its body. @returns sends it and reads the answer */
+async function beginRequest(url: string): Promise<(body: string) => Promise<Output[]>> {
+  const begun = request(url, { method: 'POST', headers: { authorization: 'Bearer secret', expect: '100-continue' } });
+  begun.flushHeaders();
+  await once(begun, 'continue');
+  return async (body) => {
+    begun.end(body);
+    const [response] = (await once(begun, 'response')) as [IncomingMessage];
+    return ((await json(response)) as { outputs: Output[] }).outputs;
+  };
+}
+
+it('a served ensemble answers like the opened one, refuses what it must, and answers what it accepted when it stops', async () => {
+  await startBackend('cpu');
+  const run = await runWithModels([classifier(1), classifier(2)], { task: 'classification', preprocessing });
+  const folder = join(await temporaryFolder(), 'exported');
+  await exportRun(run, { to: folder, zip: false, formats: ['ensemble'] });
+  const { server, ended, stopping, url, ask } = await serve(
+    folder,
+    '--max-body-mib',
+    '1',
+    '--max-delay-ms',
+    '60000',
+    '--max-batch',
+    '3',
+  );
+
+  expect((await fetch(new URL('/v2/health/ready', url))).status).toBe(200);
+  expect((await fetch(url)).status).toBe(401);
+  const metadata = (await (await ask(url)).json()) as { inputs: { name: string }[]; outputs: { name: string }[] };
+  expect(metadata.inputs.map(({ name }) => name)).toEqual(['size', 'town']);
+  expect(metadata.outputs.map(({ name }) => name)).toEqual([
+    'mean',
+    'label',
+    'entropy',
+    'mutual_information',
+    'members',
+  ]);
+  expect((await ask('infer', ' '.repeat(2 ** 20 + 1))).status).toBe(413);
+
+  const rows = [
+    { size: 3, town: 'Bern' },
+    { size: null, town: 'Chur' },
+    { size: -2.5, town: 'Rome' },
+  ];
+  const body = (own: typeof rows) =>
+    JSON.stringify({
+      inputs: [
+        { name: 'size', datatype: 'FP64', shape: [own.length, 1], data: own.map(({ size }) => size) },
+        { name: 'town', datatype: 'BYTES', shape: [own.length, 1], data: own.map(({ town }) => town) },
+      ],
+      outputs: ['mean', 'entropy', 'members'].map((name) => ({ name })),
+    });
+  const outputs = async (answer: Promise<Response>) => ((await (await answer).json()) as { outputs: Output[] }).outputs;
+  const opened = await openEnsemble(folder);
+  const found = await opened.predict({ rows });
+  const entropies = found.kind === 'classes' ? [...found.entropy] : [];
+  const close = (given: number[], expected: readonly number[]) => {
+    expect(given).toHaveLength(expected.length);
+    expected.forEach((value, i) => expect(Math.abs(given[i] - value)).toBeLessThan(1e-5));
+  };
+  // Three samples fill a batch, so they wait for no others.
+  const [mean, entropy, members] = await outputs(ask('infer', body(rows)));
+  expect([mean.shape, entropy.shape, members.shape]).toEqual([[3, 4], [3], [3, 2, 4]]);
+  close(mean.data, [...found.mean]);
+  close(entropy.data, entropies);
+  for (let n = 0; n < 3; n++) {
+    for (let m = 0; m < 2; m++) {
+      const own = members.data.slice((n * 2 + m) * 4, (n * 2 + m + 1) * 4);
+      close(own, [...found.members.slice((m * 3 + n) * 4, (m * 3 + n + 1) * 4)]);
+    }
+  }
+  opened.dispose();
+  const late = await beginRequest(`${url}/infer`);
+  server.kill('SIGTERM');
+  await stopping;
+  const [{ data }] = await late(body(rows.slice(0, 1)));
+  close(data, [...found.mean.slice(0, 4)]);
+  expect(await ended).toEqual([0, null]);
+  await expect(ask(url)).rejects.toThrow();
+});

@@ -1,0 +1,125 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Tensor } from '../../../core/ensemble/tensors.ts';
+import type { ServeRequest } from '../../../core/protocol/run/serving.ts';
+import { Batcher, type BatchLimits } from '../../../src-main/serving/batcher.ts';
+import { RequestError } from '../../../src-main/serving/read-request.ts';
+import { request, sums } from './tensors.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+/** A batcher whose batches wait until they are let go. */
+function held(limits: Partial<BatchLimits> = {}) {
+  const batches: { samples: number; go: () => void; fail: (error: Error) => void }[] = [];
+  const predict = ({ tensors }: ServeRequest) =>
+    new Promise<Tensor[]>((succeed, fail) => {
+      batches.push({ samples: tensors[0].shape[0], go: () => succeed(sums(tensors)), fail });
+    });
+  return { batches, batcher: new Batcher(predict, { maxBatch: 4, maxDelayMs: 0, maxQueue: 8, ...limits }) };
+}
+
+/** Lets the microtasks run that follow an answer. */
+const settle = () => new Promise((done) => setImmediate(done));
+const means = async (outputs: Promise<Tensor[]>) => [...(await outputs)[0].values];
+
+describe('requests', () => {
+  it('that come while the models are busy are predicted together, and each gets its own samples', async () => {
+    const { batches, batcher } = held();
+    const answers = [request(1, 2), request(3, 4, 5, 6), request(7, 8)].map((own) => means(batcher.predict(own)));
+    expect(batches.map(({ samples }) => samples)).toEqual([1]);
+    batches[0].go();
+    expect(await answers[0]).toEqual([3]);
+    await settle();
+    expect(batches.map(({ samples }) => samples)).toEqual([1, 3]);
+    batches[1].go();
+    expect(await Promise.all(answers.slice(1))).toEqual([[7, 11], [15]]);
+  });
+
+  it('fill at most a batch, in their order; a larger one is predicted alone', async () => {
+    const { batches, batcher } = held();
+    const large = request(...Array.from({ length: 12 }, () => 1));
+    const answers = [request(0, 0), request(1, 1, 2, 2, 3, 3), request(4, 4, 5, 5), large, request(6, 6)];
+    const all = Promise.all(answers.map((own) => batcher.predict(own)));
+    for (let batch = 0; batch < 5; batch++) {
+      batches[batch].go();
+      await settle();
+    }
+    expect(batches.map(({ samples }) => samples)).toEqual([1, 3, 2, 6, 1]);
+    expect((await all).map(([{ shape }]) => shape)).toEqual([
+      [1, 1],
+      [3, 1],
+      [2, 1],
+      [6, 1],
+      [1, 1],
+    ]);
+  });
+
+  it('with other outputs or shapes are predicted by themselves', async () => {
+    const { batches, batcher } = held();
+    void batcher.predict(request(0, 0));
+    void batcher.predict(request(1, 1));
+    void batcher.predict({ ...request(2, 2), outputs: ['mean'] });
+    batches[0].go();
+    await settle();
+    expect(batches.map(({ samples }) => samples)).toEqual([1, 1]);
+  });
+
+  it('wait for others as long as the limit says, or until the batch is full', async () => {
+    vi.useFakeTimers();
+    const { batches, batcher } = held({ maxDelayMs: 50 });
+    void batcher.predict(request(0, 0));
+    await vi.advanceTimersByTimeAsync(49);
+    expect(batches).toEqual([]);
+    void batcher.predict(request(1, 1));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(batches.map(({ samples }) => samples)).toEqual([2]);
+    batches[0].go();
+    await vi.advanceTimersByTimeAsync(0);
+    for (let i = 0; i < 4; i++) void batcher.predict(request(i, i));
+    expect(batches.map(({ samples }) => samples)).toEqual([2, 4]);
+  });
+
+  it('do not wait for others once the server hurries to its end', () => {
+    const { batches, batcher } = held({ maxDelayMs: 60_000 });
+    void batcher.predict(request(0, 0));
+    expect(batches).toEqual([]);
+    batcher.hurry();
+    expect(batches.map(({ samples }) => samples)).toEqual([1]);
+  });
+
+  it('are refused when too many wait', async () => {
+    const { batches, batcher } = held({ maxQueue: 2 });
+    const accepted = [0, 1, 2].map((i) => batcher.predict(request(i, i)));
+    await expect(batcher.predict(request(3, 3))).rejects.toMatchObject({ statusCode: 503 });
+    batches[0].go();
+    await settle();
+    batches[1].go();
+    expect(await Promise.all(accepted)).toHaveLength(3);
+  });
+});
+
+describe('a failure', () => {
+  it('of one sample fails the request of that client alone', async () => {
+    const predict = async ({ tensors }: ServeRequest) => {
+      if ((tensors[0].values as Float32Array).includes(9)) throw new RequestError(400, '9 does not fit');
+      return sums(tensors);
+    };
+    const batcher = new Batcher(predict, { maxBatch: 4, maxDelayMs: 60_000, maxQueue: 8 });
+    const answers = [1, 9, 2].map((value) => means(batcher.predict(request(value, 0))));
+    batcher.hurry();
+    const found = await Promise.allSettled(answers);
+    expect(found.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(found[2]).toMatchObject({ value: [2] });
+  });
+
+  it('of the models fails every request of the batch', async () => {
+    const { batches, batcher } = held();
+    const first = batcher.predict(request(0, 0));
+    const answers = [1, 2].map((value) => batcher.predict(request(value, 0)));
+    batches[0].go();
+    await first;
+    await settle();
+    batches[1].fail(new RequestError(503, 'it died'));
+    for (const answer of answers) await expect(answer).rejects.toThrow('it died');
+    expect(batches).toHaveLength(2);
+  });
+});

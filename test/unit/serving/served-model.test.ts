@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import type { EnsembleSource } from '../../../core/protocol/run/checkpoint-tasks.ts';
+import type { ServeReply, ServeRequest } from '../../../core/protocol/run/serving.ts';
+import { ServedModel } from '../../../src-main/serving/served-model.ts';
+import { features, served, sums } from './tensors.ts';
+
+const task: EnsembleSource = { folder: '/run', set: null, source: null, blas: null };
+const asked: ServeRequest = { tensors: [features(1, 2)], outputs: null };
+
+/** Processes in memory, which the test answers for. */
+function processes() {
+  const started: { sent: unknown[]; reply: (reply: ServeReply) => void; end: (reason: string) => void }[] = [];
+  const notices: string[] = [];
+  const start = () => {
+    const own = { sent: [] as unknown[], reply: (_: ServeReply) => {}, end: (_: string) => {} };
+    started.push(own);
+    return {
+      send: (message: unknown) => void own.sent.push(message),
+      onReply: (receive: typeof own.reply) => void (own.reply = receive),
+      onEnd: (ended: typeof own.end) => void (own.end = ended),
+      kill: () => own.end('signal SIGKILL'),
+    };
+  };
+  const model = new ServedModel(start, task, (text) => notices.push(text));
+  return { model, started, notices };
+}
+
+const settle = () => new Promise((done) => setImmediate(done));
+
+describe('the process that predicts', () => {
+  it('gets its task, then samples, and answers', async () => {
+    const { model, started } = processes();
+    expect([model.isReady, started[0].sent]).toEqual([false, [task]]);
+    started[0].reply({ type: 'ready', ensemble: served });
+    expect(await model.opened).toBe(served);
+    const answer = model.predict(asked);
+    await settle();
+    expect([model.isReady, started[0].sent[1]]).toEqual([true, asked]);
+    started[0].reply({ type: 'predicted', outputs: sums(asked.tensors) });
+    expect([...(await answer)[0].values]).toEqual([3]);
+  });
+
+  it('is started again once; what it predicted when it died fails', async () => {
+    const { model, started, notices } = processes();
+    started[0].reply({ type: 'ready', ensemble: served });
+    const failed = model.predict(asked);
+    await settle();
+    started[0].end('signal SIGKILL');
+    await expect(failed).rejects.toMatchObject({ statusCode: 503 });
+    expect([started.length, model.isReady]).toEqual([2, false]);
+    expect(notices).toEqual(['The process that predicts ended (signal SIGKILL). It is started again.']);
+    const answer = model.predict(asked);
+    started[1].reply({ type: 'ready', ensemble: served });
+    await settle();
+    started[1].reply({ type: 'predicted', outputs: [] });
+    expect(await answer).toEqual([]);
+    started[1].end('exit code 7');
+    expect((await model.lost).message).toBe('The process that predicts ended (exit code 7).');
+    expect(started).toHaveLength(2);
+  });
+
+  it('may die while it opens the ensemble, once', async () => {
+    const { model, started } = processes();
+    const opened = model.opened;
+    started[0].end('exit code 1');
+    started[1].end('exit code 1');
+    await expect(opened).rejects.toThrow('ended (exit code 1)');
+  });
+
+  it('says why an ensemble cannot be opened, and which samples do not fit', async () => {
+    const broken = processes();
+    broken.started[0].reply({ type: 'failed', message: 'weights are damaged', stack: '' });
+    await expect(broken.model.opened).rejects.toThrow('weights are damaged');
+    expect(broken.started).toHaveLength(1);
+    const { model, started } = processes();
+    started[0].reply({ type: 'ready', ensemble: served });
+    const answer = model.predict(asked);
+    await settle();
+    started[0].reply({ type: 'failed', message: '"big" is not a number', stack: '' });
+    await expect(answer).rejects.toMatchObject({ statusCode: 400, message: '"big" is not a number' });
+  });
+
+  it('refuses samples once the server has ended it', async () => {
+    const { model, started } = processes();
+    started[0].reply({ type: 'ready', ensemble: served });
+    await model.opened;
+    model.close();
+    await expect(model.predict(asked)).rejects.toMatchObject({ statusCode: 503 });
+    expect(started).toHaveLength(1);
+  });
+});

@@ -1,0 +1,126 @@
+import { type InputInfo, outputTensors, type Tensor, type TensorInfo } from '../../core/ensemble/tensors.ts';
+import type { ServedEnsemble } from '../../core/protocol/run/serving.ts';
+import { messageOf } from '../../core/text/errors.ts';
+import { columnTypes } from '../data/preprocessing/fitted.ts';
+import type { Cell } from '../data/tables/cells.ts';
+import type { Field } from '../data/fields.ts';
+import type { Ensemble } from './ensemble.ts';
+import type { EnsembleInput, Row } from './inputs.ts';
+
+/** An opened ensemble that takes and gives tensors. */
+export class TensorEnsemble {
+  readonly #ensemble: Ensemble;
+  readonly inputs: readonly InputInfo[];
+
+  constructor(ensemble: Ensemble) {
+    this.#ensemble = ensemble;
+    this.inputs = inputsOf(ensemble);
+  }
+
+  /** @param outputs names of outputs; null: all but those of single members @throws Error that says what does not fit */
+  async predict(tensors: readonly Tensor[], outputs: readonly string[] | null): Promise<Tensor[]> {
+    const found = await this.#ensemble.predict(inputFrom(this.inputs, tensors));
+    return outputTensors(found, this.#ensemble.description.classNames, outputs);
+  }
+
+  /** Predicts one sample of zeros, so that the first request meets compiled kernels, and tells what outputs there are. */
+  async describe(warnings: readonly string[]): Promise<ServedEnsemble> {
+    const { name, set, members } = this.#ensemble.description;
+    const found = await this.#tryZeros();
+    return {
+      name,
+      set,
+      members: members.length,
+      inputs: [...this.inputs],
+      outputs: found.outputs,
+      warnings: [...warnings, ...found.warnings],
+    };
+  }
+
+  async #tryZeros(): Promise<{ outputs: TensorInfo[]; warnings: string[] }> {
+    const isFree = this.inputs.some(({ shape }) => shape.slice(1).includes(-1));
+    try {
+      const tensors = this.inputs.map((input) => zerosFor(input, this.#ensemble));
+      const usual = await this.predict(tensors, null);
+      const ofMembers = await this.predict(tensors, ['members']);
+      return { outputs: [...usual, ...ofMembers].map((tensor) => infoOf(tensor, isFree)), warnings: [] };
+    } catch (error) {
+      // A free size may have a least value that only the model knows.
+      const reason = `A sample of zeros could not be predicted (${messageOf(error)}), so the server does not list its outputs.`;
+      return { outputs: [], warnings: [reason] };
+    }
+  }
+}
+
+/** Sizes between N and the last depend on the sample where its shape is free. */
+function infoOf({ name, datatype, shape }: Tensor, isFree: boolean): TensorInfo {
+  return { name, datatype, shape: shape.map((size, i) => (i === 0 || (isFree && i < shape.length - 1) ? -1 : size)) };
+}
+
+/** One input for each column of the training table, or those of the models. */
+function inputsOf({ models: [model], preprocessing }: Ensemble): InputInfo[] {
+  const columns = Object.entries(preprocessing === null ? {} : columnTypes(preprocessing));
+  if (columns.length > 0) {
+    return columns.map(([name, type]) => {
+      const datatype = type === 'number' ? 'FP64' : type === 'boolean' ? 'BOOL' : 'BYTES';
+      return { name, datatype, shape: [-1, 1], kind: 'column' };
+    });
+  }
+  const isImage = preprocessing?.steps.some(({ kind }) => kind === 'images') ?? false;
+  const only = isImage ? 'images' : 'features';
+  return model.inputs.map(({ shape }, i) => ({
+    // A sequential model has no names of inputs.
+    name: model.inputs.length === 1 ? only : model.inputNames[i],
+    datatype: isImage && i === 0 ? 'UINT8' : 'FP32',
+    shape: shape.map((size) => size ?? -1),
+    kind: i === 0 ? 'values' : 'extra',
+  }));
+}
+
+/** Tensors as samples to predict: they have been checked against the inputs. */
+function inputFrom(inputs: readonly InputInfo[], tensors: readonly Tensor[]): EnsembleInput {
+  const given = inputs.map((info) => {
+    const tensor = tensors.find(({ name }) => name === info.name);
+    if (tensor !== undefined) return { info, tensor };
+    throw new Error(`The input "${info.name}" is missing.`);
+  });
+  if (inputs[0].kind === 'column') return { rows: rowsFrom(tensors) };
+  const [main, ...extra] = given.map(({ tensor: { name, shape, values } }) => ({
+    name,
+    shape: shape.slice(1),
+    values,
+  }));
+  const extraInputs = Object.fromEntries(extra.map((own) => [own.name, own as Field]));
+  return { values: main.values as Float32Array | Uint8Array, shape: main.shape, extraInputs };
+}
+
+function rowsFrom(tensors: readonly Tensor[]): Row[] {
+  return Array.from({ length: tensors[0].shape[0] }, (_, row) =>
+    Object.fromEntries(tensors.map((tensor): [string, Cell] => [tensor.name, cellOf(tensor, row)])),
+  );
+}
+
+function cellOf({ datatype, values }: Tensor, row: number): Cell {
+  const value = values[row];
+  if (typeof value !== 'number') return value;
+  if (Number.isNaN(value)) return null;
+  return datatype === 'BOOL' ? value === 1 : value;
+}
+
+/** A free size becomes this. */
+const triedSize = 32;
+
+function zerosFor({ name, datatype, shape, kind }: InputInfo, { preprocessing }: Ensemble): Tensor {
+  const sizes = shape.map((size, i) => (i === 0 ? 1 : size === -1 ? triedSize : size));
+  const count = sizes.reduce((product, size) => product * size, 1);
+  const tensor = { name, datatype, shape: sizes };
+  if (kind === 'values')
+    return { ...tensor, values: datatype === 'UINT8' ? new Uint8Array(count) : new Float32Array(count) };
+  if (kind === 'extra') return { ...tensor, values: new Float32Array(count) };
+  if (datatype !== 'BYTES') return { ...tensor, values: new Float64Array(count) };
+  const column = preprocessing?.steps
+    .flatMap((step) => (step.kind === 'table' ? step.columns : []))
+    .find((own) => own.name === name);
+  const text = column?.type === 'category' ? column.categories[0] : column?.type === 'date' ? '1970-01-01' : 'a';
+  return { ...tensor, values: [text] };
+}
