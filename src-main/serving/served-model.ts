@@ -97,10 +97,11 @@ export class ServedModel {
     this.#link = this.#connect();
   }
 
-  #giveUp(error: Error): void {
+  #giveUp(reason: Error): void {
     this.close();
+    // Perhaps nobody waits for the ensemble any more; the reason is told in `lost` too.
     this.#opening.promise.catch(() => undefined);
-    this.#opening.reject(error);
-    this.#lost.resolve(error);
+    this.#opening.reject(reason);
+    this.#lost.resolve(reason);
   }
 }

@@ -31,19 +31,19 @@ export async function serve(run: string, { json = false, maxBodyMib, ...options 
 
 /** Resolves once the server has answered what it had accepted. A second Ctrl-C ends it at once. */
 function stopBySignals(server: RunningInference): Promise<null> {
-  const { promise, resolve: done, reject } = Promise.withResolvers<null>();
+  const ended = Promise.withResolvers<null>();
   const press = new KeyPress();
   let isStopping = false;
   const stop = (): void => {
     if (isStopping) return server.abort();
     isStopping = true;
     console.error('Stopping: requests that were accepted are answered. Press Ctrl-C again to end at once.');
-    server.close().then(() => done(null), reject);
+    ended.resolve(server.close().then(() => null));
   };
   process.on('SIGINT', () => press.isNew() && stop());
   process.on('SIGTERM', () => !isStopping && stop());
   onLauncherLost(() => !isStopping && stop());
-  return promise;
+  return ended.promise;
 }
 
 function print({ name, set, members, url, token }: RunningInference, json: boolean): void {

@@ -70,7 +70,12 @@ describe('the server', () => {
   });
 
   it('tells busy clients when to come again, and hides its own errors', async () => {
-    const failing = async (error: Error) => app({ batcher: { predict: () => Promise.reject(error) } }).inject(infer);
+    const failing = async (reason: Error) => {
+      const predict = async () => {
+        throw reason;
+      };
+      return app({ batcher: { predict } }).inject(infer);
+    };
     const busy = await failing(new RequestError(503, 'too many'));
     expect([busy.statusCode, busy.headers['retry-after'], busy.json()]).toEqual([503, '1', { error: 'too many' }]);
     const fault = new Error('a secret');
@@ -91,7 +96,7 @@ describe('an entrance', () => {
   });
 
   it('without a token refuses pages of browsers and other names of this machine', async () => {
-    const status = async (own: object) => (await app().inject({ ...infer, headers: own })).statusCode;
+    const status = async (own: Record<string, string>) => (await app().inject({ ...infer, headers: own })).statusCode;
     expect(await status({ host: 'evil.example:1' })).toBe(403);
     expect(await status({ ...headers, origin: 'https://evil.example' })).toBe(403);
     expect(await status(headers)).toBe(200);

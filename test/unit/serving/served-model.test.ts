@@ -7,12 +7,18 @@ import { features, served, sums } from './tensors.ts';
 const task: EnsembleSource = { folder: '/run', set: null, source: null, blas: null };
 const asked: ServeRequest = { tensors: [features(1, 2)], outputs: null };
 
+interface Started {
+  sent: unknown[];
+  reply: (reply: ServeReply) => void;
+  end: (reason: string) => void;
+}
+
 /** Processes in memory, which the test answers for. */
 function processes() {
-  const started: { sent: unknown[]; reply: (reply: ServeReply) => void; end: (reason: string) => void }[] = [];
+  const started: Started[] = [];
   const notices: string[] = [];
   const start = () => {
-    const own = { sent: [] as unknown[], reply: (_: ServeReply) => {}, end: (_: string) => {} };
+    const own: Started = { sent: [], reply: () => {}, end: () => {} };
     started.push(own);
     return {
       send: (message: unknown) => void own.sent.push(message),
