@@ -1,5 +1,5 @@
 import type { Tensor } from '../../core/ensemble/tensors.ts';
-import type { ServeRequest } from '../../core/protocol/run/serving.ts';
+import type { ServeRequest } from '../../core/ensemble/serving.ts';
 import { joinTensors, splitTensors } from './join-tensors.ts';
 import { type InferRequest, RequestError } from './read-request.ts';
 

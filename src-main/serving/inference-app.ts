@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Tensor } from '../../core/ensemble/tensors.ts';
-import type { ServedEnsemble } from '../../core/protocol/run/serving.ts';
+import type { ServedEnsemble } from '../../core/ensemble/serving.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { Batcher } from './batcher.ts';
 import { readInferRequest, RequestError } from './read-request.ts';

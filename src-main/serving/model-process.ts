@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import type { ServeReply, ServeRequest } from '../../core/protocol/run/serving.ts';
+import type { ServeReply, ServeRequest } from '../../core/ensemble/serving.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { SourceToOpen } from '../predictions/ensemble-source.ts';
 import { confinedEnvironment, confinementFlags } from '../processes/confined.ts';

@@ -1,6 +1,6 @@
 import type { Tensor } from '../../core/ensemble/tensors.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
-import type { ServedEnsemble, ServeReply, ServeRequest } from '../../core/protocol/run/serving.ts';
+import type { ServedEnsemble, ServeReply, ServeRequest } from '../../core/ensemble/serving.ts';
 import type { ModelLink } from './model-process.ts';
 import { RequestError } from './read-request.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { ensembleSourceSchema, type EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
-import type { ServeReply, ServeRequest } from '../../core/protocol/run/serving.ts';
+import type { ServeReply, ServeRequest } from '../../core/ensemble/serving.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { TensorEnsemble } from '../inference/served.ts';
 import { openSource } from '../project/open-source.ts';

@@ -1,5 +1,5 @@
 import { type InputInfo, outputTensors, type Tensor, type TensorInfo } from '../../core/ensemble/tensors.ts';
-import type { ServedEnsemble } from '../../core/protocol/run/serving.ts';
+import type { ServedEnsemble } from '../../core/ensemble/serving.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { columnTypes } from '../data/preprocessing/fitted.ts';
 import type { Cell } from '../data/tables/cells.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Tensor } from '../../../core/ensemble/tensors.ts';
-import type { ServeRequest } from '../../../core/protocol/run/serving.ts';
+import type { ServeRequest } from '../../../core/ensemble/serving.ts';
 import { Batcher, type BatchLimits } from '../../../src-main/serving/batcher.ts';
 import { RequestError } from '../../../src-main/serving/read-request.ts';
 import { request, sums } from './tensors.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EnsembleSource } from '../../../core/protocol/run/checkpoint-tasks.ts';
-import type { ServeReply, ServeRequest } from '../../../core/protocol/run/serving.ts';
+import type { ServeReply, ServeRequest } from '../../../core/ensemble/serving.ts';
 import { ServedModel } from '../../../src-main/serving/served-model.ts';
 import { features, served, sums } from './tensors.ts';
 

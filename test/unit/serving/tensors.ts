@@ -1,5 +1,5 @@
 import type { InputInfo, Tensor } from '../../../core/ensemble/tensors.ts';
-import type { ServedEnsemble } from '../../../core/protocol/run/serving.ts';
+import type { ServedEnsemble } from '../../../core/ensemble/serving.ts';
 import type { InferRequest } from '../../../src-main/serving/read-request.ts';
 
 /** Columns of houses. */

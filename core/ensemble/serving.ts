@@ -1,4 +1,4 @@
-import type { InputInfo, Tensor, TensorInfo } from '../../ensemble/tensors.ts';
+import type { InputInfo, Tensor, TensorInfo } from './tensors.ts';
 
 /** Messages between `tutti serve` and the process that predicts (`workers/entries/serve.ts`), by structured clone: arrays stay bytes. */
 
