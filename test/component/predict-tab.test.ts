@@ -50,6 +50,7 @@ describe('the tab Predict', () => {
     expect(new TextDecoder().decode((file as { bytes: Uint8Array }).bytes)).toBe('{"age":40,"port":"S"}\n');
     const cells = wrapper.findAll('.answer tbody tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
     expect(cells).toEqual([['mean', '3', '', '2', '4']]);
+    expect(wrapper.get('.answer thead th').text()).toBe('Prediction');
     expect(wrapper.findAll('circle')).toHaveLength(2);
     expect(wrapper.text()).toContain('outside the training data');
     expect(wrapper.text()).toContain('The project has changed.');
