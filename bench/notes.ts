@@ -10,13 +10,11 @@ export const notes: Record<string, string[]> = {
   compute: [
     'WebAssembly has 128-bit vectors. V8 in Node 24 can join two instructions to one of AVX2, and the matrix product is written for that: ' +
       'it reaches 75 GFLOP/s on a core, up from 45.',
-    'With OpenBLAS, the CNN took between 0.9 and 1.2 times as long as PyTorch in runs of the same day: Tutti takes a stable 20 to 22 ms, ' +
-      'PyTorch 17 to 24 ms. The passes of the two convolutions are three quarters of that time.',
     'A dense layer is one op, with one more for each of its gradients: five ops for a sigmoid layer, where TensorFlow.js takes sixteen. Small networks therefore train in ' +
       'half the previous time. So do the 8 members one by one (0.84 ms per step, down from 1.42). The stack had few ops before and takes as long as ' +
       'before, so it gains less over separate members. More than half of its time is in kernels. Without effect: wide products for matrices this small, and packing ' +
       'the ragged rows of 16 samples with vectors.',
-    'An LSTM of 128 units takes 1.44 to 1.55 times as long as PyTorch in three runs (goal: 1.5), down from 2.1: the weights of the state are packed once per call, the steps run in 256-bit ' +
+    'An LSTM of 128 units takes 1.44 to 1.55 times as long as PyTorch in four runs (goal: 1.5), down from 2.1: the weights of the state are packed once per call, the steps run in 256-bit ' +
       'instructions, and slices stay in the memory of the kernels. Three quarters of a step are matrix products, which reach 115 of the estimated 130 GFLOP/s that 256-bit ' +
       'instructions allow on this processor. Joining the two products of the weight gradients would gain some 4 %; a layout by batch instead of time made no difference.',
   ],
@@ -37,7 +35,7 @@ export const notes: Record<string, string[]> = {
   predictions: [
     'Both sides use one core, in turns. The forward passes read their outputs back; predicting also reads 70 MB of text, standardizes, combines the members and writes three ' +
       'numbers a row. Rows of plain numbers are read from bytes straight to columns, and numbers are written to bytes digit by digit: with csv-parse and strings, a row took 7.8 µs ' +
-      'of the processor, with these 2.2, of which 1.2 are the forward passes of members with 64 units. With texts, quotes or categories, the general reader is used, at its old speed.',
+      'of the processor, with these about 2, of which some 1.1 are the forward passes of members with 64 units. With texts, quotes or categories, the general reader is used, at its old speed.',
   ],
   streams: [
     'The shards were just written, so that the system may still hold them in its own cache, which does not count as resident memory of the process. The step is the median; the share ' +
