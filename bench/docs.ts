@@ -45,7 +45,7 @@ is one: medians, with both programs measured in turn within the same minutes.
 ## In short
 
 On two CPU cores, beside PyTorch with one thread per process, both measured in turn on the same machine. Where two values stand, the
-second of a training step is with OpenBLAS. Training steps are measured beside PyTorch 2.15, the rest still beside PyTorch 1.13.
+second of a training step is with OpenBLAS. Training steps and the example are measured beside PyTorch 2.15, the rest still beside PyTorch 1.13.
 
 | work                                                        | Tutti's time over PyTorch's |
 | ----------------------------------------------------------- | --------------------------- |
@@ -55,7 +55,7 @@ second of a training step is with OpenBLAS. Training steps are measured beside P
 | training step of two networks 1-50-1                        | 0.4 to 0.5; 0.4             |
 | training step of an LSTM with 16 and with 128 units         | 1.0 and 1.5; 0.9 and 1.1    |
 | training step of a GRU with 16 units, bidirectional or not  | 0.2 to 0.3; 0.2             |
-| the first example with 2 members, from command to plots     | 0.9                         |
+| the first example with 2 members, from command to plots     | 0.6                         |
 | two small CNNs trained at the same time, from command to end | 0.7 to 0.9                  |
 | all-reduce of 40 MB between 2 processes, against gloo       | 0.3                         |
 | all-gather of 8 KB between 2 and between 4 processes        | 0.1; 0.03                   |
