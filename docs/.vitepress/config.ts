@@ -35,6 +35,7 @@ export default defineConfig({
           { text: 'Forecast a series', link: '/docs/guides/series' },
           { text: 'Classify texts', link: '/docs/guides/text' },
           { text: 'Sequence to sequence', link: '/docs/guides/sequences' },
+          { text: 'Several labels', link: '/docs/guides/labels' },
           { text: 'Own layers and losses', link: '/docs/guides/custom' },
           { text: 'From a run to an answer', link: '/docs/guides/answer' },
           { text: 'What the ensemble knows', link: '/docs/guides/uncertainty' },

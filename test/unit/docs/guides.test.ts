@@ -7,6 +7,7 @@ const read = (path: string): string => readFileSync(resolve(import.meta.dirname,
 it.each([
   ['sequences', 'reversed'],
   ['custom', 'sensors'],
+  ['labels', 'labels'],
 ])('the guide %s shows the project that the integration tests train', (guide, project) => {
   expect(read(`docs/guides/${guide}.md`)).toContain(
     `\`\`\`ts\n${read(`test/integration/projects/${project}/project.ts`)}\`\`\``,
