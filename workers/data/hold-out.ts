@@ -78,7 +78,7 @@ function requireSamples({ chunks, size }: Held, holders: readonly number[][], le
   );
 }
 
-/** The splits with what ranks hold out as the validation split. @throws Error if the project has a validation split of its own */
+/** The splits with what ranks hold out as the validation split. @throws Error if the project also gives a validation split */
 export function withHoldOut(splits: Splits, holdOut: HoldOut | null): Splits {
   if (holdOut === null) return splits;
   const { train, validation } = splits;

@@ -53,7 +53,7 @@ export class RunModels {
     return (this.#code ??= this.#loadCode());
   }
 
-  /** A new model of an architecture that the run saved. The project's code is loaded only for classes of its own. */
+  /** A new model of an architecture that the run saved. The project's code is loaded only for layer classes that it defines. */
   async build(rank: number, topology: string, subject: string): Promise<LayersModel> {
     if (isSelfContained(topology)) return modelFromTopology(topology, subject);
     await this.code();

@@ -18,7 +18,7 @@ export function fitPooledTemperature(stack: StackedClasses, targets: Int32Array)
   return bestTemperature(logMixture(stack), stack.classes, targets);
 }
 
-/** For each member the temperature with the least NLL of its own, shape `[M]`. */
+/** For each member the temperature that minimizes the NLL of that member, shape `[M]`. */
 export function fitMemberTemperatures(stack: StackedClasses, targets: Int32Array): number[] {
   return Array.from({ length: stack.members }, (_, member) =>
     bestTemperature(memberLogProbabilities(stack, member, 1), stack.classes, targets),

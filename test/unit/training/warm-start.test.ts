@@ -70,7 +70,7 @@ describe('a warm start', () => {
     const norm = (values: number[]) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
     const [kernel] = weightsOf(saved);
     const noise = weightsOf(model)[0].map((weight, i) => weight - kernel[i]);
-    // The kernel has 24 elements, so the norm of its noise is about a tenth of its own.
+    // The kernel has 24 elements, so the norm of its noise is about a tenth of the kernel's norm.
     expect(norm(noise) / norm(kernel)).toBeGreaterThan(0.06);
     expect(norm(noise) / norm(kernel)).toBeLessThan(0.14);
   });

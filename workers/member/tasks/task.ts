@@ -15,7 +15,7 @@ export interface Task {
   readonly kind: TaskKind;
   /** Number of axes between samples and outputs `[B, ...P, W]`: 1 for a sequence; absent: none. */
   readonly positionAxes?: number;
-  /** Outputs of the model after those of this task, with tasks of their own; `loss` and `predictionsOf` leave them out. */
+  /** Outputs of the model after those of this task, each with another task; `loss` and `predictionsOf` leave them out. */
   readonly further?: readonly FurtherOutput[];
   /** Number of predicted values per sample: K or T. */
   targetSize(dataset: Dataset): number;

@@ -1,51 +1,18 @@
-import {
-  configOf,
-  type Layer,
-  type LayerConfig,
-  UnsupportedLayerError,
-  type Weight,
-  weightsOf,
-} from '../../exchange/model-calls.ts';
+import { LayerCall } from '../../exchange/layer-call.ts';
+import { type Layer, UnsupportedLayerError, type Weight } from '../../exchange/model-calls.ts';
 import type { LayerInput } from '../../exchange/walk-model.ts';
 import type { PythonCode } from '../code/python-code.ts';
 
-/** A layer's call, to be written as Python. */
-export class PythonContext {
+/** A layer's call, to be written as Python. The inputs' names are variables. */
+export class PythonContext extends LayerCall {
   readonly code: PythonCode;
-  readonly layer: Layer;
-  readonly inputs: readonly LayerInput[];
-  readonly config: LayerConfig;
   /** The layer's attribute in the module. */
   readonly name: string;
-  readonly #weights: ReadonlyMap<string, Weight>;
 
   constructor(code: PythonCode, layer: Layer, inputs: readonly LayerInput[], name: string) {
+    super(layer, inputs);
     this.code = code;
-    this.layer = layer;
-    this.inputs = inputs;
     this.name = name;
-    this.config = configOf(layer);
-    this.#weights = weightsOf(layer);
-  }
-
-  /** The first input's variable. */
-  get x(): string {
-    return this.inputs[0].name;
-  }
-
-  /** Number of axes of the first input, with the batch. */
-  get rank(): number {
-    return this.inputs[0].shape.length;
-  }
-
-  weight(name: string): Weight {
-    const found = this.#weights.get(name);
-    if (found === undefined) throw new Error(`Layer "${this.layer.name}" has no weight "${name}".`);
-    return found;
-  }
-
-  weightIfAny(name: string): Weight | null {
-    return this.#weights.get(name) ?? null;
   }
 
   /** The layer's bias as a weight of a module, if there is one. */
