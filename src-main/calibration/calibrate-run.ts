@@ -12,10 +12,8 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { isUsable } from '../backends/choose-blas.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { calibrateEntry } from '../processes/node-process.ts';
-import { codeOfRun } from '../runs/configuration/kept-code.ts';
-import { dataFolders } from '../store/home.ts';
+import { sourceOfRun } from '../runs/configuration/run-source.ts';
 import { grantFor } from '../trust/grant.ts';
-import { requireTrust } from '../trust/project-trust.ts';
 
 /** Time to read the data, including a download, and to predict with every member. */
 const timeoutMs = 3_600_000;
@@ -39,18 +37,12 @@ export async function calibrateRun(
   request: CalibrationRequest,
   signal?: AbortSignal,
 ): Promise<Calibrated> {
-  const { config, blas, project, plan } = record;
+  const { blas, project, plan } = record;
   const device = plan[0].device;
   const task: CalibrationTask = {
     ...request,
     ranks: ranksOf(record, request.set),
-    runFolder: folder,
-    projectFolder: requireTrust(project.folder),
-    projectRefusal: null,
-    task: record.task,
-    ...(await codeOfRun(folder, record)),
-    dataFolders: dataFolders(),
-    config,
+    ...(await sourceOfRun(folder, record)),
     // A BLAS that only the record names is not loaded. Its results differ in the last bits at most.
     blas: blas !== null && (await isUsable(blas)) ? blas : null,
   };

@@ -1,28 +1,17 @@
 import type { RunSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { askProcess } from '../processes/ask-process.ts';
-import { codeOfRun } from '../runs/configuration/kept-code.ts';
-import { dataFolders } from '../store/home.ts';
+import { sourceOfRun } from '../runs/configuration/run-source.ts';
 import { grantFor } from '../trust/grant.ts';
-import { requireTrust, whyNotTrusted } from '../trust/project-trust.ts';
+import { whyNotTrusted } from '../trust/project-trust.ts';
 
 /** Time to rebuild models. If the run did not keep its model, this needs the project's data for the shapes, perhaps after a download. */
 const timeoutMs = 1_800_000;
 
 /** What a process needs to rebuild the run's models. */
-export async function runSource(runFolder: string, record: RunRecord): Promise<RunSource> {
-  const { config, project, task } = record;
-  const projectRefusal = whyNotTrusted(project.folder);
-  return {
-    runFolder,
-    projectFolder: projectRefusal === null ? requireTrust(project.folder) : project.folder,
-    // Most exports need nothing of the project: the run saved its models.
-    projectRefusal,
-    task,
-    ...(await codeOfRun(runFolder, record)),
-    dataFolders: dataFolders(),
-    config,
-  };
+export function runSource(runFolder: string, record: RunRecord): Promise<RunSource> {
+  // Most exports need nothing of the project: the run saved its models.
+  return sourceOfRun(runFolder, record, whyNotTrusted(record.project.folder));
 }
 
 type Reply = { type: 'written' } | { type: 'failed'; message: string };

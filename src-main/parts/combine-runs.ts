@@ -9,11 +9,10 @@ import { isUsable } from '../backends/choose-blas.ts';
 import { createRunId } from '../hub/plan-run.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { combineEntry } from '../processes/node-process.ts';
-import { codeOfRun } from '../runs/configuration/kept-code.ts';
-import { dataFolders, homePaths } from '../store/home.ts';
+import { sourceOfRun } from '../runs/configuration/run-source.ts';
+import { homePaths } from '../store/home.ts';
 import { writeRunRecord } from '../store/runs/run-folder.ts';
 import { grantFor } from '../trust/grant.ts';
-import { requireTrust } from '../trust/project-trust.ts';
 import { type CandidateChoice, candidatesOf, type CandidateRecord, type PartsRun } from './choose-candidates.ts';
 import { copyShared, requireSameKind, writeMetrics } from './shared-files.ts';
 
@@ -107,17 +106,8 @@ async function ask(
 }
 
 async function runSourceOf({ folder, record }: PartsRun): Promise<CombineTask['runs'][number]> {
-  const { id, project, task, config } = record;
-  return {
-    id,
-    runFolder: folder,
-    projectFolder: requireTrust(project.folder),
-    projectRefusal: null,
-    task,
-    ...(await codeOfRun(folder, record)),
-    dataFolders: dataFolders(),
-    config: independent(config, config.members),
-  };
+  const { id, config } = record;
+  return { id, ...(await sourceOfRun(folder, record)), config: independent(config, config.members) };
 }
 
 /** Members from several runs were not trained jointly, so they predict by the mean of their probabilities. */

@@ -2,12 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
-import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { isUsable } from '../backends/choose-blas.ts';
-import { codeOfRun } from '../runs/configuration/kept-code.ts';
-import { dataFolders } from '../store/home.ts';
+import { sourceOfRun } from '../runs/configuration/run-source.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
-import { requireTrust, whyNotTrusted } from '../trust/project-trust.ts';
+import { whyNotTrusted } from '../trust/project-trust.ts';
 
 /** What a process that opens an ensemble is told, and what it is granted. */
 export interface SourceToOpen {
@@ -27,24 +25,11 @@ export async function ensembleSource(folder: string, set: string | null = null):
     task: {
       folder,
       set,
-      source: record === null ? null : await sourceOf(folder, record, refusal),
+      // Most predictions need nothing of the project: the run saved its models.
+      source: record === null ? null : await sourceOfRun(folder, record, refusal),
       blas: blas !== null && (await isUsable(blas)) ? blas : null,
     },
     project: record === null || refusal !== null ? null : record.project.folder,
     device: record?.plan[0].device,
-  };
-}
-
-async function sourceOf(folder: string, record: RunRecord, refusal: string | null): Promise<EnsembleSource['source']> {
-  const { config, project, task } = record;
-  return {
-    runFolder: folder,
-    projectFolder: refusal === null ? requireTrust(project.folder) : project.folder,
-    // Most predictions need nothing of the project: the run saved its models.
-    projectRefusal: refusal,
-    task,
-    ...(await codeOfRun(folder, record)),
-    dataFolders: dataFolders(),
-    config,
   };
 }

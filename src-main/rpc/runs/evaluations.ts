@@ -8,10 +8,8 @@ import { isUsable } from '../../backends/choose-blas.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { askProcess } from '../../processes/ask-process.ts';
 import { evaluateEntry } from '../../processes/node-process.ts';
-import { codeOfRun } from '../../runs/configuration/kept-code.ts';
+import { sourceOfRun } from '../../runs/configuration/run-source.ts';
 import { grantFor } from '../../trust/grant.ts';
-import { requireTrust } from '../../trust/project-trust.ts';
-import { dataFolders } from '../../store/home.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 
 /** Time to read the data, including a download, and to predict with every member. */
@@ -30,18 +28,12 @@ export class Evaluations {
   async evaluate(id: string, request: SetRequest): Promise<SetEvaluationResult> {
     const { folder } = await this.#hub.find(id);
     const record = await readRunRecord(folder);
-    const { config, blas, project, plan } = record;
+    const { blas, project, plan } = record;
     const device = plan[0].device;
     const grant = grantFor({ project: project.folder, read: [folder], device });
     const task: SetEvaluationTask = {
       ...request,
-      runFolder: folder,
-      projectFolder: requireTrust(project.folder),
-      projectRefusal: null,
-      task: record.task,
-      ...(await codeOfRun(folder, record)),
-      dataFolders: dataFolders(),
-      config,
+      ...(await sourceOfRun(folder, record)),
       // A BLAS that only the record names is not loaded. Its results differ in the last bits at most.
       blas: blas !== null && (await isUsable(blas)) ? blas : null,
     };
