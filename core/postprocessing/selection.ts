@@ -21,36 +21,47 @@ export interface Selection {
  * @throws RangeError without candidates
  */
 export function selectGreedily(logLikelihoods: readonly Float64Array[], rounds = 25): Selection {
-  if (logLikelihoods.length === 0)
-    throw new RangeError('There is no candidate to choose: name checkpoints of one run or more.');
   const likelihoods = logLikelihoods.map((row) => row.map(Math.exp));
-  const sum = new Float64Array(logLikelihoods[0].length);
-  const chosen: number[] = [];
-  const nlls: number[] = [];
-  for (let round = 1; round <= rounds; round++) {
-    const found = bestAddition(likelihoods, sum, round, chosen);
-    chosen.push(found.candidate);
-    nlls.push(found.nll);
-    likelihoods[found.candidate].forEach((value, sample) => (sum[sample] += value));
-  }
-  // Rounding must not make a longer prefix better than one with the same weights.
-  const least = Math.min(...nlls);
-  const best = nlls.findIndex((nll) => nll <= least + 1e-12 * Math.abs(least)) + 1;
-  return { chosen: chosen.slice(0, best), nlls: nlls.slice(0, best) };
+  const { chosen, losses } = selectByMean(likelihoods, (mean) => nllOf(mean.map(Math.log)), rounds);
+  return { chosen, nlls: losses };
 }
 
-function bestAddition(
-  likelihoods: readonly Float64Array[],
-  sum: Float64Array,
-  round: number,
-  chosen: readonly number[],
-): { candidate: number; nll: number } {
-  const members = new Set(chosen);
-  let best = { candidate: 0, nll: Infinity };
-  for (const [candidate, row] of likelihoods.entries()) {
-    const nll = nllOf(row.map((value, sample) => Math.log((sum[sample] + value) / round)));
-    const isTie = nll === best.nll && members.has(candidate) && !members.has(best.candidate);
-    if (nll < best.nll || isTie) best = { candidate, nll };
+/**
+ * The same for any loss of the mean of what the candidates predict, such as the pinball loss of the mean quantiles.
+ *
+ * @param rows what each candidate predicts, C arrays of shape `[N]`
+ * @param lossOfMean of the mean of the chosen rows, shape `[N]`; smaller is better
+ * @returns the choices and the loss after each
+ * @throws RangeError without candidates
+ */
+export function selectByMean(
+  rows: readonly Float64Array[],
+  lossOfMean: (mean: Float64Array) => number,
+  rounds: number,
+): { chosen: number[]; losses: number[] } {
+  if (rows.length === 0) throw new RangeError('There is no candidate to choose: name checkpoints of one run or more.');
+  const sum = new Float64Array(rows[0].length);
+  const chosen: number[] = [];
+  const losses: number[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    const ofCandidates = rows.map((row) => lossOfMean(row.map((value, sample) => (sum[sample] + value) / round)));
+    const candidate = leastOf(ofCandidates, new Set(chosen));
+    chosen.push(candidate);
+    losses.push(ofCandidates[candidate]);
+    rows[candidate].forEach((value, sample) => (sum[sample] += value));
+  }
+  // Rounding must not make a longer prefix better than one with the same weights.
+  const least = Math.min(...losses);
+  const best = losses.findIndex((loss) => loss <= least + 1e-12 * Math.abs(least)) + 1;
+  return { chosen: chosen.slice(0, best), losses: losses.slice(0, best) };
+}
+
+/** The position of the least loss; of equal ones that of a member, else the first. */
+function leastOf(losses: readonly number[], members: ReadonlySet<number>): number {
+  let best = 0;
+  for (const [candidate, loss] of losses.entries()) {
+    const isTie = loss === losses[best] && members.has(candidate) && !members.has(best);
+    if (loss < losses[best] || isTie) best = candidate;
   }
   return best;
 }
@@ -64,15 +75,29 @@ function bestAddition(
  * @returns positions of the candidates that stay, ascending
  */
 export function smallestSubset(logLikelihoods: readonly Float64Array[], tolerance: number): number[] {
-  const nllOfSubset = (subset: readonly number[]): number =>
-    nllOf(mixtureLogLikelihoods(subset.map((candidate) => logLikelihoods[candidate])));
-  let kept = [...logLikelihoods.keys()];
-  const allowed = nllOfSubset(kept) + tolerance;
+  return smallestByLoss(logLikelihoods, (rows) => nllOf(mixtureLogLikelihoods(rows)), tolerance);
+}
+
+/**
+ * The same for any loss of an ensemble.
+ *
+ * @param rows what each candidate predicts
+ * @param lossOf the ensemble of some of them; smaller is better
+ * @param tolerance in the unit of the loss
+ */
+export function smallestByLoss(
+  rows: readonly Float64Array[],
+  lossOf: (rows: readonly Float64Array[]) => number,
+  tolerance: number,
+): number[] {
+  const lossOfSubset = (subset: readonly number[]): number => lossOf(subset.map((candidate) => rows[candidate]));
+  let kept = [...rows.keys()];
+  const allowed = lossOfSubset(kept) + tolerance;
   while (kept.length > 1) {
     const without = kept.map((left) => kept.filter((candidate) => candidate !== left));
-    const nlls = without.map(nllOfSubset);
-    const least = nlls.indexOf(Math.min(...nlls));
-    if (!(nlls[least] <= allowed)) break;
+    const losses = without.map(lossOfSubset);
+    const least = losses.indexOf(Math.min(...losses));
+    if (!(losses[least] <= allowed)) break;
     kept = without[least];
   }
   return kept;

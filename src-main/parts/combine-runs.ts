@@ -25,7 +25,7 @@ export interface CombineRequest extends CandidateChoice {
   name: string;
   /** Most choices of the greedy selection. */
   rounds: number;
-  /** Of the smallest subset, in nats. */
+  /** Of the smallest subset, in the unit of the criterion. */
   tolerance: number;
   signal?: AbortSignal | undefined;
 }

@@ -30,8 +30,8 @@ it('members of two runs become a run like any other', async () => {
   const second = await train(hub(), 'blobs', { members: 1, maxEpochs: 2, seed: 9 });
   const made = await run('ensemble', first.folder, second.folder, '--name', 'chosen', '--json');
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  const { id, folder, members, nll, evaluated } = ensembleOutputSchema.parse(JSON.parse(made.stdout));
-  expect(Number(nll?.chosen)).toBeLessThanOrEqual(Math.min(...(nll?.candidates ?? []).map(Number)));
+  const { id, folder, members, losses, evaluated } = ensembleOutputSchema.parse(JSON.parse(made.stdout));
+  expect(Number(losses.chosen)).toBeLessThanOrEqual(Math.min(...losses.candidates.map(Number)));
 
   const record = await hub().record(id);
   expect(record).toMatchObject({ name: 'chosen', status: 'finished', config: { members: members.length } });

@@ -1,6 +1,5 @@
-import { mixtureNll } from '../../core/metrics/likelihood.ts';
-import { selectGreedily, smallestSubset } from '../../core/postprocessing/selection.ts';
 import type { Combined, CombineTask } from '../../core/protocol/run/checkpoint-tasks.ts';
+import type { Criterion } from './criterion.ts';
 
 /** The members of an ensemble from parts: for each the positions of its candidates. */
 export type Choice = Pick<Combined, 'members' | 'path'>;
@@ -12,8 +11,9 @@ export type ChoiceRequest = Pick<CombineTask, 'method' | 'rounds' | 'tolerance'>
 
 /** What a choice knows of the candidates on held-out samples. */
 export interface ChoiceSamples {
-  /** log p(y_n) of each candidate, C arrays of shape `[N]`, in nats. */
-  logLikelihoods: readonly Float64Array[];
+  criterion: Pick<Criterion, 'lossOf' | 'greedily' | 'smallest'>;
+  /** Of each candidate, as the criterion takes them. */
+  rows: readonly Float64Array[];
   /** The same of the model with the mean of some candidates' weights. */
   ofMean: (candidates: readonly number[]) => Promise<Float64Array>;
 }
@@ -25,17 +25,17 @@ export function chooseWithoutSamples({ method, count }: ChoiceRequest): Choice |
   return method === 'snapshots' ? { members: all.map((candidate) => [candidate]), path: [] } : null;
 }
 
-/** Chooses the members by the NLL of held-out samples. */
+/** Chooses the members by their loss on held-out samples. */
 export async function chooseMembers(request: ChoiceRequest, samples: ChoiceSamples): Promise<Choice> {
-  const { logLikelihoods } = samples;
+  const { criterion, rows } = samples;
   if (request.method === 'greedy-soup') return chooseSoup(samples);
   if (request.method === 'smallest') {
-    const kept = smallestSubset(logLikelihoods, request.tolerance);
+    const kept = criterion.smallest(rows, request.tolerance);
     return { members: kept.map((candidate) => [candidate]), path: [] };
   }
-  const { chosen, nlls } = selectGreedily(logLikelihoods, request.rounds);
+  const { chosen, losses } = criterion.greedily(rows, request.rounds);
   const members = withoutCommonFactor(chosen).map((candidate) => [candidate]);
-  return { members, path: chosen.map((candidate, i) => ({ candidate, nll: nlls[i] })) };
+  return { members, path: chosen.map((candidate, i) => ({ candidate, loss: losses[i] })) };
 }
 
 /**
@@ -54,17 +54,17 @@ function greatestCommonDivisor(a: number, b: number): number {
 }
 
 /**
- * Adds candidates to the mean of the weights, the best alone first, and keeps each with which the NLL is no higher than before.
+ * Adds candidates to the mean of the weights, the best alone first, and keeps each with which the loss is no higher than before.
  *
- * Source: the greedy soup of Wortsman et al., "Model soups", ICML 2022, with the NLL in place of the accuracy.
+ * Source: the greedy soup of Wortsman et al., "Model soups", ICML 2022, with the NLL (of quantiles the pinball loss) in place of the accuracy.
  */
-async function chooseSoup({ logLikelihoods, ofMean }: ChoiceSamples): Promise<Choice> {
-  const alone = logLikelihoods.map((row) => mixtureNll([row]));
+async function chooseSoup({ criterion, rows, ofMean }: ChoiceSamples): Promise<Choice> {
+  const alone = rows.map((row) => criterion.lossOf([row]));
   const [first, ...others] = alone.map((_, candidate) => candidate).sort((a, b) => alone[a] - alone[b]);
-  const path = [{ candidate: first, nll: alone[first] }];
+  const path = [{ candidate: first, loss: alone[first] }];
   for (const candidate of others) {
-    const nll = mixtureNll([await ofMean([...path.map((kept) => kept.candidate), candidate])]);
-    if (nll <= path[path.length - 1].nll) path.push({ candidate, nll });
+    const loss = criterion.lossOf([await ofMean([...path.map((kept) => kept.candidate), candidate])]);
+    if (loss <= path[path.length - 1].loss) path.push({ candidate, loss });
   }
   return { members: [path.map(({ candidate }) => candidate)], path };
 }

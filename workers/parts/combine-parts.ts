@@ -1,11 +1,11 @@
-import { mixtureNll } from '../../core/metrics/likelihood.ts';
+import { usualQuantiles } from '../../core/metrics/registry/task-kinds.ts';
 import type { Combined, CombineTask } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import type { Predictions } from '../member/predictions.ts';
 import type { Task } from '../member/tasks.ts';
 import { Candidates } from './candidates.ts';
 import { type Choice, chooseMembers, chooseWithoutSamples } from './choose-members.ts';
-import { hasLikelihood, type Likelihoods, likelihoodsOf } from './likelihoods.ts';
+import { type Criterion, criterionOf } from './criterion.ts';
 import { evaluateMembers, type Member, writeMembers } from './write-members.ts';
 
 interface Held {
@@ -13,20 +13,21 @@ interface Held {
   validation: Dataset;
   /** Of each candidate on the validation split. */
   predictions: Predictions[];
-  /** Null where the task's predictions give targets no likelihood. */
-  likelihoods: Likelihoods | null;
+  criterion: Criterion;
+  /** Of each candidate, as the criterion takes them. */
+  rows: Float64Array[];
 }
 
 /**
  * Chooses members from checkpoints, writes them into a new run's folder and evaluates them. Requires a started backend.
- * @throws Error where the data have no validation split, a run has other targets, or the task gives nothing to choose by
+ * @throws Error where the data have no validation split, or a run has other targets
  */
 export async function combineParts(request: CombineTask): Promise<Combined> {
   const candidates = new Candidates(request);
-  const { task, data } = await candidates.project();
+  const { task, data, project } = await candidates.project();
   const validation = requireValidation(data);
   await candidates.requireSameTargets(validation);
-  const held = await readHeld(candidates, task, validation);
+  const held = await readHeld(candidates, task, validation, project.quantiles ?? usualQuantiles);
   const choice = await choose(request, candidates, held);
   const members = await membersOf(choice, candidates, held);
   await writeMembers(request, members, data);
@@ -35,7 +36,8 @@ export async function combineParts(request: CombineTask): Promise<Combined> {
   return {
     ...choice,
     positions: records.map(({ record: { epoch, step } }) => ({ epoch, step })),
-    nll: nllsOf(held, members),
+    criterion: held.criterion.name,
+    losses: lossesOf(held, members),
     ...evaluation,
     monitor: task.ensembleMonitor,
     warnings: candidates.warnings,
@@ -55,30 +57,30 @@ function requireValidation({ validation }: Splits): Dataset {
   );
 }
 
-async function readHeld(candidates: Candidates, task: Task, validation: Dataset): Promise<Held> {
+async function readHeld(
+  candidates: Candidates,
+  task: Task,
+  validation: Dataset,
+  levels: readonly number[],
+): Promise<Held> {
   const predictions: Predictions[] = [];
   // One after the other: memory may not hold all models at once.
   for (let candidate = 0; candidate < candidates.count; candidate++) {
     predictions.push(await candidates.predictions(candidate, 'validation', validation, task));
   }
-  const likelihoods = hasLikelihood(task.kind) ? likelihoodsOf(predictions, validation, task.kind) : null;
-  return { task, validation, predictions, likelihoods };
+  const criterion = criterionOf(predictions, validation, task.kind, levels);
+  return { task, validation, predictions, criterion, rows: predictions.map(criterion.rowOf) };
 }
 
 async function choose(request: CombineTask, candidates: Candidates, held: Held): Promise<Choice> {
   const asked = { ...request, count: candidates.count };
   const fixed = chooseWithoutSamples(asked);
   if (fixed !== null) return fixed;
-  const { task, validation, predictions, likelihoods } = held;
-  if (likelihoods === null) {
-    throw new Error(
-      `Predictions of the task ${task.kind} have no NLL to choose members by (classification, binary, ordinal and regression have). ` +
-        'Use --method soup or snapshots.',
-    );
-  }
+  const { task, validation, criterion, rows } = held;
   return chooseMembers(asked, {
-    logLikelihoods: predictions.map(likelihoods),
-    ofMean: async (chosen) => likelihoods(await candidates.predictionsOfMean(chosen, validation, task)),
+    criterion,
+    rows,
+    ofMean: async (chosen) => criterion.rowOf(await candidates.predictionsOfMean(chosen, validation, task)),
   });
 }
 
@@ -102,12 +104,10 @@ async function membersOf({ members }: Choice, candidates: Candidates, held: Held
   return found;
 }
 
-function nllsOf({ likelihoods, predictions }: Held, members: readonly Member[]): Combined['nll'] {
-  if (likelihoods === null) return null;
-  const rows = predictions.map(likelihoods);
+function lossesOf({ criterion, rows }: Held, members: readonly Member[]): Combined['losses'] {
   return {
-    candidates: rows.map((row) => mixtureNll([row])),
-    all: mixtureNll(rows),
-    chosen: mixtureNll(members.map((member) => likelihoods(member.predictions))),
+    candidates: rows.map((row) => criterion.lossOf([row])),
+    all: criterion.lossOf(rows),
+    chosen: criterion.lossOf(members.map(({ predictions }) => criterion.rowOf(predictions))),
   };
 }

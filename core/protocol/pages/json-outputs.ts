@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deviceSchema } from '../machine/devices.ts';
 import { workerStateSchema } from '../run/messages.ts';
-import { partMethods, partSourceSchema } from '../run/parts.ts';
+import { partCriteria, partMethods, partSourceSchema } from '../run/parts.ts';
 import {
   attemptSchema,
   checkpointRecordSchema,
@@ -175,17 +175,19 @@ export const ensembleOutputSchema = z.strictObject({
   members: z
     .array(z.array(z.int()))
     .describe('for each member the positions of its candidates; several if its weights are their mean'),
+  criterion: z
+    .enum(partCriteria)
+    .describe('by what members are chosen: the NLL in nats, or the pinball loss in the unit of the targets'),
   path: z
-    .array(z.strictObject({ candidate: z.int(), nll: realNumber }))
-    .describe('the candidates that were added, with the validation NLL after each; empty where nothing was selected'),
-  nll: z
+    .array(z.strictObject({ candidate: z.int(), loss: realNumber }))
+    .describe('the candidates that were added, with the validation loss after each; empty where nothing was selected'),
+  losses: z
     .strictObject({
       candidates: z.array(realNumber).describe('of each alone'),
       all: realNumber.describe('of all together'),
       chosen: realNumber.describe('of the new ensemble'),
     })
-    .nullable()
-    .describe('on the validation split, in nats; null for tasks without'),
+    .describe('on the validation split'),
   evaluated: evaluatedSetSchema,
   warnings: z.array(z.string()).describe('possible differences from the time when the runs trained'),
 });

@@ -5,7 +5,7 @@ import type { Postprocessing } from '../../postprocessing/schema.ts';
 import { postprocessingRequestSchema } from '../../postprocessing/request.ts';
 import { blasSchema } from '../machine/blas.ts';
 import { runConfigSchema } from './config.ts';
-import { partMethods } from './parts.ts';
+import { type PartCriterion, partMethods } from './parts.ts';
 import type { EvaluatedSet } from './record.ts';
 
 /** Names a checkpoint of a run. The name becomes part of a path. */
@@ -143,7 +143,7 @@ export const combineTaskSchema = z.strictObject({
   method: z.enum(partMethods),
   /** Most choices of the greedy selection. */
   rounds: z.int().min(1),
-  /** Of the smallest subset, in nats. */
+  /** Of the smallest subset, in the unit of the criterion. */
   tolerance: z.number().min(0),
   /** Name of the members' checkpoints. */
   set: z.literal('ensemble-best'),
@@ -158,10 +158,12 @@ export interface Combined {
   members: number[][];
   /** Epoch and steps of each candidate. */
   positions: { epoch: number; step: number }[];
-  /** The candidates that were added, with the validation NLL after each, in nats; empty where nothing was selected. */
-  path: { candidate: number; nll: number }[];
-  /** Validation NLL in nats of each candidate, of the uniform mixture of all, and of the new ensemble; null where the task has none. */
-  nll: { candidates: number[]; all: number; chosen: number } | null;
+  /** By what members are chosen and compared. */
+  criterion: PartCriterion;
+  /** The candidates that were added, with the loss on the validation split after each; empty where nothing was selected. */
+  path: { candidate: number; loss: number }[];
+  /** The loss on the validation split of each candidate, of the ensemble of all, and of the new one. */
+  losses: { candidates: number[]; all: number; chosen: number };
   /** Metrics on the validation split, such as `val/ens_nll`. */
   validation: Record<string, number>;
   /** The metric that training would monitor. */

@@ -4,6 +4,10 @@ import { z } from 'zod';
 export const partMethods = ['greedy', 'smallest', 'soup', 'greedy-soup', 'snapshots'] as const;
 export type PartMethod = (typeof partMethods)[number];
 
+/** By what members are chosen: the NLL of their mixture in nats, or the pinball loss of their mean quantiles in the unit of the targets. */
+export const partCriteria = ['nll', 'pinball'] as const;
+export type PartCriterion = (typeof partCriteria)[number];
+
 /** A checkpoint of a run that became a member, or a part of one. */
 export const partSourceSchema = z.strictObject({
   /** Id, name and folder of the run when the ensemble was made. */

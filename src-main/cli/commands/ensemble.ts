@@ -1,4 +1,4 @@
-import { type PartMethod, type PartSource } from '../../../core/protocol/run/parts.ts';
+import { type PartCriterion, type PartMethod, type PartSource } from '../../../core/protocol/run/parts.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { formatMetric } from '../../../core/text/numbers.ts';
 import { printableLine } from '../../../core/text/printable.ts';
@@ -71,42 +71,47 @@ function numberOf(option: string, text: string, { least, isWhole }: { least: num
   throw new UsageError(`${option} "${text}": it must be a ${isWhole ? 'whole ' : ''}number of at least ${least}.`);
 }
 
+const lossNames: Record<PartCriterion, string> = { nll: 'NLL', pinball: 'pinball loss' };
+
 /** What `--json` prints. */
 export function outputOf({ record, folder, candidates, combined }: CombinedRun) {
-  const { members, path, nll, evaluated, warnings } = combined;
-  return { id: record.id, folder, method: record.parts?.method, candidates, members, path, nll, evaluated, warnings };
+  const method = record.parts?.method;
+  const { members, criterion, path, losses, evaluated, warnings } = combined;
+  return { id: record.id, folder, method, candidates, members, criterion, path, losses, evaluated, warnings };
 }
 
-/** The members, how they were chosen, and the NLL before and after. */
+/** The members, how they were chosen, and the loss before and after. */
 export function describeCombined(made: CombinedRun, look: Look = plainLook): string[] {
   const { record, folder, candidates, combined } = made;
-  const { members, nll, evaluated } = combined;
+  const { members, criterion, evaluated } = combined;
   const averaged = members.length === 1 && members[0].length > 1 ? ` (the mean of ${members[0].length} weights)` : '';
   const { ensemble: figures, split } = evaluated;
   return [
     `Chose ${count(members.length, 'member')}${averaged} from ${count(candidates.length, 'checkpoint')}.`,
     '',
     ...describePath(made, look),
-    ...(nll === null ? [] : [describeNlls(nll)]),
-    ...('nll' in figures ? [`${split} NLL ${formatMetric(figures.nll)}.`] : []),
+    describeLosses(combined),
+    ...(criterion in figures ? [`${split} ${lossNames[criterion]} ${formatMetric(figures[criterion])}.`] : []),
     '',
     `Wrote the run ${record.id}: ${folder}`,
   ];
 }
 
-function describePath({ candidates, combined: { members, path, nll } }: CombinedRun, look: Look): string[] {
+function describePath({ candidates, combined }: CombinedRun, look: Look): string[] {
+  const { members, criterion, path, losses } = combined;
+  const loss = lossNames[criterion];
   const columns = [
     { title: 'run' },
     { title: 'rank', right: true },
     { title: 'checkpoint' },
     { title: 'epoch', right: true },
-    { title: 'NLL alone', right: true },
-    ...(path.length === 0 ? [] : [{ title: 'NLL with it', right: true }]),
+    { title: `${loss} alone`, right: true },
+    ...(path.length === 0 ? [] : [{ title: `${loss} with it`, right: true }]),
   ];
-  const chosen = path.length > 0 ? path : members.flat().map((candidate) => ({ candidate, nll: NaN }));
-  const rows = chosen.map(({ candidate, nll: after }) => [
+  const chosen = path.length > 0 ? path : members.flat().map((candidate) => ({ candidate, loss: NaN }));
+  const rows = chosen.map(({ candidate, loss: after }) => [
     ...describeSource(candidates[candidate]),
-    nll === null ? '-' : formatMetric(nll.candidates[candidate]),
+    formatMetric(losses.candidates[candidate]),
     ...(path.length === 0 ? [] : [formatMetric(after)]),
   ]);
   return [...renderTable(columns, rows, look), ''];
@@ -116,9 +121,9 @@ function describeSource({ run, rank, checkpoint, epoch }: PartSource): string[] 
   return [printableLine(run), String(rank), checkpoint, String(countEpoch(epoch))];
 }
 
-function describeNlls({ candidates, all, chosen }: NonNullable<CombinedRun['combined']['nll']>): string {
+function describeLosses({ criterion, losses: { candidates, all, chosen } }: CombinedRun['combined']): string {
   const best = formatMetric(Math.min(...candidates));
-  return `validation NLL ${formatMetric(chosen)}; before: ${best} of the best checkpoint alone, ${formatMetric(all)} of all together.`;
+  return `validation ${lossNames[criterion]} ${formatMetric(chosen)}; before: ${best} of the best checkpoint alone, ${formatMetric(all)} of all together.`;
 }
 
 function count(number: number, noun: string): string {

@@ -33,7 +33,7 @@ export function addPredicting(program: Command): void {
     .option('--set <name>', 'the checkpoints to choose from, or "all" (default: all for greedy and snapshots)')
     .option('--rank <rank>', 'only checkpoints of this rank (default: all; 0 for snapshots)')
     .option('--rounds <n>', 'most choices of the greedy selection', '25')
-    .option('--tolerance <nats>', 'NLL that the smallest subset may lose', '0.001')
+    .option('--tolerance <loss>', 'NLL in nats, or pinball loss, that the smallest subset may lose', '0.001')
     .option('-j, --json', 'print a JSON object')
     .action(
       exitWith(async (runs: string[], options: EnsembleArguments) =>

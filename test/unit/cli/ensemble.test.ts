@@ -16,10 +16,11 @@ const made = {
     members: [[1], [0]],
     positions: candidates.map(({ epoch, step }) => ({ epoch, step })),
     path: [
-      { candidate: 1, nll: 0.5 },
-      { candidate: 0, nll: 0.25 },
+      { candidate: 1, loss: 0.5 },
+      { candidate: 0, loss: 0.25 },
     ],
-    nll: { candidates: [0.75, 0.5], all: 0.25, chosen: 0.25 },
+    criterion: 'nll' as const,
+    losses: { candidates: [0.75, 0.5], all: 0.25, chosen: 0.25 },
     validation: { 'val/ens_nll': 0.25 },
     monitor: 'val/ens_nll',
     evaluated: {

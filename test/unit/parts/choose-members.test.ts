@@ -1,11 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { architectureDifference, averageWeights } from '../../../workers/parts/average-weights.ts';
 import { chooseMembers, chooseWithoutSamples, withoutCommonFactor } from '../../../workers/parts/choose-members.ts';
-import { hasLikelihood, likelihoodsOf } from '../../../workers/parts/likelihoods.ts';
+import { criterionOf } from '../../../workers/parts/criterion.ts';
 import { createDataset } from '../../../workers/data/index.ts';
+
+function expectClose(found: ArrayLike<number>, expected: readonly number[]): void {
+  expect(found).toHaveLength(expected.length);
+  expected.forEach((value, i) => expect(found[i]).toBeCloseTo(value, 6));
+}
 
 const logarithms = (...rows: number[][]) => rows.map((row) => Float64Array.from(row, Math.log));
 const usual = { rounds: 25, tolerance: 0, count: 3 };
+const dataset = createDataset({
+  name: 'values',
+  featureShape: [1],
+  features: Float32Array.of(0, 0),
+  targets: Float32Array.of(1, 3),
+});
+const values = (...outputs: number[][]) => ({
+  kind: 'values' as const,
+  samples: 2,
+  width: outputs[0].length / 2,
+  values: outputs.map((output) => Float32Array.from(output)),
+});
+const criterion = criterionOf([values([0, 0])], dataset, 'regression', []);
 const ofMean = () => Promise.reject(new Error('No weights are averaged.'));
 
 describe('members of an ensemble from parts', () => {
@@ -16,12 +34,12 @@ describe('members of an ensemble from parts', () => {
   });
 
   it('are chosen greedily, with the NLL after each', async () => {
-    const logLikelihoods = logarithms([0.9, 0.4], [0.4, 0.9], [0.5, 0.5]);
-    const { members, path } = await chooseMembers({ ...usual, method: 'greedy' }, { logLikelihoods, ofMean });
+    const samples = { criterion, rows: logarithms([0.9, 0.4], [0.4, 0.9], [0.5, 0.5]), ofMean };
+    const { members, path } = await chooseMembers({ ...usual, method: 'greedy' }, samples);
     expect(members).toEqual([[0], [1]]);
     expect(path.map(({ candidate }) => candidate)).toEqual([0, 1]);
-    expect(path[1].nll).toBeCloseTo(-Math.log(0.65), 12);
-    const smallest = await chooseMembers({ ...usual, method: 'smallest' }, { logLikelihoods, ofMean });
+    expect(path[1].loss).toBeCloseTo(-Math.log(0.65), 12);
+    const smallest = await chooseMembers({ ...usual, method: 'smallest' }, samples);
     expect(smallest.members).toEqual([[0], [1]]);
   });
 
@@ -36,12 +54,13 @@ describe('members of an ensemble from parts', () => {
     const { members, path } = await chooseMembers(
       { ...usual, method: 'greedy-soup' },
       {
-        logLikelihoods: logarithms([0.6], [0.65], [0.5]),
+        criterion,
+        rows: logarithms([0.6], [0.65], [0.5]),
         ofMean: (candidates) => Promise.resolve(Float64Array.of(-nlls[candidates.join()])),
       },
     );
     expect(members).toEqual([[1, 0]]);
-    expect(path[1]).toEqual({ candidate: 0, nll: 0.4 });
+    expect(path[1]).toEqual({ candidate: 0, loss: 0.4 });
   });
 });
 
@@ -67,35 +86,54 @@ it('architectures are the same whatever their weights began with', () => {
   expect(architectureDifference(layer(2, 1), layer(3, 1))).toContain('units is 3, it was 2');
 });
 
-describe('likelihoods of candidates', () => {
-  const dataset = createDataset({
-    name: 'values',
-    featureShape: [1],
-    features: Float32Array.of(0, 0),
-    targets: Float32Array.of(1, 3),
-  });
-  const values = (...outputs: number[][]) => ({
-    kind: 'values' as const,
-    samples: 2,
-    width: 1,
-    values: outputs.map((output) => Float32Array.from(output)),
-  });
-
+describe('what candidates are chosen by', () => {
   it('are densities with the predicted variance, or the least mean squared error', () => {
     // Errors 1 and 1, and 0 and 3: the mean squared error of the first is 1.
     const candidates = [values([0, 2]), values([1, 0])];
-    const likelihoods = likelihoodsOf(candidates, dataset, 'regression');
+    const likelihoods = criterionOf(candidates, dataset, 'regression', []).rowOf;
     const half = 0.5 * Math.log(2 * Math.PI);
     expect([...likelihoods(candidates[0])]).toEqual([-half - 0.5, -half - 0.5]);
     expect([...likelihoods(candidates[1])]).toEqual([-half, -half - 4.5]);
     const own = values([0, 2], [1, 4]);
-    const predicted = likelihoodsOf([own], dataset, 'heteroscedastic-regression')(own);
+    const predicted = criterionOf([own], dataset, 'heteroscedastic-regression', []).rowOf(own);
     expect(predicted[1]).toBeCloseTo(-half - Math.log(2) - 1 / 8, 12);
   });
 
-  it('do not exist for quantiles and labels', () => {
-    expect(hasLikelihood('quantile-regression')).toBe(false);
-    expect(hasLikelihood('multi-label')).toBe(false);
-    expect(hasLikelihood('ordinal')).toBe(true);
+  it('is the probability of each label that counts', () => {
+    const labels = createDataset({
+      name: 'labels',
+      featureShape: [1],
+      features: Float32Array.of(0, 0),
+      targets: Float32Array.of(1, 0, 1, 1),
+      mask: Uint8Array.of(1, 1, 0, 1),
+    });
+    // The logit log 3 has the probability 3/4.
+    const logits = { ...values([Math.log(3), Math.log(3), 5, 0]), kind: 'label-logits' as const };
+    const { name, rowOf, lossOf } = criterionOf([logits], labels, 'multi-label', []);
+    expect(name).toBe('nll');
+    expectClose(rowOf(logits), [0.75, 0.25, 0.5].map(Math.log));
+    // The ensemble of it and of one with the opposite logits: 1/2 for each label.
+    const opposite = { ...logits, values: [logits.values[0].map((logit) => -logit)] };
+    expect(lossOf([rowOf(logits), rowOf(opposite)])).toBeCloseTo(Math.log(2), 6);
+  });
+
+  it('is the probability of counts', () => {
+    const rates = values([2, 3]);
+    const { rowOf } = criterionOf([rates], dataset, 'poisson-regression', []);
+    expectClose(rowOf(rates), [2 * Math.exp(-2), (27 / 6) * Math.exp(-3)].map(Math.log));
+  });
+
+  it('is the pinball loss of the mean quantiles', () => {
+    const levels = [0.25, 0.75];
+    // Alone, each misses one target: errors of ±1 at both levels, then 0.
+    const candidates = [values([0, 2, 3, 3]), values([1, 1, 2, 4]), values([9, 9, 9, 9])];
+    const { name, rowOf, lossOf, greedily, smallest } = criterionOf(candidates, dataset, 'quantile-regression', levels);
+    const rows = candidates.map(rowOf);
+    expect(name).toBe('pinball');
+    // Errors 1 (below the level 0.25) and -1 (above 0.75): 0.25 each, of four values.
+    expect(lossOf([rows[0]])).toBeCloseTo(0.5 / 4, 12);
+    expect(lossOf([rows[0], rows[1]])).toBeCloseTo((4 * 0.5 * 0.25) / 4, 12);
+    expect(greedily(rows, 5)).toEqual({ chosen: [0], losses: [0.125] });
+    expect(smallest(rows, 0)).toHaveLength(1);
   });
 });

@@ -104,10 +104,10 @@ describe('an ensemble from parts', () => {
   it('of snapshots predicts the mean of what they predict, and keeps their predictions', async () => {
     const models = [right(), wrong()];
     const task = await request(await run(models), 2, { method: 'snapshots' });
-    const { members, evaluated, nll, validation } = await combineParts(task);
+    const { members, evaluated, losses, validation } = await combineParts(task);
     expect(members).toEqual([[0], [1]]);
     expect(evaluated).toMatchObject({ set: 'ensemble-best', split: 'test', ranks: [0, 1], epochs: [3, 3] });
-    expect(validation['val/ens_nll']).toBeCloseTo(nll?.chosen ?? NaN, 10);
+    expect(validation['val/ens_nll']).toBeCloseTo(losses.chosen, 10);
     expectClose(await meanOf(task, 2, points), probabilities(models, points));
     const kept = await new RunFiles(task.into, 1).readPredictions('test', 1, 'ensemble-best');
     expect(kept).toMatchObject({ kind: 'logits', samples: 12, width: 3, epoch: 3 });
@@ -123,8 +123,8 @@ describe('an ensemble from parts', () => {
   it('chosen greedily is no worse than the best alone, also from predictions that a run kept', async () => {
     const folder = await run([wrong(), right(), wrong()]);
     const chosen = await combineParts(await request(folder, 3, {}));
-    expect(chosen.nll?.chosen).toBeLessThanOrEqual(Math.min(...(chosen.nll?.candidates ?? [])));
-    expect(chosen.path[0].candidate).toBe(chosen.nll?.candidates.indexOf(Math.min(...chosen.nll.candidates)));
+    expect(chosen.losses.chosen).toBeLessThanOrEqual(Math.min(...chosen.losses.candidates));
+    expect(chosen.path[0].candidate).toBe(chosen.losses.candidates.indexOf(Math.min(...chosen.losses.candidates)));
     const { targets } = await validationOf(folder);
     // Kept predictions that are right with certainty count in place of what the weights predict.
     const values = Float32Array.from({ length: targets.length * 3 }, (_, i) =>
@@ -134,7 +134,7 @@ describe('an ensemble from parts', () => {
     await new RunFiles(folder, 2).savePredictions('validation', 'best', kept, 3);
     const again = await combineParts(await request(folder, 3, {}));
     expect(again.members).toEqual([[2]]);
-    expect(again.nll?.chosen).toBeCloseTo(0, 12);
+    expect(again.losses.chosen).toBeCloseTo(0, 12);
   });
 
   it('is refused for other targets, no targets, and weights of other architectures', async () => {
