@@ -31,7 +31,7 @@ it('members of two runs become a run like any other', async () => {
   const made = await run('ensemble', first.folder, second.folder, '--name', 'chosen', '--json');
   expect(made).toMatchObject({ code: 0, stderr: '' });
   const { id, folder, members, losses, evaluated } = ensembleOutputSchema.parse(JSON.parse(made.stdout));
-  expect(Number(losses.chosen)).toBeLessThanOrEqual(Math.min(...losses.candidates.map(Number)));
+  expect(losses.chosen).toBeLessThanOrEqual(Math.min(...losses.candidates));
 
   const record = await hub().record(id);
   expect(record).toMatchObject({ name: 'chosen', status: 'finished', config: { members: members.length } });
