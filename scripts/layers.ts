@@ -17,12 +17,15 @@ const nodeFolder = 'core/node/';
 const order: Record<string, readonly string[]> = {
   core: [
     'text',
+    'random',
+    'numeric',
     'series',
     'tokens',
     'preprocessing',
     'protocol/machine',
     'options',
     'metrics',
+    'search',
     'protocol/wire',
     'postprocessing',
     'ensemble',

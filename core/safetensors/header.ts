@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decodeUtf8, encodeUtf8 } from '../protocol/wire/host.ts';
+import { decodeUtf8, encodeUtf8 } from '../text/host.ts';
 
 /**
  * The header of the safetensors file format (https://huggingface.co/docs/safetensors, "Format"). PyTorch, JAX and NumPy read

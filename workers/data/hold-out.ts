@@ -1,5 +1,5 @@
 import { type DataConfig, holdsOut } from '../../core/protocol/run/training-data/data-config.ts';
-import { Generator } from '../random/generator.ts';
+import { Generator } from '../../core/random/generator.ts';
 import { createSplits, type Dataset, type Splits, subset } from './dataset.ts';
 
 /** Which samples of the training split each rank holds out. */

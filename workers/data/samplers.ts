@@ -1,5 +1,5 @@
 import type { SamplerKind } from '../../core/protocol/run/strategy-rules.ts';
-import { Generator } from '../random/generator.ts';
+import { Generator } from '../../core/random/generator.ts';
 
 export interface SamplerOptions {
   kind: SamplerKind;

@@ -1,4 +1,4 @@
-import type { Generator } from '../random/generator.ts';
+import type { Generator } from '../../core/random/generator.ts';
 import { createSplits, subset } from './dataset.ts';
 import type { Dataset, Splits } from './dataset.ts';
 

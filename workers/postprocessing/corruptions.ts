@@ -1,4 +1,4 @@
-import { Generator } from '../random/generator.ts';
+import { Generator } from '../../core/random/generator.ts';
 import { createDataset, type Dataset, requireInMemory } from '../data/dataset.ts';
 
 export const corruptions = ['gaussian-noise', 'gaussian-blur', 'contrast'] as const;

@@ -1,2 +1,2 @@
-export { Generator, seedForRank, type GeneratorState } from './generator.ts';
+export { Generator, seedForRank, type GeneratorState } from '../../core/random/generator.ts';
 export { installAsMathRandom, recordDraws, withSeededMathRandom } from './math-random.ts';

@@ -1,4 +1,4 @@
-import type { Generator } from './generator.ts';
+import type { Generator } from '../../core/random/generator.ts';
 
 /**
  * Replaces `Math.random` with the generator's stream until the returned function is called.

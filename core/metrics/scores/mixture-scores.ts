@@ -2,7 +2,7 @@ import { checkShape, checkVariances } from '../checks.ts';
 import { mean } from '../predictions.ts';
 import type { Values } from '../stacks.ts';
 import { weightedMean, type Weights } from '../weights.ts';
-import { normalDensity, normalDistribution } from './normal.ts';
+import { normalDensity, normalDistribution } from '../../numeric/normal.ts';
 
 /** One Gaussian per value, shape `[N]` each. A uniformly weighted mixture is a list of them. */
 export interface Gaussians {

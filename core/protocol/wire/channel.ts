@@ -1,7 +1,7 @@
 import { FrameDecoder } from './frame-decoder.ts';
 import { encodeFrame } from './frame-encoder.ts';
 import type { Frame } from './frames.ts';
-import { runSoon } from './host.ts';
+import { runSoon } from '../../text/host.ts';
 
 /** A duplex connection that carries whole frames, in order, to exactly one peer. */
 export interface Channel {

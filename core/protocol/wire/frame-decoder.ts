@@ -14,7 +14,7 @@ import {
   phases,
 } from './frame-layout.ts';
 import type { CollectiveFrame, Frame, MessageFrame } from './frames.ts';
-import { decodeUtf8 } from './host.ts';
+import { decodeUtf8 } from '../../text/host.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

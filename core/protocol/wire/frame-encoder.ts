@@ -14,7 +14,7 @@ import {
   phases,
 } from './frame-layout.ts';
 import type { CollectiveFailure, CollectiveRequest, CollectiveResult, Frame, MessageFrame } from './frames.ts';
-import { encodeUtf8 } from './host.ts';
+import { encodeUtf8 } from '../../text/host.ts';
 import { toJson } from './numbers.ts';
 
 /**

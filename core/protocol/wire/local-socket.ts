@@ -1,4 +1,4 @@
-import { encodeUtf8 } from './host.ts';
+import { encodeUtf8 } from '../../text/host.ts';
 
 /** Bytes of a Unix socket's path: `sun_path` less its closing zero (Linux 108, macOS and BSD 104). */
 const maximumBytes = { linux: 107, other: 103 };

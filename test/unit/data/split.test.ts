@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { splitDataset } from '../../../workers/data/split.ts';
-import { Generator } from '../../../workers/random/generator.ts';
+import { Generator } from '../../../core/random/generator.ts';
 
 /** Sample i has the feature i and the target -i. */
 function counting(length: number) {

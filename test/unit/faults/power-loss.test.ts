@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { Generator } from '../../../workers/random/generator.ts';
+import { Generator } from '../../../core/random/generator.ts';
 import { cutPower, failCalls, type Faults, type Outcome } from '../../faults/cut-power.ts';
 import { operations } from '../../faults/operations.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Generator, hashName, seedForRank } from '../../../workers/random/generator.ts';
+import { Generator, hashName, seedForRank } from '../../../core/random/generator.ts';
 
 const draw = <T>(count: number, next: () => T): T[] => Array.from({ length: count }, next);
 

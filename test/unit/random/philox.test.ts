@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { multiplyHigh, philox4x32 } from '../../../workers/random/philox.ts';
+import { multiplyHigh, philox4x32 } from '../../../core/random/philox.ts';
 
 function philox(counter: number[], key: number[]): number[] {
   const block = new Uint32Array(4);

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import type { Generator } from '../../random/generator.ts';
+import type { Generator } from '../../../core/random/generator.ts';
 import type { Batch, Dataset, Normalization } from '../dataset.ts';
 import { brightness, contrast, saturation } from './colour.ts';
 import { type ImageSize, paste, rectangleAround, rotation, shift, warp } from './geometry.ts';

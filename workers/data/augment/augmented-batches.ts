@@ -1,4 +1,4 @@
-import { Generator } from '../../random/generator.ts';
+import { Generator } from '../../../core/random/generator.ts';
 import type { BatchSource } from '../batches.ts';
 import type { Batch, Normalization } from '../dataset.ts';
 import { augmentImages, type Augmentation, changesImages } from './augment.ts';

@@ -1,4 +1,4 @@
-import type { Generator } from '../../random/generator.ts';
+import type { Generator } from '../../../core/random/generator.ts';
 import type { Batch } from '../dataset.ts';
 import { gatherExtras, gatherRows } from '../fields.ts';
 import { type ImageSize, paste, rectangleAround } from './geometry.ts';

@@ -1,4 +1,4 @@
-import type { Generator } from '../../random/generator.ts';
+import type { Generator } from '../../../core/random/generator.ts';
 import { autoContrast, brightness, contrast, equalize, posterize, saturation, solarize } from './colour.ts';
 import { sharpness } from './sharpness.ts';
 import { type Affine, type ImageSize, rotation } from './geometry.ts';

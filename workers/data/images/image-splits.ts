@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
-import { Generator } from '../../random/generator.ts';
+import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, mapEachSplit, type Splits } from '../dataset.ts';
 import { createSourceDataset } from '../streams/sample-source.ts';
 import type { SampleSource } from '../streams/source.ts';

@@ -1,4 +1,4 @@
-import { Generator } from '../../random/generator.ts';
+import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits } from '../dataset.ts';
 import type { Dataset, Splits } from '../dataset.ts';
 

@@ -1,4 +1,4 @@
-import type { Generator } from '../../random/generator.ts';
+import type { Generator } from '../../../core/random/generator.ts';
 import type { Column } from './columns.ts';
 
 /** Rows of each split, in ascending order. */

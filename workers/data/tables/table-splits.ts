@@ -1,5 +1,5 @@
 import type { Preprocessing, TargetMeaning } from '../../../core/preprocessing/schema.ts';
-import { Generator } from '../../random/generator.ts';
+import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, type Splits } from '../dataset.ts';
 import { type Fold, requireFold } from '../split.ts';
 import { missingAt } from '../preprocessing/missing.ts';

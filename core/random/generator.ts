@@ -1,3 +1,4 @@
+import { encodeUtf8 } from '../text/host.ts';
 import { multiplyHigh, philox4x32 } from './philox.ts';
 
 /** A generator's position, as JSON, for an exact resume. */
@@ -153,7 +154,7 @@ export function seedForRank(baseSeed: number, rank: number, identical: boolean):
 /** FNV-1a, 64 bits, of the name's UTF-8 bytes (Fowler, Noll and Vo; RFC 9923). */
 export function hashName(name: string): bigint {
   let hash = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(name)) {
+  for (const byte of encodeUtf8(name)) {
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
   }
   return hash;

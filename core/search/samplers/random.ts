@@ -1,0 +1,11 @@
+import { fromUnit } from '../space/domain.ts';
+import { assign, type Assignment } from '../space/space.ts';
+import { generatorFor, type Question } from './question.ts';
+
+/** Draws each parameter evenly over its scale, independently of all trials. */
+export function suggestRandom(question: Question): Assignment {
+  const generator = generatorFor(question, 'random');
+  // A parameter that takes no part draws too, so that a condition does not change the parameters after it.
+  const units = question.space.map(() => generator.uniform());
+  return assign(question.space, ({ domain }, index) => fromUnit(domain, units[index]));
+}
