@@ -78,7 +78,7 @@ async function sample(): Promise<Record<string, number>> {
 
 process.on('message', (text) => {
   if (text === 'sample') sample().then((taken) => process.send?.(taken), onError);
-  if (text === 'written') recorder.keepMetrics().then(() => process.send?.({ points }), onError);
+  if (text === 'written') recorder.metrics.keep().then(() => process.send?.({ points }), onError);
 });
 process.on('disconnect', () => process.exit(0));
 process.send?.({ link: server.link });

@@ -51,7 +51,7 @@ let beforeMegabytes = 0;
 const startedMs = performance.now();
 for (let batch = 0; batch < batches; batch += 1) {
   for (let rank = 0; rank < ranks; rank += 1) recorder.points(rank, batchOf(rank, batch * stepsPerBatch));
-  await recorder.keepMetrics();
+  await recorder.metrics.keep();
   await followed.refresh();
   encodeRpc(told);
   told = [];

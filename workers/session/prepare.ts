@@ -43,12 +43,13 @@ import { RunFiles } from '../member/run-files.ts';
 import { SaveRoom } from '../member/save-room.ts';
 import { Generator, seedForRank } from '../random/index.ts';
 import { loadWarmStart } from '../member/updates/warm-start.ts';
-import { loadForkedWeights } from '../training/forked-weights.ts';
+import { loadForkedWeights } from './forked-weights.ts';
 import { loadTrainingState } from '../training/state/saved-state.ts';
 import { requireCounted } from '../member/tasks/target-weights.ts';
 import { type Task, taskFor } from '../member/tasks.ts';
 import type { TrainerParts } from '../training/rank-training.ts';
-import { plannedSteps, Trainer } from '../training/trainer.ts';
+import { plannedSteps } from '../training/round-plan.ts';
+import { Trainer } from '../training/trainer.ts';
 
 /** A rank's connections while it trains. */
 export interface SessionLinks {

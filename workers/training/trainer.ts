@@ -1,9 +1,6 @@
-import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import { settingsOf } from '../../core/protocol/run/settings.ts';
 import { mayShrink } from '../../core/protocol/run/strategy-rules.ts';
-import type { Batch } from '../data/dataset.ts';
-import type { Sampler } from '../data/samplers.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
 import { Throttle } from './throttle.ts';
 import { joinOthers } from './completion.ts';
@@ -21,10 +18,11 @@ import {
 } from './rendezvous.ts';
 import { RankTraining, type TrainerParts } from './rank-training.ts';
 import { RoundEvaluation } from './round-evaluation.ts';
+import { RoundPlan } from './round-plan.ts';
 import type { Position, ReportedPoint } from '../member/report.ts';
-import { settingsAt } from '../optimizers/schedules.ts';
 import type { ResumedTraining } from './state/saved-state.ts';
 import { StateSaver } from './state/state-saver.ts';
+import { TrainingStep } from './training-step.ts';
 import { UserRequests } from './user-requests.ts';
 
 const start = { epoch: 0, batch: 0, step: 0, round: 0, rendezvous: 0, standingBy: false, stoppedAlone: false };
@@ -42,9 +40,8 @@ export class Trainer {
   private readonly parts: TrainerParts;
   private readonly requests: UserRequests;
   private readonly states: StateSaver;
-  private readonly totalSteps: number;
-  /** Before `totalSteps` for a missing member, whose ensemble ended there. */
-  private readonly lastStep: number;
+  private readonly plan: RoundPlan;
+  private readonly oneStep: TrainingStep;
   /** Null where ranks run independently. */
   private readonly lockstep: Lockstep | null;
   private readonly savedStrategy: StrategyState | null;
@@ -64,11 +61,11 @@ export class Trainer {
     this.settings = new LiveSettings(resumed?.settings ?? settingsOf(config), callbacks, report);
     this.meter = new LossMeter(report, config.logEverySteps, group.rank, resumed?.losses);
     this.requests = new UserRequests(this.training, this.settings, this.meter);
-    this.totalSteps = plannedSteps(config, parts.sampler);
-    this.lastStep = Math.min(this.totalSteps, parts.completion?.until.step ?? Infinity);
     this.throttle = parts.throttle ?? new Throttle();
     const isLockstep = parts.strategy.isLockstep || parts.batches.isLockstep;
     this.lockstep = isLockstep ? new Lockstep(group, parts.controls) : null;
+    this.plan = new RoundPlan(parts, this.training.progress, this.meter, this.lockstep);
+    this.oneStep = new TrainingStep(this.training, this.settings, this.meter, this.plan.totalSteps);
     this.states = new StateSaver(this, isLockstep);
     this.savedStrategy = resumed?.strategy ?? null;
     this.isResumed = resumed !== undefined;
@@ -91,12 +88,12 @@ export class Trainer {
     if (this.lockstep !== null) await this.parts.group.mapSlots();
     const resumedAt = this.isResumed ? this.training.position : undefined;
     await this.parts.strategy.setup(this.parts.member, this.parts.group, this.savedStrategy, resumedAt);
-    this.reportEvents();
+    this.oneStep.reportEvents();
     const { progress } = this.training;
     if (this.isResumed) {
       progress.rendezvous = await agreeOnRendezvous(this.parts.group, progress);
       await this.parts.files.putReplacedBack();
-      await this.parts.strategy.repeatBegun?.(this.parts.member, () => this.lastBatch());
+      await this.parts.strategy.repeatBegun?.(this.parts.member, () => this.oneStep.lastBatch());
       for (const { name, value, ...position } of this.earlierPoints) this.parts.report.point(name, value, position);
     }
     for (;;) {
@@ -125,13 +122,13 @@ export class Trainer {
     await this.lockstep?.end();
     // Requests since the last step, or to a rank that stands by and does no step.
     await this.requests.handle();
-    while (progress.epoch < this.lastEpoch && !this.mustHalt()) {
+    while (progress.epoch < this.plan.lastEpoch && !this.plan.mustHalt) {
       const done = progress.batch;
       let index = 0;
       for (const indices of sampler.batches(progress.epoch)) {
         if (index++ < done) continue;
         await this.trainStep(indices);
-        if (this.mustHalt()) break;
+        if (this.plan.mustHalt) break;
       }
       if (progress.batch === sampler.batchesPerEpoch) await this.endEpoch();
       if (controls.stopAtEpochEndRequested) break;
@@ -143,7 +140,7 @@ export class Trainer {
     const { strategy } = this.parts;
     // In lockstep, a rank that ends its round because the hub is gone is not where the others are.
     if (this.lockstep !== null) this.requireHub();
-    const { isRoundComplete } = this;
+    const { isRoundComplete } = this.plan;
     const end = (): void => {
       this.meter.endTraining();
       this.states.beginRendezvous();
@@ -159,53 +156,14 @@ export class Trainer {
     if (this.parts.controls.isHubGone) throw new CollectiveError('The hub is gone, so that the ranks cannot meet.');
   }
 
-  /** The batch of the step before the present position. */
-  private async lastBatch(): Promise<Batch> {
-    const { sampler, batches } = this.parts;
-    const { epoch, batch } = this.training.progress;
-    const [ofEpoch, index] = batch > 0 ? [epoch, batch - 1] : [epoch - 1, sampler.batchesPerEpoch - 1];
-    const at = { epoch: ofEpoch, batch: index, step: this.training.progress.step - 1 };
-    return await batches.batch([...sampler.batches(ofEpoch)][index], at);
-  }
-
   private async trainStep(indices: Int32Array): Promise<void> {
-    const { config, member, strategy, batches, files } = this.parts;
-    const { progress } = this.training;
-    const { rank } = files;
-    const position = { epoch: progress.epoch, step: progress.step, totalSteps: this.totalSteps, rank };
-    const reductions = this.parts.callbacks.map((callback) => callback.rateFactorAt?.(position.epoch) ?? 1);
-    const reduction = reductions.reduce((product, factor) => product * factor, 1);
-    const settings = settingsAt(config.schedule, this.settings.now.learningRate, { ...position, reduction });
     this.states.beginStep();
-    this.lockstep?.begin(this.hasFailed);
-    const batch = await batches.batch(indices, { ...position, batch: progress.batch });
-    const outcome = await strategy.trainStep(member, batch, settings, position);
-    progress.batch += 1;
-    progress.step += 1;
-    if (outcome !== null) this.meter.add(outcome, this.training.position);
-    const end = { loss: outcome?.loss ?? null, learningRate: outcome?.learningRate ?? settings.learningRate };
-    this.meter.endStep(indices.length, this.training.position, end.learningRate);
-    this.training.endStep(end);
-    this.reportStrategy();
+    this.lockstep?.begin(this.plan.hasFailed);
+    await this.oneStep.run(indices);
     await this.throttle.afterStep(() => this.meter.reportProgress(this.training.position));
     await this.lockstep?.end();
     await this.requests.waitWhilePaused();
     await this.requests.handle();
-  }
-
-  private reportStrategy(): void {
-    const { config, strategy, report } = this.parts;
-    this.reportEvents();
-    if (this.training.progress.step % config.logEverySteps !== 0) return;
-    for (const [name, value] of strategy.points?.() ?? []) report.point(name, value, this.training.position);
-  }
-
-  private reportEvents(): void {
-    const { strategy, report } = this.parts;
-    for (const { kind, message, data, points } of strategy.events?.() ?? []) {
-      if (this.training.isFirst) report.event(kind, message, this.training.position, data);
-      for (const [name, value] of points) report.point(name, value, this.training.position);
-    }
   }
 
   private async endEpoch(): Promise<void> {
@@ -222,15 +180,15 @@ export class Trainer {
    */
   private async agreeOnRound(): Promise<AgreedRound> {
     const { config, group, controls, member, strategy } = this.parts;
-    const { position, progress } = this.training;
+    const { position } = this.training;
     const { meanLoss, nonFinite } = this.meter;
     const agreed = await agreeOnRound(group, {
       position,
       meanLoss,
       nonFinite,
       stopRequested: controls.stopReceived,
-      isComplete: this.isRoundComplete,
-      isAtPlannedEnd: this.hasEnded || progress.epoch >= this.plannedEnd,
+      isComplete: this.plan.isRoundComplete,
+      isAtPlannedEnd: this.plan.isAtPlannedEnd,
     });
     if (agreed.nonFinite !== null && config.onNonFinite === 'stop') this.stopOnNonFinite(agreed.nonFinite, nonFinite);
     await strategy.verify?.(member, position);
@@ -251,7 +209,7 @@ export class Trainer {
     this.meter.reportRound(this.training.position);
     this.evaluation.begin(meanLoss, position);
     if (isPlanned) {
-      progress.rendezvous = this.plannedEnd;
+      progress.rendezvous = this.plan.plannedEnd;
       this.meter.nextRound();
     }
     if (isComplete) await this.evaluation.evaluate(position);
@@ -260,11 +218,11 @@ export class Trainer {
 
   /** Second half of the rendezvous: decides for all ranks whether to end, and whether to save the state. */
   private async agreeOnEnd({ stopRequested, isComplete }: AgreedRound): Promise<StopReason | null> {
-    const { config, group } = this.parts;
+    const { group } = this.parts;
     const { progress, stopVoted } = this.training;
     const { end, stateDue } = await agreeOnEnd(group, stopRequested, {
       stopVoted,
-      done: progress.epoch >= config.maxEpochs || progress.step >= this.lastStep,
+      done: this.plan.isDone,
       standingBy: progress.standingBy,
       stoppedAlone: progress.stoppedAlone,
       stateDue: this.states.isDue,
@@ -281,53 +239,7 @@ export class Trainer {
   beforeSave(): void {
     const { completion, group } = this.parts;
     const { progress } = this.training;
-    if (!completion || progress.step < this.lastStep) return;
+    if (!completion || progress.step < this.plan.lastStep) return;
     joinOthers(completion, { rank: group.rank, progress, history: this.history });
   }
-
-  /** Epochs before the next planned rendezvous. */
-  private get plannedEnd(): number {
-    const { evaluateEveryEpochs } = this.parts.config;
-    return (Math.floor(this.training.progress.rendezvous / evaluateEveryEpochs) + 1) * evaluateEveryEpochs;
-  }
-
-  /** Epochs before the round's end, which the last epoch may bring earlier. */
-  private get lastEpoch(): number {
-    return Math.min(this.parts.config.maxEpochs, this.plannedEnd);
-  }
-
-  /** Whether this rank does no more steps. Where the others may continue without a rank that failed, its round is theirs. */
-  private get hasEnded(): boolean {
-    return this.training.progress.standingBy || this.hasFailed;
-  }
-
-  /** Whether this rank has done all its steps of the round. */
-  private get isRoundComplete(): boolean {
-    const { epoch, step } = this.training.progress;
-    return this.hasEnded || epoch >= this.lastEpoch || step >= this.totalSteps;
-  }
-
-  /** Whether this rank's training must end within the round. */
-  private mustHalt(): boolean {
-    const { controls } = this.parts;
-    const failed = this.lockstep === null ? this.hasFailed : this.lockstep.mustHalt;
-    return (
-      failed ||
-      controls.stopRequested ||
-      controls.isHubGone ||
-      this.training.progress.standingBy ||
-      this.training.progress.step >= this.lastStep
-    );
-  }
-
-  /** Whether this rank's loss was not finite and that ends the run. */
-  private get hasFailed(): boolean {
-    return this.meter.nonFinite !== null && this.parts.config.onNonFinite === 'stop';
-  }
-}
-
-/** The most steps that a rank does. */
-export function plannedSteps(config: RunConfig, sampler: Sampler): number {
-  const steps = config.maxEpochs * sampler.batchesPerEpoch;
-  return config.maxSteps > 0 ? Math.min(config.maxSteps, steps) : steps;
 }

@@ -26,7 +26,7 @@ export function keepMessage(
     }
     case 'points':
       recorder.points(rank, pointBatch(message.names, arrays));
-      return handle.tellWritten(() => recorder.writtenPoints(rank));
+      return handle.tellWritten(() => recorder.metrics.writtenPoints(rank));
     case 'event': {
       const { kind, epoch, step, data } = message;
       return recorder.event(rank, kind, message.message, { epoch, step, data });
@@ -34,7 +34,7 @@ export function keepMessage(
     case 'checkpoint':
       return recorder.checkpoint(message.record);
     case 'saving-state':
-      void recorder.keepMetrics().then((rows) => handle.send({ type: 'recorded', rows }));
+      void recorder.metrics.keep().then((rows) => handle.send({ type: 'recorded', rows }));
       return;
     case 'evaluated':
       return recorder.evaluated(message.set);

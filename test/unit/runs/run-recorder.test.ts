@@ -119,7 +119,7 @@ describe('RunRecorder', () => {
     const { recorder, folder } = await createRecorder();
     await recorder.begin(null);
     recorder.points(0, pointBatch([[0, 3, 'val/ens_nll', 0.5]]));
-    await recorder.keepMetrics();
+    await recorder.metrics.keep();
     expect((await readMetrics(folder)).values.get('val/ens_nll')).toEqual(Float64Array.of(0.5));
     await recorder.close();
   });

@@ -14,7 +14,7 @@ import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
 import type { TrainerParts } from '../../../../workers/training/rank-training.ts';
 import { RunFiles } from '../../../../workers/member/run-files.ts';
 import { taskOf } from '../../../../workers/member/tasks.ts';
-import { plannedSteps } from '../../../../workers/training/trainer.ts';
+import { plannedSteps } from '../../../../workers/training/round-plan.ts';
 import { createModel, dataset } from '../../strategies/ranks.ts';
 import { KeptReport } from './fakes.ts';
 

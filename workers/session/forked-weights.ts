@@ -7,8 +7,8 @@ import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { readSealed } from '../checkpoints/sealed-file.ts';
 import type { Member } from '../member/member.ts';
 import { writeWeights } from '../member/weights.ts';
-import { History } from './history.ts';
-import type { ResumedTraining } from './state/saved-state.ts';
+import { History } from '../training/history.ts';
+import type { ResumedTraining } from '../training/state/saved-state.ts';
 
 /**
  * Gives a rank of a forked run the weights of its checkpoint, which lie in `<run>/origin/`. Training continues with the next epoch and step;

@@ -1,0 +1,51 @@
+import type { RecordRoom } from './record-room.ts';
+
+/** The writes to a run's folder, one after the other. While the disk is full they wait. */
+export class RecordWrites {
+  readonly #room: RecordRoom;
+  #last: Promise<void> = Promise.resolve();
+  /** The first error since the last `flush`. */
+  #error: Error | null = null;
+
+  constructor(room: RecordRoom) {
+    this.#room = room;
+  }
+
+  /** Whether writes wait for space on the disk. */
+  get areWaiting(): boolean {
+    return this.#room.isWaiting;
+  }
+
+  /** Writes after all earlier writes. `flush` throws the error of the first that failed. */
+  add(write: () => Promise<void>): void {
+    this.#last = this.#last.then(() => this.#room.write(write)).catch((error: unknown) => this.failed(error));
+  }
+
+  /** Writes at once, and again while the disk is full. */
+  now<T>(write: () => Promise<T>): Promise<T> {
+    return this.#room.write(write);
+  }
+
+  /** Lets writes that wait for space on the disk fail. */
+  waitNoMore(): void {
+    this.#room.abandon();
+  }
+
+  /** Keeps the error of a write, for `flush`. */
+  failed(error: unknown): void {
+    this.#error ??= error instanceof Error ? error : new Error(String(error));
+  }
+
+  /** Resolves once all writes so far have been tried. */
+  async tried(): Promise<void> {
+    await this.#last;
+  }
+
+  /** @throws the first write that failed since the last call */
+  async flush(): Promise<void> {
+    await this.#last;
+    const error = this.#error;
+    this.#error = null;
+    if (error !== null) throw error;
+  }
+}

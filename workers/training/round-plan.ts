@@ -1,0 +1,81 @@
+import type { RunConfig } from '../../core/protocol/run/config.ts';
+import type { Sampler } from '../data/samplers.ts';
+import type { Lockstep } from './lockstep.ts';
+import type { LossMeter } from './loss-meter.ts';
+import type { TrainerParts, TrainingProgress } from './rank-training.ts';
+
+/** How far a rank trains: to the end of its round, at most to its last step, and no further once something ends its training. */
+export class RoundPlan {
+  readonly totalSteps: number;
+  /** Before `totalSteps` for a missing member, whose ensemble ended there. */
+  readonly lastStep: number;
+  readonly #parts: TrainerParts;
+  readonly #progress: TrainingProgress;
+  readonly #meter: LossMeter;
+  readonly #lockstep: Lockstep | null;
+
+  constructor(parts: TrainerParts, progress: TrainingProgress, meter: LossMeter, lockstep: Lockstep | null) {
+    this.totalSteps = plannedSteps(parts.config, parts.sampler);
+    this.lastStep = Math.min(this.totalSteps, parts.completion?.until.step ?? Infinity);
+    this.#parts = parts;
+    this.#progress = progress;
+    this.#meter = meter;
+    this.#lockstep = lockstep;
+  }
+
+  /** Epochs before the next planned rendezvous. */
+  get plannedEnd(): number {
+    const { evaluateEveryEpochs } = this.#parts.config;
+    return (Math.floor(this.#progress.rendezvous / evaluateEveryEpochs) + 1) * evaluateEveryEpochs;
+  }
+
+  /** Epochs before the round's end, which the last epoch may bring earlier. */
+  get lastEpoch(): number {
+    return Math.min(this.#parts.config.maxEpochs, this.plannedEnd);
+  }
+
+  /** Whether this rank has come to the next planned rendezvous, or does no more steps. */
+  get isAtPlannedEnd(): boolean {
+    return this.#hasEnded || this.#progress.epoch >= this.plannedEnd;
+  }
+
+  /** Whether this rank has done all its steps of the round. */
+  get isRoundComplete(): boolean {
+    const { epoch, step } = this.#progress;
+    return this.#hasEnded || epoch >= this.lastEpoch || step >= this.totalSteps;
+  }
+
+  /** Whether this rank has done all its steps. */
+  get isDone(): boolean {
+    return this.#progress.epoch >= this.#parts.config.maxEpochs || this.#progress.step >= this.lastStep;
+  }
+
+  /** Whether this rank's training must end within the round. */
+  get mustHalt(): boolean {
+    const { controls } = this.#parts;
+    const failed = this.#lockstep === null ? this.hasFailed : this.#lockstep.mustHalt;
+    return (
+      failed ||
+      controls.stopRequested ||
+      controls.isHubGone ||
+      this.#progress.standingBy ||
+      this.#progress.step >= this.lastStep
+    );
+  }
+
+  /** Whether this rank's loss was not finite and that ends the run. */
+  get hasFailed(): boolean {
+    return this.#meter.nonFinite !== null && this.#parts.config.onNonFinite === 'stop';
+  }
+
+  /** Whether this rank does no more steps. Where the others may continue without a rank that failed, its round is theirs. */
+  get #hasEnded(): boolean {
+    return this.#progress.standingBy || this.hasFailed;
+  }
+}
+
+/** The most steps that a rank does. */
+export function plannedSteps(config: RunConfig, sampler: Sampler): number {
+  const steps = config.maxEpochs * sampler.batchesPerEpoch;
+  return config.maxSteps > 0 ? Math.min(config.maxSteps, steps) : steps;
+}

@@ -1,0 +1,74 @@
+import type { Batch } from '../data/dataset.ts';
+import type { UpdateSettings } from '../optimizers/optimizer.ts';
+import { settingsAt } from '../optimizers/schedules.ts';
+import type { LiveSettings } from './live-settings.ts';
+import type { LossMeter } from './loss-meter.ts';
+import type { RankTraining } from './rank-training.ts';
+
+/** Does the steps of a rank: batch, update, and what the strategy and the meter report of it. */
+export class TrainingStep {
+  readonly #training: RankTraining;
+  readonly #settings: LiveSettings;
+  readonly #meter: LossMeter;
+  readonly #totalSteps: number;
+
+  constructor(training: RankTraining, settings: LiveSettings, meter: LossMeter, totalSteps: number) {
+    this.#training = training;
+    this.#settings = settings;
+    this.#meter = meter;
+    this.#totalSteps = totalSteps;
+  }
+
+  /** Trains on the samples of these indices, and moves one step on. */
+  async run(indices: Int32Array): Promise<void> {
+    const { parts, progress } = this.#training;
+    const position = {
+      epoch: progress.epoch,
+      step: progress.step,
+      totalSteps: this.#totalSteps,
+      rank: parts.files.rank,
+    };
+    const settings = this.#settingsAt(position);
+    const batch = await parts.batches.batch(indices, { ...position, batch: progress.batch });
+    const outcome = await parts.strategy.trainStep(parts.member, batch, settings, position);
+    progress.batch += 1;
+    progress.step += 1;
+    if (outcome !== null) this.#meter.add(outcome, this.#training.position);
+    const end = { loss: outcome?.loss ?? null, learningRate: outcome?.learningRate ?? settings.learningRate };
+    this.#meter.endStep(indices.length, this.#training.position, end.learningRate);
+    this.#training.endStep(end);
+    this.#reportStrategy();
+  }
+
+  /** The batch of the step before the present position. */
+  async lastBatch(): Promise<Batch> {
+    const { sampler, batches } = this.#training.parts;
+    const { epoch, batch, step } = this.#training.progress;
+    const [ofEpoch, index] = batch > 0 ? [epoch, batch - 1] : [epoch - 1, sampler.batchesPerEpoch - 1];
+    const at = { epoch: ofEpoch, batch: index, step: step - 1 };
+    return await batches.batch([...sampler.batches(ofEpoch)][index], at);
+  }
+
+  /** Reports what the strategy has to say at the present position. */
+  reportEvents(): void {
+    const { strategy, report } = this.#training.parts;
+    for (const { kind, message, data, points } of strategy.events?.() ?? []) {
+      if (this.#training.isFirst) report.event(kind, message, this.#training.position, data);
+      for (const [name, value] of points) report.point(name, value, this.#training.position);
+    }
+  }
+
+  #settingsAt(position: { epoch: number; step: number; totalSteps: number; rank: number }): UpdateSettings {
+    const { callbacks, config } = this.#training.parts;
+    const reductions = callbacks.map((callback) => callback.rateFactorAt?.(position.epoch) ?? 1);
+    const reduction = reductions.reduce((product, factor) => product * factor, 1);
+    return settingsAt(config.schedule, this.#settings.now.learningRate, { ...position, reduction });
+  }
+
+  #reportStrategy(): void {
+    const { config, strategy, report } = this.#training.parts;
+    this.reportEvents();
+    if (this.#training.progress.step % config.logEverySteps !== 0) return;
+    for (const [name, value] of strategy.points?.() ?? []) report.point(name, value, this.#training.position);
+  }
+}
