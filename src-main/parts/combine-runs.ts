@@ -27,6 +27,10 @@ export interface CombineRequest extends CandidateChoice {
   rounds: number;
   /** Of the smallest subset, in the unit of the criterion. */
   tolerance: number;
+  /** Members to draw for each member or checkpoint, with SWAG and MC dropout. */
+  samples: number;
+  /** Most deviations of weights that SWAG keeps. */
+  deviations: number;
   signal?: AbortSignal | undefined;
 }
 
@@ -74,7 +78,7 @@ export async function combineRuns(runs: readonly PartsRun[], request: CombineReq
 async function ask(
   runs: readonly PartsRun[],
   candidates: readonly Candidate[],
-  { method, rounds, tolerance, signal }: CombineRequest,
+  { method, rounds, tolerance, samples, deviations, signal }: CombineRequest,
   into: string,
 ): Promise<Combined> {
   const [{ record: first }] = runs;
@@ -86,6 +90,8 @@ async function ask(
     method,
     rounds,
     tolerance,
+    samples,
+    deviations,
     set: 'ensemble-best',
     into,
     blas: blas !== null && (await isUsable(blas)) ? blas : null,

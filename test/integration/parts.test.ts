@@ -1,15 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { ensembleOutputSchema } from '../../core/protocol/pages/json-outputs.ts';
 import { usualRequest } from '../../core/postprocessing/request.ts';
 import { calibrateRun } from '../../src-main/calibration/calibrate-run.ts';
 import { gatherReport } from '../../src-main/report/gather.ts';
 import { openEnsemble } from '../../workers/index.ts';
+import { startBackend } from '../../workers/backends/backend.ts';
+import { largestError } from '../unit/exchange/layer-models.ts';
+import { runOnnx } from '../unit/onnx/run-onnx.ts';
 import { train, useHub } from './harness.ts';
 
 const { hub, home } = useHub();
@@ -54,4 +58,63 @@ it('members of two runs become a run like any other', async () => {
   expect(report.view.record.parts?.method).toBe('greedy');
   expect(report.predictions.map(({ split }) => split)).toEqual(['validation', 'test']);
   await expect(hub().resume(id, {}, () => {})).rejects.toThrow('was made from checkpoints and has no state');
+});
+
+const points = [
+  [0.5, 1],
+  [-2, 0.25],
+  [3, -1],
+];
+
+/** Predictions of the points by `tutti predict`, `[N, K]`. */
+async function predicted(folder: string, name: string): Promise<number[]> {
+  const [input, output] = [`${name}.csv`, `${name}.jsonl`].map((file) => join(home(), file));
+  await writeFile(input, `x,y\n${points.map((point) => point.join()).join('\n')}\n`);
+  expect(await run('predict', folder, '--input', input, '--output', output)).toMatchObject({ code: 0 });
+  const rows = (await readFile(output, 'utf8')).trim().split('\n');
+  return rows.flatMap((row) =>
+    Object.entries(JSON.parse(row) as Record<string, number>).flatMap(([column, value]) =>
+      column.startsWith('probability') ? [value] : [],
+    ),
+  );
+}
+
+/** The answer of `tutti serve` for the points, `[N, K]`. */
+async function served(folder: string): Promise<number[]> {
+  const server = spawn(process.execPath, [tutti, 'serve', folder, '--json'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void server.kill('SIGKILL'));
+  const [line] = await once(createInterface(server.stdout), 'line');
+  const { url } = JSON.parse(line as string) as { url: string };
+  const input = { name: 'features', datatype: 'FP32', shape: [points.length, 2], data: points.flat() };
+  const response = await fetch(`${url}/infer`, { method: 'POST', body: JSON.stringify({ inputs: [input] }) });
+  const { outputs } = (await response.json()) as { outputs: { name: string; data: number[] }[] };
+  return outputs.find(({ name }) => name === 'mean')?.data ?? [];
+}
+
+it('drawn members are predicted alike by all commands', async () => {
+  const trained = await train(hub(), 'blobs', { members: 1, maxEpochs: 3, checkpoints: { everyEpochs: 1 } });
+  await startBackend('cpu');
+  const features = Float32Array.from(points.flat());
+  const folders: string[] = [];
+  for (const method of ['swag', 'mc-dropout']) {
+    const made = await run('ensemble', trained.folder, '-m', method, '--samples', '3', '--name', method, '--json');
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    const { folder } = ensembleOutputSchema.parse(JSON.parse(made.stdout));
+    folders.push(folder);
+    const ensemble = await openEnsemble(folder);
+    const found = await ensemble.predict({ values: features });
+    ensemble.dispose();
+    const members = [0, 1, 2].map((member) => found.members.slice(9 * member, 9 * member + 9).join());
+    expect(new Set(members).size).toBe(3);
+
+    const to = join(home(), `exported-${method}`);
+    await hub().export(folder, { to, zip: false, formats: ['onnx'] });
+    const file = await readFile(join(to, 'onnx', 'ensemble.onnx'));
+    const onnx = await runOnnx(file, { features: { shape: [points.length, 2], data: features } });
+    for (const answer of [onnx.mean.data, ...(await Promise.all([predicted(folder, method), served(folder)]))]) {
+      expect(answer).toHaveLength(found.mean.length);
+      expect(largestError(answer, found.mean)).toBeLessThan(1e-5);
+    }
+  }
+  expect(await run('calibrate', folders[1], '--json')).toMatchObject({ code: 0 });
 });

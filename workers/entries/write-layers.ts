@@ -5,6 +5,8 @@ import { type LayersReply, type LayersTask, layersTaskSchema } from '../../core/
 import { startBackend } from '../backends/backend.ts';
 import { writeLayersModel } from '../checkpoints/layers-model.ts';
 import { RunModels } from '../project/rebuild-model.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
+import { topologyOf } from '../tensorflow/topology.ts';
 
 /**
  * Entry of the process that exports checkpoints of a run as layers models of TensorFlow.js. Started by
@@ -17,11 +19,21 @@ async function writeAll(task: LayersTask): Promise<string[]> {
   const models = new RunModels(task);
   for (const { rank, name } of task.members) {
     const model = await models.withWeights(rank, name);
+    refuseDrawnMasks(model, rank);
     const folder = join(task.into, `rank-${rank}`, name);
     await mkdir(folder, { recursive: true });
     await writeLayersModel(model, folder);
   }
   return models.warnings;
+}
+
+/** Other programs know the layers of TensorFlow.js alone. */
+function refuseDrawnMasks(model: LayersModel, rank: number): void {
+  if (!topologyOf(model).includes('"SampledDropout"')) return;
+  throw new Error(
+    `The model of rank ${rank} has dropout masks that were drawn (--method mc-dropout), and the format tfjs has no layer for them. ` +
+      'Export the format ensemble, onnx or pytorch.',
+  );
 }
 
 function reply(message: LayersReply): void {

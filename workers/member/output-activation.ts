@@ -3,6 +3,7 @@ import type { LayersModel, SymbolicTensor } from '../tensorflow/tf.ts';
 /** Layers that only drop or move values: the layer before them decides. */
 const passingLayers = new Set([
   'Dropout',
+  'SampledDropout',
   'Flatten',
   'Reshape',
   'Permute',

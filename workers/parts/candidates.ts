@@ -12,12 +12,25 @@ import { RunFiles, type Split } from '../member/run-files.ts';
 import type { Task } from '../member/tasks.ts';
 import { writeWeights } from '../member/weights.ts';
 import { RunModels } from '../project/rebuild-model.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
+import { unregisteredClasses } from '../tensorflow/topology.ts';
 import { architectureDifference, averageWeights } from './average-weights.ts';
+
+/** A model of the new ensemble. */
+export interface Draft {
+  /** Positions of the candidates that it was made from. */
+  parts: readonly number[];
+  topology: string;
+  tensors: NamedTensor[];
+}
 
 /** The checkpoints to choose from, and their predictions. */
 export class Candidates {
   readonly #task: CombineTask;
   readonly #models: RunModels[];
+  readonly #records: Checkpoint['record'][] = [];
+  /** The model that was used last, because memory may not hold all. */
+  #last: { key: string; model: LayersModel } | null = null;
 
   constructor(task: CombineTask) {
     this.#task = task;
@@ -43,6 +56,11 @@ export class Candidates {
     return `checkpoint "${name}" of rank ${rank} of the run ${this.#task.runs[run].id}`;
   }
 
+  /** When a candidate was saved, and by what it was chosen. */
+  async record(candidate: number): Promise<Checkpoint['record']> {
+    return (this.#records[candidate] ??= (await this.read(candidate)).record);
+  }
+
   read(candidate: number): Promise<Checkpoint> {
     const { run, rank, name } = this.#task.candidates[candidate];
     return readCheckpoint(this.#task.runs[run].runFolder, rank, name);
@@ -51,44 +69,83 @@ export class Candidates {
   /** @throws Error where the run did not save it */
   async topology(candidate: number): Promise<string> {
     const { run, rank } = this.#task.candidates[candidate];
-    const { model } = (await this.read(candidate)).record;
+    const { model } = await this.record(candidate);
     if (model !== undefined) return readTopology(this.#task.runs[run].runFolder, rank, model);
     throw new Error(
       `The run did not save the architecture of ${this.nameOf(candidate)}: it was trained by an earlier version. Leave it out.`,
     );
   }
 
+  /** Candidates of the same member, in order of time. */
+  get trajectories(): number[][] {
+    const found = new Map<string, number[]>();
+    for (const [candidate, { run, rank }] of this.#task.candidates.entries()) {
+      const key = `${run} ${rank}`;
+      found.set(key, [...(found.get(key) ?? []), candidate]);
+    }
+    return [...found.values()];
+  }
+
+  /** The configuration of a candidate's run. */
+  configOf(candidate: number): CombineTask['runs'][number]['config'] {
+    return this.#task.runs[this.#task.candidates[candidate].run].config;
+  }
+
   /** What a candidate predicts for a split: as its run kept it, or computed now. */
   async predictions(candidate: number, split: Split, dataset: Dataset, task: Task): Promise<Predictions> {
     const kept = await this.#kept(candidate, split);
     const isUsable = kept?.kind === task.predicts && kept.samples % dataset.length === 0;
-    return isUsable ? kept : this.predictionsOfMean([candidate], dataset, task);
+    return isUsable ? kept : this.predict(await this.meanOf([candidate]), dataset, task);
   }
 
-  /** What the model with the mean of some candidates' weights predicts. */
-  async predictionsOfMean(candidates: readonly number[], dataset: Dataset, task: Task): Promise<Predictions> {
-    const { run, rank, name } = this.#task.candidates[candidates[0]];
-    const model = await this.#models[run].withWeights(rank, name);
-    if (candidates.length > 1) writeWeights(model, await this.meanWeights(candidates), this.nameOf(candidates[0]));
+  async predict(draft: Draft, dataset: Dataset, task: Task): Promise<Predictions> {
+    const model = await this.modelOf(draft);
     task.check(model, dataset);
     return predict(model, task, dataset);
   }
 
-  /** The mean of candidates' weights; of one its own. @throws Error where architectures differ */
-  async meanWeights(candidates: readonly number[]): Promise<NamedTensor[]> {
-    const weights: NamedTensor[][] = [];
-    const expected = await this.topology(candidates[0]);
-    for (const candidate of candidates) {
-      const difference = architectureDifference(expected, await this.topology(candidate));
-      if (difference !== null) {
-        throw new Error(
-          `Weights can be averaged only in the same architecture, but in ${this.nameOf(candidate)} ${difference} in ${this.nameOf(candidates[0])}. ` +
-            'Leave out one of the two runs, or use --method greedy.',
-        );
-      }
-      weights.push((await this.read(candidate)).tensors);
+  /** The model of a draft, until the next one is asked for. */
+  async modelOf({ parts, topology, tensors }: Draft): Promise<LayersModel> {
+    const { run, rank } = this.#task.candidates[parts[0]];
+    const key = `${run} ${rank} ${topology}`;
+    if (this.#last?.key !== key) {
+      this.#last?.model.dispose();
+      this.#last = null;
+      this.#last = { key, model: await this.#models[run].build(rank, topology, this.nameOf(parts[0])) };
     }
-    return weights.length === 1 ? weights[0] : averageWeights(weights);
+    writeWeights(this.#last.model, tensors, this.nameOf(parts[0]));
+    return this.#last.model;
+  }
+
+  /** @throws Error where the model of a candidate can only be built as it is, with layers of the project that no other code knows */
+  async requireRegistered(candidate: number, topology: string): Promise<void> {
+    if (unregisteredClasses(topology).length === 0) return;
+    await this.#models[this.#task.candidates[candidate].run].code();
+    const unknown = unregisteredClasses(topology);
+    if (unknown.length === 0) return;
+    throw new Error(
+      `The model of ${this.nameOf(candidate)} has layers that its project does not register (${unknown.join(', ')}), so it cannot be built with ` +
+        'other dropout layers. Register each in project.ts, with tf.serialization.registerClass(TheClass), and train again.',
+    );
+  }
+
+  /** The model with the mean of candidates' weights; of one the candidate itself. @throws Error where architectures differ */
+  async meanOf(candidates: readonly number[]): Promise<Draft> {
+    const weights: NamedTensor[][] = [];
+    const topology = await this.topology(candidates[0]);
+    for (const candidate of candidates) weights.push(await this.weightsLike(topology, candidate, candidates[0]));
+    const tensors = weights.length === 1 ? weights[0] : averageWeights(weights);
+    return { parts: candidates, topology, tensors };
+  }
+
+  /** A candidate's weights. @throws Error where its architecture differs from that of another one */
+  async weightsLike(topology: string, candidate: number, other: number): Promise<NamedTensor[]> {
+    const difference = architectureDifference(topology, await this.topology(candidate));
+    if (difference === null) return (await this.read(candidate)).tensors;
+    throw new Error(
+      `Weights can be averaged only in the same architecture, but in ${this.nameOf(candidate)} ${difference} in ${this.nameOf(other)}. ` +
+        'Leave out one of the two runs, or use --method greedy.',
+    );
   }
 
   /** @throws Error with the run whose validation split has other targets */
@@ -116,7 +173,7 @@ export class Candidates {
   /** A run keeps predictions of the ensemble's best evaluation as `best`. */
   async #kept(candidate: number, split: Split) {
     const { run, rank, name } = this.#task.candidates[candidate];
-    const { epoch } = (await this.read(candidate)).record;
+    const { epoch } = await this.record(candidate);
     const files = new RunFiles(this.#task.runs[run].runFolder, rank);
     const names = name === 'ensemble-best' && split === 'validation' ? [name, 'best'] : [name];
     for (const kept of names) {

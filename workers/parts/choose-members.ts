@@ -4,9 +4,11 @@ import type { Criterion } from './criterion.ts';
 /** The members of an ensemble from parts: for each the positions of its candidates. */
 export type Choice = Pick<Combined, 'members' | 'path'>;
 
-export type ChoiceRequest = Pick<CombineTask, 'method' | 'rounds' | 'tolerance'> & {
+export type ChoiceRequest = Pick<CombineTask, 'method' | 'rounds' | 'tolerance' | 'samples'> & {
   /** Number of candidates, C. */
   count: number;
+  /** Positions of the candidates of the same member, in order of time. */
+  trajectories: readonly (readonly number[])[];
 };
 
 /** What a choice knows of the candidates on held-out samples. */
@@ -19,10 +21,24 @@ export interface ChoiceSamples {
 }
 
 /** Chooses the members without looking at samples; null where the method needs them. */
-export function chooseWithoutSamples({ method, count }: ChoiceRequest): Choice | null {
+export function chooseWithoutSamples({ method, count, trajectories, samples }: ChoiceRequest): Choice | null {
   const all = Array.from({ length: count }, (_, candidate) => candidate);
-  if (method === 'soup') return { members: [all], path: [] };
-  return method === 'snapshots' ? { members: all.map((candidate) => [candidate]), path: [] } : null;
+  switch (method) {
+    case 'soup':
+      return { members: [all], path: [] };
+    case 'snapshots':
+      return { members: all.map((candidate) => [candidate]), path: [] };
+    case 'swag':
+      return { members: trajectories.flatMap((own) => repeated(own, samples)), path: [] };
+    case 'mc-dropout':
+      return { members: all.flatMap((candidate) => repeated([candidate], samples)), path: [] };
+    default:
+      return null;
+  }
+}
+
+function repeated(parts: readonly number[], times: number): number[][] {
+  return Array.from({ length: times }, () => [...parts]);
 }
 
 /** Chooses the members by their loss on held-out samples. */

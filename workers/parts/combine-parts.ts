@@ -6,6 +6,7 @@ import type { Task } from '../member/tasks.ts';
 import { Candidates } from './candidates.ts';
 import { type Choice, chooseMembers, chooseWithoutSamples } from './choose-members.ts';
 import { type Criterion, criterionOf } from './criterion.ts';
+import { draftMembers, type MemberDraft } from './draft-members.ts';
 import { evaluateMembers, type Member, writeMembers } from './write-members.ts';
 
 interface Held {
@@ -29,13 +30,13 @@ export async function combineParts(request: CombineTask): Promise<Combined> {
   await candidates.requireSameTargets(validation);
   const held = await readHeld(candidates, task, validation, project.quantiles ?? usualQuantiles);
   const choice = await choose(request, candidates, held);
-  const members = await membersOf(choice, candidates, held);
+  const members = await membersOf(await draftMembers(request, candidates, choice, data.train), candidates, held);
   await writeMembers(request, members, data);
   const evaluation = await evaluateMembers(request, candidates, { members, task, data });
-  const records = await Promise.all(request.candidates.map((_, candidate) => candidates.read(candidate)));
+  const records = await Promise.all(request.candidates.map((_, candidate) => candidates.record(candidate)));
   return {
     ...choice,
-    positions: records.map(({ record: { epoch, step } }) => ({ epoch, step })),
+    positions: records.map(({ epoch, step }) => ({ epoch, step })),
     criterion: held.criterion.name,
     losses: lossesOf(held, members),
     ...evaluation,
@@ -73,33 +74,36 @@ async function readHeld(
 }
 
 async function choose(request: CombineTask, candidates: Candidates, held: Held): Promise<Choice> {
-  const asked = { ...request, count: candidates.count };
+  const asked = { ...request, count: candidates.count, trajectories: candidates.trajectories };
   const fixed = chooseWithoutSamples(asked);
   if (fixed !== null) return fixed;
   const { task, validation, criterion, rows } = held;
   return chooseMembers(asked, {
     criterion,
     rows,
-    ofMean: async (chosen) => criterion.rowOf(await candidates.predictionsOfMean(chosen, validation, task)),
+    ofMean: async (chosen) =>
+      criterion.rowOf(await candidates.predict(await candidates.meanOf(chosen), validation, task)),
   });
 }
 
-async function membersOf({ members }: Choice, candidates: Candidates, held: Held): Promise<Member[]> {
+async function membersOf(drafts: readonly MemberDraft[], candidates: Candidates, held: Held): Promise<Member[]> {
   const { task, validation, predictions } = held;
+  const known = new Map<MemberDraft, Member>();
   const found: Member[] = [];
-  for (const parts of members) {
-    const [{ record }, topology] = [await candidates.read(parts[0]), await candidates.topology(parts[0])];
-    const positions = await Promise.all(parts.map(async (part) => (await candidates.read(part)).record));
-    found.push({
-      parts,
-      topology,
-      tensors: await candidates.meanWeights(parts),
-      epoch: Math.max(...positions.map(({ epoch }) => epoch)),
-      step: Math.max(...positions.map(({ step }) => step)),
-      score: parts.length === 1 ? record : null,
-      predictions:
-        parts.length === 1 ? predictions[parts[0]] : await candidates.predictionsOfMean(parts, validation, task),
-    });
+  for (const draft of drafts) {
+    let member = known.get(draft);
+    if (member === undefined) {
+      const records = await Promise.all(draft.parts.map((part) => candidates.record(part)));
+      member = {
+        ...draft,
+        epoch: Math.max(...records.map(({ epoch }) => epoch)),
+        step: Math.max(...records.map(({ step }) => step)),
+        score: draft.isCopy ? records[0] : null,
+        predictions: draft.isCopy ? predictions[draft.parts[0]] : await candidates.predict(draft, validation, task),
+      };
+      known.set(draft, member);
+    }
+    found.push(member);
   }
   return found;
 }

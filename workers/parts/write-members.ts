@@ -1,6 +1,5 @@
 import type { Combined, CombineTask } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
-import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
 import { saveCheckpoint } from '../checkpoints/checkpoint-store.ts';
 import { keepTopology } from '../checkpoints/model-topology.ts';
 import type { Splits } from '../data/dataset.ts';
@@ -9,16 +8,13 @@ import { RunFiles } from '../member/run-files.ts';
 import type { Task } from '../member/tasks.ts';
 import { comparisonSplit, splitByMember } from '../training/evaluate-sets.ts';
 import type { Candidates } from './candidates.ts';
+import type { MemberDraft } from './draft-members.ts';
 
 /** A member of the new ensemble. */
-export interface Member {
-  /** Its candidates: one, or those whose weights it has the mean of. */
-  parts: number[];
-  topology: string;
-  tensors: NamedTensor[];
+export interface Member extends MemberDraft {
   epoch: number;
   step: number;
-  /** What chose its checkpoint in its run; null for a mean of several. */
+  /** What chose its checkpoint in its run; null if it is no copy of one. */
   score: Pick<CheckpointRecord, 'monitor' | 'score'> | null;
   /** For the validation split. */
   predictions: Predictions;
@@ -79,14 +75,13 @@ async function predictTest(
   candidates: Candidates,
   { members, task, dataset }: { members: readonly Member[]; task: Task; dataset: NonNullable<Splits['test']> },
 ): Promise<Predictions[]> {
-  const known = new Map<string, Predictions>();
+  const known = new Map<Member, Predictions>();
   const all: Predictions[] = [];
-  for (const [rank, { parts, epoch }] of members.entries()) {
-    const key = parts.join();
-    const own = known.get(key) ?? (await candidates.predictionsOfMean(parts, dataset, task));
-    known.set(key, own);
+  for (const [rank, member] of members.entries()) {
+    const own = known.get(member) ?? (await candidates.predict(member, dataset, task));
+    known.set(member, own);
     all.push(own);
-    await new RunFiles(into, rank).savePredictions('test', set, own, epoch);
+    await new RunFiles(into, rank).savePredictions('test', set, own, member.epoch);
   }
   return all;
 }

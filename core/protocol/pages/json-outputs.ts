@@ -174,7 +174,9 @@ export const ensembleOutputSchema = z.strictObject({
   candidates: z.array(partSourceSchema).describe('the checkpoints that members were chosen from'),
   members: z
     .array(z.array(z.int()))
-    .describe('for each member the positions of its candidates; several if its weights are their mean'),
+    .describe(
+      'for each member the positions of its candidates; several if its weights are their mean, or were drawn around it',
+    ),
   criterion: z
     .enum(partCriteria)
     .describe('by what members are chosen: the NLL in nats, or the pinball loss in the unit of the targets'),

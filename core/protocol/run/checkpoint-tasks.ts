@@ -145,6 +145,10 @@ export const combineTaskSchema = z.strictObject({
   rounds: z.int().min(1),
   /** Of the smallest subset, in the unit of the criterion. */
   tolerance: z.number().min(0),
+  /** Members to draw with SWAG for each trajectory, or with MC dropout for each candidate. */
+  samples: z.int().min(1),
+  /** Most deviations that SWAG keeps of a trajectory, K. */
+  deviations: z.int().min(2),
   /** Name of the members' checkpoints. */
   set: z.literal('ensemble-best'),
   /** The new run's folder, for checkpoints, architectures and predictions. */
@@ -154,7 +158,7 @@ export const combineTaskSchema = z.strictObject({
 export type CombineTask = z.output<typeof combineTaskSchema>;
 
 export interface Combined {
-  /** For each member the positions of its candidates: one, or those whose mean it is. */
+  /** For each member the positions of its candidates: one, or those whose mean it is or around whose mean it was drawn. */
   members: number[][];
   /** Epoch and steps of each candidate. */
   positions: { epoch: number; step: number }[];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** How an ensemble is made from checkpoints that exist already. */
-export const partMethods = ['greedy', 'smallest', 'soup', 'greedy-soup', 'snapshots'] as const;
+export const partMethods = ['greedy', 'smallest', 'soup', 'greedy-soup', 'snapshots', 'swag', 'mc-dropout'] as const;
 export type PartMethod = (typeof partMethods)[number];
 
 /** By what members are chosen: the NLL of their mixture in nats, or the pinball loss of their mean quantiles in the unit of the targets. */
@@ -24,6 +24,6 @@ export type PartSource = z.output<typeof partSourceSchema>;
 /** Where the members of an ensemble from parts come from. */
 export const partsSchema = z.strictObject({
   method: z.enum(partMethods),
-  /** For each rank its checkpoint; several if its weights are their mean. */
+  /** For each rank its checkpoint; several if its weights are their mean, or were drawn around it. */
   members: z.array(z.array(partSourceSchema).min(1)).min(1),
 });

@@ -15,8 +15,11 @@ export interface EnsembleArguments {
   name: string;
   set?: string;
   rank?: string;
+  fromEpoch?: string;
   rounds: string;
   tolerance: string;
+  samples: string;
+  deviations: string;
   json?: boolean;
 }
 
@@ -49,7 +52,7 @@ export function ensemble(names: readonly string[], options: EnsembleArguments): 
 
 /** @throws UsageError that names the wrong option */
 export function requestOf(names: readonly string[], options: EnsembleArguments): CombineRequest {
-  const { method, name, set, rank } = options;
+  const { method, name, set, rank, fromEpoch } = options;
   if (method === 'snapshots' && names.length > 1) {
     throw new UsageError(
       `--method snapshots takes the checkpoints of one rank over time, so it needs one run, not ${names.length}.`,
@@ -59,10 +62,17 @@ export function requestOf(names: readonly string[], options: EnsembleArguments):
     method,
     name,
     set,
-    rank: rank === undefined ? undefined : numberOf('--rank', rank, { least: 0, isWhole: true }),
-    rounds: numberOf('--rounds', options.rounds, { least: 1, isWhole: true }),
+    rank: rank === undefined ? undefined : wholeNumberOf('--rank', rank, 0),
+    fromEpoch: fromEpoch === undefined ? undefined : wholeNumberOf('--from-epoch', fromEpoch, 1) - 1,
+    rounds: wholeNumberOf('--rounds', options.rounds, 1),
     tolerance: numberOf('--tolerance', options.tolerance, { least: 0, isWhole: false }),
+    samples: wholeNumberOf('--samples', options.samples, 1),
+    deviations: wholeNumberOf('--deviations', options.deviations, 2),
   };
+}
+
+function wholeNumberOf(option: string, text: string, least: number): number {
+  return numberOf(option, text, { least, isWhole: true });
 }
 
 function numberOf(option: string, text: string, { least, isWhole }: { least: number; isWhole: boolean }): number {
@@ -83,11 +93,10 @@ export function outputOf({ record, folder, candidates, combined }: CombinedRun) 
 /** The members, how they were chosen, and the loss before and after. */
 export function describeCombined(made: CombinedRun, look: Look = plainLook): string[] {
   const { record, folder, candidates, combined } = made;
-  const { members, criterion, evaluated } = combined;
-  const averaged = members.length === 1 && members[0].length > 1 ? ` (the mean of ${members[0].length} weights)` : '';
+  const { criterion, evaluated } = combined;
   const { ensemble: figures, split } = evaluated;
   return [
-    `Chose ${count(members.length, 'member')}${averaged} from ${count(candidates.length, 'checkpoint')}.`,
+    `${verbOf(made)} from ${count(candidates.length, 'checkpoint')}.`,
     '',
     ...describePath(made, look),
     describeLosses(combined),
@@ -95,6 +104,13 @@ export function describeCombined(made: CombinedRun, look: Look = plainLook): str
     '',
     `Wrote the run ${record.id}: ${folder}`,
   ];
+}
+
+function verbOf({ record, combined: { members } }: CombinedRun): string {
+  const method = record.parts?.method;
+  const number = count(members.length, 'member');
+  if (method === 'swag' || method === 'mc-dropout') return `Drew ${number}`;
+  return `Chose ${number}${members[0].length > 1 ? ` (the mean of ${members[0].length} weights)` : ''}`;
 }
 
 function describePath({ candidates, combined }: CombinedRun, look: Look): string[] {
@@ -108,7 +124,7 @@ function describePath({ candidates, combined }: CombinedRun, look: Look): string
     { title: `${loss} alone`, right: true },
     ...(path.length === 0 ? [] : [{ title: `${loss} with it`, right: true }]),
   ];
-  const chosen = path.length > 0 ? path : members.flat().map((candidate) => ({ candidate, loss: NaN }));
+  const chosen = path.length > 0 ? path : [...new Set(members.flat())].map((candidate) => ({ candidate, loss: NaN }));
   const rows = chosen.map(({ candidate, loss: after }) => [
     ...describeSource(candidates[candidate]),
     formatMetric(losses.candidates[candidate]),

@@ -6,6 +6,11 @@ import { exitWith } from './common.ts';
 
 /** Commands that use what was trained. */
 export function addPredicting(program: Command): void {
+  addPredict(program);
+  addEnsemble(program);
+}
+
+function addPredict(program: Command): void {
   program
     .command('predict')
     .description('predict new samples with the ensemble of a run')
@@ -24,16 +29,27 @@ export function addPredicting(program: Command): void {
         (await import('../commands/predict.ts')).predict(run, options),
       ),
     );
+}
+
+function addEnsemble(program: Command): void {
   program
     .command('ensemble')
-    .description('make a run from checkpoints of runs: chosen members, averaged weights, or snapshots of one member')
+    .description(
+      'make a run from checkpoints of runs: chosen members, averaged weights, snapshots of one member, or draws with SWAG and MC dropout',
+    )
     .argument('<runs...>', 'runs of the same task and data by their ids, names or folders')
     .addOption(new Option('-m, --method <method>', 'how members are chosen').choices(partMethods).default('greedy'))
     .requiredOption('--name <name>', 'name of the new run')
-    .option('--set <name>', 'the checkpoints to choose from, or "all" (default: all for greedy and snapshots)')
+    .option(
+      '--set <name>',
+      'the checkpoints to choose from, or "all" (default: all for greedy and snapshots, those of epochs for swag)',
+    )
     .option('--rank <rank>', 'only checkpoints of this rank (default: all; 0 for snapshots)')
+    .option('--from-epoch <epoch>', 'only checkpoints of this epoch and later ones, from 1 (default: all)')
     .option('--rounds <n>', 'most choices of the greedy selection', '25')
     .option('--tolerance <loss>', 'NLL in nats, or pinball loss, that the smallest subset may lose', '0.001')
+    .option('--samples <n>', 'members that swag draws for each member, and mc-dropout for each checkpoint', '10')
+    .option('--deviations <n>', 'the newest epochs whose weights swag takes its covariances from', '20')
     .option('-j, --json', 'print a JSON object')
     .action(
       exitWith(async (runs: string[], options: EnsembleArguments) =>

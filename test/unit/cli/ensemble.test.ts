@@ -4,7 +4,14 @@ import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { describeCombined, outputOf, requestOf } from '../../../src-main/cli/commands/ensemble.ts';
 import { runRecord } from '../store/records.ts';
 
-const usual = { method: 'greedy', name: 'chosen', rounds: '25', tolerance: '0.001' } as const;
+const usual = {
+  method: 'greedy',
+  name: 'chosen',
+  rounds: '25',
+  tolerance: '0.001',
+  samples: '10',
+  deviations: '20',
+} as const;
 
 const source = { run: 'run-1', name: 'first', folder: '/runs/1', rank: 0, checkpoint: 'final', epoch: 4, step: 40 };
 const candidates = [source, { ...source, rank: 1, checkpoint: 'ensemble-best', epoch: 2, step: 24 }];
@@ -37,18 +44,24 @@ const made = {
 
 describe('tutti ensemble', () => {
   it('asks with numbers', () => {
-    expect(requestOf(['a', 'b'], { ...usual, rank: '1' })).toEqual({
+    expect(requestOf(['a', 'b'], { ...usual, rank: '1', fromEpoch: '3' })).toEqual({
       ...usual,
       set: undefined,
       rank: 1,
+      fromEpoch: 2,
       rounds: 25,
       tolerance: 0.001,
+      samples: 10,
+      deviations: 20,
     });
   });
 
   it.each([
     [{ rounds: '0' }, '--rounds "0": it must be a whole number of at least 1.'],
     [{ tolerance: '-1' }, '--tolerance "-1": it must be a number of at least 0.'],
+    [{ samples: '0' }, '--samples "0": it must be a whole number of at least 1.'],
+    [{ deviations: '1' }, '--deviations "1": it must be a whole number of at least 2.'],
+    [{ fromEpoch: '0' }, '--from-epoch "0"'],
     [{ rank: '' }, '--rank "": it must be a whole number'],
     [{ method: 'snapshots' as const }, 'needs one run, not 2'],
   ])('refuses %j', (change, message) => {
@@ -68,6 +81,17 @@ describe('tutti ensemble', () => {
       '',
       'Wrote the run new: /runs/new',
     ]);
+    const drawn = {
+      ...made.combined,
+      members: [
+        [0, 1],
+        [0, 1],
+      ],
+      path: [],
+    };
+    const parts = { method: 'swag' as const, members: [candidates, candidates] };
+    const lines = describeCombined({ ...made, record: runRecord({ parts }), combined: drawn });
+    expect(lines[0]).toBe('Drew 2 members from 2 checkpoints.');
     const printed: unknown = JSON.parse(toJson(outputOf(made)));
     expect(ensembleOutputSchema.parse(printed)).toEqual(outputOf(made));
   });

@@ -56,6 +56,16 @@ describe('the history of a run', () => {
       attempt(2, 9, { kind: 'resume', from: { epoch: 3, step: 90 }, sourceHash: 'b'.repeat(64) }),
     ],
   });
+  const drawn = [part, { ...part, epoch: 5 }].map((own) => ({ ...own, checkpoint: `epoch-${own.epoch}` }));
+  it.each([
+    ['swag' as const, '  rank 0: drawn around the mean of epoch-4 of rank 2 of run-0, epoch-5 of rank 2 of run-0'],
+    ['mc-dropout' as const, '  rank 0: dropout masks drawn for epoch-4 of rank 2 of run-0, epoch-5 of rank 2 of run-0'],
+  ])('says how members were drawn with %s', (method, line) => {
+    const made = runRecord({ parts: { method, members: [drawn] } });
+    const nothing = { history: [], forks: [], forkPoints: [] };
+    expect(describeRun({ folder: '/runs/1', name: 'made', record: made, ...nothing })).toContain(line);
+  });
+
   const events = [
     runEvent({ kind: 'finished', message: 'The run ended: finished.' }),
     runEvent({ kind: 'lost', attempt: 2, message: 'Rank 1 was killed.' }),

@@ -8,7 +8,10 @@ import { exportRun } from '../../../src-main/export/export-run.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { openEnsemble } from '../../../workers/index.ts';
 import { PytorchEnsembleWriter } from '../../../workers/pytorch/ensemble-files.ts';
-import { tf, type LayersModel, type SymbolicTensor } from '../../../workers/tensorflow/tf.ts';
+import { sampledTopology } from '../../../workers/parts/sampled-topology.ts';
+import { tf, type LayersModel, type SymbolicTensor, type Tensor } from '../../../workers/tensorflow/tf.ts';
+import { modelFromTopology, topologyOf } from '../../../workers/tensorflow/topology.ts';
+import { Value } from '../../reference/value.ts';
 import { notRun } from '../../environment/reasons.ts';
 import { modelFile } from '../onnx/run-onnx.ts';
 import { runWithModels } from '../inference/run-with-models.ts';
@@ -59,15 +62,17 @@ const writeOnnx = (folder: string, model: LayersModel): Promise<void> =>
 async function wrongLayers(write: (folder: string, model: LayersModel) => Promise<void>): Promise<string[]> {
   const root = await temporaryFolder();
   const cases: (LayerModel & { folder: string; op: string })[] = [];
+  const add = async (op: string, drawn: LayerModel): Promise<void> => {
+    const folder = join(root, `${op}-${cases.length}`);
+    await mkdir(folder);
+    await write(folder, drawn.model);
+    await writeCase(folder, drawn);
+    cases.push({ ...drawn, folder, op });
+  };
   for (const own of exportedCases) {
-    for (const drawn of drawModels(own, draws, seed)) {
-      const folder = join(root, `${own.op}-${cases.length}`);
-      await mkdir(folder);
-      await write(folder, drawn.model);
-      await writeCase(folder, drawn);
-      cases.push({ ...drawn, folder, op: own.op });
-    }
+    for (const drawn of drawModels(own, draws, seed)) await add(own.op, drawn);
   }
+  await add('layers.sampledDropout', await sampledDropout());
   const results = compareInPython(cases.map(({ folder }) => folder));
   const wrong = results.flatMap(({ failure, error }, i) => {
     const { op, about } = cases[i];
@@ -76,6 +81,17 @@ async function wrongLayers(write: (folder: string, model: LayersModel) => Promis
   if (process.env.TUTTI_EXPORT_DRAWS !== undefined)
     console.log(`${results.length} models, largest error ${Math.max(...results.map(({ error }) => error))}`);
   return wrong;
+}
+
+/** A draw of MC dropout, with what it predicts. */
+async function sampledDropout(): Promise<LayerModel> {
+  const layers = [tf.layers.dropout({ rate: 0.4, inputShape: [5, 3] }), tf.layers.dense({ units: 2 })];
+  const topology = sampledTopology(topologyOf(tf.sequential({ layers })), { seed: 3, draw: 1 }, 'a model');
+  const model = await modelFromTopology(topology, 'a model');
+  const x = tf.randomNormal([4, 5, 3], 0, 1, 'float32', 6);
+  const expected = new Value([...(model.predict(x) as Tensor).dataSync()], [4, 5, 2]);
+  const inputs = [{ shape: [4, 5, 3], data: x.dataSync<'float32'>() }];
+  return { model, inputs, expected, about: 'rate 0.4' };
 }
 
 it('writes code for PyTorch that can be read', () => {

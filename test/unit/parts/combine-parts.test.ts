@@ -5,12 +5,18 @@ import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { type CombineTask, combineTaskSchema } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
+import { readCheckpoint, saveCheckpoint } from '../../../workers/checkpoints/checkpoint-store.ts';
+import { readWeights } from '../../../workers/member/weights.ts';
 import { type Dataset, take } from '../../../workers/data/dataset.ts';
 import { openEnsemble } from '../../../workers/index.ts';
 import { RunFiles } from '../../../workers/member/run-files.ts';
 import { combineParts } from '../../../workers/parts/combine-parts.ts';
+import { sampledTopology } from '../../../workers/parts/sampled-topology.ts';
+import { noiseOf, sampleWeights, Trajectory } from '../../../workers/parts/swag.ts';
 import { RunModels } from '../../../workers/project/rebuild-model.ts';
+import { Generator } from '../../../workers/random/index.ts';
 import { type LayersModel, tf } from '../../../workers/tensorflow/tf.ts';
+import { modelFromTopology, topologyOf } from '../../../workers/tensorflow/topology.ts';
 import { runWithModels } from '../inference/run-with-models.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 import { runRecord } from '../store/records.ts';
@@ -63,6 +69,8 @@ async function request(folder: string, ranks: number, changes: Partial<CombineTa
     method: 'greedy',
     rounds: 5,
     tolerance: 0,
+    samples: 3,
+    deviations: 20,
     set: 'ensemble-best',
     into,
     blas: null,
@@ -135,6 +143,89 @@ describe('an ensemble from parts', () => {
     const again = await combineParts(await request(folder, 3, {}));
     expect(again.members).toEqual([[2]]);
     expect(again.losses.chosen).toBeCloseTo(0, 12);
+  });
+
+  it('drawn with SWAG has weights around the mean of a trajectory', async () => {
+    const folder = await run([right()]);
+    const trajectory = [right(), wrong(), classifier([0, 1, 1, 2, 0, -1], [1, 1, 1])];
+    const { record } = await readCheckpoint(folder, 0, 'ensemble-best');
+    for (const [epoch, model] of trajectory.entries()) {
+      const tensors = await readWeights(model);
+      await saveCheckpoint(folder, { ...record, name: `epoch-${epoch}`, epoch, step: 10 * epoch, tensors });
+    }
+    const names = trajectory.map((_, epoch) => ({ run: 0, rank: 0, name: `epoch-${epoch}` }));
+    const task = await request(folder, 1, { method: 'swag', candidates: names });
+    const { members, evaluated } = await combineParts(task);
+    expect(members).toEqual([
+      [0, 1, 2],
+      [0, 1, 2],
+      [0, 1, 2],
+    ]);
+    expect(evaluated.epochs).toEqual([2, 2, 2]);
+
+    const expected = new Trajectory(20);
+    for (const { name } of names) expected.add((await readCheckpoint(folder, 0, name)).tensors);
+    const noise = noiseOf(new Generator(runConfigSchema.parse({}).seed, 'swag/1'), 3);
+    const { tensors } = await readCheckpoint(task.into, 1, 'ensemble-best');
+    expect(tensors).toEqual(sampleWeights(expected.moments(), noise));
+    const again = await request(folder, 1, { method: 'swag', candidates: names });
+    await combineParts(again);
+    expect((await readCheckpoint(again.into, 1, 'ensemble-best')).tensors).toEqual(tensors);
+  });
+
+  it('drawn with SWAG has the running statistics of the training split', async () => {
+    const normalized = (scale: number) => {
+      const model = tf.sequential({
+        layers: [
+          tf.layers.batchNormalization({ inputShape: [2] }),
+          tf.layers.dense({ units: 3, kernelInitializer: tf.initializers.randomNormal({ seed: 1 }) }),
+        ],
+      });
+      const [norm] = model.layers;
+      norm.setWeights([tf.ones([2]), tf.zeros([2]), tf.tensor1d([scale, scale]), tf.tensor1d([scale, scale])]);
+      return model;
+    };
+    const folder = await run([normalized(1), normalized(2)]);
+    const { record } = await readCheckpoint(folder, 0, 'ensemble-best');
+    await saveCheckpoint(folder, { ...record, name: 'epoch-1', tensors: await readWeights(normalized(2)) });
+    const candidates = ['ensemble-best', 'epoch-1'].map((name) => ({ run: 0, rank: 0, name }));
+    const task = await request(folder, 1, { method: 'swag', candidates, samples: 1 });
+    await combineParts(task);
+    const { tensors } = await readCheckpoint(task.into, 0, 'ensemble-best');
+    const found = tensors.find(({ name }) => name.endsWith('moving_mean'))?.data;
+    const { data } = await new RunModels(sourceOf(folder)).project();
+    const { features, length, normalization } = data.train;
+    // The mean of the inputs, as the model takes them.
+    const sums = [0, 0];
+    features.forEach((value, i) => (sums[i % 2] += value / length));
+    const means = sums.map((mean, c) => (mean - (normalization?.mean[c] ?? 0)) / (normalization?.std[c] ?? 1));
+    expect(found).toHaveLength(2);
+    means.forEach((mean, c) => expect(found?.[c]).toBeCloseTo(mean, 4));
+  });
+
+  it('drawn with MC dropout predicts the mean of networks with their masks', async () => {
+    const model = tf.sequential({
+      layers: [
+        tf.layers.dense({ units: 16, inputShape: [2], activation: 'tanh' }),
+        tf.layers.dropout({ rate: 0.5 }),
+        tf.layers.dense({ units: 3 }),
+      ],
+    });
+    const task = await request(await run([model]), 1, { method: 'mc-dropout' });
+    expect((await combineParts(task)).members).toEqual([[0], [0], [0]]);
+    const draws = await Promise.all(
+      [0, 1, 2].map(async (draw) => {
+        const { seed } = runConfigSchema.parse({});
+        const drawn = await modelFromTopology(sampledTopology(topologyOf(model), { seed, draw }, 'a'), 'a');
+        drawn.setWeights(model.getWeights());
+        return drawn;
+      }),
+    );
+    expectClose(await meanOf(task, 3, points), probabilities(draws, points));
+    const none = await request(await run([right()]), 1, { method: 'mc-dropout' });
+    await expect(combineParts(none)).rejects.toThrow(
+      'The model of checkpoint "ensemble-best" of rank 0 of the run run-1 has no dropout layer',
+    );
   });
 
   it('is refused for other targets, no targets, and weights of other architectures', async () => {

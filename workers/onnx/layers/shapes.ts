@@ -1,3 +1,4 @@
+import type { SampledDropout } from '../../tensorflow/layers/sampled-dropout.ts';
 import { activate } from './activations.ts';
 import type { Convert, LayerContext } from './context.ts';
 
@@ -38,6 +39,12 @@ const repeat: Convert = ({ graph, x, config }) =>
 const rescaling: Convert = ({ graph, x, config }) =>
   graph.op('Add', [graph.op('Mul', [x, graph.scalar(config.scale)]), graph.scalar(config.offset)]);
 
+/** A mask that belongs to the model. */
+const sampledDropout: Convert = ({ graph, x, layer }) => {
+  const { shape, data } = (layer as unknown as SampledDropout).mask;
+  return graph.op('Mul', [x, graph.weight('mask', shape, data)]);
+};
+
 /** Layers that do nothing in predictions. */
 const unchanged: Convert = ({ x }) => x;
 
@@ -50,6 +57,7 @@ export const shapeLayers: Readonly<Record<string, Convert>> = {
   Permute: ({ graph, x, config }) => graph.op('Transpose', [x], { perm: [0, ...config.dims] }),
   RepeatVector: repeat,
   Rescaling: rescaling,
+  SampledDropout: sampledDropout,
   Dropout: unchanged,
   SpatialDropout1D: unchanged,
   AlphaDropout: unchanged,

@@ -46,6 +46,14 @@ export class PythonCode {
     return `self.${attribute}`;
   }
 
+  /** Adds values of the module itself that are not trained. */
+  buffer(attribute: string, weight: Weight): string {
+    const line = `self.register_buffer("${attribute}", torch.empty(${tuple(weight.shape)}))`;
+    if (!this.modules.includes(line)) this.modules.push(line);
+    this.weights.set(attribute, weight);
+    return `self.${attribute}`;
+  }
+
   /** A variable with the value of an expression. */
   value(expression: string): string {
     this.#values += 1;

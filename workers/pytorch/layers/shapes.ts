@@ -1,3 +1,4 @@
+import type { SampledDropout } from '../../tensorflow/layers/sampled-dropout.ts';
 import { transposed } from '../../exchange/model-calls.ts';
 import { tuple } from '../code/python-code.ts';
 import { activate } from './activations.ts';
@@ -20,6 +21,10 @@ const embedding: ConvertToPython = (context) => {
 const flatten: ConvertToPython = ({ x, rank, config }) =>
   config.dataFormat === 'channelsFirst' && rank > 2 ? `${x}.movedim(1, -1).flatten(1)` : `${x}.flatten(1)`;
 
+/** A mask that belongs to the model. */
+const sampledDropout: ConvertToPython = ({ code, x, name, layer }) =>
+  `${x} * ${code.buffer(name, (layer as unknown as SampledDropout).mask)}`;
+
 /** Layers that do nothing in predictions. */
 const unchanged: ConvertToPython = ({ x }) => x;
 
@@ -32,6 +37,7 @@ export const shapeLayers: Readonly<Record<string, ConvertToPython>> = {
   Permute: ({ x, config }) => `${x}.permute(0, ${config.dims.join(', ')})`,
   RepeatVector: ({ x, config }) => `${x}.unsqueeze(1).expand(-1, ${config.n}, -1)`,
   Rescaling: ({ x, config }) => `${x} * ${config.scale} + ${config.offset}`,
+  SampledDropout: sampledDropout,
   Dropout: unchanged,
   SpatialDropout1D: unchanged,
   AlphaDropout: unchanged,

@@ -3,12 +3,14 @@ import { correctConvolutions } from './convolutions.ts';
 import { correctInitializers } from './initializers.ts';
 import { correctNormalization } from './normalization.ts';
 import { refuseOptions } from './refused-options.ts';
+import { registerSampledDropout } from './sampled-dropout.ts';
 
-/** Corrects TensorFlow.js's layers in their classes, for all backends: what they refuse, ignore or compute wrongly. */
+/** Corrects TensorFlow.js's layers in their classes, for all backends: what they refuse, ignore or compute wrongly. Adds Tutti's own layers. */
 export function correctLayers(): void {
   correctActivations();
   correctConvolutions();
   correctInitializers();
   correctNormalization();
+  registerSampledDropout();
   refuseOptions();
 }

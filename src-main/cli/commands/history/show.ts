@@ -46,7 +46,12 @@ export function describeRun({ folder, name, record, history, forks, forkPoints }
           `fork of ${origin.run} ("${printableLine(origin.name)}"), attempt ${origin.attempt}: ${origin.point} ` +
             `after epoch ${countEpoch(origin.epoch)}, step ${origin.step}`,
         ]),
-    ...(parts === undefined ? [] : [`made from checkpoints (${parts.method}):`, ...parts.members.map(describeMember)]),
+    ...(parts === undefined
+      ? []
+      : [
+          `made from checkpoints (${parts.method}):`,
+          ...parts.members.map((sources, rank) => describeMember(parts.method, sources, rank)),
+        ]),
     '',
     'Attempts:',
     ...history.flatMap(describeAttempt),
@@ -60,9 +65,13 @@ export function describeRun({ folder, name, record, history, forks, forkPoints }
   ];
 }
 
-function describeMember(sources: NonNullable<RunRecord['parts']>['members'][number], rank: number): string {
+type Parts = NonNullable<RunRecord['parts']>;
+
+function describeMember(method: Parts['method'], sources: Parts['members'][number], rank: number): string {
+  const drawn = { swag: 'drawn around the mean of ', 'mc-dropout': 'dropout masks drawn for ' };
+  const made = method === 'swag' || method === 'mc-dropout' ? drawn[method] : sources.length > 1 ? 'the mean of ' : '';
   const named = sources.map(({ run, rank: own, checkpoint }) => `${checkpoint} of rank ${own} of ${run}`);
-  return printableLine(`  rank ${rank}: ${sources.length > 1 ? 'the mean of ' : ''}${named.join(', ')}`);
+  return printableLine(`  rank ${rank}: ${made}${named.join(', ')}`);
 }
 
 function describeAttempt({ attempt, changes, hasNewSource, ending }: AttemptHistory): string[] {
