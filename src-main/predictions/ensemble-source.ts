@@ -30,6 +30,6 @@ export async function ensembleSource(folder: string, set: string | null = null):
       blas: blas !== null && (await isUsable(blas)) ? blas : null,
     },
     project: record === null || refusal !== null ? null : record.project.folder,
-    device: record?.plan[0].device,
+    device: record?.plan.at(0)?.device,
   };
 }

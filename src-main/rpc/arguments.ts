@@ -61,6 +61,7 @@ const argumentSchemas = {
   predictSamples: z.tuple([id, sampleFileSchema]),
   postprocessing: z.tuple([id]),
   exportRun: z.tuple([id, exportRequestSchema]),
+  reportRun: z.tuple([id]),
   watch: z.tuple([id]),
   unwatch: z.tuple([id]),
 } satisfies { [Method in keyof HubApi]: z.ZodType<Parameters<HubApi[Method]>> };

@@ -1,4 +1,4 @@
-import type { ExportRequest } from '../../core/protocol/pages/run-data.ts';
+import type { ExportResult } from '../../core/protocol/pages/run-data.ts';
 import type { Health, HubApi, PageRole } from '../../core/protocol/pages/rpc.ts';
 import type { RunRequest } from '../../core/protocol/pages/project-views.ts';
 import { startDetached } from '../hub/detach.ts';
@@ -10,7 +10,8 @@ import { deleteCheckpoints, listCheckpoints, pinCheckpoints } from './runs/check
 import { connectPage, type PageMethods, type PageWire } from './connection.ts';
 import { deleteRun, updateNotes } from './runs/run-changes.ts';
 import { Evaluations } from './runs/evaluations.ts';
-import { writeExport } from './runs/exports.ts';
+import { type WrittenExport, writeExport } from './runs/exports.ts';
+import { exportReport } from '../report/export-report.ts';
 import { HealthReport } from './health.ts';
 import { openFolder } from './projects/folders.ts';
 import { listTrusted } from './projects/trusted-projects.ts';
@@ -146,7 +147,8 @@ export class HubService {
       pinCheckpoints: (id, request) => pinCheckpoints(this.#parts, id, request),
       deleteCheckpoints: (id, { checkpoints }) => deleteCheckpoints(this.#parts, this.#trash, id, checkpoints),
       ...this.#predictionMethods(),
-      exportRun: (id, request) => this.#export(id, request),
+      exportRun: (id, request) => this.#linked(writeExport(this.#parts, id, request)),
+      reportRun: (id) => this.#linked(exportReport(this.#parts, id)),
       watch: (id) => watches.watch(id),
       unwatch: (id) => watches.unwatch(id),
     };
@@ -187,8 +189,8 @@ export class HubService {
     return { id: planned.id };
   }
 
-  async #export(id: string, request: ExportRequest): ReturnType<HubApi['exportRun']> {
-    const { fileName, ...written } = await writeExport(this.#parts, id, request);
+  async #linked(writing: Promise<WrittenExport>): Promise<ExportResult> {
+    const { fileName, ...written } = await writing;
     return { ...written, link: this.#options.exportLink(fileName) };
   }
 }

@@ -38,7 +38,8 @@ export async function sendExport(response: ServerResponse, folder: string, name:
   const size = await sizeOf(path);
   if (size === null) return false;
   response.writeHead(200, {
-    'Content-Type': 'application/zip',
+    // Always saved, never shown: a report's scripts must not run with the rights of the dashboard.
+    'Content-Type': name.endsWith('.zip') ? 'application/zip' : 'application/octet-stream',
     'Content-Length': size,
     'Content-Disposition': `attachment; filename="${name}"`,
   });

@@ -48,10 +48,10 @@ const toast = (page: Page): string => page.wrapper.get('.toasts').text();
 
 describe('the controls of a run', () => {
   it('fit its state', async () => {
-    const running = ['Pause', 'Stop jointly', 'Change', 'Checkpoint now', 'Abort', 'Export', 'Run again'];
+    const running = ['Pause', 'Stop jointly', 'Change', 'Checkpoint now', 'Abort', 'Export', 'Report', 'Run again'];
     expect((await open('running')).labels()).toEqual(running);
     expect((await open('running', { events: [paused] })).labels()[0]).toBe('Resume');
-    const ended = ['Resume with changes', 'Export', 'Run again'];
+    const ended = ['Resume with changes', 'Export', 'Report', 'Run again'];
     expect((await open('finished')).labels()).toEqual(ended);
     for (const status of ['stopped', 'failed', 'interrupted'] as const) {
       expect((await open(status)).labels()).toEqual(['Resume', ...ended]);
@@ -61,7 +61,7 @@ describe('the controls of a run', () => {
   it('say that nothing was saved instead of offering to resume', async () => {
     for (const status of ['stopped', 'failed', 'interrupted'] as const) {
       const page = await open(status, { holdsState: false });
-      expect(page.labels()).toEqual(['Export', 'Run again']);
+      expect(page.labels()).toEqual(['Export', 'Report', 'Run again']);
       expect(page.wrapper.get('.controls').text()).toContain('It saved no state, so it cannot resume.');
     }
   });
@@ -73,7 +73,7 @@ describe('the controls of a run', () => {
     // What the hub answers from now on.
     Object.assign(changes, { record, row: runRow({ status: 'stopped' }), holdsState: true });
     page.hub.page?.runUpdates('r', [{ type: 'ended', record }]);
-    await expect.poll(page.labels).toEqual(['Resume', 'Resume with changes', 'Export', 'Run again']);
+    await expect.poll(page.labels).toEqual(['Resume', 'Resume with changes', 'Export', 'Report', 'Run again']);
   });
 
   it('are disabled with the reason where another machine trains the run', async () => {

@@ -145,5 +145,17 @@ describe.skipIf(noChromium !== null)(`Training an ensemble from the browser${not
     const columns = String(files.get('metrics.csv')).split('\n')[0].split(',');
     expect(columns).toEqual(expect.arrayContaining(['epoch', 'step', 'val/ens_nll', 'val/member_2_nll']));
     expect([...files.keys()].filter((name) => name.endsWith('final.safetensors'))).toHaveLength(3);
+    await page.keyboard.press('Escape');
+  });
+
+  it('is saved as a report', async () => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Report', exact: true }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^[\w-]+\.html$/);
+    const report = await readFile(await download.path(), 'utf8');
+    expect(report).toContain('<title>Report - Tutti</title>');
+    expect(report).toMatch(/default-src 'none'; script-src 'sha256-/);
   });
 });

@@ -111,6 +111,8 @@ export interface HubApi {
   postprocessing(id: string): Promise<Postprocessing[]>;
   /** Writes an export in Tutti's home. Returns its path, and in the browser a link to download it. */
   exportRun(id: string, request: ExportRequest): Promise<ExportResult>;
+  /** Writes the report of a run in Tutti's home, as `tutti report` does. */
+  reportRun(id: string): Promise<ExportResult>;
 
   /** Calls `runUpdates` for this run from now on, until `unwatch` or the end of the connection. */
   watch(id: string): Promise<void>;

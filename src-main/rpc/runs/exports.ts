@@ -6,12 +6,19 @@ import { EXPORT_FORMATS, type ExportFormat } from '../../export/run-entries.ts';
 import { homePaths } from '../../store/home.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 
+export interface WrittenExport {
+  path: string;
+  fileName: string;
+  bytes: number;
+  warnings: string[];
+}
+
 /** Writes a run, or a part of it, as one ZIP in Tutti's home. Replaces an earlier export. */
 export async function writeExport(
   { hub }: HubParts,
   id: string,
   { formats, checkpoints }: ExportRequest,
-): Promise<{ path: string; fileName: string; bytes: number; warnings: string[] }> {
+): Promise<WrittenExport> {
   const known = formats.filter(isFormat);
   if (known.length < formats.length) {
     const unknown = formats.find((format) => !isFormat(format));

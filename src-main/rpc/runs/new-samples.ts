@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { describeEnsemble } from '../../../core/node/describe-ensemble.ts';
 import {
   imageEndings,
   type SampleFile,
@@ -30,6 +31,8 @@ export class NewSamples {
   /** @throws Error that names the row, the column or the part of the ensemble that does not fit */
   async predict(id: string, file: SampleFile): Promise<SamplePredictions> {
     const { folder } = await this.#hub.find(id);
+    // A run without an ensemble is refused before a process starts.
+    await describeEnsemble(folder);
     const answer = this.#latest.then(() => predictSamples(folder, file, this.#closing.signal));
     // The page gets its own failure; the next question does not.
     this.#latest = answer.catch(() => undefined);

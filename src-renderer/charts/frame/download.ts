@@ -7,6 +7,14 @@ export function download(name: string, blob: Blob): void {
   URL.revokeObjectURL(link.href);
 }
 
+/** Downloads what a link of this server leads to. */
+export function downloadFrom(href: string): void {
+  const link = document.createElement('a');
+  link.download = '';
+  link.href = href;
+  link.click();
+}
+
 /** `val NLL of run 3.png` from a title, a run's name and an extension. Characters that file systems refuse become `-`. */
 export function fileName(title: string, runName: string, extension: string): string {
   return `${`${runName} ${title}`.replaceAll(/[^\p{L}\p{N}._ -]+/gu, '-')}.${extension}`;

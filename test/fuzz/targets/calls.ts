@@ -92,6 +92,7 @@ const examples: [method: string, args: unknown[]][] = [
   ['pinCheckpoints', [id, { checkpoints: [{ rank: 0, name: 'final' }], isPinned: true }]],
   ['deleteCheckpoints', [id, { checkpoints: [{ rank: 0, name: 'final' }] }]],
   ['predictions', [id, { split: 'test', name: 'best' }]], ['predictionNames', [id]], ['postprocessing', [id]], ['sampleForm', [id]],
+  ['predictSamples', [id, { ending: 'csv', bytes: '1,2' }]], ['reportRun', [id]],
   ['exportRun', [id, { formats: ['csv'], checkpoints: null }]], ['watch', [id]], ['unwatch', [id]], ['health', ['x']], ['openFolder', ['x']],
 ]; // prettier-ignore
 
@@ -127,7 +128,10 @@ export const calls: FuzzTarget = {
 
 function parseJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString());
+    return JSON.parse(bytes.toString(), (key, value: unknown) =>
+      // JSON has no bytes, which samples consist of.
+      key === 'bytes' && typeof value === 'string' ? new TextEncoder().encode(value) : value,
+    );
   } catch {
     return null;
   }

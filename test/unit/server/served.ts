@@ -21,6 +21,7 @@ export async function serve() {
   await writeFile(join(pageFolder, 'index.html'), '<h1>Runs</h1>');
   await writeFile(join(pageFolder, 'main.js'), 'go();');
   await writeFile(join(exportFolder, 'run-1.zip'), 'zipped');
+  await writeFile(join(exportFolder, 'run-1.html'), 'a report');
   const pages: PageWire[] = [];
   const received: Uint8Array[] = [];
   let connected = 0;

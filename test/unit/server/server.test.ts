@@ -48,6 +48,11 @@ describe('pages and files', () => {
     const answer = await request(server, exportLinks.link('run-1.zip'), { cookie });
     expect([answer.status, answer.body]).toEqual([200, 'zipped']);
     expect(answer.headers['content-disposition']).toBe('attachment; filename="run-1.zip"');
+    // A report that a browser showed here would run its script beside the dashboard's.
+    const report = await request(server, exportLinks.link('run-1.html'), { cookie });
+    expect([report.status, report.body]).toEqual([200, 'a report']);
+    expect(report.headers['content-type']).toBe('application/octet-stream');
+    expect(report.headers['content-disposition']).toBe('attachment; filename="run-1.html"');
     const [, ticket] = exportLinks.link('run-2.zip').split('?');
     for (const query of ['', '?ticket=', `?${ticket}`]) {
       expect((await request(server, `/exports/run-1.zip${query}`, { cookie })).status).toBe(404);
