@@ -19,6 +19,12 @@ export function normalDistribution(value: number): number {
   return value > 0 ? 1 - tail : tail;
 }
 
+/** Φ(upper) - Φ(lower), taken from the tail in which both are small. */
+export function massBetween(lower: number, upper: number): number {
+  if (lower > 0) return normalDistribution(-lower) - normalDistribution(-upper);
+  return normalDistribution(upper) - normalDistribution(lower);
+}
+
 /** ln Φ(x), which stays finite where Φ(x) underflows. */
 export function logNormalDistribution(value: number): number {
   if (value > -1) return Math.log1p(-normalDistribution(-value));

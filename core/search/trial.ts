@@ -10,13 +10,15 @@ const trialStateSchema = z.enum(['running', 'paused', 'complete', 'pruned', 'fai
 /** A value that a trial reported on its way: at an epoch, or for a split of the data. */
 const reportSchema = z.object({ step: z.int().min(0), value: z.number().or(z.nan()) });
 
+/** A value for each parameter that took part, by path. */
+export const assignmentSchema = z.record(z.string(), parameterValueSchema);
+
 /** One configuration of a study, with what came of it. */
 export const trialSchema = z.object({
   /** From 0, in the order in which the trials were suggested. */
   number: z.int().min(0),
   state: trialStateSchema,
-  /** The values of the parameters that took part. */
-  values: z.record(z.string(), parameterValueSchema),
+  values: assignmentSchema,
   /** One value for each objective; null unless the trial is complete. */
   objectives: z.array(z.number()).nullable(),
   reports: z.array(reportSchema),
@@ -26,3 +28,13 @@ export type Report = z.infer<typeof reportSchema>;
 
 export const directionSchema = z.enum(['minimize', 'maximize']);
 export type Direction = z.infer<typeof directionSchema>;
+/** Losses of a complete trial, one for each objective: smaller is better, whatever the direction; NaN counts as the worst. */
+export function lossesOf({ objectives }: Trial, directions: readonly Direction[]): number[] {
+  return directions.map((direction, index) => lossOf(objectives?.[index] ?? NaN, direction));
+}
+
+/** A value as a loss. */
+export function lossOf(value: number, direction: Direction): number {
+  if (Number.isNaN(value)) return Infinity;
+  return direction === 'minimize' ? value : -value;
+}

@@ -1,0 +1,85 @@
+import { compareRows } from './front.ts';
+import { addedVolume } from './hypervolume.ts';
+
+/**
+ * Chooses rows of a front one after the other, each the one that adds most to the hypervolume (at least 1 - 1/e of the best subset's). Equal rows
+ * are chosen again only when all different ones are.
+ *
+ * Source: Guerreiro, Fonseca and Paquete, "Greedy hypervolume subset selection in low dimensions", 2016.
+ *
+ * @param losses shape [N, objectives], of rows that do not dominate each other
+ * @returns the rows chosen, in the order of their choice
+ */
+export function chooseSubset(
+  losses: readonly (readonly number[])[],
+  size: number,
+  reference: readonly number[],
+): number[] {
+  const order = losses.map((_, row) => row).toSorted((left, right) => compareRows(losses[left], losses[right]));
+  const isNew = (row: number, place: number): boolean =>
+    place === 0 || compareRows(losses[order[place - 1]], losses[row]) !== 0;
+  const distinct = order.filter(isNew);
+  const repeated = order.filter((row, place) => !isNew(row, place)).toSorted((left, right) => left - right);
+  if (distinct.length <= size) return [...distinct, ...repeated].slice(0, size);
+  // Without a finite reference every volume is infinite, and none is better.
+  if (!reference.every(Number.isFinite)) return distinct.slice(0, size);
+  const chosen =
+    reference.length === 2
+      ? chooseInPlane(
+          distinct.map((row) => losses[row]),
+          size,
+          reference,
+        )
+      : chooseLazily(
+          distinct.map((row) => losses[row]),
+          size,
+          reference,
+        );
+  return chosen.map((place) => distinct[place]);
+}
+
+/** In two dimensions the volume that a point adds is a rectangle between its chosen neighbours. */
+function chooseInPlane(
+  staircase: readonly (readonly number[])[],
+  size: number,
+  reference: readonly number[],
+): number[] {
+  const right = staircase.map(() => reference[0]);
+  const top = staircase.map(() => reference[1]);
+  const chosen: number[] = [];
+  const isChosen = staircase.map(() => false);
+  while (chosen.length < size) {
+    let [best, most] = [-1, -Infinity];
+    for (const [place, [x, y]] of staircase.entries()) {
+      const area = (right[place] - x) * (top[place] - y);
+      if (!isChosen[place] && area > most) [best, most] = [place, area];
+    }
+    isChosen[best] = true;
+    chosen.push(best);
+    for (let place = 0; place < best; place++) right[place] = Math.min(right[place], staircase[best][0]);
+    for (let place = best + 1; place < top.length; place++) top[place] = Math.min(top[place], staircase[best][1]);
+  }
+  return chosen;
+}
+
+/** The volume that a point adds only shrinks as others are chosen, so a point is measured anew only while an old measure leads. */
+function chooseLazily(points: readonly (readonly number[])[], size: number, reference: readonly number[]): number[] {
+  const chosen: number[] = [];
+  const waiting = points.map((point, place) => ({ place, added: addedVolume(point, [], reference), measuredWith: 0 }));
+  while (chosen.length < size) {
+    waiting.sort((left, right) => right.added - left.added || left.place - right.place);
+    const [first] = waiting;
+    if (first.measuredWith === chosen.length) {
+      chosen.push(first.place);
+      waiting.shift();
+      continue;
+    }
+    first.added = addedVolume(
+      points[first.place],
+      chosen.map((place) => points[place]),
+      reference,
+    );
+    first.measuredWith = chosen.length;
+  }
+  return chosen;
+}

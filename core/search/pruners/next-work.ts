@@ -1,0 +1,86 @@
+import { lossOf, type Direction, type Trial } from '../trial.ts';
+import { bracketsOf, placeOf, type Bracket } from './rungs.ts';
+import type { RungPruner } from './settings.ts';
+
+/** What a free device does next: go on with a paused trial, begin a new one, or wait until a rung is full. */
+export type Work =
+  | { kind: 'resume'; number: number; untilStep: number }
+  | { kind: 'begin'; number: number; untilStep: number }
+  | { kind: 'wait' };
+
+/**
+ * The next piece of work of a study with rungs, where every trial pauses when it has reached its `untilStep`. A rung's paused trials go on from
+ * their state, so none is stopped too early for good. `asha` resumes a trial as soon as it is in the best 1/η of those that reached its rung so far;
+ * `halving` and `hyperband` do so when all trials of the rung have arrived.
+ *
+ * @param trials all trials so far; failed ones leave their rung, and a step counts as reached once a report has at least that step
+ */
+export function nextWork(pruner: RungPruner, trials: readonly Trial[], direction: Direction): Work {
+  const brackets = bracketsOf(pruner);
+  const number = trials.reduce((next, trial) => Math.max(next, trial.number + 1), 0);
+  const coming = placeOf(number, brackets);
+  const groups = Map.groupBy(trials, (trial) => {
+    const { bracket, round } = placeOf(trial.number, brackets);
+    return round * brackets.length + bracket;
+  });
+  for (const [key, group] of [...groups].toSorted(([left], [right]) => left - right)) {
+    const bracket = brackets[key % brackets.length];
+    const isOpen = pruner.kind === 'asha' || group.length === bracket.trials;
+    const promoted = isOpen ? findPromoted(pruner, bracket, group, direction) : null;
+    if (promoted !== null) return promoted;
+  }
+  const isBusy = [...groups].some(
+    ([key, group]) =>
+      key < coming.round * brackets.length + coming.bracket && group.some(({ state }) => state === 'running'),
+  );
+  // Successive halving is one round after the other: the next begins when no trial of this one runs.
+  if (pruner.kind === 'halving' && isBusy) return { kind: 'wait' };
+  return { kind: 'begin', number, untilStep: brackets[coming.bracket].rungs[0] };
+}
+
+/** The trial to resume, of the highest rung that has one. */
+function findPromoted(
+  pruner: RungPruner,
+  { rungs }: Bracket,
+  group: readonly Trial[],
+  direction: Direction,
+): Work | null {
+  const alive = group.filter(({ state }) => state !== 'failed');
+  for (let rung = rungs.length - 2; rung >= 0; rung--) {
+    const arrived = alive.filter((trial) => lossAt(trial, rungs[rung], direction) !== null);
+    const expected =
+      rung === 0 ? alive.length : Math.floor(countAt(alive, rungs, rung - 1, direction) / pruner.reductionFactor);
+    if (pruner.kind !== 'asha' && arrived.length < expected) continue;
+    const ranked = arrived.toSorted(
+      (left, right) => compareLosses(left, right, rungs[rung], direction) || left.number - right.number,
+    );
+    const share = Math.floor(arrived.length / pruner.reductionFactor);
+    const next = ranked
+      .slice(0, share)
+      .find((trial) => trial.state === 'paused' && isAt(trial, rungs, rung, direction));
+    if (next !== undefined) return { kind: 'resume', number: next.number, untilStep: rungs[rung + 1] };
+  }
+  return null;
+}
+
+function countAt(trials: readonly Trial[], rungs: readonly number[], rung: number, direction: Direction): number {
+  return trials.filter((trial) => lossAt(trial, rungs[rung], direction) !== null).length;
+}
+
+/** Whether this rung is the highest that the trial has reached. */
+function isAt(trial: Trial, rungs: readonly number[], rung: number, direction: Direction): boolean {
+  return rungs.findLastIndex((step) => lossAt(trial, step, direction) !== null) === rung;
+}
+
+function compareLosses(left: Trial, right: Trial, step: number, direction: Direction): number {
+  const [one, other] = [lossAt(left, step, direction) ?? Infinity, lossAt(right, step, direction) ?? Infinity];
+  return one === other ? 0 : one - other;
+}
+
+/** The loss at the first report with at least `step`, or null before. */
+function lossAt({ reports }: Trial, step: number, direction: Direction): number | null {
+  const later = reports.filter((report) => report.step >= step);
+  if (later.length === 0) return null;
+  const first = later.reduce((least, report) => (report.step < least.step ? report : least));
+  return lossOf(first.value, direction);
+}
