@@ -117,4 +117,7 @@ it('drawn members are predicted alike by all commands', async () => {
     }
   }
   expect(await run('calibrate', folders[1], '--json')).toMatchObject({ code: 0 });
+  // TensorFlow.js alone has no layer for the masks.
+  const layers = { to: join(home(), 'layers'), zip: false, formats: ['tfjs' as const] };
+  await expect(hub().export(folders[1], layers)).rejects.toThrow('Export the format ensemble, onnx or pytorch.');
 });
