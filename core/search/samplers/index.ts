@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Assignment } from '../space/space.ts';
+import { suggestGp } from './gp/gp.ts';
 import { suggestGrid } from './grid.ts';
 import { suggestQuasiRandom } from './quasi-random.ts';
 import type { Question } from './question.ts';
@@ -32,6 +33,10 @@ export const samplerSchema = z.discriminatedUnion('kind', [
       .default(true)
       .meta({ help: 'Count running trials as bad ones, so that parallel trials differ.' }),
   }),
+  z.strictObject({
+    kind: z.literal('gp'),
+    startupTrials: z.int().min(2).default(10).meta({ help: 'Trials that are drawn at random first.' }),
+  }),
 ]);
 export type Sampler = z.infer<typeof samplerSchema>;
 
@@ -46,5 +51,7 @@ export function suggest(sampler: Sampler, question: Question): Assignment | null
       return suggestQuasiRandom(question);
     case 'tpe':
       return suggestTpe(sampler, question);
+    case 'gp':
+      return suggestGp(sampler, question);
   }
 }
