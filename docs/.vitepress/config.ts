@@ -37,6 +37,7 @@ export default defineConfig({
           { text: 'Sequence to sequence', link: '/docs/guides/sequences' },
           { text: 'Several labels', link: '/docs/guides/labels' },
           { text: 'Own layers and losses', link: '/docs/guides/custom' },
+          { text: 'Transfer learning', link: '/docs/guides/transfer' },
           { text: 'From a run to an answer', link: '/docs/guides/answer' },
           { text: 'What the ensemble knows', link: '/docs/guides/uncertainty' },
           { text: 'Options', link: '/docs/options' },
