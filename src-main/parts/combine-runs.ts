@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../core/node/make-folder.ts';
 import type { Combined, CombineReply, CombineTask } from '../../core/protocol/run/checkpoint-tasks.ts';
-import type { PartMethod, PartSource } from '../../core/protocol/run/parts.ts';
+import type { PartMethod, Parts, PartSource } from '../../core/protocol/run/parts.ts';
 import { type RunConfig, runConfigSchema } from '../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { isUsable } from '../backends/choose-blas.ts';
@@ -140,6 +140,13 @@ interface NewRun {
   seeds: readonly number[];
 }
 
+/** The candidates that became members, and which member each belongs to. */
+function partsOf(method: PartMethod, members: readonly number[][], candidates: readonly PartSource[]): Parts {
+  const used = [...new Set(members.flat())].sort((a, b) => a - b);
+  const sources = used.map((candidate) => candidates[candidate]);
+  return { method, sources, members: members.map((own) => own.map((candidate) => used.indexOf(candidate))) };
+}
+
 /** A finished run that has not trained itself. */
 function recordOf(first: RunRecord, { id, name, method, combined, sources, seeds }: NewRun): RunRecord {
   const { project, task, metrics, quantiles, blas, versions, gitCommit, attempts, plan } = first;
@@ -167,7 +174,7 @@ function recordOf(first: RunRecord, { id, name, method, combined, sources, seeds
     versions,
     gitCommit,
     attempts: [{ attempt: 1, startedAt: now, endedAt: now, status: 'finished', kind: 'start', sourceHash, gitCommit }],
-    parts: { method, members: members.map((own) => own.map((candidate) => sources[candidate])) },
+    parts: partsOf(method, members, sources),
     hub: null,
     error: null,
     summary: {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -40,7 +41,8 @@ it('members of two runs become a run like any other', async () => {
   const record = await hub().record(id);
   expect(record).toMatchObject({ name: 'chosen', status: 'finished', config: { members: members.length } });
   const known = [first.record, second.record];
-  for (const [rank, [source]] of record.parts?.members.entries() ?? []) {
+  for (const [rank, [position]] of record.parts?.members.entries() ?? []) {
+    const source = record.parts?.sources[position] ?? assert.fail('A member has a source.');
     const from = known.find((one) => one.id === source.run);
     expect(from?.seeds[source.rank]).toBe(record.seeds[rank]);
   }

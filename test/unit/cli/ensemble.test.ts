@@ -16,7 +16,7 @@ const usual = {
 const source = { run: 'run-1', name: 'first', folder: '/runs/1', rank: 0, checkpoint: 'final', epoch: 4, step: 40 };
 const candidates = [source, { ...source, rank: 1, checkpoint: 'ensemble-best', epoch: 2, step: 24 }];
 const made = {
-  record: runRecord({ id: 'new', parts: { method: 'greedy', members: [[candidates[1]], [source]] } }),
+  record: runRecord({ id: 'new', parts: { method: 'greedy', sources: candidates, members: [[1], [0]] } }),
   folder: '/runs/new',
   candidates,
   combined: {
@@ -89,7 +89,7 @@ describe('tutti ensemble', () => {
       ],
       path: [],
     };
-    const parts = { method: 'swag' as const, members: [candidates, candidates] };
+    const parts = { method: 'swag' as const, sources: candidates, members: drawn.members };
     const lines = describeCombined({ ...made, record: runRecord({ parts }), combined: drawn });
     expect(lines[0]).toBe('Drew 2 members from 2 checkpoints.');
     const printed: unknown = JSON.parse(toJson(outputOf(made)));

@@ -49,7 +49,8 @@ describe('the history of a run', () => {
     },
     parts: {
       method: 'greedy-soup',
-      members: [['final', 'top-1\u001b[2J'].map((checkpoint) => ({ ...part, checkpoint }))],
+      sources: ['final', 'top-1\u001b[2J'].map((checkpoint) => ({ ...part, checkpoint })),
+      members: [[0, 1]],
     },
     attempts: [
       attempt(1, 3, { kind: 'fork' }),
@@ -61,7 +62,7 @@ describe('the history of a run', () => {
     ['swag' as const, '  rank 0: drawn around the mean of epoch-4 of rank 2 of run-0, epoch-5 of rank 2 of run-0'],
     ['mc-dropout' as const, '  rank 0: dropout masks drawn for epoch-4 of rank 2 of run-0, epoch-5 of rank 2 of run-0'],
   ])('says how members were drawn with %s', (method, line) => {
-    const made = runRecord({ parts: { method, members: [drawn] } });
+    const made = runRecord({ parts: { method, sources: drawn, members: [[0, 1]] } });
     const nothing = { history: [], forks: [], forkPoints: [] };
     expect(describeRun({ folder: '/runs/1', name: 'made', record: made, ...nothing })).toContain(line);
   });

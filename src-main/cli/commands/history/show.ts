@@ -1,5 +1,6 @@
 import { type AttemptHistory, attemptHistory } from '../../../../core/protocol/history/history.ts';
 import type { ForkPoint } from '../../../../core/protocol/history/fork.ts';
+import { nameOrigin, originsOf, type Parts } from '../../../../core/protocol/run/parts.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { leavesOf } from '../../../../core/options/index.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
@@ -46,12 +47,7 @@ export function describeRun({ folder, name, record, history, forks, forkPoints }
           `fork of ${origin.run} ("${printableLine(origin.name)}"), attempt ${origin.attempt}: ${origin.point} ` +
             `after epoch ${countEpoch(origin.epoch)}, step ${origin.step}`,
         ]),
-    ...(parts === undefined
-      ? []
-      : [
-          `made from checkpoints (${parts.method}):`,
-          ...parts.members.map((sources, rank) => describeMember(parts.method, sources, rank)),
-        ]),
+    ...(parts === undefined ? [] : [`made from checkpoints (${parts.method}):`, ...describeMembers(parts)]),
     '',
     'Attempts:',
     ...history.flatMap(describeAttempt),
@@ -65,13 +61,15 @@ export function describeRun({ folder, name, record, history, forks, forkPoints }
   ];
 }
 
-type Parts = NonNullable<RunRecord['parts']>;
-
-function describeMember(method: Parts['method'], sources: Parts['members'][number], rank: number): string {
+function describeMembers(parts: Parts): string[] {
+  const { method, members } = parts;
   const drawn = { swag: 'drawn around the mean of ', 'mc-dropout': 'dropout masks drawn for ' };
-  const made = method === 'swag' || method === 'mc-dropout' ? drawn[method] : sources.length > 1 ? 'the mean of ' : '';
-  const named = sources.map(({ run, rank: own, checkpoint }) => `${checkpoint} of rank ${own} of ${run}`);
-  return printableLine(`  rank ${rank}: ${made}${named.join(', ')}`);
+  return originsOf(parts).map((origins, rank) => {
+    const mean = members[rank].length > 1 ? 'the mean of ' : '';
+    const made = method === 'swag' || method === 'mc-dropout' ? drawn[method] : mean;
+    const named = origins.map((origin) => `${nameOrigin(origin)} of rank ${origin.first.rank} of ${origin.first.run}`);
+    return printableLine(`  rank ${rank}: ${made}${named.join(', ')}`);
+  });
 }
 
 function describeAttempt({ attempt, changes, hasNewSource, ending }: AttemptHistory): string[] {
