@@ -6,8 +6,10 @@ import { explainFileError } from '../../core/node/file-error.ts';
 import type { PredictReply, PredictTask } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { predictEntry } from '../processes/node-process.ts';
+import type { Question } from '../processes/standing-process.ts';
 import { grantFor } from '../trust/grant.ts';
 import { ensembleSource } from './ensemble-source.ts';
+import type { WarmPredictor } from './warm-predictor.ts';
 
 /** Time for the first block of samples, and for each further one. */
 const timeoutMs = 1_800_000;
@@ -32,6 +34,8 @@ export interface PredictRequest {
   signal?: AbortSignal;
   /** Called with the number of rows written so far. */
   progress?: (rows: number) => void;
+  /** A process that is kept for several files; by default each file has its own. It must be able to read the input and to write beside the output. */
+  predictor?: WarmPredictor;
 }
 
 export type PredictReport = Omit<Extract<PredictReply, { type: 'predicted' }>, 'type'>;
@@ -65,19 +69,21 @@ async function ask(
   request: PredictRequest,
   { input, written, aside }: { input: string; written: string; aside: string },
 ): Promise<PredictReport> {
-  const { folder, set, format, withMembers = false, firstRows = 0, signal, progress } = request;
-  const { task, project, device } = await ensembleSource(folder, set);
-  const reply = await askProcess<PredictReply>({
-    entry: predictEntry,
-    args: [],
+  const { folder, set, format, withMembers = false, firstRows = 0, signal, progress, predictor } = request;
+  const opened = await ensembleSource(folder, set);
+  const { task, project, device } = opened;
+  const question: Question = {
     message: { ...task, input, output: written, format, withMembers, firstRows } satisfies PredictTask,
     timeoutMs,
-    grant: grantFor({ project, read: [folder, input], write: [aside], device }),
-    ...(device && { device }),
     ...(signal && { signal }),
     progress: (message) => progress?.((message as Extract<PredictReply, { type: 'progress' }>).rows),
     subject: `The prediction of ${input} ended without a result`,
-  });
+  };
+  const grant = grantFor({ project, read: [folder, input], write: [aside], device });
+  const reply =
+    predictor === undefined
+      ? await askProcess<PredictReply>({ entry: predictEntry, args: [], grant, ...(device && { device }), ...question })
+      : await predictor.ask(opened, question);
   if (reply.type === 'predicted') {
     const { rows, set, warnings, first } = reply;
     return { rows, set, warnings, first };

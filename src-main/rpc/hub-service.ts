@@ -110,7 +110,7 @@ export class HubService {
   async close(): Promise<void> {
     await this.#parts.live.close();
     this.#evaluations.close();
-    this.#newSamples.close();
+    await this.#newSamples.close();
     this.#parts.feed.close();
     this.#runs.close();
     await this.#trash.close();

@@ -1,23 +1,25 @@
-import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import type { PredictionColumn } from '../../core/ensemble/columns.ts';
 import { type PredictReply, type PredictTask, predictTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { predictFile } from '../inference/predict-file.ts';
 import type { TableInputs } from '../inference/read-inputs.ts';
-import { openSource } from '../project/open-source.ts';
+import { type OpenedSource, openSource } from '../project/open-source.ts';
 import type { RunModels } from '../project/rebuild-model.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
 
 /**
- * Entry of the process that predicts a file of samples. Started by `src-main/predictions/predict-run.ts`, which sends the task and receives
- * how far it is, and the reply.
+ * Entry of the process that predicts files of samples with one ensemble. Started by `src-main/predictions/`, which sends a task, receives how
+ * far it is and the reply, then sends the next task or ends the process.
  */
+
+/** All tasks name the same ensemble. */
+let opened: Promise<OpenedSource> | null = null;
 
 async function predict(task: PredictTask): Promise<PredictReply> {
   const { source, input, output, format, withMembers, firstRows } = task;
   await stat(input);
-  const { ensemble, models } = await openSource(task);
+  const { ensemble, models } = await openOnce(task);
   let first: PredictionColumn[] = [];
   const rows = await predictFile(ensemble, {
     input,
@@ -29,6 +31,16 @@ async function predict(task: PredictTask): Promise<PredictReply> {
     progress: (done) => tell({ type: 'progress', rows: done }),
   });
   return { type: 'predicted', rows, set: ensemble.description.set, warnings: models?.warnings ?? [], first };
+}
+
+/** After a failure the next task tries again. */
+async function openOnce(task: PredictTask): Promise<OpenedSource> {
+  try {
+    return await (opened ??= openSource(task));
+  } catch (error) {
+    opened = null;
+    throw error;
+  }
 }
 
 /** A copy of the first rows. */
@@ -52,21 +64,16 @@ async function tableInputsOf(models: RunModels, { source }: PredictTask): Promis
   return async (table) => (await project.inputs?.({ ...context, table })) ?? { table };
 }
 
-function tell(message: PredictReply, then: () => void = () => undefined): void {
+function tell(message: PredictReply): void {
   if (process.send === undefined)
     throw new Error('This process is started by the hub, with a channel to reply through.');
-  process.send(message, then);
+  process.send(message);
 }
 
-try {
-  const [message] = await once(process, 'message');
-  const reply = await answer(predictTaskSchema.parse(message));
-  tell(reply, () => process.disconnect());
-} catch (error) {
-  tell({ type: 'failed', message: messageOf(error), stack: stackOf(error) }, () => process.disconnect());
-}
-
-async function answer(task: PredictTask): Promise<PredictReply> {
+async function answer(message: unknown): Promise<PredictReply> {
+  const parsed = predictTaskSchema.safeParse(message);
+  if (!parsed.success) return { type: 'failed', message: messageOf(parsed.error), stack: stackOf(parsed.error) };
+  const task = parsed.data;
   try {
     return await predict(task);
   } catch (error) {
@@ -74,3 +81,6 @@ async function answer(task: PredictTask): Promise<PredictReply> {
     return { type: 'failed', message, stack: stackOf(error) };
   }
 }
+
+process.once('disconnect', () => process.exit());
+process.on('message', (message) => void answer(message).then(tell));

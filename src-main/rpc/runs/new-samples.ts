@@ -11,14 +11,16 @@ import {
 } from '../../../core/protocol/pages/new-samples.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { predictRun } from '../../predictions/predict-run.ts';
+import { WarmPredictor } from '../../predictions/warm-predictor.ts';
 import { readSampleForm } from '../../predictions/sample-form.ts';
 
-/** Predicts samples that pages send, each file in a separate process. */
+/** Predicts samples that pages send. The process that predicts stays for further questions about the same run. */
 export class NewSamples {
   readonly #hub: Hub;
   readonly #closing = new AbortController();
   /** Ends when the latest question has its answer: models of several at a time could fill the memory. */
   #latest: Promise<unknown> = Promise.resolve();
+  #place: Promise<Place> | null = null;
 
   constructor(hub: Hub) {
     this.#hub = hub;
@@ -33,21 +35,43 @@ export class NewSamples {
     const { folder } = await this.#hub.find(id);
     // A run without an ensemble is refused before a process starts.
     await describeEnsemble(folder);
-    const answer = this.#latest.then(() => predictSamples(folder, file, this.#closing.signal));
+    this.#closing.signal.throwIfAborted();
+    const place = await (this.#place ??= openPlace());
+    const answer = this.#latest.then(() => predictSamples(place, folder, file, this.#closing.signal));
     // The page gets its own failure; the next question does not.
     this.#latest = answer.catch(() => undefined);
     return answer;
   }
 
-  /** Aborts the predictions that still run. */
-  close(): void {
+  /** Aborts the predictions that still run, and ends the process. */
+  async close(): Promise<void> {
     this.#closing.abort();
+    await this.#latest;
+    const place = await this.#place;
+    place?.predictor.end();
+    if (place !== null) await rm(place.path, { recursive: true, force: true });
   }
 }
 
-/** Only the user can read the folder with the samples. It is removed with the answer. */
-async function predictSamples(folder: string, file: SampleFile, signal: AbortSignal): Promise<SamplePredictions> {
-  const own = await mkdtemp(join(tmpdir(), 'tutti-samples-'));
+/** The folder of all samples, which only the user can read, and the process that may read it. */
+interface Place {
+  path: string;
+  predictor: WarmPredictor;
+}
+
+async function openPlace(): Promise<Place> {
+  const path = await mkdtemp(join(tmpdir(), 'tutti-samples-'));
+  return { path, predictor: new WarmPredictor(path) };
+}
+
+/** The samples are removed with the answer. */
+async function predictSamples(
+  { path, predictor }: Place,
+  folder: string,
+  file: SampleFile,
+  signal: AbortSignal,
+): Promise<SamplePredictions> {
+  const own = await mkdtemp(join(path, 'question-'));
   try {
     const output = join(own, 'predictions.csv');
     const { rows, set, warnings, first } = await predictRun({
@@ -58,6 +82,7 @@ async function predictSamples(folder: string, file: SampleFile, signal: AbortSig
       withMembers: true,
       firstRows: shownSampleRows,
       signal,
+      predictor,
     });
     return { set, rows, first, warnings, csv: new Uint8Array(await readFile(output)) };
   } finally {

@@ -1,0 +1,122 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { TimeLimit } from '../../core/node/time-limit.ts';
+import type { Device } from '../../core/protocol/machine/devices.ts';
+import { confinedEnvironment, confinementFlags, type Grant } from './confined.ts';
+import { childEnvironment, dyingNode, nodeFlags, workerFlags } from './node-process.ts';
+
+/** Only the end of what a process prints is kept, in UTF-16 code units. */
+const keptOutput = 2 ** 16;
+
+export interface ProcessOptions {
+  /** Module that the process runs. It answers each question with one message. */
+  entry: string;
+  args: readonly string[];
+  /** What it gets, because it runs a project's code; null for a process that only runs Tutti's own. */
+  grant: Grant | null;
+  /** The device that it computes on. */
+  device?: Device;
+  /** Variables in addition to those of every child process. */
+  environment?: NodeJS.ProcessEnv;
+}
+
+export interface Question {
+  /** Sent to the process; absent where it answers without being asked. */
+  message?: object;
+  timeoutMs: number;
+  /** Receives messages of the type `progress`, which come before the answer and start the time anew. */
+  progress?: (message: object) => void;
+  /** Aborts the process. */
+  signal?: AbortSignal;
+  /** The start of the error message if the process gives no answer, such as "The project in ... could not be loaded". */
+  subject: string;
+}
+
+interface Asked {
+  question: Question;
+  limit: TimeLimit;
+  succeed: (answer: object) => void;
+  fail: (reason: Error) => void;
+}
+
+/**
+ * A Node process that answers questions, one at a time, until it is ended. On Linux with util-linux the kernel ends it with the hub. The hub
+ * itself never loads a project's code.
+ */
+export class StandingProcess {
+  readonly #child: ChildProcess;
+  #asked: Asked | null = null;
+  #output = '';
+  /** How it ended, such as "exit code 1"; null while it runs. */
+  #ending: string | null = null;
+
+  constructor({ entry, args, grant, device, environment }: ProcessOptions) {
+    const [execPath, ...before] = dyingNode();
+    this.#child = fork(entry, args, {
+      execPath,
+      execArgv: [...before, ...(grant === null ? nodeFlags : [...workerFlags, ...confinementFlags(grant)])],
+      env: { ...(grant === null ? childEnvironment(device) : confinedEnvironment(grant, device)), ...environment },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // JSON cannot represent NaN.
+      serialization: 'advanced',
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream
+        ?.setEncoding('utf8')
+        .on('data', (text: string) => (this.#output = (this.#output + text).slice(-keptOutput)));
+    }
+    this.#child.on('message', (message: object) => this.#receive(message));
+    this.#child.on('error', (error) => this.#asked?.fail(error));
+    this.#child.on('close', (code, signal) => {
+      this.#ending = signal === null ? `exit code ${code}` : `signal ${signal}`;
+      this.#asked?.fail(this.#noAnswer(this.#asked.question));
+    });
+  }
+
+  /** Whether it still answers. */
+  get isRunning(): boolean {
+    return this.#ending === null && !this.#child.killed;
+  }
+
+  /**
+   * Asks the next question, after the answer to the one before.
+   * @throws Error with the output of the process if it ends without an answer
+   */
+  async ask<Answer extends object>(question: Question): Promise<Answer> {
+    const { message, timeoutMs, signal } = question;
+    signal?.throwIfAborted();
+    if (this.#ending !== null) throw this.#noAnswer(question);
+    const limit = new TimeLimit(timeoutMs, () => this.end());
+    const { promise, resolve: succeed, reject: fail } = Promise.withResolvers<object>();
+    this.#asked = { question, limit, succeed, fail };
+    const abort = (): void => {
+      this.end();
+      fail(signal?.reason instanceof Error ? signal.reason : new Error(`${question.subject}: it was aborted.`));
+    };
+    signal?.addEventListener('abort', abort);
+    try {
+      if (message !== undefined) this.#child.send(message, (error) => error && fail(error));
+      return (await promise) as Answer;
+    } finally {
+      limit.stop();
+      signal?.removeEventListener('abort', abort);
+      this.#asked = null;
+    }
+  }
+
+  /** Ends it, also while it answers. A project's timers would keep it, and with it the hub, alive. */
+  end(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  #receive(message: object): void {
+    if (this.#asked === null) return;
+    const { question, limit, succeed } = this.#asked;
+    if (question.progress === undefined || !('type' in message) || message.type !== 'progress') return succeed(message);
+    limit.restart();
+    question.progress(message);
+  }
+
+  #noAnswer({ subject, timeoutMs }: Question): Error {
+    return new Error(`${subject} (${this.#ending}, limit ${timeoutMs} ms). It printed:\n${this.#output.trim()}`);
+  }
+}
