@@ -15,25 +15,23 @@ const pattern = /^\s*([^\s=]+)\s*=\s*([a-z-]+)\s*\(([^]*)\)\s*(?:when\s+([^\s=]+
 /**
  * Reads a parameter from the command line: `weightDecay=log(1e-5,30)`, or with a condition
  * `momentum=float(0,0.99) when optimizer.kind=sgd,rmsprop`. Quotes keep a comma or a number as text: `choice("1,5","2")`.
- * @throws RangeError with the text, the rule and the remedy
+ * @throws Error with the text, the rule and the remedy
  */
 export function parseParameter(text: string): { path: string; parameter: Parameter } {
   const [, path, kind, listed, parent, values] = pattern.exec(text) ?? [];
   if (path === undefined) {
-    throw new RangeError(
+    throw new Error(
       `"${text}" is no parameter: write the option, an equals sign and its values, such as weightDecay=log(1e-5,30).`,
     );
   }
   if (!isKind(kind)) {
-    throw new RangeError(`"${text}": there is no kind ${kind}. Write one of ${Object.values(forms).join(', ')}.`);
+    throw new Error(`"${text}": there is no kind ${kind}. Write one of ${Object.values(forms).join(', ')}.`);
   }
   const when: Condition | undefined =
     values === undefined ? undefined : { path: parent, equals: parseList(values, text) };
   const parsed = parameterSchema.safeParse({ ...fieldsOf(kind, parseList(listed, text), text), ...(when && { when }) });
   if (parsed.success) return { path, parameter: parsed.data };
-  throw new RangeError(
-    `"${text}": ${parsed.error.issues.map(({ message }) => message).join('; ')}. Write ${forms[kind]}.`,
-  );
+  throw new Error(`"${text}": ${parsed.error.issues.map(({ message }) => message).join('; ')}. Write ${forms[kind]}.`);
 }
 
 function isKind(kind: string): kind is Parameter['kind'] {
@@ -45,7 +43,7 @@ function fieldsOf(kind: Parameter['kind'], values: readonly ParameterValue[], te
   const [low, high, step] = values;
   const allowed = kind === 'step' ? [3] : kind === 'int' ? [2, 3] : [2];
   if (!allowed.includes(values.length)) {
-    throw new RangeError(
+    throw new Error(
       `"${text}": ${kind} takes ${allowed.join(' or ')} numbers, not ${values.length}. Write ${forms[kind]}.`,
     );
   }
@@ -61,9 +59,7 @@ function parseList(list: string, text: string): ParameterValue[] {
   for (;;) {
     const [, quoted, bare, end] = item.exec(list) ?? [];
     if (end === undefined || (quoted === undefined && bare.trim() === '')) {
-      throw new RangeError(
-        `"${text}": write values with commas between them, and text that has commas in double quotes.`,
-      );
+      throw new Error(`"${text}": write values with commas between them, and text that has commas in double quotes.`);
     }
     values.push(quoted === undefined ? parseValue(bare.trim()) : quoted.replace(/\\(.)/g, '$1'));
     if (end === '') return values;

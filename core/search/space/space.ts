@@ -41,17 +41,17 @@ export function assign(space: Space, choose: (parameter: SpaceParameter, index: 
 
 /**
  * Checks values that someone enqueues.
- * @throws RangeError with the path, the value, the rule and the remedy
+ * @throws Error with the path, the value, the rule and the remedy
  */
 export function checkAssignment(space: Space, values: Assignment): void {
   const unknown = Object.keys(values).find((path) => !space.some((parameter) => parameter.path === path));
   if (unknown !== undefined) {
     const paths = space.map(({ path }) => path).join(', ');
-    throw new RangeError(`${unknown} is no parameter of this study. Its parameters are ${paths}.`);
+    throw new Error(`${unknown} is no parameter of this study. Its parameters are ${paths}.`);
   }
   for (const parameter of space) {
     const problem = explainValue(parameter, values);
-    if (problem !== null) throw new RangeError(problem);
+    if (problem !== null) throw new Error(problem);
   }
 }
 

@@ -44,7 +44,7 @@ describe('parseParameter', () => {
           } catch (error) {
             failure = error;
           }
-          expect(failure === undefined || failure instanceof RangeError).toBe(true);
+          expect(failure === undefined || (failure instanceof Error && failure.constructor === Error)).toBe(true);
         },
       ),
       { seed: 15 },

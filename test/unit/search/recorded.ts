@@ -34,6 +34,14 @@ export const optuna = z
         importances: z.record(z.string(), z.number()),
       }),
     ),
+    journal: z.array(
+      z.object({
+        state: z.string(),
+        values: assignmentSchema,
+        objectives: z.array(z.number()).nullable(),
+        reports: z.array(z.tuple([z.number(), z.number().nullable()])),
+      }),
+    ),
   })
   .parse(readGolden('search/optuna.json'));
 
