@@ -47,7 +47,7 @@ async function detach(...options: string[]): Promise<Detached> {
 }
 
 async function gone(pid: number): Promise<void> {
-  await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
+  await expect.poll(() => isRunning(pid)).toBe(false);
 }
 
 describe('a detached run', () => {

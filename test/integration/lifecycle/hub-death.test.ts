@@ -67,7 +67,7 @@ async function end({ child }: HubProcess, signal: NodeJS.Signals): Promise<void>
 /** No worker outlives its hub by more than 5 s and a margin for a busy machine. */
 async function expectNoOrphans({ pids }: HubProcess, count = 2): Promise<void> {
   expect(pids.size).toBe(count);
-  await expect.poll(() => [...pids.values()].filter(isRunning), { timeout: 8000, interval: 50 }).toEqual([]);
+  await expect.poll(() => [...pids.values()].filter(isRunning), { interval: 50 }).toEqual([]);
 }
 
 async function reopen(): Promise<string[]> {

@@ -78,7 +78,7 @@ describe('a run with restarts', () => {
     const joint: RunConfigInput = {
       ...config,
       strategy: { kind: 'joint' },
-      timeouts: { collectiveMs: 1500, firstCollectiveMs: 5000, exitMs: 500 },
+      timeouts: { collectiveMs: 3000, firstCollectiveMs: 20_000, exitMs: 500 },
     };
     const run = await startRun(hub(), 'blobs', { ...joint, onMemberLoss: restart(1) });
     await untilStep(run, 1, 100);

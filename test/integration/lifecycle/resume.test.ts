@@ -7,9 +7,10 @@ import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { hashProjectSource } from '../../../src-main/runs/configuration/project-source.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
-import { mergedMetrics, projectFolder, readCheckpointRecord, resume, train, useHub } from '../harness.ts';
+import { mergedMetrics, projectFolder, readCheckpointRecord, resume, train, trainOnce, useHub } from '../harness.ts';
 
 const { hub } = useHub();
+const finished = trainOnce();
 
 const config: RunConfigInput = {
   members: 2,
@@ -36,9 +37,17 @@ async function ownProject(name: string): Promise<string> {
   return folder;
 }
 
+/** A run that has finished with `config`: a copy that the test may change. */
+async function copyOfFinished(): Promise<{ folder: string; record: RunRecord }> {
+  const { folder, record } = await finished(hub(), 'blobs', config);
+  const copy = await mkdtemp(join(folderOfProjects, 'run-'));
+  await cp(folder, copy, { recursive: true, preserveTimestamps: true });
+  return { folder: copy, record };
+}
+
 describe('a finished run after a resume', () => {
   it('is unchanged if nothing is left to do, or there is nothing to resume from', async () => {
-    const { folder, record } = await train(hub(), 'blobs', config);
+    const { folder, record } = await copyOfFinished();
     const before = await read(folder);
     await expect(resume(hub(), folder)).rejects.toThrow(
       `Nothing is left to do: the run ${record.id} has finished after 4 epochs and 12 steps. ` +
@@ -63,7 +72,7 @@ describe('a finished run after a resume', () => {
   });
 
   it('continues with another configuration, and each attempt keeps its own; a worse result replaces no best checkpoint', async () => {
-    const { folder, record: first } = await train(hub(), 'blobs', config);
+    const { folder, record: first } = await copyOfFinished();
     const best = readCheckpointRecord(folder, 0, 'ensemble-best');
     // This large rate makes the members worse immediately.
     const optimizer = { kind: 'sgd', learningRate: 10 } as const;
@@ -144,7 +153,7 @@ describe('a resume with a damaged state', () => {
   });
 
   it('or row of metrics, or checkpoint record, continues without it and names it', async () => {
-    const { folder } = await train(hub(), 'blobs', config);
+    const { folder } = await copyOfFinished();
     const [header, first, ...rows] = (await readFile(join(folder, 'metrics.csv'), 'utf8')).split('\n');
     await writeFile(join(folder, 'metrics.csv'), [header, `${first.slice(0, -4)}xxxx`, ...rows].join('\n'));
     await writeFile(join(folder, 'checkpoints', 'rank-0', 'member-best.json'), '');
@@ -155,7 +164,7 @@ describe('a resume with a damaged state', () => {
   });
 
   it('changes nothing if every state is damaged, and names all', async () => {
-    const { folder } = await train(hub(), 'blobs', config);
+    const { folder } = await copyOfFinished();
     const names = (await readdir(join(folder, 'state', 'rank-0'))).filter((name) => name.endsWith('.safetensors'));
     for (const name of names) await truncate(join(folder, 'state', 'rank-0', name), 10);
     const before = await read(folder);

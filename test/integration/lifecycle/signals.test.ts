@@ -88,7 +88,7 @@ async function startTraining(
 /** Waits until nothing is left of a run. @returns how the user's command and the run ended */
 async function ending({ top, folder, pids }: Training): Promise<{ code: number | string | null; status: string }> {
   if (top.exitCode === null && top.signalCode === null) await once(top, 'exit');
-  await expect.poll(() => [...pids].filter(isRunning), { timeout: 30_000 }).toEqual([]);
+  await expect.poll(() => [...pids].filter(isRunning)).toEqual([]);
   return { code: top.exitCode ?? top.signalCode, status: (await readRunRecord(folder)).status };
 }
 

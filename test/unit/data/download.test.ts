@@ -266,7 +266,7 @@ describe('fetchFile in several processes', () => {
     const file = { ...remoteFile(server.url), folder };
     const child = start(file);
     const received = async () => (await readFile(join(folder, 'file.bin.part')).catch(() => Buffer.alloc(0))).length;
-    await expect.poll(received, { timeout: 15_000 }).toBe(200_000);
+    await expect.poll(received).toBe(200_000);
     child.kill('SIGKILL');
     await once(child, 'exit');
     await fetchFile(file);

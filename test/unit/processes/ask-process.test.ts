@@ -16,11 +16,11 @@ describe('askProcess', () => {
       });
       onTestFinished(() => void hub.kill('SIGKILL'));
       const readPid = () => (existsSync(pidFile) ? readFileSync(pidFile, 'utf8') : '');
-      await expect.poll(readPid, { timeout: 15_000 }).toMatch(/^\d+$/);
+      await expect.poll(readPid).toMatch(/^\d+$/);
       const pid = readPid();
       expect(isAlive(pid)).toBe(true);
       hub.kill('SIGKILL');
-      await expect.poll(() => isAlive(pid), { timeout: 15_000 }).toBe(false);
+      await expect.poll(() => isAlive(pid)).toBe(false);
     },
   );
 });

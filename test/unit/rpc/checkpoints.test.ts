@@ -110,7 +110,7 @@ it('a training run allows deleting only single epochs', async () => {
   const overrides = { maxEpochs: 1_000_000, checkpoints: { everyEpochs: 1 } };
   const run = await page.hub.startRun({ projectFolder, overrides, name: null, out: null });
   const names = async () => (await page.hub.checkpoints(run.id)).cells.map(({ record }) => record.name);
-  await expect.poll(names, { timeout: 15_000 }).toContain('ensemble-best');
+  await expect.poll(names).toContain('ensemble-best');
   // Of both ranks. Each saves when it gets there.
   await expect.poll(async () => (await names()).filter((name) => name === 'epoch-00001').length).toBe(2);
   const remove = (name: string) => page.hub.deleteCheckpoints(run.id, { checkpoints: [{ rank: 0, name }] });
@@ -125,7 +125,7 @@ it('chosen checkpoints are exported as layers models with the same predictions',
   const { page } = await openService();
   const projectFolder = tinyProject;
   const { id: runId } = await page.hub.startRun({ projectFolder, overrides: {}, name: null, out: null });
-  await expect.poll(async () => (await page.hub.run(runId)).row.status, { timeout: 15_000 }).toBe('finished');
+  await expect.poll(async () => (await page.hub.run(runId)).row.status).toBe('finished');
   const { folder } = await page.hub.run(runId);
 
   const chosen = { rank: 1, name: 'final' };
@@ -165,7 +165,7 @@ describe('checkpoints of ranks whose models differ', () => {
     const { home, page } = await openService();
     const projectFolder = await writeTinyProject(home, sourceWithActivations('relu', 'tanh'));
     const { id: runId } = await page.hub.startRun({ projectFolder, overrides: {}, name: null, out: null });
-    await expect.poll(async () => (await page.hub.run(runId)).row.status, { timeout: 15_000 }).toBe('finished');
+    await expect.poll(async () => (await page.hub.run(runId)).row.status).toBe('finished');
     return { page, runId, projectFolder };
   }
 

@@ -22,7 +22,7 @@ async function openTrained() {
 }
 
 async function expectFinished(hub: PageHub, id: string): Promise<void> {
-  await expect.poll(async () => (await hub.run(id)).record.status, { timeout: 30_000 }).toBe('finished');
+  await expect.poll(async () => (await hub.run(id)).record.status).toBe('finished');
 }
 
 async function hashesOf(folder: string): Promise<Map<string, string>> {

@@ -25,7 +25,7 @@ describe('a run of this process', () => {
       [0, 7],
       [1, 8],
     ]);
-    await expect.poll(() => page.updates.at(-1)?.type, { timeout: 15_000 }).toBe('ended');
+    await expect.poll(() => page.updates.at(-1)?.type).toBe('ended');
 
     const view = await page.hub.run(id);
     const facts = { isInReach: false, totalSteps: 12, ensembleMonitor: 'val/ens_nll' };
@@ -112,7 +112,7 @@ describe('a run of this process', () => {
     const projectFolder = tinyProject;
     const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null, out: null });
     await page.hub.watch(id);
-    await expect.poll(() => page.updates.some(({ type }) => type === 'points'), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => page.updates.some(({ type }) => type === 'points')).toBe(true);
     await expect(page.hub.deleteRun(id)).rejects.toThrow('Stop it before deleting it');
     await expect(page.hub.control(id, { action: 'checkpoint', name: '../x' })).rejects.toThrow(
       'cannot name a checkpoint',
@@ -141,15 +141,15 @@ describe('a run of this process', () => {
     const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null, out: null });
     await page.hub.watch(id);
     const endings = () => page.updates.filter(({ type }) => type === 'ended').length;
-    await expect.poll(() => page.updates.some(({ type }) => type === 'points'), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => page.updates.some(({ type }) => type === 'points')).toBe(true);
     await page.hub.control(id, { action: 'stop' });
-    await expect.poll(endings, { timeout: 15_000 }).toBe(1);
+    await expect.poll(endings).toBe(1);
     await expect(page.hub.control(id, { action: 'stop' })).rejects.toThrow(
       `The run ${id} is stopped: no process trains it`,
     );
     await page.hub.resumeRun(id, {}, null);
     await page.hub.abort(id);
-    await expect.poll(endings, { timeout: 15_000 }).toBe(2);
+    await expect.poll(endings).toBe(2);
     const { record, folder } = await page.hub.run(id);
     expect(record.attempts.map(({ status }) => status)).toEqual(['stopped', 'interrupted']);
     expect(await readFile(join(folder, 'run.json'), 'utf8')).toContain('interrupted');
@@ -162,7 +162,7 @@ describe('a run of this process', () => {
     const out = join(home, 'elsewhere', 'first');
     const { id } = await page.hub.startRun({ projectFolder, overrides: { maxEpochs: 2 }, name: null, out });
     const recordNow = async () => (await page.hub.run(id)).record;
-    await expect.poll(async () => (await recordNow()).status, { timeout: 15_000 }).toBe('finished');
+    await expect.poll(async () => (await recordNow()).status).toBe('finished');
     expect((await page.hub.run(id)).folder).toBe(out);
 
     expect((await page.hub.previewResume(id, { members: 3 })).problems).toMatchObject([{ path: 'members' }]);
@@ -174,7 +174,7 @@ describe('a run of this process', () => {
     expect(preview.commandLine).toBe(`npx tutti resume ${id} --set optimizer.learningRate=0.5 --set maxEpochs=3`);
 
     await page.hub.resumeRun(id, changes, null);
-    await expect.poll(async () => (await recordNow()).attempts.at(-1)?.status, { timeout: 15_000 }).toBe('finished');
+    await expect.poll(async () => (await recordNow()).attempts.at(-1)?.status).toBe('finished');
     expect(await recordNow()).toMatchObject({
       config: { maxEpochs: 3, optimizer: { learningRate: 0.5 } },
       summary: { epochs: 3 },

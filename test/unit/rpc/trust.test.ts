@@ -51,7 +51,7 @@ describe('a project that is not trusted', () => {
     const honest = await writeTinyProject(home);
     await page.hub.trustProject(honest);
     const { id } = await page.hub.startRun({ ...request(honest), overrides: { maxEpochs: 1 } });
-    await vi.waitUntil(async () => (await page.hub.run(id)).record.status === 'finished', { timeout: 30_000 });
+    await vi.waitUntil(async () => (await page.hub.run(id)).record.status === 'finished', { timeout: 50_000 });
     const { record, folder: runFolder } = await page.hub.run(id);
     const forged = { ...record, project: { ...record.project, folder } };
     await writeFile(runPaths(runFolder).record, JSON.stringify(forged));

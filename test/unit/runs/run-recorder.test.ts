@@ -67,9 +67,7 @@ describe('RunRecorder', () => {
     recorder.described(facts, {});
     recorder.points(0, pointBatch([[0, 3, 'val/ens_nll', 0.5]]));
     recorder.points(0, pointBatch([[1, 6, 'val/ens_nll', 0.75]]));
-    await expect
-      .poll(() => index.list(), { timeout: 5000 })
-      .toMatchObject([{ best: { metric: 'val/ens_nll', value: 0.5, epoch: 0 } }]);
+    await expect.poll(() => index.list()).toMatchObject([{ best: { metric: 'val/ens_nll', value: 0.5, epoch: 0 } }]);
     await recorder.change({ name: 'renamed' });
     expect(index.list()).toMatchObject([{ name: 'renamed', best: { value: 0.5 } }]);
     await recorder.close();
@@ -82,7 +80,7 @@ describe('RunRecorder', () => {
     recorder.described({ ...facts, ensembleMonitor: 'val/ens_acc' }, {});
     const values = [NaN, 0.5, 0.75, NaN, 0.6];
     recorder.points(0, pointBatch(values.map((value, epoch) => [epoch, epoch, 'val/ens_acc', value])));
-    await expect.poll(() => index.list(), { timeout: 5000 }).toMatchObject([{ best: { value: 0.75, epoch: 2 } }]);
+    await expect.poll(() => index.list()).toMatchObject([{ best: { value: 0.75, epoch: 2 } }]);
     await recorder.close();
   });
 
