@@ -16,7 +16,7 @@ import type { RunRow } from '../../core/protocol/pages/run-list.ts';
 import { requireTrust } from '../trust/project-trust.ts';
 import { readForkBasis, withoutWarmStart } from './fork-basis.ts';
 import { findForkProblems, forkErrorOf } from './fork-problems.ts';
-import { originOf } from './new-record.ts';
+import { keptOrigin, originOf } from './new-record.ts';
 import { createRunId, placeMembers } from './plan-run.ts';
 
 export interface ForkRequest {
@@ -26,6 +26,8 @@ export interface ForkRequest {
   name?: string | undefined;
   /** The fork's folder; by default a new one in Tutti's home. */
   folder?: string | undefined;
+  /** Train with the project's present code, although it has changed since the point was saved. */
+  currentSource?: boolean | undefined;
 }
 
 /** A fork that was checked and placed on devices but has not started. */
@@ -46,7 +48,7 @@ export async function planFork(run: RunRow, request: ForkRequest): Promise<Plann
   const basis = await readForkBasis(run, request.choice);
   const { source, point, start } = basis;
   const { record: before } = source;
-  const { overrides } = request;
+  const { overrides, currentSource = false } = request;
   const config = withoutWarmStart(withOwnModes(changeConfig(basis.config, overrides), before), point);
   const plan = await placeMembers(config);
   // The project's loss was checked when the run was created.
@@ -55,7 +57,7 @@ export async function planFork(run: RunRow, request: ForkRequest): Promise<Plann
   if (problem !== undefined) throw forkErrorOf(problem);
   requireTrust(before.project.folder);
   const name = request.name ?? `${run.name} (fork)`;
-  const record = await firstRecord(source, { point, config, overrides, plan, name });
+  const record = await firstRecord(source, { point, config, overrides, plan, name, currentSource });
   const changed = stillChanged({ changed: basis.changed }, overrides);
   const marks = changed === undefined || Object.keys(changed).length === 0 ? {} : { changed };
   const folder = resolve(request.folder ?? join(homePaths().runs, record.id));
@@ -69,14 +71,18 @@ interface Chosen {
   overrides: PlainObject;
   plan: RunRecord['plan'];
   name: string;
+  currentSource: boolean;
 }
 
 async function firstRecord(
-  { record: before }: ForkSource,
-  { point, config, overrides, plan, name }: Chosen,
+  { folder, record: before }: ForkSource,
+  { point, config, overrides, plan, name, currentSource }: Chosen,
 ): Promise<RunRecord> {
   const { project, task, metrics, quantiles } = before;
-  const facts = await originOf(project.folder, plan);
+  const present = await originOf(project.folder, plan);
+  // A later attempt may have trained with other code.
+  const until = { attempts: before.attempts.slice(0, point.attempt) };
+  const facts = currentSource ? present : await keptOrigin(folder, until, present);
   return {
     format: 1,
     id: createRunId(project.folder),

@@ -191,7 +191,9 @@ export class Hub {
       start,
       claim: async (hub) => {
         const claimed = { ...record, hub };
-        const lock = await createOwnRun(folder, claimed, () => copyForFork(source, point, folder));
+        const lock = await createOwnRun(folder, claimed, () =>
+          copyForFork(source, point, { folder, sourceHash: record.attempts[0].sourceHash }),
+        );
         return { record: claimed, before: null, lock };
       },
     });

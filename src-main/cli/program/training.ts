@@ -40,8 +40,7 @@ function addResuming(program: Command): void {
     .command('resume')
     .description('resume a run from its newest saved state')
     .argument(...theRun)
-    .option('--rank <rank>', 'complete only this missing member, up to where the others ended')
-    .option('--current-source', "train with the project's present code, although it has changed");
+    .option('--rank <rank>', 'complete only this missing member, up to where the others ended');
   addContinuing(command).action(
     exitWith(async (run: string, options: ResumeOptions) =>
       (await import('../commands/resume.ts')).resume(run, options),
@@ -72,6 +71,7 @@ function addContinuing(command: Command): Command {
     .option('-e, --max-epochs <epochs>', 'train up to this number of epochs')
     .addOption(new Option('--epochs <epochs>').hideHelp())
     .option('--set <path=value>', 'change an option, such as optimizer.learningRate=0.001 (repeatable)', collect, [])
+    .option('--current-source', "train with the project's present code, although it has changed")
     .option('--trust', "trust the project's folder from now on, without a question")
     .option('-d, --detach', 'train without this terminal: return once all ranks are ready')
     .option('-j, --json', 'print one JSON object per line')

@@ -20,17 +20,23 @@ export interface ForkSource {
 }
 
 /** The entries of a run's folder that a fork begins with. */
-const copiedEntries = ['models', 'state', 'checkpoints', 'predictions', 'origin', 'metrics.csv'];
+const copiedEntries = ['models', 'sources', 'state', 'checkpoints', 'predictions', 'origin', 'metrics.csv'];
 
 /** Checkpoints that later evaluations compare with, beside the state. */
 const isComparedLater = (name: string): boolean => /^(ensemble-best|member-best|top-\d+)$/.test(name);
 
 /**
- * Copies what a fork begins with into its folder: the metrics up to the point, the models' architectures, and the state with the best checkpoints
+ * Copies what a fork begins with into its folder: the metrics up to the point, the models' architectures, the code that it trains with if the
+ * run kept that, and the state with the best checkpoints
  * so far, or the weights alone. After an error nothing of it remains.
  */
-export async function copyForFork(source: ForkSource, point: ForkPoint, target: string): Promise<void> {
+export async function copyForFork(
+  source: ForkSource,
+  point: ForkPoint,
+  { folder: target, sourceHash }: { folder: string; sourceHash: string | null | undefined },
+): Promise<void> {
   try {
+    if (sourceHash) await copyTree(source.folder, join('sources', sourceHash), target, () => Promise.resolve(true));
     await copyTree(source.folder, 'models', target, () => Promise.resolve(true));
     if (point.kind === 'state') await copyState(source, point, target);
     else await copyWeights(source, point, target);

@@ -226,6 +226,23 @@ it('a resume trains with the code that the run kept, and says that the folder ha
   await expect(resume(hub(), folder, { maxEpochs: 8 })).rejects.toThrow('does not export a project');
 });
 
+it('a fork trains with the code that the run kept, unless the present code is asked for', async () => {
+  const project = await ownProject('edited-later');
+  const { folder, record } = await train(hub(), project, config);
+  await writeFile(join(project, 'project.ts'), 'export default 1;');
+  const request = { choice: { by: 'last' as const }, overrides: { maxEpochs: 6 } };
+  const planned = await hub().planFork(folder, request);
+  const forked = await hub()
+    .fork(planned, () => {})
+    .run();
+  expect(forked).toMatchObject({ status: 'finished', error: null });
+  expect(forked.attempts[0].sourceHash).toBe(record.attempts[0].sourceHash);
+  const told = (await readEvents(planned.folder)).find(({ kind }) => kind === 'source-kept');
+  expect(told?.message).toContain(`tutti fork ${record.id} --current-source takes the present code.`);
+  const present = await hub().planFork(folder, { ...request, currentSource: true });
+  expect(present.record.attempts[0].sourceHash).not.toBe(record.attempts[0].sourceHash);
+});
+
 /** Resumes with the project's code as it is now. */
 async function resumeWithPresentCode(folder: string, override: RunConfigInput): Promise<RunRecord> {
   return (await hub().resume(folder, override, () => {}, { currentSource: true })).run();

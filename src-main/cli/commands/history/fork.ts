@@ -15,15 +15,17 @@ export interface ForkOptions extends WatchOptions, ChangeOptions {
   last?: boolean;
   name?: string;
   out?: string;
+  /** Train with the project's present code, although it has changed. */
+  currentSource?: boolean;
   trust?: boolean;
   detach?: boolean;
 }
 
 /** `tutti fork <run>`. @returns the exit code of the fork */
 export function fork(run: string, options: ForkOptions): Promise<number> {
-  const { name, out, detach, trust = false } = options;
+  const { name, out, detach, trust = false, currentSource } = options;
   const overrides = parseOverrides(options);
-  const request: ForkRequest = { choice: parseChoice(options), overrides, name, folder: out };
+  const request: ForkRequest = { choice: parseChoice(options), overrides, name, folder: out, currentSource };
   return withHub(async (hub) => {
     const planned = await orUsageError(plan(hub, run, request, consentOf(trust)));
     if (detach) {
