@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { renderOptionsDoc } from '../../../scripts/options-doc.ts';
+import { renderOptionsDoc } from '../../../scripts/generate/options-doc.ts';
 
 describe('docs/options.md', () => {
   it("equals the schema's output; if not, run: node scripts/generate-options-doc.ts", () => {

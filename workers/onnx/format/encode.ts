@@ -7,6 +7,6 @@ import type { ModelProto } from './messages.ts';
 export function encodeOnnx(model: ModelProto): Uint8Array<ArrayBuffer> {
   const schema = fileDesc(onnxSchema).messages.find(({ name }) => name === 'ModelProto');
   if (schema === undefined)
-    throw new Error('The schema of ONNX has no ModelProto: run scripts/generate-onnx-schema.py.');
+    throw new Error('The schema of ONNX has no ModelProto: run scripts/generate/onnx-schema.py.');
   return toBinary(schema, create(schema, model));
 }

@@ -8,7 +8,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
  * @param command what writes it
  */
 export function writeOrCheck(page: string, text: string, source: string, command: string): void {
-  const file = new URL(`../${page}`, import.meta.url);
+  const file = new URL(`../../${page}`, import.meta.url);
   if (!process.argv.includes('--check')) return writeFileSync(file, text);
   if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
   console.error(`${page} does not fit ${source}. Run: ${command}`);

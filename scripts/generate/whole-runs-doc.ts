@@ -1,11 +1,11 @@
 /** Writes the sections of docs/references.md about whole runs: `npm run docs:whole-runs`. Takes a minute. */
-import { float32Errors } from '../test/unit/joint/experts.ts';
-import { jointForms, seeds } from '../test/unit/joint/joint-forms.ts';
-import { firstStepsError, laterStepsError } from '../test/unit/joint/joint-in-memory.ts';
-import { startBoth } from '../test/unit/backends/op-matrix/start.ts';
-import { families, type Family, readFamily, type RecordedRun } from '../test/unit/whole-runs/recorded-runs.ts';
-import { errorOf, formsOf, type RunError, trainRun } from '../test/unit/whole-runs/train-run.ts';
-import { tf } from '../workers/tensorflow/tf.ts';
+import { float32Errors } from '../../test/unit/joint/experts.ts';
+import { jointForms, seeds } from '../../test/unit/joint/joint-forms.ts';
+import { firstStepsError, laterStepsError } from '../../test/unit/joint/joint-in-memory.ts';
+import { startBoth } from '../../test/unit/backends/op-matrix/start.ts';
+import { families, type Family, readFamily, type RecordedRun } from '../../test/unit/whole-runs/recorded-runs.ts';
+import { errorOf, formsOf, type RunError, trainRun } from '../../test/unit/whole-runs/train-run.ts';
+import { tf } from '../../workers/tensorflow/tf.ts';
 import { writeReferenceSection } from './references-doc.ts';
 
 const backends = ['wasm', 'cpu'] as const;

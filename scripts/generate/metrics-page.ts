@@ -1,10 +1,10 @@
 /** Writes docs/metrics.md from the registry of metrics. `--check` writes nothing and fails if the page is outdated. */
-import { type MetricInfo, registry } from '../core/metrics/registry/index.ts';
+import { type MetricInfo, registry } from '../../core/metrics/registry/index.ts';
 import { writeOrCheck } from './generated-page.ts';
 
 const introduction = `# Metrics
 
-Generated from \`core/metrics/registry\` by \`scripts/generate-metrics-page.ts\`. Edit the registry, not this page.
+Generated from \`core/metrics/registry\` by \`scripts/generate/metrics-page.ts\`. Edit the registry, not this page.
 
 Every evaluation computes the standard metrics of the project's task. The others are computed if the option \`metrics.more\` names them
 (\`--metrics.more auroc,f1\`), or if they are monitored. A project can [add its own](projects.md#metrics).
@@ -30,7 +30,7 @@ const header = '| Metric | | Direction | Meaning | Formula | Source |\n| --- | -
 const groups = Map.groupBy(registry, ({ tasks }) => tasks.join(', '));
 const sections = [...groups].map(([tasks, metrics]) => `## ${tasks}\n\n${[header, ...metrics.map(row)].join('\n')}\n`);
 const text = [introduction, ...sections].join('\n');
-writeOrCheck('docs/metrics.md', text, 'core/metrics/registry', 'node scripts/generate-metrics-page.ts');
+writeOrCheck('docs/metrics.md', text, 'core/metrics/registry', 'node scripts/generate/metrics-page.ts');
 
 function row({
   name,

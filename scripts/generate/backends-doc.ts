@@ -4,16 +4,16 @@
  * compares the list of ops.
  */
 import { writeFileSync } from 'node:fs';
-import { startBackend, type BackendKind } from '../workers/backends/backend.ts';
-import { Generator } from '../workers/random/index.ts';
-import { tf } from '../workers/tensorflow/tf.ts';
-import { recordedCases, recordedFiles } from '../test/reference/recorded.ts';
-import { compareWithReference, worse, type OpErrors } from '../test/unit/backends/op-matrix/compare.ts';
-import { opMatrix } from '../test/unit/backends/op-matrix/index.ts';
-import { Draw, type OpCase } from '../test/unit/backends/op-matrix/op-case.ts';
-import { compareWithRecorded } from '../test/unit/backends/op-matrix/recorded-samples.ts';
-import { canStack, compareStacked } from '../test/unit/backends/op-matrix/stacked.ts';
-import { useSwiftShader } from '../test/environment/webgpu.ts';
+import { startBackend, type BackendKind } from '../../workers/backends/backend.ts';
+import { Generator } from '../../workers/random/index.ts';
+import { tf } from '../../workers/tensorflow/tf.ts';
+import { recordedCases, recordedFiles } from '../../test/reference/recorded.ts';
+import { compareWithReference, worse, type OpErrors } from '../../test/unit/backends/op-matrix/compare.ts';
+import { opMatrix } from '../../test/unit/backends/op-matrix/index.ts';
+import { Draw, type OpCase } from '../../test/unit/backends/op-matrix/op-case.ts';
+import { compareWithRecorded } from '../../test/unit/backends/op-matrix/recorded-samples.ts';
+import { canStack, compareStacked } from '../../test/unit/backends/op-matrix/stacked.ts';
+import { useSwiftShader } from '../../test/environment/webgpu.ts';
 
 const samples = 8;
 const isWithoutWebgpu = process.argv.includes('--without-webgpu');
@@ -71,7 +71,7 @@ for (const [heading, cases] of opMatrix) {
   for (const testCase of cases) rows.push(await rowOf(testCase));
   sections.push([`## ${heading}`, '', header, ...rows, ''].join('\n'));
 }
-writeFileSync(new URL('../docs/backends.md', import.meta.url), sections.join('\n'));
+writeFileSync(new URL('../../docs/backends.md', import.meta.url), sections.join('\n'));
 
 /** The table of PyTorch's recorded values: for each layer the number of cases and the largest error of each backend. */
 async function recordedSection(): Promise<string> {

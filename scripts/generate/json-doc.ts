@@ -1,20 +1,20 @@
 /** Writes docs/json.md from the schemas of what commands print with `--json`. `--check` writes nothing and fails if the page is outdated. */
 import { z } from 'zod';
-import { jsonOutputs } from '../core/protocol/pages/json-outputs.ts';
+import { jsonOutputs } from '../../core/protocol/pages/json-outputs.ts';
 import {
   attemptSchema,
   checkpointRecordSchema,
   evaluatedSetSchema,
   runEventSchema,
   runRecordSchema,
-} from '../core/protocol/run/record.ts';
-import { postprocessingSchema } from '../core/postprocessing/schema.ts';
-import { realNumber } from '../core/protocol/wire/numbers.ts';
+} from '../../core/protocol/run/record.ts';
+import { postprocessingSchema } from '../../core/postprocessing/schema.ts';
+import { realNumber } from '../../core/protocol/wire/numbers.ts';
 import { writeOrCheck } from './generated-page.ts';
 
 const introduction = `# JSON output
 
-Generated from \`core/protocol/pages/json-outputs.ts\` by \`scripts/generate-json-doc.ts\`. Edit the schemas, not this page.
+Generated from \`core/protocol/pages/json-outputs.ts\` by \`scripts/generate/json-doc.ts\`. Edit the schemas, not this page.
 
 With \`--json\` (\`-j\`), a command prints only JSON on stdout: one object, or one object on each line. Messages for people go to stderr, and the exit codes are those
 of \`tutti --help\`. Numbers that are not finite are the strings \`"NaN"\`, \`"Infinity"\` and \`"-Infinity"\`. Epochs count from 0. New versions may add fields and types of
@@ -48,7 +48,7 @@ writeOrCheck(
   'docs/json.md',
   [introduction, ...sections].join('\n'),
   'core/protocol/pages/json-outputs.ts',
-  'node scripts/generate-json-doc.ts',
+  'node scripts/generate/json-doc.ts',
 );
 
 function nodeOf(schema: z.ZodType): Node {

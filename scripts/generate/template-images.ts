@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { Generator } from '../workers/random/index.ts';
+import { Generator } from '../../workers/random/index.ts';
 
 const side = 16;
 const imagesPerClass = 40;
@@ -16,7 +16,7 @@ const shapes: Record<string, (x: number, y: number) => boolean> = {
 
 const generator = new Generator(1, 'shapes');
 for (const [name, isInside] of Object.entries(shapes)) {
-  const folder = join(import.meta.dirname, '../templates/images/images', name);
+  const folder = join(import.meta.dirname, '../../templates/images/images', name);
   await mkdir(folder, { recursive: true });
   for (let i = 0; i < imagesPerClass; i++) {
     const radius = 4.5 + 1.5 * generator.uniform();

@@ -1,6 +1,6 @@
-import { describeOptions, describeRule } from '../core/options/index.ts';
-import type { OptionDescription } from '../core/options/index.ts';
-import { runConfigSchema } from '../core/protocol/run/config.ts';
+import { describeOptions, describeRule } from '../../core/options/index.ts';
+import type { OptionDescription } from '../../core/options/index.ts';
+import { runConfigSchema } from '../../core/protocol/run/config.ts';
 
 const introduction = `# Options of a run
 

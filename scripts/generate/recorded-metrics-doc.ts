@@ -4,8 +4,8 @@ import {
   compareClassification,
   compareRegression,
   type Comparison,
-} from '../test/unit/metrics/compare-recorded.ts';
-import { agreement, readRecorded } from '../test/unit/metrics/recorded.ts';
+} from '../../test/unit/metrics/compare-recorded.ts';
+import { agreement, readRecorded } from '../../test/unit/metrics/recorded.ts';
 import { writeReferenceSection } from './references-doc.ts';
 
 const recorded = readRecorded();

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-const file = new URL('../docs/references.md', import.meta.url);
+const file = new URL('../../docs/references.md', import.meta.url);
 const introduction = `# Independent references
 
 This page compares what Tutti computes with other implementations. A script writes each section from its measurements; the last digits depend on
