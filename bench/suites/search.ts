@@ -1,4 +1,5 @@
 import { samplerSchema, suggest } from '../../core/search/samplers/index.ts';
+import { suggestRandom } from '../../core/search/samplers/random.ts';
 import { orderSpace, type Assignment } from '../../core/search/space/space.ts';
 import type { Trial } from '../../core/search/trial.ts';
 import { figure, median, type Suite } from '../figures.ts';
@@ -38,6 +39,21 @@ function measure(multivariate: boolean): number[] {
   });
 }
 
+/** Milliseconds of processor time for a suggestion of the Gaussian process after so many trials, the median of five. */
+function measureProcess(count: number): number {
+  const sampler = samplerSchema.parse({ kind: 'gp' });
+  const trials = Array.from({ length: count }, (_, number): Trial => {
+    const values = suggestRandom({ space, directions: ['minimize'], seed: 1, trials: [], number });
+    return { number, state: 'complete', values, objectives: [objectiveOf(values)], reports: [] };
+  });
+  const spentMs = Array.from({ length: 5 }, (_, seed) => {
+    const before = process.cpuUsage().user;
+    suggest(sampler, { space, directions: ['minimize'], seed, trials, number: count });
+    return (process.cpuUsage().user - before) / 1000;
+  });
+  return median(spentMs);
+}
+
 /** How long the sampler of a study takes for a suggestion. */
 export const suite: Suite = {
   name: 'search',
@@ -58,6 +74,17 @@ export const suite: Suite = {
         }),
       ];
     });
-    return figures.flat();
+    note('suggestions of the Gaussian process');
+    const processes = [20, 50, 100].map((count) =>
+      figure({
+        suite: 'search',
+        name: `GP suggestion after ${count} trials`,
+        value: measureProcess(count),
+        unit: 'ms',
+        better: 'lower',
+        target: null,
+      }),
+    );
+    return [...figures.flat(), ...processes];
   },
 };

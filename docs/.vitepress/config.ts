@@ -94,6 +94,7 @@ export default defineConfig({
           { text: 'Collectives', link: '/docs/architecture/collectives' },
           { text: 'Data', link: '/docs/architecture/data' },
           { text: 'Storage', link: '/docs/architecture/storage' },
+          { text: 'Studies', link: '/docs/architecture/studies' },
           { text: 'Kernels and backends', link: '/docs/architecture/kernels' },
           { text: 'Devices', link: '/docs/architecture/devices' },
           { text: 'Dashboard', link: '/docs/architecture/dashboard' },
