@@ -48,19 +48,23 @@ function findPromoted(
   const alive = group.filter(({ state }) => state !== 'failed');
   for (let rung = rungs.length - 2; rung >= 0; rung--) {
     const arrived = alive.filter((trial) => lossAt(trial, rungs[rung], direction) !== null);
-    const expected =
-      rung === 0 ? alive.length : Math.floor(countAt(alive, rungs, rung - 1, direction) / pruner.reductionFactor);
+    const expected = rung === 0 ? alive.length : shareOf(pruner, countAt(alive, rungs, rung - 1, direction));
     if (pruner.kind !== 'asha' && arrived.length < expected) continue;
     const ranked = arrived.toSorted(
       (left, right) => compareLosses(left, right, rungs[rung], direction) || left.number - right.number,
     );
-    const share = Math.floor(arrived.length / pruner.reductionFactor);
+    const share = shareOf(pruner, arrived.length);
     const next = ranked
       .slice(0, share)
       .find((trial) => trial.state === 'paused' && isAt(trial, rungs, rung, direction));
     if (next !== undefined) return { kind: 'resume', number: next.number, untilStep: rungs[rung + 1] };
   }
   return null;
+}
+
+/** How many of the trials of a rung go on. A full rung sends at least one, also when others failed. */
+function shareOf({ kind, reductionFactor }: RungPruner, count: number): number {
+  return Math.max(Math.floor(count / reductionFactor), kind === 'asha' ? 0 : 1);
 }
 
 function countAt(trials: readonly Trial[], rungs: readonly number[], rung: number, direction: Direction): number {

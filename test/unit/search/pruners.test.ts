@@ -181,6 +181,24 @@ describe('rungs', () => {
     expect(nextWork(pruner, failed, 'minimize')).toEqual({ kind: 'begin', number: 3, untilStep: 1 });
   });
 
+  it('completes a trial of a round although another failed on a higher rung', () => {
+    const pruner = rungPruner({ kind: 'halving', maximumResource: 9, trials: 9 });
+    const at = (number: number, state: Trial['state'], steps: readonly number[]): Trial => ({
+      number,
+      state,
+      values: {},
+      objectives: null,
+      reports: steps.map((step) => ({ step, value: number })),
+    });
+    const trials = [
+      at(0, 'failed', [1]),
+      at(1, 'paused', [1, 3]),
+      at(2, 'paused', [1, 3]),
+      ...[3, 4, 5, 6, 7, 8].map((number) => at(number, 'paused', [1])),
+    ];
+    expect(nextWork(pruner, trials, 'minimize')).toEqual({ kind: 'resume', number: 1, untilStep: 9 });
+  });
+
   it('never wastes the best trial: a constant ranking promotes the best of each full rung', () => {
     fc.assert(
       fc.property(
