@@ -4,7 +4,7 @@ import type { ControlRequest } from '../../core/protocol/run/remote-control.ts';
 import type { EvaluatedSet, RunEvent } from '../../core/protocol/run/record.ts';
 import { isDiskEvent } from '../../core/protocol/pages/disk-waits.ts';
 import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.ts';
-import type { Hub } from './hub.ts';
+import type { Hub, ResumeOptions } from './hub.ts';
 import type { PlannedFork } from './fork-run.ts';
 import type { PlannedRun } from './plan-run.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
@@ -78,8 +78,8 @@ export class LiveRuns {
   }
 
   /** Resumes a run with some options changed, as {@link start} starts one. */
-  resume(id: string, override: PlainObject, rank?: number): Promise<void> {
-    return this.#run(id, (listener) => this.#hub.resume(id, override, listener, { rank }));
+  resume(id: string, override: PlainObject, options: ResumeOptions): Promise<void> {
+    return this.#run(id, (listener) => this.#hub.resume(id, override, listener, options));
   }
 
   /** Sends a request to the process that trains the run, this one or another. @throws Error with the reason for a refusal */

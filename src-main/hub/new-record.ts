@@ -55,9 +55,17 @@ export async function keptOrigin(
   present: Awaited<ReturnType<typeof originOf>>,
 ): Promise<Awaited<ReturnType<typeof originOf>>> {
   const last = attempts.at(-1);
-  if (last?.sourceHash === present.sourceHash || (await usableCode(runFolder, last?.sourceHash)) === null)
-    return present;
+  if (!(await hasKeptOther(runFolder, last?.sourceHash, present.sourceHash))) return present;
   return { ...present, sourceHash: last?.sourceHash, gitCommit: last?.gitCommit };
+}
+
+/** Whether a run's code differs from the project's present code, and the run's own copy may run. */
+export async function hasKeptOther(
+  runFolder: string,
+  hash: string | null | undefined,
+  present: string | null | undefined,
+): Promise<boolean> {
+  return hash !== present && (await usableCode(runFolder, hash)) !== null;
 }
 
 /** The project's current commit; null outside a repository, and if git is not installed. */

@@ -125,8 +125,9 @@ export class HubService {
       openFolder: (name) => openFolder(name),
       previewRun: (request) => previewRun(hub, this.#projects, request),
       startRun: (request) => this.#start(request),
-      previewResume: (id, overrides) => previewResume(hub, id, overrides),
-      resumeRun: (id, overrides, rank) => live.resume(id, overrides, rank ?? undefined),
+      previewResume: (id, overrides, currentSource) => previewResume(hub, id, { overrides, currentSource }),
+      resumeRun: (id, overrides, rank, currentSource) =>
+        live.resume(id, overrides, { rank: rank ?? undefined, currentSource }),
       forkPoints: (id) => hub.forkPoints(id),
       forkStart: (id, point) => readForkStart(hub, id, point),
       previewFork: (id, request) => previewFork(hub, id, request),

@@ -13,6 +13,8 @@ export const forkPointNameSchema = z
 export const forkRequestSchema = runRequestSchema.omit({ projectFolder: true }).extend({
   /** The name of the point at which it begins. */
   point: forkPointNameSchema,
+  /** Whether it trains with the project's present code, although that has changed. */
+  currentSource: z.boolean().optional(),
 });
 export type ForkRequest = z.output<typeof forkRequestSchema>;
 

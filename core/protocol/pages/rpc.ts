@@ -58,9 +58,17 @@ export interface HubApi {
   previewRun(request: RunRequest): Promise<RunPreview>;
   startRun(request: RunRequest): Promise<{ id: string }>;
   /** Checks a resume with some options changed, as `previewRun` does. */
-  previewResume(id: string, overrides: RunRequest['overrides']): Promise<RunPreview>;
-  /** @param rank only this missing member, up to where the others ended; null: all ranks that are not missing */
-  resumeRun(id: string, overrides: RunRequest['overrides'], rank: number | null): Promise<void>;
+  previewResume(id: string, overrides: RunRequest['overrides'], currentSource?: boolean): Promise<RunPreview>;
+  /**
+   * @param rank only this missing member, up to where the others ended; null: all ranks that are not missing
+   * @param currentSource whether it trains with the project's present code, although that has changed
+   */
+  resumeRun(
+    id: string,
+    overrides: RunRequest['overrides'],
+    rank: number | null,
+    currentSource?: boolean,
+  ): Promise<void>;
 
   /** The points of a run at which a fork can begin, by step. */
   forkPoints(id: string): Promise<ForkPoint[]>;

@@ -50,17 +50,29 @@ export function commandLine(
 }
 
 /** The command that resumes a run from a terminal with changes to its configuration. */
-export function resumeCommandLine(id: string, overrides: PlainObject): string {
-  return ['npx tutti resume', quote(id), ...assignments(overrides)].join(' ');
+export function resumeCommandLine(id: string, overrides: PlainObject, currentSource = false): string {
+  return ['npx tutti resume', quote(id), ...assignments(overrides), ...codeFlag(currentSource)].join(' ');
+}
+
+interface ForkCommand {
+  run: string;
+  point: string;
+  name: string | null;
+  out: string | null;
+  currentSource?: boolean | undefined;
 }
 
 /** The command that forks a run at one of its points from a terminal. */
 export function forkCommandLine(
-  { run, point, name, out }: { run: string; point: string; name: string | null; out: string | null },
+  { run, point, name, out, currentSource = false }: ForkCommand,
   overrides: PlainObject,
 ): string {
   const start = ['npx tutti fork', quote(run), '--at', quote(point)];
-  return [...start, ...assignments(overrides), ...place(name, out)].join(' ');
+  return [...start, ...assignments(overrides), ...place(name, out), ...codeFlag(currentSource)].join(' ');
+}
+
+function codeFlag(currentSource: boolean): string[] {
+  return currentSource ? ['--current-source'] : [];
 }
 
 function assignments(overrides: PlainObject): string[] {

@@ -9,8 +9,10 @@ import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';
 import { backendOn } from '../../processes/native-build.ts';
 import type { Hub } from '../../hub/hub.ts';
+import { hasKeptOther } from '../../hub/new-record.ts';
 import { placeMembers } from '../../hub/plan-run.ts';
 import { type Combined, findConflicts } from '../../runs/configuration/combinations.ts';
+import { hashProjectSource } from '../../runs/configuration/project-source.ts';
 import { checkChanges, checkConfig, type CheckedConfig, parseConfig } from '../../runs/configuration/resolve-config.ts';
 import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
 import { readFreeBytes } from '../../../core/node/disk-room.ts';
@@ -64,17 +66,30 @@ function problemOfPermissions(folder: string, { permissions }: ProjectDescriptio
 }
 
 /** Checks a resume with some options changed, as {@link previewRun} checks a new run. @throws if there is no such run */
-export async function previewResume(hub: Hub, id: string, override: PlainObject): Promise<RunPreview> {
+export async function previewResume(
+  hub: Hub,
+  id: string,
+  { overrides, currentSource = false }: { overrides: PlainObject; currentSource?: boolean | undefined },
+): Promise<RunPreview> {
   const { folder } = await hub.find(id);
   const record = await readRunRecord(folder);
   const before = parseConfig(withChanges(record.config, record.changed));
-  return previewConfig(hub, checkChanges(before, override), {
+  const preview = await previewConfig(hub, checkChanges(before, overrides), {
     // The project's loss was checked when the run was created.
     project: { task: record.task, hasOwnLoss: false, metrics: record.metrics },
     projectFolder: record.project.folder,
     runFolder: folder,
-    commandLine: (config) => resumeCommandLine(id, changesBetween(before, config)),
+    commandLine: (config) => resumeCommandLine(id, changesBetween(before, config), currentSource),
   });
+  return { ...preview, hasChangedCode: await hasChangedCode(folder, record) };
+}
+
+/** Whether the project's code has changed since the last of these attempts, and the run kept what it trained with. */
+export async function hasChangedCode(
+  runFolder: string,
+  { attempts, project }: Pick<RunRecord, 'attempts' | 'project'>,
+): Promise<boolean> {
+  return hasKeptOther(runFolder, attempts.at(-1)?.sourceHash, await hashProjectSource(project.folder));
 }
 
 export interface Previewed {

@@ -10,7 +10,7 @@ import type { HubParts } from '../../hub/run-feed.ts';
 import { checkChanges, parseConfig } from '../../runs/configuration/resolve-config.ts';
 import { whyNotTrusted } from '../../trust/project-trust.ts';
 import { changesBetween, forkCommandLine } from '../projects/command-line.ts';
-import { folderOfNew, previewConfig, problemOfFolder, withProblems } from '../projects/previews.ts';
+import { folderOfNew, hasChangedCode, previewConfig, problemOfFolder, withProblems } from '../projects/previews.ts';
 
 /** What a fork of a point begins with. @throws Error if the run has no such point */
 export async function readForkStart(hub: Hub, id: string, name: string): Promise<ForkStart> {
@@ -22,7 +22,7 @@ export async function readForkStart(hub: Hub, id: string, name: string): Promise
 
 /** Checks a fork without starting it. @throws Error if the run has no such point */
 export async function previewFork(hub: Hub, id: string, request: ForkRequest): Promise<RunPreview> {
-  const { point, overrides, out, name } = request;
+  const { point, overrides, out, name, currentSource } = request;
   const basis = await hub.forkBasis(id, { by: 'name', name: point });
   const { project, task, metrics } = basis.source.record;
   const before = configOf(basis);
@@ -31,21 +31,31 @@ export async function previewFork(hub: Hub, id: string, request: ForkRequest): P
     project: { task, hasOwnLoss: false, metrics },
     projectFolder: project.folder,
     runFolder: folderOfNew(out),
-    commandLine: (config) => forkCommandLine({ run: id, point, name, out }, changesBetween(before, config)),
+    commandLine: (config) =>
+      forkCommandLine({ run: id, point, name, out, currentSource }, changesBetween(before, config)),
   });
   const { config, plan } = preview;
   const ofFork = config === null ? [] : findForkProblems(basis, config, plan).map(formProblemOf);
-  return withProblems(preview, [...ofFork, ...problemOfFolder(out), ...problemOfTrust(project.folder)]);
+  const { folder, record } = basis.source;
+  const attempts = record.attempts.slice(0, basis.point.attempt);
+  const changed = { ...preview, hasChangedCode: await hasChangedCode(folder, { attempts, project }) };
+  return withProblems(changed, [...ofFork, ...problemOfFolder(out), ...problemOfTrust(project.folder)]);
 }
 
 /** Starts a fork, in this process or detached. @returns the id of the new run @throws Error with the reason if it cannot start */
 export async function startFork(
   { hub, live }: HubParts,
   id: string,
-  { point, overrides, name, out, detach = false }: ForkRequest,
+  { point, overrides, name, out, detach = false, currentSource }: ForkRequest,
 ): Promise<{ id: string }> {
   const choice = { by: 'name' as const, name: point };
-  const planned = await hub.planFork(id, { choice, overrides, name: name ?? undefined, folder: out ?? undefined });
+  const planned = await hub.planFork(id, {
+    choice,
+    overrides,
+    name: name ?? undefined,
+    folder: out ?? undefined,
+    currentSource,
+  });
   if (detach) await startDetached({ kind: 'fork', folder: planned.folder, planned });
   else await live.fork(planned);
   return { id: planned.record.id };

@@ -2,14 +2,14 @@ import { describeOptions, type OptionDescription, type PlainObject } from '../..
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';
-import type { ForkStart } from '../../../core/protocol/pages/fork-views.ts';
+import type { ForkRequest, ForkStart } from '../../../core/protocol/pages/fork-views.ts';
 import type { DescribedProject, RunPreview, RunRequest } from '../../../core/protocol/pages/project-views.ts';
 import type { HubApi } from '../../../core/protocol/pages/rpc.ts';
 import { beginningOf } from '../run/forks/fork-text.ts';
 import { overridesFrom } from './form-values.ts';
 
 /** The request that a form makes, for a new, a forked or a resumed run. */
-export type FormRequest = Omit<RunRequest, 'projectFolder'>;
+export type FormRequest = Omit<RunRequest, 'projectFolder'> & Pick<ForkRequest, 'currentSource'>;
 
 /** The subject of a form: a new run, a fork of one, or one to resume. */
 export interface FormSubject {
@@ -71,9 +71,9 @@ export function resumedRun(hub: ResumeHub, { id, name, project, config, changed 
     standardName: 'current',
     initial: {},
     kind: 'resume',
-    preview: ({ overrides }) => hub.previewResume(id, overrides),
-    begin: async ({ overrides }) => {
-      await hub.resumeRun(id, overrides, null);
+    preview: ({ overrides, currentSource }) => hub.previewResume(id, overrides, currentSource ?? false),
+    begin: async ({ overrides, currentSource }) => {
+      await hub.resumeRun(id, overrides, null, currentSource ?? false);
       return id;
     },
   };

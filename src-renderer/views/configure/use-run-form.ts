@@ -13,6 +13,8 @@ export interface RunForm {
   out: Ref<string>;
   /** Whether the run continues when Tutti ends. */
   detach: Ref<boolean>;
+  /** Whether it trains with the project's present code, although that has changed since. */
+  currentSource: Ref<boolean>;
   request: ComputedRef<FormRequest>;
   /** How many options are changed. */
   changes: ComputedRef<number>;
@@ -35,6 +37,7 @@ export function useRunForm({ options, standard }: FormSubject, initial: PlainObj
   const name = shallowRef('');
   const out = shallowRef('');
   const detach = shallowRef(false);
+  const currentSource = shallowRef(false);
   const values = computed<FormValues>(() => ({ options, defaults: standard, overrides: overrides.value }));
   const visible = computed(() => options.filter((option) => isVisible(values.value, option)));
   const unreadable = useUnreadable(visible);
@@ -45,11 +48,13 @@ export function useRunForm({ options, standard }: FormSubject, initial: PlainObj
     name,
     out,
     detach,
+    currentSource,
     request: computed(() => ({
       overrides: overrides.value,
       name: textOf(name),
       out: textOf(out),
       ...(detach.value ? { detach: true } : {}),
+      ...(currentSource.value ? { currentSource: true } : {}),
     })),
     changes: computed(() => visible.value.filter((option) => isChanged(values.value, option)).length),
     unreadable,

@@ -83,8 +83,8 @@ describe('the form of a run', () => {
     expect(await subject.begin(request)).toBe(record.id);
     await subject.preview(request);
     expect(calls).toEqual([
-      ['resumeRun', record.id, { maxEpochs: 9 }, null],
-      ['previewResume', record.id, { maxEpochs: 9 }],
+      ['resumeRun', record.id, { maxEpochs: 9 }, null, false],
+      ['previewResume', record.id, { maxEpochs: 9 }, false],
     ]);
   });
 

@@ -1,24 +1,25 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
 import { hubLogPath } from '../../../src-main/hub/detach.ts';
 import { openService, type TestPage } from './page.ts';
-import { tinyProject } from './tiny-project.ts';
+import { tinyProject, writeTinyProject } from './tiny-project.ts';
 
 type PageHub = TestPage['hub'];
 
 /** A finished run of 3 epochs, with a checkpoint of each epoch and a state of the last two. */
-async function openTrained() {
+async function openTrained(writeProject: (home: string) => Promise<string> = () => Promise.resolve(tinyProject)) {
   const opened = await openService();
   const { page } = opened;
-  const projectFolder = tinyProject;
+  const projectFolder = await writeProject(opened.home);
+  await page.hub.trustProject(projectFolder);
   const checkpoints = { everyEpochs: 1, stateEverySeconds: 0 };
   const overrides = { members: 2, membersPerDevice: 2, devices: 'cpu:0', checkpoints };
   const { id } = await page.hub.startRun({ projectFolder, overrides, name: 'first', out: null });
   await expectFinished(page.hub, id);
-  return { ...opened, id, folder: (await page.hub.run(id)).folder };
+  return { ...opened, id, projectFolder, folder: (await page.hub.run(id)).folder };
 }
 
 async function expectFinished(hub: PageHub, id: string): Promise<void> {
@@ -94,4 +95,26 @@ it('a page forks a run at a saved point with changed options, and the run stays 
   expect((await page.hub.runs({ origin: id })).rows.map((row) => row.id)).toEqual([fork.id]);
   await expectDetachedFork(page.hub, id);
   expect(await hashesOf(folder)).toEqual(before);
+});
+
+it('a fork and a resume train with the code that the run kept, and a page may choose the present code', async () => {
+  const { page, id, projectFolder } = await openTrained(writeTinyProject);
+  const request = { point: 'epoch-00001', overrides: { maxEpochs: 4 }, name: null, out: null };
+  expect(await page.hub.previewFork(id, request)).toMatchObject({ hasChangedCode: false });
+  await writeFile(join(projectFolder, 'project.ts'), 'export default 1;');
+  expect(await page.hub.previewResume(id, { maxEpochs: 4 })).toMatchObject({ hasChangedCode: true });
+  const present = await page.hub.previewResume(id, { maxEpochs: 4 }, true);
+  expect(present.commandLine).toBe(`npx tutti resume ${id} --set maxEpochs=4 --current-source`);
+  expect(await page.hub.previewFork(id, { ...request, currentSource: true })).toMatchObject({
+    hasChangedCode: true,
+    commandLine: `npx tutti fork ${id} --at epoch-00001 --set maxEpochs=4 --current-source`,
+  });
+  const fork = await page.hub.startFork(id, request);
+  await expectFinished(page.hub, fork.id);
+  const [first, second] = await Promise.all([id, fork.id].map(async (run) => (await page.hub.run(run)).record));
+  expect(second.attempts[0].sourceHash).toBe(first.attempts[0].sourceHash);
+  // The present code has no project.
+  await page.hub.resumeRun(id, { maxEpochs: 4 }, null, true);
+  const eventsOf = async () => (await page.hub.run(id)).events.map(({ message }) => message).join('\n');
+  await expect.poll(eventsOf).toContain('does not export a project');
 });
