@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from '@playwright/test';
+import { keepSurvey, takeSurvey } from '../environment/kept-survey.ts';
 import { launchChromium } from './support/chromium.ts';
 import { expect, patienceMs } from './support/expect.ts';
 import { startTutti, type TuttiProcess } from './support/tutti-process.ts';
@@ -29,6 +30,7 @@ export class Stage {
 
   static async open(chromium: string, { browserFlags = [] }: StageOptions = {}): Promise<Stage> {
     const home = await mkdtemp(join(tmpdir(), 'tutti-e2e-'));
+    await takeSurvey(home);
     const [browser, tutti] = await Promise.all([launchChromium(chromium, browserFlags), startTutti(home)]);
     return new Stage(home, browser, tutti);
   }
@@ -66,6 +68,7 @@ export class Stage {
   async close(expected: RegExp = /^$/): Promise<void> {
     await this.browser.close();
     this.#complaints.push(...(await this.tutti.stop()));
+    await keepSurvey(this.home);
     await rm(this.home, { recursive: true, force: true });
     const unexpected = this.#complaints.filter((complaint) => !expected.test(complaint));
     if (unexpected.length > 0) throw new Error(`Something complained:\n${unexpected.join('\n')}`);

@@ -8,6 +8,7 @@ import type { CheckpointRecord, RunRecord } from '../../core/protocol/run/record
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { Hub } from '../../src-main/hub/hub.ts';
 import type { RunSession } from '../../src-main/runs/attempt/run-session.ts';
+import { keepSurvey, takeSurvey } from '../environment/kept-survey.ts';
 import { type MetricTable, readMetrics } from './metric-table.ts';
 
 /** A run with real worker processes, watched. */
@@ -30,10 +31,12 @@ export function useHub(): { hub: () => Hub; home: () => string } {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'tutti-integration-'));
     process.env.TUTTI_HOME = home;
+    await takeSurvey(home);
     hub = await Hub.open();
   });
   afterAll(async () => {
     hub?.close();
+    await keepSurvey(home);
     await rm(home, { recursive: true, force: true });
   });
   return {

@@ -9,6 +9,7 @@ import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts'
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { Hub } from '../../../src-main/hub/hub.ts';
 import { HubService } from '../../../src-main/rpc/hub-service.ts';
+import { keepSurvey, takeSurvey } from '../../environment/kept-survey.ts';
 
 /** A page as the hub sees it. Records what it receives. */
 export interface TestPage {
@@ -25,7 +26,9 @@ export interface TestPage {
 /** A hub over an empty home, and the errors it reports. */
 export async function openService() {
   const home = await mkdtemp(join(tmpdir(), 'tutti-rpc-'));
-  vi.stubEnv('TUTTI_HOME', join(home, 'home'));
+  const ofTutti = join(home, 'home');
+  vi.stubEnv('TUTTI_HOME', ofTutti);
+  await takeSurvey(ofTutti);
   const hub = await Hub.open();
   const errors: unknown[] = [];
   const options = {
@@ -39,6 +42,7 @@ export async function openService() {
     await service.close();
     hub.close();
     vi.unstubAllEnvs();
+    await keepSurvey(ofTutti);
     await rm(home, { recursive: true, force: true });
   });
   return { home, hub, service, errors, page: openPage(service) };
