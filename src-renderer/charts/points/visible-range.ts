@@ -11,8 +11,16 @@ const roundingErrors = 1e-12;
 /** Room at both ends of the y axis, as a share of its span. */
 const room = 0.05;
 
-/** The range of x over all lines; on a logarithmic axis it starts at the first x above 0. */
-export function wholeRange(series: readonly ChartSeries[], axis: ChartAxis, isLog: boolean): ChartRange {
+/**
+ * The range of x over all lines and the marks beside them: a rank can be lost before its first point. On a logarithmic axis it
+ * starts at the first x above 0. Marks alone make no range, as a chart without points says so.
+ */
+export function wholeRange(
+  series: readonly ChartSeries[],
+  axis: ChartAxis,
+  isLog: boolean,
+  marks: readonly number[] = [],
+): ChartRange {
   const ends = series.flatMap(({ x, length }) => {
     const column = x[axis];
     if (column === null || length === 0) return [];
@@ -20,7 +28,8 @@ export function wholeRange(series: readonly ChartSeries[], axis: ChartAxis, isLo
     return first < length ? [column[first], column[length - 1]] : [];
   });
   // A typed array, as everywhere else: the loop over millions of points runs at half its speed once it has seen another kind.
-  const range = rangeOf([Float64Array.from(ends)]);
+  const shown = ends.length === 0 ? [] : [...ends, ...marks];
+  const range = rangeOf([Float64Array.from(shown)], isLog ? positiveNumbers : finiteNumbers);
   if (range === null) return emptyRange(isLog);
   const { from, to } = range;
   if (from < to) return range;

@@ -43,7 +43,13 @@ export function composeScene(
   const shown = props.series.filter(
     ({ role, rank }) => role !== 'rank' || rank === undefined || !hiddenRanks.has(rank),
   );
-  const whole = wholeRange(shown, axis, isLogX);
+  const marks = events.flatMap(({ x, label }) => (x[axis] === null ? [] : [{ x: x[axis], label }]));
+  const whole = wholeRange(
+    shown,
+    axis,
+    isLogX,
+    marks.map(({ x }) => x),
+  );
   const window = visibleWindow(view, whole);
   const settings = { axis, isLogX, smoothing, window, buckets: Math.max(1, Math.round(size.width)) };
   const prepared = lines.prepare(shown, settings);
@@ -61,7 +67,7 @@ export function composeScene(
     lines: styled,
     markers: placeMarkers(markers, styled, axis),
     bands: bands.flatMap((band) => placeBand(band, axis)),
-    events: events.flatMap(({ x, label }) => (x[axis] === null ? [] : [{ x: x[axis], label }])),
+    events: marks,
     outside: clipsOutliers ? countOutside(prepared, window, y) : 0,
   };
 }

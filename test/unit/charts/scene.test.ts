@@ -41,6 +41,18 @@ describe('scenes', () => {
     expect(scene(two, { logX: true, zoom: { from: 0, to: 2 } }).x).toMatchObject({ from: 1, to: 2 });
   });
 
+  it('reach the events before the first point and after the last, which a rank lost early leaves', () => {
+    const props = { title: 'NLL', runName: 'run', yLabel: 'NLL', series: two, view: plainView() };
+    const at = (step: number, label: string) => ({ x: { step, epoch: step, time: null }, label });
+    const events = [at(-6, 'restarted'), at(9, 'stopping')];
+    const shown = composeScene({ ...props, events }, new SeriesLines(), size);
+    expect([shown.x.from, shown.x.to]).toEqual([-6, 9]);
+    expect(summarize('NLL', 'step', shown)).toContain('Marked: restarted at step -6, stopping at step 9.');
+    const logarithmic = composeScene({ ...props, view: plainView({ logX: true }), events }, new SeriesLines(), size);
+    expect([logarithmic.x.from, logarithmic.x.to]).toEqual([1, 9]);
+    expect(composeScene({ ...props, series: [], events }, new SeriesLines(), size).x).toMatchObject({ from: 0, to: 1 });
+  });
+
   it('clip outliers to the 5th and 95th percentile', () => {
     const values = Array.from({ length: 101 }, (_, index) => (index === 50 ? 1e6 : index));
     const { y } = scene([lineOf(values)], { clipsOutliers: true });
