@@ -4,7 +4,7 @@ import { runConfigSchema } from '../../core/protocol/run/config.ts';
 
 const introduction = `# Options of a run
 
-Generated from \`core/protocol/run/config.ts\` by \`scripts/generate-options-doc.ts\`. Edit the schema, not this page.
+Generated from \`core/protocol/run/config.ts\` by \`scripts/generate/options-page.ts\`. Edit the schema, not this page.
 
 Options are given in the terminal as \`--batch-size 64\`, in a configuration file and in a project's defaults under the same
 name in camel case, nested at the dots: \`--early-stopping.min-delta 0.01\` is

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { renderOptionsDoc } from '../../../scripts/generate/options-doc.ts';
 
 describe('docs/options.md', () => {
-  it("equals the schema's output; if not, run: node scripts/generate-options-doc.ts", () => {
+  it("equals the schema's output; if not, run: node scripts/generate/options-page.ts", () => {
     const file = new URL('../../../docs/options.md', import.meta.url);
     expect(readFileSync(file, 'utf8')).toBe(renderOptionsDoc());
   });
