@@ -86,5 +86,5 @@ async function expectPagePredicts(id: string, folder: string, input: string): Pr
   expect(answer.first.map(({ values }) => cellOf(values[39])).join(',')).toBe(lines[40]);
   const wrong = { ending: 'csv', bytes: new TextEncoder().encode('fare,age\n1,2\n') } as const;
   await expect(samples.predict(id, wrong)).rejects.toThrow('has no column "port"');
-  samples.close();
+  await samples.close();
 }
