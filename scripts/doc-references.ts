@@ -89,6 +89,11 @@ function isMissing(name: string, files: Set<string>): boolean {
   return ![...files].some((file) => `/${file}`.includes(`/${name}`));
 }
 
+/** A link that begins with a slash starts at the repository's root, as on the site and on GitHub. */
+function pageOf(file: string, target: string): string {
+  return target.startsWith('/') ? target.slice(1) : path.posix.join(path.posix.dirname(file), target);
+}
+
 function explainLink(
   file: string,
   link: string,
@@ -96,7 +101,7 @@ function explainLink(
   headings: Map<string, Set<string>>,
 ): string | null {
   const [target, heading] = link.split('#');
-  const page = target === '' ? file : path.posix.join(path.posix.dirname(file), target);
+  const page = target === '' ? file : pageOf(file, target);
   // Pages of the site's library reference are generated.
   if (page.startsWith('docs/api/')) return `${link} leads to a page that only the site has. Name it in the text.`;
   if (!files.has(page)) return `The link ${link} leads to no file. Links to folders need the file, such as README.md.`;

@@ -47,6 +47,12 @@ describe('findBrokenReferences', () => {
     expect(places()).toEqual(['docs/a.md:3', 'docs/a.md:4', 'docs/a.md:5']);
   });
 
+  it('reads links from the root of the repository, as the page that the site moves to its start needs them', () => {
+    write('docs/index.md', '[here](/docs/a.md#two-words)', '[gone](/a.md)');
+    write('docs/a.md', '# Two words');
+    expect(places()).toEqual(['docs/index.md:2']);
+  });
+
   it('finds npm scripts that package.json does not have, in code too', () => {
     write(
       'docs/a.md',
