@@ -6,6 +6,7 @@ import { type EnsembleDescription, type EnsembleMember, ensembleSchema } from '.
 import { taskKinds } from '../metrics/registry/task-kinds.ts';
 import { postprocessingPath } from '../postprocessing/schema.ts';
 import { preprocessingSchema } from '../preprocessing/schema.ts';
+import { memberRanksOf } from '../protocol/run/lost-members.ts';
 import { checkpointRecordSchema, type RunRecord, runRecordSchema } from '../protocol/run/record.ts';
 import { decodeHeader, lengthBytes, readHeaderLength } from '../safetensors/header.ts';
 import { messageOf } from '../text/errors.ts';
@@ -23,8 +24,7 @@ const usualSets = ['ensemble-best', 'member-best', 'final'];
  */
 export async function describeEnsemble(folder: string, set?: string): Promise<EnsembleDescription> {
   const record = await readRecordOf(folder);
-  const lost = new Set(record.lostMembers?.map(({ rank }) => rank));
-  const ranks = record.plan.map(({ rank }) => rank).filter((rank) => !lost.has(rank));
+  const ranks = memberRanksOf(record);
   const sets = await commonSets(folder, ranks);
   const chosen = set ?? usualSets.find((name) => sets.includes(name));
   if (chosen === undefined || !sets.includes(chosen)) throw noSet(record, chosen, sets);

@@ -8,6 +8,7 @@ import type {
   CalibrationTask,
 } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
+import { memberRanksOf } from '../../core/protocol/run/lost-members.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { isUsable } from '../backends/choose-blas.ts';
 import { askProcess } from '../processes/ask-process.ts';
@@ -64,8 +65,6 @@ export async function calibrateRun(
 }
 
 /** The members of an evaluated set; without an evaluation all ranks that are not missing. */
-function ranksOf({ plan, summary, lostMembers = [] }: RunRecord, set: string): number[] {
-  const evaluated = summary?.evaluatedSets.find((found) => found.set === set)?.ranks;
-  const lost = new Set(lostMembers.map(({ rank }) => rank));
-  return evaluated ?? plan.map(({ rank }) => rank).filter((rank) => !lost.has(rank));
+function ranksOf(record: RunRecord, set: string): number[] {
+  return record.summary?.evaluatedSets.find((found) => found.set === set)?.ranks ?? memberRanksOf(record);
 }

@@ -1,5 +1,6 @@
 import { describeEnsemble } from '../../core/node/describe-ensemble.ts';
 import type { CheckpointKey } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { memberRanksOf } from '../../core/protocol/run/lost-members.ts';
 import type { PartMethod } from '../../core/protocol/run/parts.ts';
 import type { CheckpointRecord, RunRecord } from '../../core/protocol/run/record.ts';
 import { readCheckpointRecords } from '../store/runs/checkpoint-records.ts';
@@ -64,13 +65,9 @@ function describeChoice({ set, fromEpoch }: CandidateChoice, rank: number | null
 }
 
 /** The covariance of weights needs two times or more. */
-function requireTrajectories(
-  { id, plan, lostMembers = [] }: RunRecord,
-  found: readonly CheckpointRecord[],
-  choice: CandidateChoice,
-): void {
-  const kept = plan.map(({ rank }) => rank).filter((rank) => lostMembers.every((lost) => lost.rank !== rank));
-  const ranks = choice.rank === undefined ? kept : [choice.rank];
+function requireTrajectories(record: RunRecord, found: readonly CheckpointRecord[], choice: CandidateChoice): void {
+  const { id } = record;
+  const ranks = choice.rank === undefined ? memberRanksOf(record) : [choice.rank];
   for (const rank of ranks) {
     const count = found.filter((own) => own.rank === rank).length;
     if (count >= 2) continue;

@@ -1,10 +1,22 @@
 import type { LostMember, RunRecord } from './record.ts';
+import { strategyRules } from './strategy-rules.ts';
 
 type WithMembers = Pick<RunRecord, 'plan' | 'lostMembers'>;
 
 /** Ranks that are missing from a run because the others continued without them. */
 export function lostRanksOf({ lostMembers = [] }: Pick<RunRecord, 'lostMembers'>): number[] {
   return lostMembers.map(({ rank }) => rank);
+}
+
+/** The ranks that keep members of the ensemble: those that are not missing, or rank 0 where all ranks train one model. */
+export function memberRanksOf({
+  plan,
+  lostMembers,
+  config,
+}: Pick<RunRecord, 'plan' | 'lostMembers' | 'config'>): number[] {
+  if (strategyRules[config.strategy.kind].isOneModel) return [0];
+  const lost = lostRanksOf({ ...(lostMembers && { lostMembers }) });
+  return plan.map(({ rank }) => rank).filter((rank) => !lost.includes(rank));
 }
 
 /** `3 of 4 members since epoch 5: rank 3 was killed by SIGKILL`, with epochs from 1; null if no member is missing. */
