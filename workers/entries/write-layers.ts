@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type LayersReply, type LayersTask, layersTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { startBackend } from '../backends/backend.ts';
 import { writeLayersModel } from '../checkpoints/layers-model.ts';
+import { innerBatchOf } from '../member/tasks/inner-members.ts';
 import { RunModels } from '../project/rebuild-model.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { topologyOf } from '../tensorflow/topology.ts';
@@ -20,6 +21,7 @@ async function writeAll(task: LayersTask): Promise<string[]> {
   for (const { rank, name } of task.members) {
     const model = await models.withWeights(rank, name);
     refuseDrawnMasks(model, rank);
+    refuseInnerMembers(model, rank);
     const folder = join(task.into, `rank-${rank}`, name);
     await mkdir(folder, { recursive: true });
     await writeLayersModel(model, folder);
@@ -33,6 +35,14 @@ function refuseDrawnMasks(model: LayersModel, rank: number): void {
   throw new Error(
     `The model of rank ${rank} has dropout masks that were drawn (--method mc-dropout), and the format tfjs has no layer for them. ` +
       'Export the format ensemble, onnx or pytorch.',
+  );
+}
+
+function refuseInnerMembers(model: LayersModel, rank: number): void {
+  if (innerBatchOf(model) === null) return;
+  throw new Error(
+    `The model of rank ${rank} has inner members, and the format tfjs has no layers for them. Make them into members ` +
+      '(tutti ensemble <run> --method unroll), and export those.',
   );
 }
 

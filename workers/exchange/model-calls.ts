@@ -1,3 +1,4 @@
+import { InnerLayer } from '../tensorflow/layers/inner/inner-layer.ts';
 import type { LayersModel, SymbolicTensor } from '../tensorflow/tf.ts';
 
 export type Layer = LayersModel['layers'][number];
@@ -123,9 +124,10 @@ export class UnsupportedLayerError extends Error {
   /** @param reason what cannot be exported, such as `its option stateful` @param format the name of the format */
   constructor(layer: Layer, format: string, reason = '') {
     const what = reason === '' ? 'has no counterpart there' : `cannot be written there: ${reason}`;
-    super(
-      `Layer "${layer.name}" (${layer.getClassName()}) cannot be exported to ${format}: it ${what}. ` +
-        'Export the checkpoints, or the format tfjs, which has every layer.',
-    );
+    const remedy =
+      layer instanceof InnerLayer
+        ? 'Make its inner members into members (tutti ensemble <run> --method unroll), and export those.'
+        : 'Export the checkpoints, or the format tfjs, which has every layer.';
+    super(`Layer "${layer.name}" (${layer.getClassName()}) cannot be exported to ${format}: it ${what}. ${remedy}`);
   }
 }

@@ -6,7 +6,7 @@ import type { Batch } from '../data/dataset.ts';
 import type { Field, Fields } from '../data/fields.ts';
 import { modelInputs } from '../member/batch-tensors.ts';
 import { outputsOf } from '../member/member.ts';
-import { outputCount } from '../member/tasks/further-outputs.ts';
+import { outputCount } from '../../core/metrics/registry/task-kinds.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
 import { type EnsembleInput, type PreparedInput, prepareInput } from './inputs.ts';

@@ -38,22 +38,33 @@ export function targetTensor({ targets, targetShape }: Batch): Tensor {
   return tf.tensor(targets, targetShape, dtypeOf(targets));
 }
 
-/** @param features the batch's features as a tensor, where there is one already */
-export function lossInputsOf(batch: Batch, features?: Tensor): LossInputs {
+/** Repeats a batch's values k times, one copy after the other: `[B, ...]` to `[k·B, ...]`. */
+export function repeated(values: Tensor, times: number): Tensor {
+  return times === 1 ? values : tf.tile(values, [times, ...values.shape.slice(1).map(() => 1)]);
+}
+
+/**
+ * @param features the batch's features as a tensor, where there is one already
+ * @param rowsPerSample k where the model returns `[k·B, ...]`: all values then have k·B rows
+ */
+export function lossInputsOf(batch: Batch, features?: Tensor, rowsPerSample = 1): LossInputs {
   const { extraInputs = {}, extraTargets = {}, weights, mask, featureShape, targetShape } = batch;
   const [size] = featureShape;
+  const rows = (values: Tensor): Tensor => repeated(values, rowsPerSample);
+  const rowsOf = (fields: Fields): Record<string, Tensor> =>
+    Object.fromEntries(Object.entries(tensorsOf(fields, size)).map(([name, values]) => [name, rows(values)]));
   return {
     get inputs() {
-      return { features: features ?? tf.tensor(batch.features, featureShape), ...tensorsOf(extraInputs, size) };
+      return { features: rows(features ?? tf.tensor(batch.features, featureShape)), ...rowsOf(extraInputs) };
     },
     get extraTargets() {
-      return tensorsOf(extraTargets, size);
+      return rowsOf(extraTargets);
     },
     get weights() {
-      return weights === undefined ? null : tf.tensor(weights, [size]);
+      return weights === undefined ? null : rows(tf.tensor(weights, [size]));
     },
     get mask() {
-      return mask === undefined ? null : tf.tensor(Float32Array.from(mask), targetShape);
+      return mask === undefined ? null : rows(tf.tensor(Float32Array.from(mask), targetShape));
     },
   };
 }

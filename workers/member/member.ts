@@ -1,9 +1,18 @@
 import type { WeightGroup } from '../../core/protocol/run/optimizers/optimizer-config.ts';
 import type { Batch } from '../data/dataset.ts';
 import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../tensorflow/tf.ts';
-import { batchTensors, type LossInputs, lossInputsOf, modelInputs, partnersOf, targetTensor } from './batch-tensors.ts';
+import {
+  batchTensors,
+  type LossInputs,
+  lossInputsOf,
+  modelInputs,
+  partnersOf,
+  repeated,
+  targetTensor,
+} from './batch-tensors.ts';
 import { type Constraint, constrain, constraintsOf } from './constraints.ts';
 import { ForwardPass } from './forward-pass.ts';
+import { innerBatchOf } from './tasks/inner-members.ts';
 import { type GradientLimits, limitGradients } from '../optimizers/clipping.ts';
 import type { Optimizer, UpdateSettings } from '../optimizers/optimizers.ts';
 import { freezeWeights, WeightGroups } from './updates/weight-groups.ts';
@@ -53,6 +62,8 @@ export class Member {
   readonly average: WeightAverage | null;
   private readonly loss: LossFunction;
   private readonly penalties: readonly Penalty[];
+  /** Rows that the model returns for each sample in training: more than one where it has inner members. */
+  private readonly rowsPerSample: number;
 
   constructor(
     model: LayersModel,
@@ -72,6 +83,7 @@ export class Member {
     this.average =
       averageDecay === 0 ? null : new WeightAverage(averageDecay, trainedWeightNames(model), this.variables);
     this.penalties = penaltiesOf(model);
+    this.rowsPerSample = innerBatchOf(model)?.rowsPerSample ?? 1;
   }
 
   /**
@@ -80,10 +92,11 @@ export class Member {
    */
   async lossAndGradients(batch: Batch, position: StepPosition): Promise<LossAndGradients> {
     return await this.gradientsOf(() => {
-      const [features, targets] = batchTensors(batch);
+      const [features, ofSamples] = batchTensors(batch);
+      const targets = repeated(ofSamples, this.rowsPerSample);
       const inputs = modelInputs(this.model, batch, features);
-      const of = lossInputsOf(batch, features);
-      const mixed = mixedTargets(batch, features);
+      const of = lossInputsOf(batch, features, this.rowsPerSample);
+      const mixed = mixedTargets(batch, features, this.rowsPerSample);
       return () => {
         const outputs = outputsOf(this.model, inputs, true);
         const own = this.loss(outputs, targets, position, of);
@@ -135,10 +148,14 @@ export class Member {
 }
 
 /** The targets of the samples that were mixed into a batch; null where none were. */
-function mixedTargets(batch: Batch, features: Tensor) {
+function mixedTargets(batch: Batch, features: Tensor, rowsPerSample: number) {
   const partners = partnersOf(batch);
   if (partners === null) return null;
-  return { targets: targetTensor(partners), of: lossInputsOf(partners, features), share: batch.mixed?.share ?? 1 };
+  return {
+    targets: repeated(targetTensor(partners), rowsPerSample),
+    of: lossInputsOf(partners, features, rowsPerSample),
+    share: batch.mixed?.share ?? 1,
+  };
 }
 
 /** λ·own + (1 − λ)·others */

@@ -53,7 +53,9 @@ function activationOf(tensor: SymbolicTensor): string | null {
     return activationOf(inner[tensor.outputTensorIndex ?? 0] ?? inner[0]);
   }
   if (kind === 'Softmax') return 'softmax';
+  if (kind === 'MeanOfMembers') return activationOf(tensor.inputs[tensor.outputTensorIndex ?? 0]);
   if (passingLayers.has(kind)) return tensor.inputs.length === 1 ? activationOf(tensor.inputs[0]) : null;
   const { activation } = layer.getConfig();
+  if (kind === 'Activation' && activation === 'linear') return activationOf(tensor.inputs[0]);
   return typeof activation === 'string' ? activation : null;
 }

@@ -15,6 +15,7 @@ import { RunModels } from '../project/rebuild-model.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { unregisteredClasses } from '../tensorflow/topology.ts';
 import { architectureDifference, averageWeights } from './average-weights.ts';
+import { countInnerMembers } from './unrolled-topology.ts';
 
 /** A model of the new ensemble. */
 export interface Draft {
@@ -84,6 +85,15 @@ export class Candidates {
       found.set(key, [...(found.get(key) ?? []), candidate]);
     }
     return [...found.values()];
+  }
+
+  /** Of each candidate the number of inner members. @throws Error where a model has none */
+  async innerMembers(): Promise<number[]> {
+    const counts: number[] = [];
+    for (let candidate = 0; candidate < this.count; candidate++) {
+      counts.push(countInnerMembers(await this.topology(candidate), this.nameOf(candidate)));
+    }
+    return counts;
   }
 
   /** The configuration of a candidate's run. */

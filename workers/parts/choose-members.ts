@@ -9,6 +9,8 @@ export type ChoiceRequest = Pick<CombineTask, 'method' | 'rounds' | 'tolerance' 
   count: number;
   /** Positions of the candidates of the same member, in order of time. */
   trajectories: readonly (readonly number[])[];
+  /** Of each candidate the number of inner members, where these become members; else empty. */
+  innerMembers: readonly number[];
 };
 
 /** What a choice knows of the candidates on held-out samples. */
@@ -21,7 +23,13 @@ export interface ChoiceSamples {
 }
 
 /** Chooses the members without looking at samples; null where the method needs them. */
-export function chooseWithoutSamples({ method, count, trajectories, samples }: ChoiceRequest): Choice | null {
+export function chooseWithoutSamples({
+  method,
+  count,
+  trajectories,
+  innerMembers,
+  samples,
+}: ChoiceRequest): Choice | null {
   const all = Array.from({ length: count }, (_, candidate) => candidate);
   switch (method) {
     case 'soup':
@@ -32,6 +40,8 @@ export function chooseWithoutSamples({ method, count, trajectories, samples }: C
       return { members: trajectories.flatMap((own) => repeated(own, samples)), path: [] };
     case 'mc-dropout':
       return { members: all.flatMap((candidate) => repeated([candidate], samples)), path: [] };
+    case 'unroll':
+      return { members: all.flatMap((candidate) => repeated([candidate], innerMembers[candidate])), path: [] };
     default:
       return null;
   }

@@ -74,7 +74,8 @@ async function readHeld(
 }
 
 async function choose(request: CombineTask, candidates: Candidates, held: Held): Promise<Choice> {
-  const asked = { ...request, count: candidates.count, trajectories: candidates.trajectories };
+  const innerMembers = request.method === 'unroll' ? await candidates.innerMembers() : [];
+  const asked = { ...request, count: candidates.count, trajectories: candidates.trajectories, innerMembers };
   const fixed = chooseWithoutSamples(asked);
   if (fixed !== null) return fixed;
   const { task, validation, criterion, rows } = held;

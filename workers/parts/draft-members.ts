@@ -7,6 +7,7 @@ import type { Candidates, Draft } from './candidates.ts';
 import type { Choice } from './choose-members.ts';
 import { computeRunningStatistics, isRunningStatistic, type StatisticsSource } from './running-statistics.ts';
 import { sampledTopology } from './sampled-topology.ts';
+import { unrolledMembers } from './unrolled.ts';
 import { noiseOf, sampleWeights, Trajectory, type TrajectoryMoments } from './swag.ts';
 
 /** A model that becomes a member. */
@@ -27,6 +28,7 @@ export async function draftMembers(
 ): Promise<MemberDraft[]> {
   if (request.method === 'swag') return drawSwag(request, candidates, members, train);
   if (request.method === 'mc-dropout') return drawDropout(candidates, members);
+  if (request.method === 'unroll') return unroll(candidates, members);
   const known = new Map<string, MemberDraft>();
   const drafts: MemberDraft[] = [];
   for (const parts of members) {
@@ -50,6 +52,18 @@ async function drawDropout(candidates: Candidates, members: Choice['members']): 
     const { seed } = candidates.configOf(candidate);
     const topology = sampledTopology(trained.topology, { seed, draw }, candidates.nameOf(candidate));
     drafts.push({ ...trained, topology, isCopy: false });
+  }
+  return drafts;
+}
+
+/** The inner members of a candidate follow each other. */
+async function unroll(candidates: Candidates, members: Choice['members']): Promise<MemberDraft[]> {
+  const drafts: MemberDraft[] = [];
+  for (const candidate of new Set(members.flat())) {
+    const { topology, tensors } = await candidates.meanOf([candidate]);
+    await candidates.requireRegistered(candidate, topology);
+    const own = await unrolledMembers({ topology, tensors }, candidates.nameOf(candidate));
+    drafts.push(...own.map((member) => ({ ...member, parts: [candidate], isCopy: false })));
   }
   return drafts;
 }

@@ -37,6 +37,7 @@ import type { Controls } from '../training/controls.ts';
 import { Throttle } from '../training/throttle.ts';
 import { type LossInputs, requireInputs } from '../member/batch-tensors.ts';
 import { taskLoss } from '../member/weighted-loss.ts';
+import { requireEvenBatches, requireInnerMembers } from '../member/tasks/inner-members.ts';
 import { type LossFunction, Member } from '../member/member.ts';
 import { createOptimizer } from '../optimizers/optimizers.ts';
 import { RunFiles } from '../member/run-files.ts';
@@ -148,6 +149,7 @@ function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeede
     requireCounted(dataset);
     task.check(model, dataset);
   }
+  requireInnerMembers(model, task, config);
   const optimizerOf = (variables: Variable[]) =>
     // A sharded run's strategy keeps the optimizer's state, one slice on each rank.
     createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables);
@@ -173,8 +175,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const room = new SaveRoom({ report, controls, position });
   const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt, room);
   if (placement.rank === 0) await saveTargets(files, data);
-  const preprocessing = preprocessingOf(data);
-  if (placement.rank === 0 && preprocessing !== null) await files.savePreprocessing(preprocessing);
+  if (placement.rank === 0) await savePreprocessing(files, data);
   const batches = augmentedBatches(openBatches(streamReader(config, seeder.seed, placement.rank)), {
     augmentation: config.augmentation,
     normalization: data.train.normalization,
@@ -186,6 +187,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const kind = data.train.stream === undefined ? samplerOf(config) : 'sequential';
   const samples = { kind, length: rows?.length ?? batches.length, rows };
   const sampler = samplerFor(config, samples, seeder.seed, placement.rank);
+  requireEvenBatches(member.model, sampler);
   batches.follow?.(sampler);
   const callbacks = [
     seeder,
@@ -254,6 +256,12 @@ function callbacksOf(
 async function saveTargets(files: RunFiles, { validation, test }: Splits): Promise<void> {
   if (validation !== undefined) await files.saveTargets('validation', validation);
   if (test !== undefined) await files.saveTargets('test', test);
+}
+
+/** Saves what was fitted on the training split, if anything. */
+async function savePreprocessing(files: RunFiles, data: Splits): Promise<void> {
+  const preprocessing = preprocessingOf(data);
+  if (preprocessing !== null) await files.savePreprocessing(preprocessing);
 }
 
 function lossOf({ project, task, hyperparameters, config }: Shared): LossFunction {

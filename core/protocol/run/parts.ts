@@ -1,7 +1,16 @@
 import { z } from 'zod';
 
 /** How an ensemble is made from checkpoints that exist already. */
-export const partMethods = ['greedy', 'smallest', 'soup', 'greedy-soup', 'snapshots', 'swag', 'mc-dropout'] as const;
+export const partMethods = [
+  'greedy',
+  'smallest',
+  'soup',
+  'greedy-soup',
+  'snapshots',
+  'swag',
+  'mc-dropout',
+  'unroll',
+] as const;
 export type PartMethod = (typeof partMethods)[number];
 
 /** By what members are chosen: the NLL of their mixture in nats, or the pinball loss of their mean quantiles in the unit of the targets. */

@@ -110,6 +110,7 @@ function verbOf({ record, combined: { members } }: CombinedRun): string {
   const method = record.parts?.method;
   const number = count(members.length, 'member');
   if (method === 'swag' || method === 'mc-dropout') return `Drew ${number}`;
+  if (method === 'unroll') return `Unrolled ${number}`;
   return `Chose ${number}${members[0].length > 1 ? ` (the mean of ${members[0].length} weights)` : ''}`;
 }
 

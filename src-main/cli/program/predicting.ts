@@ -35,10 +35,10 @@ function addEnsemble(program: Command): void {
   program
     .command('ensemble')
     .description(
-      'make a run from checkpoints of runs: chosen members, averaged weights, snapshots of one member, or draws with SWAG and MC dropout',
+      'make a run from checkpoints of runs: chosen members, averaged weights, snapshots of one member, draws with SWAG and MC dropout, or inner members of one network',
     )
     .argument('<runs...>', 'runs of the same task and data by their ids, names or folders')
-    .addOption(new Option('-m, --method <method>', 'how members are chosen').choices(partMethods).default('greedy'))
+    .addOption(new Option('-m, --method <method>', 'how members are made').choices(partMethods).default('greedy'))
     .requiredOption('--name <name>', 'name of the new run')
     .option(
       '--set <name>',

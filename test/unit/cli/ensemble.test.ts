@@ -92,6 +92,10 @@ describe('tutti ensemble', () => {
     const parts = { method: 'swag' as const, sources: candidates, members: drawn.members };
     const lines = describeCombined({ ...made, record: runRecord({ parts }), combined: drawn });
     expect(lines[0]).toBe('Drew 2 members from 2 checkpoints.');
+    const inner = runRecord({ parts: { ...parts, method: 'unroll' } });
+    expect(describeCombined({ ...made, record: inner, combined: drawn })[0]).toBe(
+      'Unrolled 2 members from 2 checkpoints.',
+    );
     const printed: unknown = JSON.parse(toJson(outputOf(made)));
     expect(ensembleOutputSchema.parse(printed)).toEqual(outputOf(made));
   });

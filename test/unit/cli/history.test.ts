@@ -67,6 +67,14 @@ describe('the history of a run', () => {
     expect(describeRun({ folder: '/runs/1', name: 'made', record: made, ...nothing })).toContain(line);
   });
 
+  it('numbers the inner members of a checkpoint', () => {
+    const made = runRecord({ parts: { method: 'unroll', sources: drawn, members: [[0], [0], [1]] } });
+    const nothing = { history: [], forks: [], forkPoints: [] };
+    const lines = describeRun({ folder: '/runs/1', name: 'made', record: made, ...nothing });
+    expect(lines).toContain('  rank 1: inner member 1 of epoch-4 of rank 2 of run-0');
+    expect(lines).toContain('  rank 2: inner member 0 of epoch-5 of rank 2 of run-0');
+  });
+
   const events = [
     runEvent({ kind: 'finished', message: 'The run ended: finished.' }),
     runEvent({ kind: 'lost', attempt: 2, message: 'Rank 1 was killed.' }),

@@ -10,7 +10,7 @@ function expectClose(found: ArrayLike<number>, expected: readonly number[]): voi
 }
 
 const logarithms = (...rows: number[][]) => rows.map((row) => Float64Array.from(row, Math.log));
-const usual = { rounds: 25, tolerance: 0, count: 3, samples: 2, trajectories: [[0, 2], [1]] };
+const usual = { rounds: 25, tolerance: 0, count: 3, samples: 2, trajectories: [[0, 2], [1]], innerMembers: [2, 1, 3] };
 const dataset = createDataset({
   name: 'values',
   featureShape: [1],
@@ -54,6 +54,8 @@ describe('members of an ensemble from parts', () => {
     expect(chooseWithoutSamples({ ...usual, method: 'swag' })?.members).toEqual(drawn);
     const draws = chooseWithoutSamples({ ...usual, method: 'mc-dropout' });
     expect(draws?.members).toEqual([[0], [0], [1], [1], [2], [2]]);
+    const inner = chooseWithoutSamples({ ...usual, method: 'unroll' });
+    expect(inner?.members).toEqual([[0], [0], [1], [2], [2], [2]]);
   });
 
   it('are averaged as long as the NLL does not rise', async () => {

@@ -1,7 +1,6 @@
 import { type Dataset, valuesPerTarget } from '../../data/dataset.ts';
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import { outputCount, type TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
-import { outputCount } from './further-outputs.ts';
 
 /** T, targets of a sample, or of each of its positions. */
 export function targetColumns(dataset: Dataset): number {

@@ -1,4 +1,4 @@
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import { outputCount, type TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { type LayersModel, tf, type Tensor } from '../../tensorflow/tf.ts';
 import { positionsOf } from './positions.ts';
@@ -15,11 +15,6 @@ export interface OutputSpec {
   classNames?: readonly string[];
   /** Levels of the task `quantile-regression`. */
   quantiles?: readonly number[];
-}
-
-/** How many outputs of a model a task has. */
-export function outputCount(kind: TaskKind): number {
-  return kind === 'heteroscedastic-regression' ? 2 : 1;
 }
 
 /**

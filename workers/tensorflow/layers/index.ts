@@ -1,6 +1,7 @@
 import { correctActivations } from './activations.ts';
 import { correctConvolutions } from './convolutions.ts';
 import { correctInitializers } from './initializers.ts';
+import { registerInnerLayers } from './inner/index.ts';
 import { correctNormalization } from './normalization.ts';
 import { refuseOptions } from './refused-options.ts';
 import { registerSampledDropout } from './sampled-dropout.ts';
@@ -12,5 +13,6 @@ export function correctLayers(): void {
   correctInitializers();
   correctNormalization();
   registerSampledDropout();
+  registerInnerLayers();
   refuseOptions();
 }

@@ -64,8 +64,8 @@ export function replaceCall(
 }
 
 /** A view of a layer with other values of some properties; the layer itself does not change. */
-export function viewOf(layer: TensorflowLayer, properties: Partial<TensorflowLayer>): TensorflowLayer {
-  const view = Object.create(layer) as TensorflowLayer;
+export function viewOf<L extends TensorflowLayer>(layer: L, properties: Partial<L>): L {
+  const view = Object.create(layer) as L;
   for (const [name, value] of Object.entries(properties)) Object.defineProperty(view, name, { value, writable: true });
   return view;
 }

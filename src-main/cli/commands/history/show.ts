@@ -1,6 +1,6 @@
 import { type AttemptHistory, attemptHistory } from '../../../../core/protocol/history/history.ts';
 import type { ForkPoint } from '../../../../core/protocol/history/fork.ts';
-import { nameOrigin, originsOf, type Parts } from '../../../../core/protocol/run/parts.ts';
+import { nameOrigin, originsOf, type PartMethod, type Parts } from '../../../../core/protocol/run/parts.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { leavesOf } from '../../../../core/options/index.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
@@ -63,13 +63,25 @@ export function describeRun({ folder, name, record, history, forks, forkPoints }
 
 function describeMembers(parts: Parts): string[] {
   const { method, members } = parts;
-  const drawn = { swag: 'drawn around the mean of ', 'mc-dropout': 'dropout masks drawn for ' };
   return originsOf(parts).map((origins, rank) => {
-    const mean = members[rank].length > 1 ? 'the mean of ' : '';
-    const made = method === 'swag' || method === 'mc-dropout' ? drawn[method] : mean;
     const named = origins.map((origin) => `${nameOrigin(origin)} of rank ${origin.first.rank} of ${origin.first.run}`);
-    return printableLine(`  rank ${rank}: ${made}${named.join(', ')}`);
+    return printableLine(`  rank ${rank}: ${howMade(method, members, rank)}${named.join(', ')}`);
   });
+}
+
+/** What a member is of its checkpoints. */
+function howMade(method: PartMethod, members: Parts['members'], rank: number): string {
+  const own = members[rank];
+  switch (method) {
+    case 'swag':
+      return 'drawn around the mean of ';
+    case 'mc-dropout':
+      return 'dropout masks drawn for ';
+    case 'unroll':
+      return `inner member ${members.slice(0, rank).filter(([source]) => source === own[0]).length} of `;
+    default:
+      return own.length > 1 ? 'the mean of ' : '';
+  }
 }
 
 function describeAttempt({ attempt, changes, hasNewSource, ending }: AttemptHistory): string[] {

@@ -1,0 +1,3 @@
+import { describeInnerLayers } from './describe-inner-layers.ts';
+
+describeInnerLayers('wasm');
