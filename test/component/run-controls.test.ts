@@ -4,7 +4,7 @@ import type { RunEvent, RunStatus } from '../../core/protocol/run/record.ts';
 import ToastStack from '../../src-renderer/components/frame/ToastStack.vue';
 import RunBody from '../../src-renderer/views/run/RunBody.vue';
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
-import { buttonNamed, mountPage, type MountedPage } from './mount-page.ts';
+import { buttonNamed, type HubAnswers, mountPage, type MountedPage } from './mount-page.ts';
 
 const paused: RunEvent = {
   time: '2026-01-01T00:00:01.000Z',
@@ -23,7 +23,7 @@ interface Page extends MountedPage {
   labels: () => string[];
 }
 
-async function open(status: RunStatus, changes: Partial<RunView> = {}): Promise<Page> {
+async function open(status: RunStatus, changes: Partial<RunView> = {}, answers: HubAnswers = {}): Promise<Page> {
   const own = { record: runRecord({ status }), row: runRow({ status }) };
   const page = await mountPage(
     { components: { RunBody, ToastStack }, template: '<RunBody id="r" tab="configuration" /><ToastStack />' },
@@ -33,6 +33,8 @@ async function open(status: RunStatus, changes: Partial<RunView> = {}): Promise<
       series: () => ({ series: [] }),
       deviceLoads: () => [],
       attemptCommands: () => [],
+      previewResume: () => ({ hasChangedCode: false }),
+      ...answers,
       describeProject: () => {
         throw new Error('The project is gone.');
       },
@@ -145,8 +147,37 @@ describe('the controls of a run', () => {
     const reads = () => page.calls.filter(([method]) => method === 'run').length;
     const before = reads();
     buttonNamed('Resume').click();
-    await expect.poll(page.requests).toEqual([['resumeRun', 'r', {}, null]]);
+    await expect.poll(page.requests).toEqual([['resumeRun', 'r', {}, null, false]]);
     await expect.poll(reads).toBe(before + 1);
+  });
+
+  it.each([
+    ['Use the kept code', false],
+    ['Use the present code', true],
+  ])('ask for the code where the project has changed: %s', async (button, currentSource) => {
+    const page = await open('stopped', {}, { previewResume: () => ({ hasChangedCode: true }) });
+    buttonNamed('Resume').click();
+    await expect
+      .poll(() => document.querySelector('[role=alertdialog]')?.textContent)
+      .toContain("The project's code has changed since the run trained.");
+    expect(page.requests()).toEqual([]);
+    buttonNamed(button).click();
+    await expect.poll(page.requests).toEqual([['resumeRun', 'r', {}, null, currentSource]]);
+    await expect.poll(() => document.querySelector('[role=alertdialog]')).toBeNull();
+  });
+
+  it('do not resume where the question is left unanswered, and say why a preview fails', async () => {
+    const page = await open('stopped', {}, { previewResume: () => ({ hasChangedCode: true }) });
+    buttonNamed('Resume').click();
+    await expect.poll(() => document.querySelector('[role=alertdialog]')).not.toBeNull();
+    buttonNamed('Cancel').click();
+    await expect.poll(() => document.querySelector('[role=alertdialog]')).toBeNull();
+    expect(page.requests()).toEqual([]);
+    page.wrapper.unmount();
+    const failed = await open('stopped', {}, { previewResume: () => Promise.reject(new Error('No such folder.')) });
+    buttonNamed('Resume').click();
+    await expect.poll(() => toast(failed)).toContain('No such folder.');
+    expect(failed.requests()).toEqual([]);
   });
 });
 
@@ -196,7 +227,7 @@ describe('a run with missing members', () => {
     const page = await open('finished', { record: runRecord({ status: 'finished', plan, lostMembers }) });
     expect(missing(page)).toContain('1 of 2 members since epoch 5: rank 1 was killed by SIGKILL.');
     buttonNamed('Complete rank 1').click();
-    await expect.poll(page.requests).toEqual([['resumeRun', 'r', {}, 1]]);
+    await expect.poll(page.requests).toEqual([['resumeRun', 'r', {}, 1, false]]);
   });
 
   it('offers no completion while it trains', async () => {

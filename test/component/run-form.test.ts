@@ -4,6 +4,7 @@ import { describeOptions } from '../../core/options/index.ts';
 import type { RunPreview, RunRequest } from '../../core/protocol/pages/project-views.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
 import ConfigurePage from '../../src-renderer/views/configure/ConfigurePage.vue';
+import { runRecord, runView } from '../unit/renderer/run-fixtures.ts';
 import { buttonNamed, mountPage } from './mount-page.ts';
 
 const preview = (changes: Partial<RunPreview> = {}): RunPreview => ({
@@ -157,5 +158,48 @@ describe('the form of a run', () => {
       .poll(() => calls.filter(([method]) => method === 'startRun'))
       .toEqual([['startRun', { projectFolder: '/blobs', overrides: {}, name: 'mine', out: null, detach: true }]]);
     await expect.poll(() => router.currentRoute.value.fullPath).toBe('/runs/r9');
+  });
+});
+
+describe('the choice of the code', () => {
+  async function openResume(hasChangedCode: boolean) {
+    const page = await mountPage(
+      {
+        components: { ConfigurePage, TooltipProvider },
+        template: '<TooltipProvider><ConfigurePage /></TooltipProvider>',
+      },
+      { address: '/configure?resume=r1' },
+      {
+        run: () => runView({ record: runRecord({ id: 'r1', status: 'stopped' }) }),
+        health: () => ({ devices: [] }),
+        previewResume: () => ({ ...preview(), hasChangedCode }),
+      },
+    );
+    await expect.poll(() => page.wrapper.find('.summary h3').exists()).toBe(true);
+    await expect.poll(() => page.calls.some(([method]) => method === 'previewResume')).toBe(true);
+    return page;
+  }
+
+  it('is offered where the project has changed since the run trained, and the kept code is chosen', async () => {
+    const { wrapper, calls } = await openResume(true);
+    await expect.poll(() => wrapper.find('.code-choice').exists()).toBe(true);
+    const notice = wrapper.get('.code-choice [role=status]');
+    expect(notice.text()).toContain('Training uses the code that the run kept.');
+    await wrapper.get('.code-choice input').setValue(true);
+    expect(notice.text()).toContain('Training uses the present code.');
+    await expect
+      .poll(() => calls.filter(([method]) => method === 'previewResume').at(-1))
+      .toEqual(['previewResume', 'r1', {}, true]);
+    await expect.poll(() => wrapper.get<HTMLButtonElement>('.summary .primary').element.disabled).toBe(false);
+    await wrapper.get('.summary .primary').trigger('click');
+    await expect
+      .poll(() => calls.find(([method]) => method === 'resumeRun'))
+      .toEqual(['resumeRun', 'r1', {}, null, true]);
+  });
+
+  it('is not offered where it has not', async () => {
+    const { wrapper } = await openResume(false);
+    await expect.poll(() => wrapper.get<HTMLButtonElement>('.summary .primary').element.disabled).toBe(false);
+    expect(wrapper.find('.code-choice').exists()).toBe(false);
   });
 });

@@ -103,7 +103,12 @@ export const attemptSchema = z.strictObject({
   /** Ranks of missing members that it completed alone; absent where all ranks that were not lost trained. */
   completes: z.array(z.int()).optional(),
   /** SHA-256 of the project's source files, and their git commit; null if there was none. */
-  sourceHash: z.string().length(64).nullable().optional(),
+  sourceHash: z
+    .string()
+    // It names a folder of the run.
+    .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in 64 hexadecimal digits')
+    .nullable()
+    .optional(),
   gitCommit: z.string().nullable().optional(),
   environment: environmentSchema.optional(),
 });

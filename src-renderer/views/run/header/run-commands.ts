@@ -16,8 +16,10 @@ export interface RunCommands {
   checkpointNow: () => Promise<void>;
   /** `before` holds the values that undoing sets. */
   change: (changes: SettingChanges, before: SettingChanges) => Promise<void>;
-  /** Starts a run again that has ended. */
-  resume: () => Promise<void>;
+  /** Starts a run again that has ended. Where the project's code has changed since, it asks which code to use, and `ask` shows the question. */
+  resume: (ask: () => void) => Promise<void>;
+  /** Starts it with the code that the run kept, or with the project's present code. */
+  resumeWith: (code: 'kept' | 'present') => Promise<void>;
   /** Trains a missing member alone, up to where the others ended. */
   complete: (rank: number) => Promise<void>;
 }
@@ -41,11 +43,19 @@ export function runCommands(
     return send({ action: 'checkpoint', name }, () => `Every rank saves its weights at its next step, as "${name}".`);
   }
 
-  const start = (rank: number | null): Promise<void> =>
+  const start = (rank: number | null, currentSource = false): Promise<void> =>
     toasts.attempt(async () => {
-      await hub.resumeRun(run.id, {}, rank);
+      await hub.resumeRun(run.id, {}, rank, currentSource);
       await run.refresh();
     });
+
+  async function resume(ask: () => void): Promise<void> {
+    await toasts.attempt(async () => {
+      const { hasChangedCode = false } = await hub.previewResume(run.id, {});
+      if (hasChangedCode) ask();
+      else await start(null);
+    });
+  }
 
   const change = (changes: SettingChanges, before: SettingChanges): Promise<void> =>
     toasts.attempt(async () => {
@@ -61,8 +71,9 @@ export function runCommands(
     unpause: () => send({ action: 'resume' }),
     checkpointNow,
     change,
-    resume: () => start(null),
-    complete: start,
+    resume,
+    resumeWith: (code) => start(null, code === 'present'),
+    complete: (rank) => start(rank),
   };
 }
 

@@ -6,9 +6,9 @@ import { isPausedBy } from '../run-facts.ts';
 import { type RunCommands, runCommands } from './run-commands.ts';
 
 /** A command that the user must confirm. */
-export type ConfirmedCommand = 'stop' | 'abort';
+export type ConfirmedCommand = 'stop' | 'abort' | 'resume';
 
-export interface RunControl extends Pick<RunCommands, 'change' | 'resume' | 'complete'> {
+export interface RunControl extends Pick<RunCommands, 'change' | 'complete'> {
   /** Whether the run is training and this machine can reach it. */
   canControl: ComputedRef<boolean>;
   /** Whether the run ended early, and has a state from which it can go on. */
@@ -19,6 +19,9 @@ export interface RunControl extends Pick<RunCommands, 'change' | 'resume' | 'com
   ask(command: ConfirmedCommand): void;
   confirm(): Promise<void>;
   stopAtEpochEnd(): Promise<void>;
+  resume(): Promise<void>;
+  /** Resumes with the project's present code instead of the code that the run kept. */
+  resumeWithPresentCode(): Promise<void>;
   togglePause(): Promise<void>;
   checkpointNow(): Promise<void>;
 }
@@ -40,11 +43,17 @@ export function useRunControl(run: RunStore): RunControl {
     asked.value = null;
     if (command === 'abort') await commands.abort();
     if (command === 'stop') await commands.stopNow();
+    if (command === 'resume') await commands.resumeWith('kept');
   }
 
   async function stopAtEpochEnd(): Promise<void> {
     asked.value = null;
     await commands.stopAtEpochEnd();
+  }
+
+  async function resumeWithPresentCode(): Promise<void> {
+    asked.value = null;
+    await commands.resumeWith('present');
   }
 
   return {
@@ -60,7 +69,8 @@ export function useRunControl(run: RunStore): RunControl {
     togglePause: () => ifControlled(isPaused.value ? commands.unpause : commands.pause),
     checkpointNow: () => ifControlled(commands.checkpointNow),
     change: commands.change,
-    resume: commands.resume,
+    resume: () => commands.resume(() => (asked.value = 'resume')),
+    resumeWithPresentCode,
     complete: commands.complete,
   };
 }

@@ -76,6 +76,22 @@ describe('the run record', () => {
     await writeFile(path, text.replace('"created"', '"paused"'));
     await expect(readRunRecord(folder)).rejects.toThrow(/does not follow the format of a run record[^]*at status/);
   });
+
+  it('refuses a hash of the source that is a path: it names a folder', async () => {
+    const folder = await temporaryFolder();
+    const attempt = { attempt: 1, startedAt: '2026-01-02T03:04:05.000Z', endedAt: null, status: 'created' } as const;
+    const crafted = `../${'a'.repeat(61)}`;
+    await createRunFolder(folder, runRecord({ attempts: [{ ...attempt, sourceHash: crafted }] }));
+    await expect(readRunRecord(folder)).rejects.toThrow(
+      /does not follow the format[^]*must be a SHA-256 in 64 hexadecimal digits[^]*sourceHash/,
+    );
+    const path = join(folder, 'run.json');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace(crafted, 'A'.repeat(64)));
+    await expect(readRunRecord(folder)).rejects.toThrow('sourceHash');
+    await writeFile(path, text.replace(crafted, 'a'.repeat(64)));
+    expect((await readRunRecord(folder)).attempts[0].sourceHash).toBe('a'.repeat(64));
+  });
 });
 
 describe('events', () => {
