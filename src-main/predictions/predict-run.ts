@@ -73,7 +73,7 @@ async function ask(
   const opened = await ensembleSource(folder, set);
   const { task, project, device } = opened;
   const question: Question = {
-    message: { ...task, input, output: written, format, withMembers, firstRows } satisfies PredictTask,
+    message: { type: 'predict', ...task, input, output: written, format, withMembers, firstRows } satisfies PredictTask,
     timeoutMs,
     ...(signal && { signal }),
     progress: (message) => progress?.((message as Extract<PredictReply, { type: 'progress' }>).rows),

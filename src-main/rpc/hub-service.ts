@@ -20,6 +20,7 @@ import { previewFork, readForkStart, startFork } from './runs/forks.ts';
 import { readLogs } from './runs/logs.ts';
 import { PageWatches } from './runs/page-watches.ts';
 import { NewSamples } from './runs/new-samples.ts';
+import { OwnSamples } from '../predictions/own-samples.ts';
 import { readPostprocessing } from './runs/postprocessing.ts';
 import { listPredictions, readPredictions } from './runs/predictions.ts';
 import { previewResume, previewRun } from './projects/previews.ts';
@@ -55,6 +56,7 @@ export class HubService {
   readonly #health: HealthReport;
   readonly #evaluations: Evaluations;
   readonly #newSamples: NewSamples;
+  readonly #ownSamples = new OwnSamples();
 
   private constructor(hub: Hub, options: ServiceOptions) {
     this.#options = options;
@@ -110,7 +112,7 @@ export class HubService {
   async close(): Promise<void> {
     await this.#parts.live.close();
     this.#evaluations.close();
-    await this.#newSamples.close();
+    await Promise.all([this.#newSamples.close(), this.#ownSamples.close()]);
     this.#parts.feed.close();
     this.#runs.close();
     await this.#trash.close();
@@ -160,6 +162,7 @@ export class HubService {
       evaluateSet: (id, request) => this.#evaluations.evaluate(id, request),
       predictions: (id, request) => readPredictions(this.#parts, id, request),
       predictionNames: (id) => listPredictions(this.#parts, id),
+      sampleInputs: async (id, request) => this.#ownSamples.read((await this.#parts.hub.find(id)).folder, request),
       sampleForm: (id) => this.#newSamples.form(id),
       predictSamples: (id, file) => this.#newSamples.predict(id, file),
       postprocessing: (id) => readPostprocessing(this.#parts, id),

@@ -20,6 +20,7 @@ const data: PredictionData = {
   classNames: null,
   areHeldOut: false,
   places: null,
+  positions: 1,
 };
 
 const open = (given: PredictionData, address = '/') =>

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import { NewSamples } from '../../src-main/rpc/runs/new-samples.ts';
+import { OwnSamples } from '../../src-main/predictions/own-samples.ts';
+import { readPredictions } from '../../src-main/rpc/runs/predictions.ts';
 import { predictRun } from '../../src-main/predictions/predict-run.ts';
 import { expectKeptAmong } from './expect-predicted.ts';
 import { metricValues, projectFolder, train, useHub } from './harness.ts';
@@ -58,6 +60,7 @@ describe('a table with categories and missing values', () => {
     const outputs = await expectSameAsOnnx(folder, feeds, { rows });
     expect(outputs.sort()).toEqual(['entropy', 'mean', 'members', 'mutual_information']);
     await expectPagePredicts(record.id, folder, input);
+    await expectOwnSamples(record.id, folder, input);
   });
 });
 
@@ -87,4 +90,22 @@ async function expectPagePredicts(id: string, folder: string, input: string): Pr
   const wrong = { ending: 'csv', bytes: new TextEncoder().encode('fare,age\n1,2\n') } as const;
   await expect(samples.predict(id, wrong)).rejects.toThrow('has no column "port"');
   await samples.close();
+}
+
+/** Expects that the process that predicts reads rows of the run's own split as the project's table has them, with the targets that the run kept. */
+async function expectOwnSamples(id: string, folder: string, input: string): Promise<void> {
+  const lines = (await readFile(input, 'utf8')).trimEnd().split('\n');
+  const samples = new OwnSamples();
+  const { inputs, warnings } = await samples.read(folder, { split: 'test', samples: [3, 0] });
+  await samples.close();
+  expect(warnings).toEqual([]);
+  expect(inputs.map(({ sample }) => sample)).toEqual([3, 0]);
+  const kept = await readPredictions({ hub: hub() }, id, { split: 'test', name: 'final' });
+  for (const { sample, parts } of inputs) {
+    const values = parts.flatMap((part) => (part.kind === 'row' ? part.fields.map(({ value }) => value) : []));
+    const cells = lines.map((line) => line.split(',')).find(([fare]) => Number(fare) === values[0]);
+    expect(cells?.[1]).toBe(values[1] === null ? '' : Number(values[1]).toFixed(1));
+    expect(cells?.[2]).toBe(values[2] ?? '');
+    expect(cells?.[5]).toBe(kept?.classNames?.[kept.targets[sample]]);
+  }
 }

@@ -1,20 +1,34 @@
 import { stat } from 'node:fs/promises';
 import type { PredictionColumn } from '../../core/ensemble/columns.ts';
-import { type PredictReply, type PredictTask, predictTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { z } from 'zod';
+import {
+  type InputsReply,
+  type InputsTask,
+  inputsTaskSchema,
+  type PredictReply,
+  type PredictTask,
+  predictTaskSchema,
+} from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { predictFile } from '../inference/predict-file.ts';
 import type { TableInputs } from '../inference/read-inputs.ts';
+import { SampleReader } from '../inference/shown/sample-reader.ts';
+import { startBackend } from '../backends/backend.ts';
 import { type OpenedSource, openSource } from '../project/open-source.ts';
-import type { RunModels } from '../project/rebuild-model.ts';
+import { RunModels } from '../project/rebuild-model.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
 
 /**
- * Entry of the process that predicts files of samples with one ensemble. Started by `src-main/predictions/`, which sends a task, receives how
- * far it is and the reply, then sends the next task or ends the process.
+ * Entry of the process that predicts files of samples with one ensemble, or reads inputs of the samples of one run. Started by `src-main/predictions/`,
+ * which sends a task, receives how far it is and the reply, then sends the next task of the same kind or ends the process.
  */
+
+const taskSchema = z.discriminatedUnion('type', [predictTaskSchema, inputsTaskSchema]);
 
 /** All tasks name the same ensemble. */
 let opened: Promise<OpenedSource> | null = null;
+/** The data of the run that all tasks name. */
+let reader: Promise<{ samples: SampleReader; warnings: string[] }> | null = null;
 
 async function predict(task: PredictTask): Promise<PredictReply> {
   const { source, input, output, format, withMembers, firstRows } = task;
@@ -43,6 +57,20 @@ async function openOnce(task: PredictTask): Promise<OpenedSource> {
   }
 }
 
+async function readInputs(task: InputsTask): Promise<InputsReply> {
+  const { samples, warnings } = await (reader ??= openReader(task));
+  return { type: 'read', inputs: await samples.read(task), warnings };
+}
+
+/** A project's data may be computed on the run's backend. */
+async function openReader({ source, blas }: InputsTask) {
+  const { backend, determinism } = source.config;
+  await startBackend(backend, { blas, determinism });
+  const models = new RunModels(source);
+  const { data } = await models.project();
+  return { samples: new SampleReader(data, source.runFolder), warnings: models.warnings };
+}
+
 /** A copy of the first rows. */
 function headOf(column: PredictionColumn, rows: number): PredictionColumn {
   switch (column.type) {
@@ -64,18 +92,18 @@ async function tableInputsOf(models: RunModels, { source }: PredictTask): Promis
   return async (table) => (await project.inputs?.({ ...context, table })) ?? { table };
 }
 
-function tell(message: PredictReply): void {
+function tell(message: PredictReply | InputsReply): void {
   if (process.send === undefined)
     throw new Error('This process is started by the hub, with a channel to reply through.');
   process.send(message);
 }
 
-async function answer(message: unknown): Promise<PredictReply> {
-  const parsed = predictTaskSchema.safeParse(message);
+async function answer(message: unknown): Promise<PredictReply | InputsReply> {
+  const parsed = taskSchema.safeParse(message);
   if (!parsed.success) return { type: 'failed', message: messageOf(parsed.error), stack: stackOf(parsed.error) };
   const task = parsed.data;
   try {
-    return await predict(task);
+    return task.type === 'predict' ? await predict(task) : await readInputs(task);
   } catch (error) {
     const message = task.source === null ? messageOf(error) : explainError(error, task.source.projectFolder);
     return { type: 'failed', message, stack: stackOf(error) };

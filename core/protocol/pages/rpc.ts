@@ -6,6 +6,7 @@ import type { controlSchema } from '../run/messages.ts';
 import type { ForkPoint } from '../history/fork.ts';
 import type { ForkRequest, ForkStart } from './fork-views.ts';
 import type { SampleFile, SampleForm, SamplePredictions } from './new-samples.ts';
+import type { InputsRequest, SampleInputs } from './sample-inputs.ts';
 import type { DescribedProject, ProjectCard, RunPreview, RunRequest, TrustedFolder } from './project-views.ts';
 import type {
   CheckpointList,
@@ -111,6 +112,8 @@ export interface HubApi {
   /** The members' predictions on a split, kept under a name (`best`, `epoch-00012`, `final`, ...). */
   predictions(id: string, request: { split: 'validation' | 'test'; name: string }): Promise<PredictionData | null>;
   predictionNames(id: string): Promise<{ split: 'validation' | 'test'; name: string; epoch: number }[]>;
+  /** Inputs of samples that the run was evaluated on, from its project's data. @throws if these have changed since the run trained */
+  sampleInputs(id: string, request: InputsRequest): Promise<SampleInputs>;
   /** What new samples for the ensemble of a run have. @throws if the members have no checkpoints of one name */
   sampleForm(id: string): Promise<SampleForm>;
   /** Predicts new samples with the ensemble of a run, in a worker. @throws if the samples do not fit */

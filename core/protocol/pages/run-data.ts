@@ -60,6 +60,8 @@ export interface PredictionData {
   ranks: number[];
   epoch: number;
   samples: number;
+  /** Predictions that each sample of the split has, in their order: more than one where it has a target for each step. */
+  positions: number;
   width: number;
   outputs: Float32Array[];
   /** Class labels or values, `[N]` (or `[N, T]`). */

@@ -4,6 +4,7 @@ import { ensembleSchema } from '../../ensemble/schema.ts';
 import type { Postprocessing } from '../../postprocessing/schema.ts';
 import { postprocessingRequestSchema } from '../../postprocessing/request.ts';
 import { blasSchema } from '../machine/blas.ts';
+import { inputsRequestSchema, type SampleInputs } from '../pages/sample-inputs.ts';
 import { runConfigSchema } from './config.ts';
 import { type PartCriterion, partMethods } from './parts.ts';
 import type { EvaluatedSet } from './record.ts';
@@ -118,8 +119,9 @@ export const ensembleSourceSchema = z.strictObject({
 });
 export type EnsembleSource = z.output<typeof ensembleSourceSchema>;
 
-/** The task of the process that predicts (`workers/entries/predict.ts`). */
+/** A task of the process that predicts (`workers/entries/predict.ts`). */
 export const predictTaskSchema = ensembleSourceSchema.extend({
+  type: z.literal('predict'),
   input: z.string(),
   output: z.string(),
   format: z.enum(['csv', 'jsonl', 'parquet']),
@@ -133,6 +135,16 @@ export type PredictReply =
   | { type: 'progress'; rows: number }
   | { type: 'predicted'; rows: number; set: string; warnings: string[]; first: PredictionColumn[] }
   | { type: 'failed'; message: string; stack: string };
+
+/** Another task of that process: to read inputs of the run's own samples, with the project's code. */
+export const inputsTaskSchema = inputsRequestSchema.extend({
+  type: z.literal('inputs'),
+  source: runSourceSchema,
+  blas: blasSchema.nullable(),
+});
+export type InputsTask = z.output<typeof inputsTaskSchema>;
+
+export type InputsReply = ({ type: 'read' } & SampleInputs) | { type: 'failed'; message: string; stack: string };
 
 /** The task of the process that makes an ensemble from checkpoints (`workers/entries/combine.ts`). */
 export const combineTaskSchema = z.strictObject({

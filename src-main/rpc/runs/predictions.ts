@@ -51,13 +51,14 @@ export async function readPredictions(
   const outputs = areLogits ? ['logits'] : [...kept[0].tensors.keys()].filter((name) => !name.includes(':')).sort();
   const [samples, width] = tensorOf(kept[0].tensors, outputs[0], pathOf(ranks[0])).shape;
   const kindOfOthers = task.endsWith('regression') ? 'values' : 'probabilities';
-  const { weights, ...targets } = await readTargets(folder, join(splitFolder, `targets${ending}`));
+  const { weights, count, ...targets } = await readTargets(folder, join(splitFolder, `targets${ending}`));
   const all = {
     task,
     kind: areLogits ? 'logits' : kindOfOthers,
     ranks,
     epoch: Math.max(...kept.map(({ metadata }) => Number(metadata.epoch))),
     samples,
+    positions: samples / count,
     width,
     outputs: outputs.map((output) =>
       stack(kept.map(({ tensors }, member) => tensorOf(tensors, output, pathOf(ranks[member])))),
@@ -90,13 +91,19 @@ async function readTargets(
   folder: string,
   path: string,
 ): Promise<
-  Pick<PredictionData, 'targets' | 'feature' | 'classNames' | 'areHeldOut'> & { weights: StoredTensor['data'] | null }
+  Pick<PredictionData, 'targets' | 'feature' | 'classNames' | 'areHeldOut'> & {
+    weights: StoredTensor['data'] | null;
+    /** Samples of the split. */
+    count: number;
+  }
 > {
   const { tensors, metadata } = await readTensors(folder, path);
   const feature = tensors.get('feature')?.data;
   const classNames = metadata.class_names;
+  const { data, shape } = tensorOf(tensors, 'targets', path);
   return {
-    targets: tensorOf(tensors, 'targets', path).data,
+    targets: data,
+    count: shape[0],
     areHeldOut: tensors.has('held_out_by'),
     weights: tensors.get('weights')?.data ?? null,
     feature: feature instanceof Float32Array ? feature : null,

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { idleMs, WarmPredictor } from '../../../src-main/predictions/warm-predictor.ts';
+import { WarmPredictor } from '../../../src-main/predictions/warm-predictor.ts';
+import { idleMs } from '../../../src-main/processes/warm-process.ts';
 import type { SourceToOpen } from '../../../src-main/predictions/ensemble-source.ts';
 import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { temporaryFolder } from '../data/temp-folder.ts';

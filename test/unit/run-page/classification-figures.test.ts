@@ -23,6 +23,7 @@ function predictions(fields: Partial<PredictionData>): PredictionData {
     classNames: null,
     areHeldOut: false,
     places: null,
+    positions: 1,
     ...fields,
   };
 }

@@ -21,6 +21,7 @@ const stack = valueStack({
   classNames: null,
   areHeldOut: false,
   places: null,
+  positions: 1,
 });
 
 describe('regression metrics of kept predictions, by hand', () => {

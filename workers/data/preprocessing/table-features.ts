@@ -75,7 +75,7 @@ function withoutValues(table: string, column: string): Error {
 }
 
 /** Number of features that a column becomes. */
-function widthOf(step: ColumnStep): number {
+export function widthOf(step: ColumnStep): number {
   return (step.type === 'category' ? step.categories.length : 1) + (step.impute?.indicator ? 1 : 0);
 }
 

@@ -1,0 +1,88 @@
+import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
+import type { InputPart, ShownField } from '../../../core/protocol/pages/sample-inputs.ts';
+import { Tokenizer } from '../../../core/tokens/tokenizer.ts';
+import type { Dataset } from '../../data/dataset.ts';
+import type { Field } from '../../data/fields.ts';
+import { tableCells, tableWidth } from '../../data/preprocessing/table-cells.ts';
+import { imagePart } from './image-part.ts';
+
+/** More fields of a row are left out. */
+const maximumFields = 200;
+/** Longer vectors are drawn. */
+const longestRow = 64;
+/** More channels are drawn as an image. */
+const mostLines = 8;
+
+/**
+ * The input of a sample as a person reads it: a table's row and texts from what the run fitted, images, series, and else numbers.
+ * @param dataset in memory, with raw values: batches apply the normalization
+ */
+export async function inputParts(
+  dataset: Dataset,
+  preprocessing: Preprocessing | null,
+  sample: number,
+): Promise<InputPart[]> {
+  const { features, featureShape, extraInputs = {}, length } = dataset;
+  const main = features.subarray((sample * features.length) / length, ((sample + 1) * features.length) / length);
+  const parts = [await mainPart(main, featureShape, preprocessing)];
+  for (const [name, field] of Object.entries(extraInputs)) {
+    const size = field.values.length / length;
+    const values = field.values.subarray(sample * size, (sample + 1) * size);
+    parts.push(textPart(name, values, preprocessing) ?? (await valuesPart(name, { shape: field.shape, values })));
+  }
+  return parts;
+}
+
+async function mainPart(
+  values: Float32Array | Uint8Array,
+  shape: readonly number[],
+  preprocessing: Preprocessing | null,
+): Promise<InputPart> {
+  const text = textPart(null, values, preprocessing);
+  if (text !== null) return text;
+  const table = preprocessing?.steps.find((step) => step.kind === 'table');
+  const isRow = table !== undefined && tableWidth(table) === values.length;
+  return isRow ? rowPart(null, tableCells(table, values)) : valuesPart(null, { shape, values });
+}
+
+/** The text of an input of token ids that a fitted tokenizer made; null for other inputs. */
+function textPart(input: string | null, ids: Field['values'], preprocessing: Preprocessing | null): InputPart | null {
+  const columns = (preprocessing?.steps ?? []).flatMap((step) => (step.kind === 'texts' ? step.columns : []));
+  const column = columns.find((one) => one.input === input && one.length === ids.length);
+  if (column === undefined) return null;
+  return { kind: 'text', name: column.name, text: new Tokenizer(column.tokenizer).decode(ids) };
+}
+
+async function valuesPart(name: string | null, { shape, values }: Field): Promise<InputPart> {
+  const numbers = values instanceof Int32Array ? Float32Array.from(values) : values;
+  const image = imageSizeOf(shape, values);
+  if (image !== null) return imagePart(name, numbers, image);
+  if (shape.length <= 1 && values.length <= longestRow) return rowPart(name, numberedFields(values));
+  if (shape.length <= 2) {
+    const channels = shape[1] ?? 1;
+    return { kind: 'series', name, steps: shape[0], channels, values: Float32Array.from(numbers) };
+  }
+  return rowPart(name, [{ name: 'shape', value: shape.join(' × ') }]);
+}
+
+/** Whether values are drawn as an image, and its size. Bytes in one dimension are an image that was flattened, if they fill a square. */
+function imageSizeOf(shape: readonly number[], values: Field['values']) {
+  const [height, width, channels = 1] = shape;
+  if (shape.length === 3) return channels <= 4 ? { height, width, channels } : null;
+  if (shape.length === 2) return width > mostLines ? { height, width, channels: 1 } : null;
+  if (shape.length !== 1 || !(values instanceof Uint8Array)) return null;
+  for (const flattened of [1, 3]) {
+    const edge = Math.sqrt(values.length / flattened);
+    if (Number.isInteger(edge) && edge >= mostLines) return { height: edge, width: edge, channels: flattened };
+  }
+  return null;
+}
+
+function rowPart(name: string | null, fields: readonly ShownField[]): InputPart {
+  const shown = fields.slice(0, maximumFields);
+  return { kind: 'row', name, fields: shown, hidden: fields.length - shown.length };
+}
+
+function numberedFields(values: ArrayLike<number>): ShownField[] {
+  return Array.from(values, (value, i) => ({ name: `x${i}`, value }));
+}
