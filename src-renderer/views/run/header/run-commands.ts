@@ -43,20 +43,6 @@ export function runCommands(
     return send({ action: 'checkpoint', name }, () => `Every rank saves its weights at its next step, as "${name}".`);
   }
 
-  const start = (rank: number | null, currentSource = false): Promise<void> =>
-    toasts.attempt(async () => {
-      await hub.resumeRun(run.id, {}, rank, currentSource);
-      await run.refresh();
-    });
-
-  async function resume(ask: () => void): Promise<void> {
-    await toasts.attempt(async () => {
-      const { hasChangedCode = false } = await hub.previewResume(run.id, {});
-      if (hasChangedCode) ask();
-      else await start(null);
-    });
-  }
-
   const change = (changes: SettingChanges, before: SettingChanges): Promise<void> =>
     toasts.attempt(async () => {
       await hub.control(run.id, { action: 'set', changes });
@@ -71,10 +57,30 @@ export function runCommands(
     unpause: () => send({ action: 'resume' }),
     checkpointNow,
     change,
-    resume,
-    resumeWith: (code) => start(null, code === 'present'),
-    complete: (rank) => start(rank),
+    ...startCommands(hub, toasts, run),
   };
+}
+
+function startCommands(
+  hub: HubApi,
+  toasts: Pick<ReturnType<typeof useToastsStore>, 'attempt'>,
+  run: Pick<RunStore, 'id' | 'refresh'>,
+): Pick<RunCommands, 'resume' | 'resumeWith' | 'complete'> {
+  const start = (rank: number | null, currentSource = false): Promise<void> =>
+    toasts.attempt(async () => {
+      await hub.resumeRun(run.id, {}, rank, currentSource);
+      await run.refresh();
+    });
+
+  async function resume(ask: () => void): Promise<void> {
+    await toasts.attempt(async () => {
+      const { hasChangedCode = false } = await hub.previewResume(run.id, {});
+      if (hasChangedCode) ask();
+      else await start(null);
+    });
+  }
+
+  return { resume, resumeWith: (code) => start(null, code === 'present'), complete: (rank) => start(rank) };
 }
 
 function changedNames(changes: SettingChanges) {

@@ -46,14 +46,9 @@ export function useRunControl(run: RunStore): RunControl {
     if (command === 'resume') await commands.resumeWith('kept');
   }
 
-  async function stopAtEpochEnd(): Promise<void> {
+  async function answer(command: () => Promise<void>): Promise<void> {
     asked.value = null;
-    await commands.stopAtEpochEnd();
-  }
-
-  async function resumeWithPresentCode(): Promise<void> {
-    asked.value = null;
-    await commands.resumeWith('present');
+    await command();
   }
 
   return {
@@ -65,12 +60,12 @@ export function useRunControl(run: RunStore): RunControl {
       if (canControl.value) asked.value = command;
     },
     confirm,
-    stopAtEpochEnd,
+    stopAtEpochEnd: () => answer(commands.stopAtEpochEnd),
     togglePause: () => ifControlled(isPaused.value ? commands.unpause : commands.pause),
     checkpointNow: () => ifControlled(commands.checkpointNow),
     change: commands.change,
     resume: () => commands.resume(() => (asked.value = 'resume')),
-    resumeWithPresentCode,
+    resumeWithPresentCode: () => answer(() => commands.resumeWith('present')),
     complete: commands.complete,
   };
 }
