@@ -46,3 +46,8 @@ export const inCheckpoints = [
   { keys: 'k', does: 'Pin or unpin' },
   { keys: 'delete', does: 'Delete; undo within 10 s' },
 ] as const satisfies Shortcut[];
+
+export const inSamples = [
+  { keys: 'j / k', does: 'Open the next or previous sample' },
+  { keys: 'escape', does: 'Close the sample' },
+] as const satisfies Shortcut[];

@@ -13,6 +13,8 @@ export const useSessionStore = defineStore('session', () => {
   }
 
   const isWatcher = computed(() => session.value?.role === 'watcher');
+  /** False until the hub has answered, and in a report. */
+  const isOwner = computed(() => session.value?.role === 'owner');
   const canInvite = computed(() => session.value?.canInvite === true);
-  return { isWatcher, canInvite, load };
+  return { isWatcher, isOwner, canInvite, load };
 });

@@ -91,7 +91,8 @@ function withoutName({ rank, value }: { rank: number; value: number }) {
   return { rank, value };
 }
 
-function mostProbable(quantities: readonly Quantity[]): Quantity[] {
+/** The quantities that are shown of many, by descending value of the ensemble. */
+export function mostProbable(quantities: readonly Quantity[]): Quantity[] {
   return quantities.toSorted((left, right) => right.ensemble - left.ensemble).slice(0, shownQuantities);
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../../../../core/metrics/index.ts';
 import type { PredictionData } from '../../../../../core/protocol/pages/run-data.ts';
 import { formatShare, formatValue } from '../../../../../core/text/numbers.ts';
+import { mostProbable, type Quantity } from '../../predict/answers.ts';
 import { aleatoricStd, epistemicStd, valueStack } from '../regression-figures.ts';
 
 /** Kept predictions as a table with a row for each sample, or for each target of a sample. Legend: `N` rows. */
@@ -20,6 +21,22 @@ export interface SampleTable {
   scores: Record<SampleScore, { title: string; values: Float64Array }>;
   /** The texts of a row, made when it is shown. */
   rowAt: (place: number) => SampleRow;
+  /** The sample of a row, by its place in the split. */
+  sampleAt: (place: number) => number;
+  /** What the ensemble and its members predict for a row: the most probable classes, or the value. */
+  quantitiesAt: (place: number) => Quantity[];
+  /** Of classes; null for values. */
+  classes: ClassesOfRows | null;
+}
+
+/** The classes of N rows. */
+interface ClassesOfRows {
+  /** Names of the K classes. */
+  names: string[];
+  /** The label of each row, in [0, K). */
+  labels: ArrayLike<number>;
+  /** The class that the ensemble chooses; -1 where it chooses none. */
+  chosen: ArrayLike<number>;
 }
 
 export const sampleScores = ['uncertainty', 'error', 'disagreement'] as const;
@@ -82,6 +99,13 @@ function tableOfClasses(data: PredictionData): SampleTable {
       error: { title: 'NLL', values: nlls },
       disagreement: { title: 'Mutual information', values: mutualInformation(stack) },
     },
+    sampleAt: (place) => sampleOf(data, place),
+    quantitiesAt: (place) => mostProbable(probabilitiesOf(data, { ensemble, members }, nameOf, place)),
+    classes: {
+      names: Array.from({ length: classes }, (_, k) => nameOf(k)),
+      labels: targets,
+      chosen: mostProbableClass(ensemble),
+    },
     rowAt: (place) => ({
       sample: placeInSplit(data, place),
       feature: feature?.length === samples ? feature[place] : null,
@@ -90,6 +114,23 @@ function tableOfClasses(data: PredictionData): SampleTable {
       members: answerers.slice(1).map((answer) => answer(place)),
     }),
   };
+}
+
+function probabilitiesOf(
+  { ranks }: PredictionData,
+  { ensemble, members }: { ensemble: Probabilities; members: readonly Probabilities[] },
+  nameOf: (label: number) => string,
+  place: number,
+): Quantity[] {
+  return Array.from({ length: ensemble.classes }, (_, label) => {
+    const index = place * ensemble.classes + label;
+    return {
+      name: nameOf(label),
+      isProbability: true,
+      ensemble: ensemble.values[index],
+      members: members.map(({ values }, member) => ({ rank: ranks[member], value: values[index] })),
+    };
+  });
 }
 
 function classAnswers(
@@ -122,6 +163,12 @@ function tableOfValues(data: PredictionData): SampleTable {
     return valueAnswer(means.values[index], deviation);
   };
   const hasDeviation = ranks.length > 1 || variances !== null;
+  const quantityAt = (place: number): Quantity => ({
+    name: 'value',
+    isProbability: false,
+    ensemble: mean[place],
+    members: ranks.map((rank, member) => ({ rank, value: means.values[member * targets.length + place] })),
+  });
   return {
     length: targets.length,
     scores: {
@@ -129,6 +176,9 @@ function tableOfValues(data: PredictionData): SampleTable {
       error: { title: 'Absolute error', values: mean.map((value, place) => Math.abs(value - targets[place])) },
       disagreement: { title: 'Spread of members', values: spread },
     },
+    sampleAt: (place) => sampleOf(data, Math.floor(place / perSample)),
+    quantitiesAt: (place) => [quantityAt(place)],
+    classes: null,
     rowAt: (place) => ({
       sample: placeInSplit(data, Math.floor(place / perSample), perSample === 1 ? null : place % perSample),
       feature: feature?.length === targets.length ? feature[place] : null,
@@ -147,7 +197,13 @@ function valueAnswer(value: number, deviation: number | null): Answer {
   };
 }
 
-function placeInSplit({ places }: PredictionData, sample: number, target: number | null = null): string {
-  const place = String(places?.[sample] ?? sample);
-  return target === null ? place : `${place}, target ${target}`;
+/** @param row of the predictions, which are one for each position of a sample */
+function sampleOf({ places, positions }: PredictionData, row: number): number {
+  return Math.floor((places?.[row] ?? row) / positions);
+}
+
+function placeInSplit(data: PredictionData, row: number, target: number | null = null): string {
+  const { places, positions } = data;
+  const position = positions === 1 ? '' : `, step ${(places?.[row] ?? row) % positions}`;
+  return `${sampleOf(data, row)}${position}${target === null ? '' : `, target ${target}`}`;
 }

@@ -1,0 +1,93 @@
+import { computed, type ComputedRef } from 'vue';
+import { useQueryParameters } from '../../../../composables/use-query.ts';
+import { sampleScores, type SampleTable } from './sample-table.ts';
+import { type SampleChoice, shownPlaces } from './shown-places.ts';
+
+const rowsPerPage = 20;
+
+export interface SampleView {
+  choice: ComputedRef<SampleChoice>;
+  /** Rows that are listed, on all pages. */
+  places: ComputedRef<Int32Array>;
+  /** Those of the page. */
+  pagePlaces: ComputedRef<Int32Array>;
+  /** From 1. */
+  page: ComputedRef<number>;
+  pages: ComputedRef<number>;
+  /** Position of the page's first row among those that are listed. */
+  first: ComputedRef<number>;
+  /** The open row; null for none. */
+  selected: ComputedRef<number | null>;
+  /** Lists others, from their first page. */
+  choose(changes: Partial<SampleChoice>): void;
+  turnTo(page: number): void;
+  /** Opens a row on its page; null closes it. */
+  select(place: number | null): void;
+  /** Opens the row after (1) or before (-1) the open one; the page's first if none is open. */
+  step(by: 1 | -1): void;
+}
+
+/** The listed samples, their page and the open one, all in the address. */
+export function useSampleView(table: () => SampleTable | null, hasDisagreement: () => boolean): SampleView {
+  const parameters = useQueryParameters({ samples: 'uncertainty.1', sample: '', wrong: '', label: '' });
+  const query = parameters.values;
+
+  const choice = computed((): SampleChoice => {
+    const order = orderOf(query.value.samples, hasDisagreement());
+    const label = table()?.classes?.names.indexOf(query.value.label) ?? -1;
+    return { order, isWrongOnly: query.value.wrong === '1', label: label < 0 ? null : label };
+  });
+  const places = computed(() => {
+    const own = table();
+    return own === null ? new Int32Array(0) : shownPlaces(own, choice.value);
+  });
+  const pages = computed(() => Math.max(1, Math.ceil(places.value.length / rowsPerPage)));
+  const page = computed(() => {
+    const wished = Number(query.value.samples.split('.')[1]);
+    return Number.isInteger(wished) ? Math.min(Math.max(wished, 1), pages.value) : 1;
+  });
+  const first = computed(() => (page.value - 1) * rowsPerPage);
+  const pagePlaces = computed(() => places.value.subarray(first.value, first.value + rowsPerPage));
+  const selected = computed(() => {
+    const place = query.value.sample === '' ? -1 : Number(query.value.sample);
+    return Number.isInteger(place) && place >= 0 && place < (table()?.length ?? 0) ? place : null;
+  });
+  const state = { choice, places, pagePlaces, page, pages, first, selected };
+  return { ...state, ...actionsOn(state, parameters.change, () => table()?.classes?.names ?? []) };
+}
+
+function orderOf(asked: string, hasDisagreement: boolean): SampleChoice['order'] {
+  const [name] = asked.split('.');
+  if (name === 'disagreement' && !hasDisagreement) return 'uncertainty';
+  return ([...sampleScores, 'sample'] as const).find((one) => one === name) ?? 'uncertainty';
+}
+
+type Actions = Pick<SampleView, 'choose' | 'turnTo' | 'select' | 'step'>;
+
+function actionsOn(
+  { choice, places, page, first, selected }: Omit<SampleView, keyof Actions>,
+  change: (query: { samples?: string; sample?: string; wrong?: string; label?: string }) => void,
+  classNames: () => readonly string[],
+): Actions {
+  function choose(changes: Partial<SampleChoice>): void {
+    const { order, isWrongOnly, label } = { ...choice.value, ...changes };
+    const name = label === null ? '' : classNames()[label];
+    change({ samples: `${order}.1`, wrong: isWrongOnly ? '1' : '', label: name });
+  }
+
+  function select(place: number | null): void {
+    if (place === null) return change({ sample: '' });
+    const position = places.value.indexOf(place);
+    const own = position < 0 ? page.value : Math.floor(position / rowsPerPage) + 1;
+    change({ sample: String(place), samples: `${choice.value.order}.${own}` });
+  }
+
+  function step(by: 1 | -1): void {
+    const position = selected.value === null ? -1 : places.value.indexOf(selected.value);
+    const next = position < 0 ? first.value : position + by;
+    if (next >= 0 && next < places.value.length) select(places.value[next]);
+  }
+
+  const turnTo = (wished: number): void => change({ samples: `${choice.value.order}.${wished}` });
+  return { choose, turnTo, select, step };
+}
