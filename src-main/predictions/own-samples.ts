@@ -1,4 +1,4 @@
-import type { InputsRequest, SampleInputs } from '../../core/protocol/pages/sample-inputs.ts';
+import type { InputsRequest, SampleInputs } from '../../core/ensemble/sample-inputs.ts';
 import type { InputsReply, InputsTask } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { predictEntry } from '../processes/node-process.ts';
 import { StandingProcess } from '../processes/standing-process.ts';

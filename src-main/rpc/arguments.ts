@@ -4,7 +4,7 @@ import { checkpointKeySchema, setRequestSchema } from '../../core/protocol/run/c
 import { forkPointNameSchema, forkRequestSchema } from '../../core/protocol/pages/fork-views.ts';
 import { exportRequestSchema, seriesRequestSchema } from '../../core/protocol/pages/run-data.ts';
 import { sampleFileSchema } from '../../core/protocol/pages/new-samples.ts';
-import { inputsRequestSchema } from '../../core/protocol/pages/sample-inputs.ts';
+import { inputsRequestSchema } from '../../core/ensemble/sample-inputs.ts';
 import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
 import { runQuerySchema } from '../../core/protocol/pages/run-list.ts';
 import { runNotesSchema } from '../../core/protocol/pages/run-views.ts';

@@ -2,7 +2,7 @@ import { flushPromises, type VueWrapper } from '@vue/test-utils';
 import { describe, expect, it } from 'vitest';
 import type { PredictionData } from '../../core/protocol/pages/run-data.ts';
 import type { PageRole } from '../../core/protocol/pages/rpc.ts';
-import type { InputsRequest, SampleInputs } from '../../core/protocol/pages/sample-inputs.ts';
+import type { InputsRequest, SampleInputs } from '../../core/ensemble/sample-inputs.ts';
 import ToastStack from '../../src-renderer/components/frame/ToastStack.vue';
 import { useSessionStore } from '../../src-renderer/stores/session.ts';
 import SampleBrowser from '../../src-renderer/views/run/ensemble/samples/SampleBrowser.vue';

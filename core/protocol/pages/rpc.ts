@@ -6,7 +6,7 @@ import type { controlSchema } from '../run/messages.ts';
 import type { ForkPoint } from '../history/fork.ts';
 import type { ForkRequest, ForkStart } from './fork-views.ts';
 import type { SampleFile, SampleForm, SamplePredictions } from './new-samples.ts';
-import type { InputsRequest, SampleInputs } from './sample-inputs.ts';
+import type { InputsRequest, SampleInputs } from '../../ensemble/sample-inputs.ts';
 import type { DescribedProject, ProjectCard, RunPreview, RunRequest, TrustedFolder } from './project-views.ts';
 import type {
   CheckpointList,

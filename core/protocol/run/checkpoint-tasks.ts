@@ -4,7 +4,7 @@ import { ensembleSchema } from '../../ensemble/schema.ts';
 import type { Postprocessing } from '../../postprocessing/schema.ts';
 import { postprocessingRequestSchema } from '../../postprocessing/request.ts';
 import { blasSchema } from '../machine/blas.ts';
-import { inputsRequestSchema, type SampleInputs } from '../pages/sample-inputs.ts';
+import { inputsRequestSchema, type SampleInputs } from '../../ensemble/sample-inputs.ts';
 import { runConfigSchema } from './config.ts';
 import { type PartCriterion, partMethods } from './parts.ts';
 import type { EvaluatedSet } from './record.ts';

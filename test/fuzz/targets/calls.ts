@@ -92,6 +92,7 @@ const examples: [method: string, args: unknown[]][] = [
   ['pinCheckpoints', [id, { checkpoints: [{ rank: 0, name: 'final' }], isPinned: true }]],
   ['deleteCheckpoints', [id, { checkpoints: [{ rank: 0, name: 'final' }] }]],
   ['predictions', [id, { split: 'test', name: 'best' }]], ['predictionNames', [id]], ['postprocessing', [id]], ['sampleForm', [id]],
+  ['sampleInputs', [id, { split: 'validation', samples: [0, 1] }]],
   ['predictSamples', [id, { ending: 'csv', bytes: '1,2' }]], ['reportRun', [id]],
   ['exportRun', [id, { formats: ['csv'], checkpoints: null }]], ['watch', [id]], ['unwatch', [id]], ['health', ['x']], ['openFolder', ['x']],
 ]; // prettier-ignore

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import type { InputPart } from '../../../core/protocol/pages/sample-inputs.ts';
+import type { InputPart } from '../../../core/ensemble/sample-inputs.ts';
 import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { createDataset, type Dataset } from '../../../workers/data/dataset.ts';
 import { createSourceDataset } from '../../../workers/data/streams/sample-source.ts';

@@ -1,4 +1,4 @@
-import type { ShownField } from '../../../core/protocol/pages/sample-inputs.ts';
+import type { ShownField } from '../../../core/ensemble/sample-inputs.ts';
 import type { ColumnStep, TableStep } from '../../../core/preprocessing/schema.ts';
 import { widthOf } from './table-features.ts';
 

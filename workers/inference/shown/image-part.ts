@@ -1,4 +1,4 @@
-import type { InputPart } from '../../../core/protocol/pages/sample-inputs.ts';
+import type { InputPart } from '../../../core/ensemble/sample-inputs.ts';
 
 /** A longer edge is reduced to this number of pixels. */
 const largestEdge = 512;

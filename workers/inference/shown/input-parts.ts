@@ -1,5 +1,5 @@
 import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
-import type { InputPart, ShownField } from '../../../core/protocol/pages/sample-inputs.ts';
+import type { InputPart, ShownField } from '../../../core/ensemble/sample-inputs.ts';
 import { Tokenizer } from '../../../core/tokens/tokenizer.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import type { Field } from '../../data/fields.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { InputsRequest, SampleInput } from '../../../core/protocol/pages/sample-inputs.ts';
+import type { InputsRequest, SampleInput } from '../../../core/ensemble/sample-inputs.ts';
 import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { type Dataset, type Splits, subset } from '../../data/dataset.ts';
 import { loadDataset } from '../../data/streams/sample-source.ts';

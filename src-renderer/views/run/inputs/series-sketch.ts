@@ -1,4 +1,4 @@
-import type { InputPart } from '../../../../core/protocol/pages/sample-inputs.ts';
+import type { InputPart } from '../../../../core/ensemble/sample-inputs.ts';
 
 type Series = Extract<InputPart, { kind: 'series' }>;
 

@@ -1,5 +1,5 @@
 import { type Ref, ref, shallowRef, watch } from 'vue';
-import { type InputPart, type InputsRequest, maximumInputs } from '../../../../../core/protocol/pages/sample-inputs.ts';
+import { type InputPart, type InputsRequest, maximumInputs } from '../../../../../core/ensemble/sample-inputs.ts';
 import { messageOf } from '../../../../../core/text/errors.ts';
 import { useHub } from '../../../../client/use-hub.ts';
 
