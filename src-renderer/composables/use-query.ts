@@ -20,7 +20,7 @@ export function useQueryParameter(name: string, fallback = ''): WritableComputed
 export interface QueryParameters<Name extends string> {
   values: ComputedRef<Record<Name, string>>;
   /** Changes several at once: one change after the other would undo the first, because the address follows later. */
-  change(changes: Partial<Record<Name, string>>): void;
+  change: (changes: Partial<Record<Name, string>>) => void;
 }
 
 /** Several query parameters of the address, each with its default. */

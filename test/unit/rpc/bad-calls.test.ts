@@ -29,7 +29,11 @@ describe('invalid calls', () => {
     ['samples as text', 'predictSamples', ['run-1', { ending: 'csv', bytes: 'a,b' }]],
     ['too many samples', 'predictSamples', ['run-1', { ending: 'csv', bytes: new Uint8Array(1_000_001) }]],
     ['inputs of a sample before the first', 'sampleInputs', ['run-1', { split: 'test', samples: [-1] }]],
-    ['inputs of too many samples', 'sampleInputs', ['run-1', { split: 'test', samples: new Array(33).fill(0) }]],
+    [
+      'inputs of too many samples',
+      'sampleInputs',
+      ['run-1', { split: 'test', samples: Array.from({ length: 33 }, () => 0) }],
+    ],
     ['inputs of the training split', 'sampleInputs', ['run-1', { split: 'train', samples: [0] }]],
     ['an unknown control', 'control', ['run-1', { action: 'explode' }]],
   ])('are refused with the reason: %s', async (_what, method, args) => {

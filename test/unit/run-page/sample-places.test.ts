@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
 import { shownPlaces } from '../../../src-renderer/views/run/ensemble/samples/shown-places.ts';
-import { sampleTable } from '../../../src-renderer/views/run/ensemble/samples/sample-table.ts';
+import { type SampleTable, sampleTable } from '../../../src-renderer/views/run/ensemble/samples/sample-table.ts';
 import { sketchSeries } from '../../../src-renderer/views/run/inputs/series-sketch.ts';
 
 /** One member. Chosen classes 0, 1, 0 and none; labels 0, 0, 1, 1. */
@@ -20,10 +20,16 @@ const data: PredictionData = {
   areHeldOut: false,
   places: null,
 };
+function tableOf(given: PredictionData): SampleTable {
+  const table = sampleTable(given);
+  if (table === null) throw new Error('These predictions have no table.');
+  return table;
+}
+
 const all = { isWrongOnly: false, label: null };
 
 describe('the samples that are listed', () => {
-  const table = sampleTable(data) ?? expect.fail();
+  const table = tableOf(data);
 
   it('are in the wished order, and only wrong ones or those of a class', () => {
     expect([...shownPlaces(table, { ...all, order: 'sample' })]).toEqual([0, 1, 2, 3]);
@@ -35,7 +41,7 @@ describe('the samples that are listed', () => {
   });
 
   it('belong to samples of the split, also where each has several steps of which some do not count', () => {
-    const steps = sampleTable({ ...data, positions: 3, places: Int32Array.of(0, 2, 3, 5) }) ?? expect.fail();
+    const steps = tableOf({ ...data, positions: 3, places: Int32Array.of(0, 2, 3, 5) });
     expect([0, 1, 2, 3].map(steps.sampleAt)).toEqual([0, 0, 1, 1]);
     expect([0, 1, 2, 3].map((place) => steps.rowAt(place).sample)).toEqual([
       '0, step 0',

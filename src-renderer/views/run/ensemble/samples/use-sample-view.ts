@@ -29,8 +29,7 @@ export interface SampleView {
 
 /** The listed samples, their page and the open one, all in the address. */
 export function useSampleView(table: () => SampleTable | null, hasDisagreement: () => boolean): SampleView {
-  const parameters = useQueryParameters({ samples: 'uncertainty.1', sample: '', wrong: '', label: '' });
-  const query = parameters.values;
+  const { values: query, change } = useQueryParameters({ samples: 'uncertainty.1', sample: '', wrong: '', label: '' });
 
   const choice = computed((): SampleChoice => {
     const order = orderOf(query.value.samples, hasDisagreement());
@@ -53,7 +52,7 @@ export function useSampleView(table: () => SampleTable | null, hasDisagreement: 
     return Number.isInteger(place) && place >= 0 && place < (table()?.length ?? 0) ? place : null;
   });
   const state = { choice, places, pagePlaces, page, pages, first, selected };
-  return { ...state, ...actionsOn(state, parameters.change, () => table()?.classes?.names ?? []) };
+  return { ...state, ...actionsOn(state, change, () => table()?.classes?.names ?? []) };
 }
 
 function orderOf(asked: string, hasDisagreement: boolean): SampleChoice['order'] {
