@@ -1,29 +1,73 @@
-import type { InputInfo, Tensor, TensorInfo } from './tensors.ts';
+import { z } from 'zod';
+import type { Frame, MessageFrame } from '../protocol/wire/frames.ts';
+import { packedTensorsSchema, packTensors, unpackTensors } from './tensor-frames.ts';
+import { inputInfoSchema, type Tensor, tensorInfoSchema } from './tensors.ts';
 
-/** Messages between `tutti serve` and the process that predicts (`workers/entries/serve.ts`), by structured clone: arrays stay bytes. */
+/**
+ * Messages between `tutti serve` and the process that predicts (`workers/entries/serve.ts`): frames on the pipe with the descriptor
+ * {@link modelPipe}. Arrays cross as bytes.
+ */
 
-/** What the server knows of the ensemble once the process has opened it. */
-export interface ServedEnsemble {
+/** In the process that predicts. */
+export const modelPipe = 3;
+
+const servedEnsembleSchema = z.strictObject({
   /** Name of the run, and of the checkpoints. */
-  name: string;
-  set: string;
+  name: z.string(),
+  set: z.string(),
   /** How many. */
-  members: number;
-  inputs: InputInfo[];
-  outputs: TensorInfo[];
+  members: z.int().positive(),
+  inputs: z.array(inputInfoSchema),
+  outputs: z.array(tensorInfoSchema),
   /** For the user of the terminal. */
-  warnings: string[];
-}
+  warnings: z.array(z.string()),
+});
+/** What the server knows of the ensemble once the process has opened it. */
+export type ServedEnsemble = z.output<typeof servedEnsembleSchema>;
 
-/** Samples to predict. The process gets the next ones after its answer. */
-export interface ServeRequest {
-  tensors: Tensor[];
+const requestSchema = z.strictObject({
+  tensors: packedTensorsSchema,
   /** Names of outputs; null: all but those of single members. */
-  outputs: string[] | null;
-}
+  outputs: z.array(z.string()).nullable(),
+});
+/** Samples to predict. The process gets the next ones after its answer. */
+export type ServeRequest = Omit<z.output<typeof requestSchema>, 'tensors'> & { tensors: Tensor[] };
+
+const readySchema = z.strictObject({ type: z.literal('ready'), ensemble: servedEnsembleSchema });
+const predictedSchema = z.strictObject({ type: z.literal('predicted'), outputs: packedTensorsSchema });
+/** The samples, or the ensemble before it is ready, are at fault. */
+const failedSchema = z.strictObject({ type: z.literal('failed'), message: z.string(), stack: z.string() });
+const replySchema = z.discriminatedUnion('type', [readySchema, predictedSchema, failedSchema]);
 
 export type ServeReply =
-  | { type: 'ready'; ensemble: ServedEnsemble }
-  | { type: 'predicted'; outputs: Tensor[] }
-  /** The samples, or the ensemble before it is ready, are at fault. */
-  | { type: 'failed'; message: string; stack: string };
+  z.output<typeof readySchema> | { type: 'predicted'; outputs: Tensor[] } | z.output<typeof failedSchema>;
+
+export function frameOfRequest({ tensors, outputs }: ServeRequest): MessageFrame {
+  const { packed, arrays } = packTensors(tensors);
+  return { kind: 'message', message: { tensors: packed, outputs } satisfies z.input<typeof requestSchema>, arrays };
+}
+
+/** @throws Error for another frame */
+export function requestOfFrame(frame: Frame): ServeRequest {
+  const { message, arrays } = requireMessage(frame);
+  const { tensors, outputs } = requestSchema.parse(message);
+  return { tensors: unpackTensors(tensors, arrays), outputs };
+}
+
+export function frameOfReply(reply: ServeReply): MessageFrame {
+  if (reply.type !== 'predicted') return { kind: 'message', message: reply, arrays: [] };
+  const { packed, arrays } = packTensors(reply.outputs);
+  return { kind: 'message', message: { type: reply.type, outputs: packed }, arrays };
+}
+
+/** @throws Error for another frame */
+export function replyOfFrame(frame: Frame): ServeReply {
+  const { message, arrays } = requireMessage(frame);
+  const reply = replySchema.parse(message);
+  return reply.type === 'predicted' ? { ...reply, outputs: unpackTensors(reply.outputs, arrays) } : reply;
+}
+
+function requireMessage(frame: Frame): MessageFrame {
+  if (frame.kind === 'message') return frame;
+  throw new TypeError('The server and its process exchange messages, and no collectives.');
+}

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { EnsemblePredictions } from './predictions.ts';
 
 /**
@@ -5,25 +6,26 @@ import type { EnsemblePredictions } from './predictions.ts';
  * every shape is N, the number of samples.
  */
 
-export interface Tensor {
-  name: string;
-  datatype: 'BOOL' | 'UINT8' | 'INT32' | 'FP32' | 'FP64' | 'BYTES';
-  shape: number[];
-  /** Row-major. BOOL: 1, 0, and NaN where a value is missing; FP64: NaN where one is; BYTES: texts, null where one is. */
-  values: Float64Array | Float32Array | Int32Array | Uint8Array | readonly (string | null)[];
-}
+const datatypes = ['BOOL', 'UINT8', 'INT32', 'FP32', 'FP64', 'BYTES'] as const;
 
 /** An input or output of a served ensemble. A size of -1 is free. */
-export interface TensorInfo {
-  name: string;
-  datatype: Tensor['datatype'];
-  shape: number[];
-}
+export const tensorInfoSchema = z.strictObject({
+  name: z.string(),
+  datatype: z.enum(datatypes),
+  shape: z.array(z.int().min(-1)),
+});
+export type TensorInfo = z.output<typeof tensorInfoSchema>;
 
 /** An input, and what its values are. */
-export interface InputInfo extends TensorInfo {
+export const inputInfoSchema = tensorInfoSchema.extend({
   /** A column of the training table, whose values may be missing; values of the model's main input; values of a further input of its name. */
-  kind: 'column' | 'values' | 'extra';
+  kind: z.enum(['column', 'values', 'extra']),
+});
+export type InputInfo = z.output<typeof inputInfoSchema>;
+
+export interface Tensor extends TensorInfo {
+  /** Row-major. BOOL: 1, 0, and NaN where a value is missing; FP64: NaN where one is; BYTES: texts, null where one is. */
+  values: Float64Array | Float32Array | Int32Array | Uint8Array | readonly (string | null)[];
 }
 
 /**

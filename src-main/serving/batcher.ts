@@ -1,7 +1,8 @@
 import type { Tensor } from '../../core/ensemble/tensors.ts';
 import type { ServeRequest } from '../../core/ensemble/serving.ts';
 import { joinTensors, splitTensors } from './join-tensors.ts';
-import { type InferRequest, RequestError } from './read-request.ts';
+import type { InferRequest } from './read-request.ts';
+import { RequestError } from './request-error.ts';
 
 export interface BatchLimits {
   /** Samples that are predicted together. A request with more is predicted alone. */

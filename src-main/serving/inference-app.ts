@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Tensor } from '../../core/ensemble/tensors.ts';
 import type { ServedEnsemble } from '../../core/ensemble/serving.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { Batcher } from './batcher.ts';
-import { readInferRequest, RequestError } from './read-request.ts';
+import { answerBody, lengthHeader, splitBody } from './infer-body.ts';
+import { readInferRequest } from './read-request.ts';
+import { RequestError } from './request-error.ts';
 
 export interface InferenceApp {
   ensemble: ServedEnsemble;
@@ -35,7 +36,7 @@ export function createInferenceApp(parts: InferenceApp): FastifyInstance {
   });
   // Clients of the protocol name several types, or none.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error, _request, reply) => sendError(error, reply, parts));
   app.setNotFoundHandler(() => {
     throw new RequestError(404, 'There is nothing here. The server begins at /v2.');
@@ -64,7 +65,7 @@ function endConnections(app: FastifyInstance): void {
 }
 
 function addServer(app: FastifyInstance, { version, isReady }: InferenceApp): void {
-  app.get('/v2', () => ({ name: 'tutti', version, extensions: [] }));
+  app.get('/v2', () => ({ name: 'tutti', version, extensions: ['binary_tensor_data'] }));
   app.get('/v2/health/live', () => ({ live: true }));
   app.get('/v2/health/ready', (_request, reply) => reply.code(isReady() ? 200 : 503).send({ ready: isReady() }));
 }
@@ -84,33 +85,23 @@ function addModel(app: FastifyInstance, { ensemble, batcher, isReady }: Inferenc
     requireModel(request);
     return reply.code(isReady() ? 200 : 503).send({ name, ready: isReady() });
   });
-  app.post('/v2/models/:name/infer', async (request) => {
+  app.post('/v2/models/:name/infer', async (request, reply) => {
     requireModel(request);
-    const read = readInferRequest(bodyOf(request), inputs);
-    const predicted = await batcher.predict(read);
-    return { model_name: name, ...(read.id !== null && { id: read.id }), outputs: predicted.map(toJson) };
+    const { json, binary } = bodyOf(request);
+    const read = readInferRequest(json, inputs, binary);
+    const { bytes, jsonBytes } = answerBody(name, read, await batcher.predict(read));
+    if (jsonBytes !== null) void reply.header(lengthHeader, jsonBytes);
+    return reply.type(jsonBytes === null ? 'application/json' : 'application/octet-stream').send(bytes);
   });
 }
 
-function bodyOf({ headers, body }: FastifyRequest): unknown {
-  if (headers['inference-header-content-length'] !== undefined) {
-    throw new RequestError(
-      400,
-      'The request has binary tensors, which this server does not read. Send their values as JSON.',
-    );
+function bodyOf({ headers, body }: FastifyRequest): ReturnType<typeof splitBody> {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') {
+    throw new RequestError(415, `The body has the encoding "${encoding}": send it without compression.`);
   }
-  try {
-    return JSON.parse(typeof body === 'string' ? body : '');
-  } catch (error) {
-    throw new RequestError(400, `The body is not JSON: ${messageOf(error)}`);
-  }
-}
-
-/** Values that are not finite become null, because JSON has none. */
-function toJson({ name, datatype, shape, values }: Tensor): Record<string, unknown> {
-  const data =
-    datatype === 'BOOL' ? Array.from(values as Uint8Array, (value) => value === 1) : Array.from<unknown>(values);
-  return { name, datatype, shape, data };
+  const length = headers[lengthHeader];
+  return splitBody(Buffer.isBuffer(body) ? body : Buffer.alloc(0), Array.isArray(length) ? length.join() : length);
 }
 
 /** @throws RequestError if the sender may not use the server */

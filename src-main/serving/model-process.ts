@@ -1,6 +1,16 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import type { ServeReply, ServeRequest } from '../../core/ensemble/serving.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import {
+  frameOfRequest,
+  modelPipe,
+  replyOfFrame,
+  type ServeReply,
+  type ServeRequest,
+} from '../../core/ensemble/serving.ts';
+import { channelOver } from '../../core/protocol/wire/channel-over.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { messageOf } from '../../core/text/errors.ts';
+import { FrameError } from '../../core/protocol/wire/frame-layout.ts';
 import type { SourceToOpen } from '../predictions/ensemble-source.ts';
 import { confinedEnvironment, confinementFlags } from '../processes/confined.ts';
 import { dyingNode, serveEntry, workerFlags } from '../processes/node-process.ts';
@@ -21,14 +31,11 @@ const keptOutput = 2 ** 14;
 /** Starts the process that predicts, with what the project's processes get. On Linux with util-linux the kernel ends it with the server. */
 export function startModelProcess({ task, project, device }: SourceToOpen): ModelLink {
   const grant = grantFor({ project, read: [task.folder], device });
-  const [execPath, ...before] = dyingNode();
-  const child = fork(serveEntry, [], {
-    execPath,
-    execArgv: [...before, ...workerFlags, ...confinementFlags(grant)],
+  const [program, ...before] = dyingNode();
+  const child = spawn(program, [...before, ...workerFlags, ...confinementFlags(grant), serveEntry], {
     env: confinedEnvironment(grant, device),
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // Arrays cross as bytes.
-    serialization: 'advanced',
+    // The last is the pipe `modelPipe`. On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
+    stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
     // Ctrl-C in a terminal must reach the server alone, which still answers requests.
     detached: true,
   });
@@ -40,16 +47,36 @@ function linkTo(child: ChildProcess): ModelLink {
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-keptOutput)));
   }
+  let fault = '';
+  /** Ends a process that cannot be talked to. */
+  const fail = (reason: string): void => {
+    fault ||= `; ${reason}`;
+    child.kill('SIGKILL');
+  };
   const ended = Promise.withResolvers<string>();
   child.once('error', (error) => ended.resolve(error.message));
   child.once('close', (code, signal) => {
     const ending = signal === null ? `exit code ${code}` : `signal ${signal}`;
-    ended.resolve(`${ending}${output.trim() === '' ? '' : `; it printed:\n${output.trim()}`}`);
+    ended.resolve(`${ending}${fault}${output.trim() === '' ? '' : `; it printed:\n${output.trim()}`}`);
   });
+  const channel = channelOver(child.stdio[modelPipe] as Socket);
+  // Other errors are those of a process that ends.
+  channel.onClose((error) => error instanceof FrameError && fail(error.message));
   return {
-    // A failure to send is the end of the process, which is reported as such.
-    send: (message) => void child.send(message, () => undefined),
-    onReply: (receive) => void child.on('message', receive),
+    send(message) {
+      // A closed channel is that of a process that ends, which is reported as such.
+      if (channel.isOpen)
+        channel.send('tensors' in message ? frameOfRequest(message) : { kind: 'message', message, arrays: [] });
+    },
+    onReply(receive) {
+      channel.onFrame((frame) => {
+        try {
+          receive(replyOfFrame(frame));
+        } catch (error) {
+          fail(`it sent what the server does not know: ${messageOf(error)}`);
+        }
+      });
+    },
     onEnd: (receive) => void ended.promise.then(receive),
     kill: () => void child.kill('SIGKILL'),
   };

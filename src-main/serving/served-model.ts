@@ -2,7 +2,7 @@ import type { Tensor } from '../../core/ensemble/tensors.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { ServedEnsemble, ServeReply, ServeRequest } from '../../core/ensemble/serving.ts';
 import type { ModelLink } from './model-process.ts';
-import { RequestError } from './read-request.ts';
+import { RequestError } from './request-error.ts';
 
 /** A process that dies once is started again; one that dies again would probably do so for ever. */
 const maximumRestarts = 1;

@@ -42,7 +42,9 @@ async function serve(folder: string, ...args: string[]) {
   onTestFinished(() => void server.kill('SIGKILL'));
   const ended = once(server, 'exit');
   const stopping = once(createInterface(server.stderr), 'line');
-  const [line] = await once(createInterface(server.stdout), 'line');
+  const early = ended.then(([code]) => Promise.reject(new Error(`tutti serve ended with exit code ${code}.`)));
+  const [line] = await Promise.race([once(createInterface(server.stdout), 'line'), early]);
+  early.catch(() => undefined);
   const { url } = JSON.parse(line as string) as { url: string };
   const headers = { authorization: 'Bearer secret' };
   const ask = (path: string, body?: string) =>

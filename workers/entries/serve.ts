@@ -1,6 +1,13 @@
-import { once } from 'node:events';
+import { Socket } from 'node:net';
+import {
+  frameOfReply,
+  modelPipe,
+  requestOfFrame,
+  type ServeReply,
+  type ServeRequest,
+} from '../../core/ensemble/serving.ts';
+import { channelOver } from '../../core/protocol/wire/channel-over.ts';
 import { ensembleSourceSchema, type EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
-import type { ServeReply, ServeRequest } from '../../core/ensemble/serving.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { TensorEnsemble } from '../inference/served.ts';
 import { openSource } from '../project/open-source.ts';
@@ -10,6 +17,8 @@ import { explainError, stackOf } from '../project/trace/explain-error.ts';
  * Entry of the process that predicts for `tutti serve`. Started by `src-main/serving/model-process.ts`, which sends the task and then one
  * batch of samples after the other, and receives what the ensemble is and its predictions.
  */
+
+const channel = channelOver(new Socket({ fd: modelPipe }));
 
 async function open(task: EnsembleSource): Promise<TensorEnsemble | null> {
   try {
@@ -32,15 +41,13 @@ async function answer(served: TensorEnsemble, { tensors, outputs }: ServeRequest
   }
 }
 
-function tell(message: ServeReply): void {
-  if (process.send === undefined)
-    throw new Error('This process is started by a server, with a channel to reply through.');
-  process.send(message);
+function tell(reply: ServeReply): void {
+  channel.send(frameOfReply(reply));
 }
 
-process.once('disconnect', () => process.exit());
-const [task] = await once(process, 'message');
+channel.onClose(() => process.exit());
+const task = await new Promise((receive) =>
+  channel.onFrame((frame) => receive(frame.kind === 'message' ? frame.message : null)),
+);
 const served = await open(ensembleSourceSchema.parse(task));
-if (served !== null) {
-  process.on('message', (request: ServeRequest) => void answer(served, request).then(tell));
-}
+if (served !== null) channel.onFrame((frame) => void answer(served, requestOfFrame(frame)).then(tell));

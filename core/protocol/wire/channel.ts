@@ -43,6 +43,11 @@ export class StreamChannel implements Channel {
     this.#sink = sink;
   }
 
+  /** Whether frames can still be sent. */
+  get isOpen(): boolean {
+    return this.#ending === null;
+  }
+
   send(frame: Frame): void {
     if (this.#ending instanceof Error) {
       throw new Error(`The channel broke: ${this.#ending.message}`, { cause: this.#ending });

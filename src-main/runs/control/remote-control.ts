@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
+import { channelOver } from '../../../core/protocol/wire/channel-over.ts';
 import { TimeLimit } from '../../../core/node/time-limit.ts';
 import { messageOf } from '../../../core/text/errors.ts';
-import { type Channel, StreamChannel } from '../../../core/protocol/wire/channel.ts';
 import { socketAddress } from '../../../core/protocol/wire/local-socket.ts';
 import {
   type ControlRequest,
@@ -44,7 +44,7 @@ export async function controlRun(record: RunRecord, request: ControlRequest): Pr
 async function ask(socketPath: string, request: ControlRequest): Promise<string | null> {
   const token = await readFile(controlTokenPath(socketPath), 'utf8');
   const answer = Promise.withResolvers<string | null>();
-  const channel = openChannel(socketPath);
+  const channel = channelOver(createConnection(socketAddress(socketPath, process.platform)));
   const limit = new TimeLimit(answerMs, () =>
     answer.reject(new Error(`it did not answer within ${answerMs} ms; it may be stopped (Ctrl-Z)`)),
   );
@@ -62,19 +62,4 @@ async function ask(socketPath: string, request: ControlRequest): Promise<string 
     limit.stop();
     channel.close();
   }
-}
-
-/** Opens a channel at once. Messages that are sent before the connection is established wait for it. */
-function openChannel(socketPath: string): Channel {
-  const socket = createConnection(socketAddress(socketPath, process.platform));
-  let failure: Error | null = null;
-  const channel = new StreamChannel({
-    write: (parts) => parts.forEach((part) => void socket.write(part)),
-    end: () => socket.end(),
-    destroy: () => socket.destroy(),
-  });
-  socket.on('data', (chunk) => channel.receiveBytes(chunk));
-  socket.on('error', (error) => (failure = error));
-  socket.on('close', () => channel.streamClosed(failure));
-  return channel;
 }

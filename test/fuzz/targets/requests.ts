@@ -9,11 +9,13 @@ import { parseTrainArguments } from '../../../src-main/cli/arguments.ts';
 import { findConflicts } from '../../../src-main/runs/configuration/combinations.ts';
 import { checkChanges, checkConfig, resolveConfig } from '../../../src-main/runs/configuration/resolve-config.ts';
 import { runFlagsOf } from '../../../src-main/runs/configuration/run-flags.ts';
+import { splitBody } from '../../../src-main/serving/infer-body.ts';
 import { readInferRequest } from '../../../src-main/serving/read-request.ts';
 import { selectDevices } from '../../../src-main/devices/selection.ts';
 import { excerptOf } from '../../../workers/project/trace/excerpt.ts';
 import { projectPlace } from '../../../workers/project/trace/project-place.ts';
 import { asScript } from '../../../workers/project/trace/syntax-place.ts';
+import { readGolden } from '../../golden/read-golden.ts';
 import type { FuzzTarget } from '../engine/target.ts';
 import { json, text } from './files.ts';
 
@@ -109,6 +111,7 @@ const columns: InputInfo[] = [
   { name: 'sold', datatype: 'BOOL', shape: [-1, 1], kind: 'column' },
   { name: 'town', datatype: 'BYTES', shape: [-1, 1], kind: 'column' },
 ];
+const features: InputInfo[] = [{ name: 'features', datatype: 'FP32', shape: [-1, 2], kind: 'values' }];
 const images: InputInfo[] = [{ name: 'images', datatype: 'UINT8', shape: [-1, 2, -1], kind: 'values' }];
 
 const inference: FuzzTarget = {
@@ -145,6 +148,26 @@ const inference: FuzzTarget = {
   },
 };
 
+const recordedSchema = z.object({
+  requests: z.array(z.object({ body: z.string(), jsonBytes: z.number().nullable() })),
+});
+
+/** A request as it crosses: the text of the header, a line break, the body. */
+const binaryInference: FuzzTarget = {
+  name: 'binary-inference-request',
+  reads: 'requests with binary tensors, as `tutti serve` gets them',
+  seeds: async () =>
+    recordedSchema
+      .parse(readGolden('serving/requests.json'))
+      .requests.map(({ body, jsonBytes }) => Buffer.concat([text(`${jsonBytes}\n`), Buffer.from(body, 'base64')])),
+  run(bytes) {
+    const end = bytes.indexOf('\n');
+    const { json, binary } = splitBody(bytes.subarray(end + 1), bytes.toString('latin1', 0, Math.max(end, 0)));
+    const isColumns = JSON.stringify(json).includes('size');
+    readInferRequest(json, isColumns ? columns : features, binary);
+  },
+};
+
 /** Null for what is no JSON: the readers of the file say so, and that is another target. */
 function parseJson(bytes: Buffer): unknown {
   try {
@@ -154,4 +177,4 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-export const requestTargets = [commandLine, trace, configuration, selection, inference];
+export const requestTargets = [commandLine, trace, configuration, selection, inference, binaryInference];

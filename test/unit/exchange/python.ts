@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const python = process.env.TUTTI_PYTHON ?? 'python3';
+export const python = process.env.TUTTI_PYTHON ?? 'python3';
 
 function has(...modules: string[]): boolean {
   const check = `import importlib.util as u, sys; sys.exit(not all(u.find_spec(m) for m in ${JSON.stringify(modules)}))`;
@@ -11,6 +11,8 @@ function has(...modules: string[]): boolean {
 /** Reasons why comparisons in Python cannot run here, or null. */
 export const noTorch = has('torch', 'safetensors') ? null : 'no python3 here has torch and safetensors';
 export const noOnnx = noTorch ?? (has('onnx', 'onnxruntime') ? null : 'no python3 here has onnx and onnxruntime');
+
+export const noTritonClient = has('tritonclient', 'numpy') ? null : 'no python3 here has tritonclient';
 
 /** What `compare.py` says of a folder. */
 export interface Compared {

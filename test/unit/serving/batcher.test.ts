@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Tensor } from '../../../core/ensemble/tensors.ts';
 import type { ServeRequest } from '../../../core/ensemble/serving.ts';
 import { Batcher, type BatchLimits } from '../../../src-main/serving/batcher.ts';
-import { RequestError } from '../../../src-main/serving/read-request.ts';
+import { RequestError } from '../../../src-main/serving/request-error.ts';
 import { request, sums } from './tensors.ts';
 
 afterEach(() => void vi.useRealTimers());

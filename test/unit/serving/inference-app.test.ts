@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createInferenceApp, type InferenceApp } from '../../../src-main/serving/inference-app.ts';
-import { RequestError } from '../../../src-main/serving/read-request.ts';
+import { RequestError } from '../../../src-main/serving/request-error.ts';
 import { served, sums } from './tensors.ts';
 
 const errors: unknown[] = [];
@@ -24,7 +24,7 @@ const infer = { method: 'POST' as const, url: '/v2/models/houses/infer', headers
 describe('the server', () => {
   it('tells what it is, and what the model takes and gives', async () => {
     const get = async (url: string) => (await app().inject({ url, headers })).json<unknown>();
-    expect(await get('/v2')).toEqual({ name: 'tutti', version: '1.2.3', extensions: [] });
+    expect(await get('/v2')).toEqual({ name: 'tutti', version: '1.2.3', extensions: ['binary_tensor_data'] });
     expect(await get('/v2/models/houses')).toEqual({
       name: 'houses',
       platform: 'tutti_ensemble',
@@ -56,6 +56,21 @@ describe('the server', () => {
     }
   });
 
+  it('answers binary tensors with binary tensors', async () => {
+    const features = { ...body.inputs[0], data: undefined, parameters: { binary_data_size: 16 } };
+    const json = Buffer.from(JSON.stringify({ inputs: [features], parameters: { binary_data_output: true } }));
+    const payload = Buffer.concat([json, Buffer.from(Float32Array.of(1, 2, 3, 4).buffer)]);
+    const length = { 'inference-header-content-length': String(json.length) };
+    const answer = await app().inject({ ...infer, payload, headers: { ...headers, ...length } });
+    const end = Number(answer.headers['inference-header-content-length']);
+    expect(JSON.parse(answer.rawPayload.toString('utf8', 0, end))).toEqual({
+      model_name: 'houses',
+      outputs: [{ name: 'mean', datatype: 'FP64', shape: [2, 1], parameters: { binary_data_size: 16 } }],
+    });
+    expect([...new Float64Array(new Uint8Array(answer.rawPayload.subarray(end)).buffer)]).toEqual([3, 7]);
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/octet-stream']);
+  });
+
   it('refuses what it cannot read, with the reason', async () => {
     const post = async (changes: object) => {
       const answer = await app().inject({ ...infer, ...changes });
@@ -64,8 +79,13 @@ describe('the server', () => {
     expect(await post({ body: '{' })).toEqual([400, expect.stringContaining('The body is not JSON')]);
     expect(await post({ body: { inputs: [] } })).toEqual([400, expect.stringContaining('does not fit')]);
     expect(await post({ body: 'x'.repeat(1001) })).toEqual([413, expect.stringContaining('more than 1000 bytes')]);
-    const binary = { ...headers, 'inference-header-content-length': '10' };
-    expect(await post({ headers: binary })).toEqual([400, expect.stringContaining('binary tensors')]);
+    const long = { ...headers, 'inference-header-content-length': '1000' };
+    expect(await post({ headers: long })).toEqual([
+      400,
+      expect.stringContaining('Inference-Header-Content-Length: 1000'),
+    ]);
+    const packed = { ...headers, 'content-encoding': 'gzip' };
+    expect(await post({ headers: packed })).toEqual([415, expect.stringContaining('without compression')]);
     expect((await app().inject({ url: '/v3', headers })).statusCode).toBe(404);
   });
 

@@ -16,6 +16,7 @@ describe('a request', () => {
       id: 'a',
       samples: 2,
       outputs: ['members'],
+      binaryOutputs: [],
       tensors: [
         { name: 'size', datatype: 'FP64', shape: [2, 1], values: Float64Array.of(1.5, Number.NaN) },
         { name: 'sold', datatype: 'BOOL', shape: [2], values: Float64Array.of(1, Number.NaN) },

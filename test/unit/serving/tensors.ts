@@ -24,7 +24,7 @@ export function features(...values: number[]): Tensor {
 
 /** A request of samples with two features. */
 export function request(...values: number[]): InferRequest {
-  return { id: null, samples: values.length / 2, tensors: [features(...values)], outputs: null };
+  return { id: null, samples: values.length / 2, tensors: [features(...values)], outputs: null, binaryOutputs: [] };
 }
 
 /** The sum of each sample's features, as an ensemble might predict. */

@@ -1,0 +1,68 @@
+import type { Tensor } from '../../core/ensemble/tensors.ts';
+import { encodeUtf8 } from '../../core/text/host.ts';
+import { messageOf } from '../../core/text/errors.ts';
+import type { InferRequest } from './read-request.ts';
+import { RequestError } from './request-error.ts';
+
+/** Bodies of the Open Inference Protocol: JSON, and after it the data of binary tensors. The header says how many bytes the JSON has. */
+export const lengthHeader = 'inference-header-content-length';
+
+/** @param length the header's text; undefined: all is JSON @throws RequestError if the body is no such thing */
+export function splitBody(body: Buffer, length: string | undefined): { json: unknown; binary: Uint8Array } {
+  const end = length === undefined ? body.length : Number(length);
+  if (!/^\d+$/.test(length ?? '0') || end > body.length) {
+    throw new RequestError(
+      400,
+      `The header "Inference-Header-Content-Length: ${length}" must be the number of bytes of JSON in the body, at most ${body.length}.`,
+    );
+  }
+  try {
+    return { json: JSON.parse(body.toString('utf8', 0, end)), binary: body.subarray(end) };
+  } catch (error) {
+    throw new RequestError(400, `The body is not JSON: ${messageOf(error)}`);
+  }
+}
+
+export interface InferBody {
+  bytes: Buffer;
+  /** Bytes of the JSON; null if that is all. */
+  jsonBytes: number | null;
+}
+
+/** The answer to a request. */
+export function answerBody(
+  model: string,
+  { id, binaryOutputs }: Pick<InferRequest, 'id' | 'binaryOutputs'>,
+  tensors: readonly Tensor[],
+): InferBody {
+  const parts: Uint8Array[] = [];
+  const outputs = tensors.map((tensor) => {
+    const { name, datatype, shape } = tensor;
+    if (binaryOutputs !== 'all' && !binaryOutputs.includes(name))
+      return { name, datatype, shape, data: dataOf(tensor) };
+    const bytes = bytesOf(tensor);
+    parts.push(bytes);
+    return { name, datatype, shape, parameters: { binary_data_size: bytes.length } };
+  });
+  const json = Buffer.from(JSON.stringify({ model_name: model, ...(id !== null && { id }), outputs }));
+  if (parts.length === 0) return { bytes: json, jsonBytes: null };
+  return { bytes: Buffer.concat([json, ...parts]), jsonBytes: json.length };
+}
+
+/** Values that are not finite become null, because JSON has none. */
+function dataOf({ datatype, values }: Tensor): unknown[] {
+  return datatype === 'BOOL' ? Array.from(values as Uint8Array, (value) => value === 1) : Array.from<unknown>(values);
+}
+
+/** Little-endian and without padding, as the processor holds them. A text follows its length as a 32-bit integer. */
+function bytesOf({ values }: Tensor): Uint8Array {
+  if (ArrayBuffer.isView(values)) return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  return Buffer.concat(
+    values.flatMap((text) => {
+      const bytes = encodeUtf8(text ?? '');
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(bytes.length);
+      return [length, bytes];
+    }),
+  );
+}

@@ -1,0 +1,90 @@
+import type { InputInfo } from '../../core/ensemble/tensors.ts';
+import {
+  countOf,
+  type GivenInput,
+  isInRange,
+  numeric,
+  rangeRule,
+  type TypedValues,
+  wrongCount,
+  wrongDatatype,
+  wrongValue,
+} from './given-input.ts';
+
+interface JsonInput extends GivenInput {
+  data: readonly unknown[];
+}
+
+/** The values of an input in JSON, flat or nested. @throws RequestError that names the value that does not fit */
+export function readJsonValues(given: JsonInput, info: InputInfo): TypedValues {
+  const flat = given.data.some(Array.isArray) ? flatten(given) : given.data;
+  if (flat.length !== countOf(given)) throw wrongCount(given, flat.length);
+  return info.kind === 'column' ? convertColumn(given, info, flat) : convert(given, info, flat);
+}
+
+/** Nested arrays, of any depth, in row-major order. Stops after one value too many. */
+function flatten(given: JsonInput): unknown[] {
+  const count = countOf(given);
+  const flat: unknown[] = [];
+  const stack: { values: readonly unknown[]; next: number }[] = [{ values: given.data, next: 0 }];
+  for (let top = stack.at(-1); top !== undefined && flat.length <= count; top = stack.at(-1)) {
+    if (top.next === top.values.length) {
+      stack.pop();
+      continue;
+    }
+    const value = top.values[top.next];
+    top.next += 1;
+    if (Array.isArray(value)) stack.push({ values: value, next: 0 });
+    else flat.push(value);
+  }
+  return flat;
+}
+
+function convert(given: GivenInput, info: InputInfo, flat: readonly unknown[]): TypedValues {
+  const { datatype } = given;
+  if (!numeric.test(datatype)) throw wrongDatatype(given, `${info.datatype}, or another numeric one`);
+  if (info.kind === 'values' && datatype === 'UINT8') return { datatype, values: Uint8Array.from(flat, byteIn(given)) };
+  return { datatype: 'FP32', values: Float32Array.from(flat, numberIn(given)) };
+}
+
+function convertColumn(given: GivenInput, { datatype }: InputInfo, flat: readonly unknown[]): TypedValues {
+  if (datatype === 'FP64') {
+    if (!numeric.test(given.datatype)) throw wrongDatatype(given, 'FP64, or another numeric one');
+    const read = numberIn(given);
+    return { datatype, values: Float64Array.from(flat, (value, i) => (value === null ? Number.NaN : read(value, i))) };
+  }
+  if (given.datatype !== datatype) throw wrongDatatype(given, datatype);
+  if (datatype === 'BOOL') return { datatype, values: Float64Array.from(flat, booleanIn(given)) };
+  return { datatype, values: flat.map(textIn(given)) };
+}
+
+type Read<T> = (value: unknown, index: number) => T;
+
+function numberIn(given: GivenInput): Read<number> {
+  return (value, index) => {
+    if (typeof value === 'number' && isInRange(value)) return value;
+    throw wrongValue(given, value, index, rangeRule);
+  };
+}
+
+function byteIn(given: GivenInput): Read<number> {
+  return (value, index) => {
+    if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 255) return value as number;
+    throw wrongValue(given, value, index, 'a whole number from 0 to 255');
+  };
+}
+
+function booleanIn(given: GivenInput): Read<number> {
+  return (value, index) => {
+    if (value === null) return Number.NaN;
+    if (typeof value === 'boolean') return Number(value);
+    throw wrongValue(given, value, index, 'true, false, or null where it is missing');
+  };
+}
+
+function textIn(given: GivenInput): Read<string | null> {
+  return (value, index) => {
+    if (value === null || typeof value === 'string') return value;
+    throw wrongValue(given, value, index, 'a text, or null where it is missing');
+  };
+}

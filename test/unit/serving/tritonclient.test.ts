@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { createInferenceApp } from '../../../src-main/serving/inference-app.ts';
+import { notRun } from '../../environment/reasons.ts';
+import { noTritonClient, python } from '../exchange/python.ts';
+import { served, sums } from './tensors.ts';
+
+const script = fileURLToPath(new URL('ask_server.py', import.meta.url));
+
+it.skipIf(noTritonClient !== null)(
+  `the server answers Python's tritonclient.http${notRun(noTritonClient)}`,
+  async () => {
+    const app = createInferenceApp({
+      ensemble: served,
+      version: '1.2.3',
+      batcher: { predict: async ({ tensors }) => sums(tensors) },
+      isReady: () => true,
+      token: null,
+      isOwnHost: () => true,
+      maxBodyBytes: 10_000,
+      onError: (error) => expect.fail(String(error)),
+    });
+    onTestFinished(() => app.close());
+    const { host } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+    const { stdout } = await promisify(execFile)(python, [script, host]);
+    expect(JSON.parse(stdout)).toEqual({
+      ready: [true, true, true],
+      extensions: ['binary_tensor_data'],
+      inputs: [{ name: 'features', datatype: 'FP32', shape: [-1, 2] }],
+      usual: ['q', [[3], [7]], true],
+      text: ['q', [[3], [7]], false],
+      mixed: ['q', [[3], [7]], false],
+      refusal: ['400', expect.stringContaining('has the shape [4, 1]; it must be [-1, 2]')],
+    });
+  },
+);
