@@ -18,6 +18,8 @@ const servedEnsembleSchema = z.strictObject({
   /** How many. */
   members: z.int().positive(),
   inputs: z.array(inputInfoSchema),
+  /** Whether requests may also give columns of any names, which the project's own code turns into inputs. */
+  takesColumns: z.boolean(),
   outputs: z.array(tensorInfoSchema),
   /** For the user of the terminal. */
   warnings: z.array(z.string()),

@@ -24,6 +24,26 @@ interface Waiting {
   fail: (error: unknown) => void;
 }
 
+/** What became of the requests so far. */
+export interface RequestCounts {
+  /** Requests that wait. */
+  waiting: number;
+  /** Requests that were answered, and their samples. */
+  answered: number;
+  samples: number;
+  /** Predictions by the models, each of one batch. */
+  batches: number;
+  /** Requests that failed, those with samples that do not fit included. */
+  failed: number;
+  /** Requests that were refused because too many waited. */
+  refused: number;
+  /** Requests whose clients disconnected while they waited; their samples were not predicted. */
+  left: number;
+}
+
+/** The status of a request without a reader, as in nginx. */
+const clientLeft = 499;
+
 /** Predicts the samples of several requests together, in the order in which they came. One batch is under way at a time. */
 export class Batcher {
   readonly #predict: Predict;
@@ -32,23 +52,44 @@ export class Batcher {
   #isBusy = false;
   #isHurried = false;
   #timer: NodeJS.Timeout | null = null;
+  readonly #counts = { answered: 0, samples: 0, batches: 0, failed: 0, refused: 0, left: 0 };
 
   constructor(predict: Predict, limits: BatchLimits) {
     this.#predict = predict;
     this.#limits = limits;
   }
 
-  /** @throws RequestError if too many requests wait, or the samples do not fit */
-  predict(request: InferRequest): Promise<Tensor[]> {
+  get counts(): RequestCounts {
+    return { waiting: this.#queue.length, ...this.#counts };
+  }
+
+  /**
+   * @param signal aborted when the client has disconnected: a request that waits leaves the queue
+   * @throws RequestError if too many requests wait, or the samples do not fit
+   */
+  predict(request: InferRequest, signal?: AbortSignal): Promise<Tensor[]> {
     const { maxQueue } = this.#limits;
     if (this.#queue.length >= maxQueue) {
+      this.#counts.refused += 1;
       const reason = `${maxQueue} requests wait already, the most that --max-queue allows. Try again later.`;
       return Promise.reject(new RequestError(503, reason));
     }
     return new Promise((succeed, fail) => {
-      this.#queue.push({ request, key: keyOf(request), sinceMs: performance.now(), succeed, fail });
+      const waiting: Waiting = { request, key: keyOf(request), sinceMs: performance.now(), succeed, fail };
+      signal?.addEventListener('abort', () => this.#leave(waiting), { once: true });
+      this.#queue.push(waiting);
       this.#next();
     });
+  }
+
+  /** Does nothing for a request that waits no longer. */
+  #leave(waiting: Waiting): void {
+    if (!this.#queue.includes(waiting)) return;
+    this.#queue = this.#queue.filter((own) => own !== waiting);
+    this.#counts.left += 1;
+    waiting.fail(new RequestError(clientLeft, 'The client disconnected.'));
+    // A request of another kind may have waited behind it.
+    this.#next();
   }
 
   /** From now on no request waits for others. */
@@ -91,23 +132,28 @@ export class Batcher {
 
   async #answer(batch: readonly Waiting[]): Promise<void> {
     const [{ request }] = batch;
+    const counts = batch.map((waiting) => waiting.request.samples);
     try {
       const tensors = joinTensors(batch.map((waiting) => waiting.request.tensors));
       const outputs = await this.#predict({ tensors, outputs: request.outputs });
-      const parts = splitTensors(
-        outputs,
-        batch.map((waiting) => waiting.request.samples),
-      );
+      const parts = splitTensors(outputs, counts);
+      this.#counts.batches += 1;
+      this.#counts.answered += batch.length;
+      this.#counts.samples += counts.reduce((sum, count) => sum + count, 0);
       batch.forEach(({ succeed }, i) => succeed(parts[i]));
     } catch (error) {
       // A sample of one client must not fail the requests of others.
       const isOwnFault = error instanceof RequestError && error.statusCode === 400;
-      if (isOwnFault && batch.length > 1) for (const waiting of batch) await this.#answer([waiting]);
-      else for (const { fail } of batch) fail(error);
+      if (isOwnFault && batch.length > 1) {
+        for (const waiting of batch) await this.#answer([waiting]);
+        return;
+      }
+      this.#counts.failed += batch.length;
+      for (const { fail } of batch) fail(error);
     }
   }
 }
 
 function keyOf({ tensors, outputs }: InferRequest): string {
-  return JSON.stringify([outputs, tensors.map(({ datatype, shape }) => [datatype, shape.slice(1)])]);
+  return JSON.stringify([outputs, tensors.map(({ name, datatype, shape }) => [name, datatype, shape.slice(1)])]);
 }

@@ -11,7 +11,7 @@ export interface InferenceApp {
   ensemble: ServedEnsemble;
   /** Of Tutti. */
   version: string;
-  batcher: Pick<Batcher, 'predict'>;
+  batcher: Pick<Batcher, 'predict' | 'counts'>;
   isReady: () => boolean;
   /** Requests must bring it, apart from those for health; null: none. */
   token: string | null;
@@ -85,14 +85,25 @@ function addModel(app: FastifyInstance, { ensemble, batcher, isReady }: Inferenc
     requireModel(request);
     return reply.code(isReady() ? 200 : 503).send({ name, ready: isReady() });
   });
+  app.get('/v2/models/:name/stats', (request) => {
+    requireModel(request);
+    return batcher.counts;
+  });
   app.post('/v2/models/:name/infer', async (request, reply) => {
     requireModel(request);
     const { json, binary } = bodyOf(request);
-    const read = readInferRequest(json, inputs, binary);
-    const { bytes, jsonBytes } = answerBody(name, read, await batcher.predict(read));
+    const read = readInferRequest(json, ensemble, binary);
+    const { bytes, jsonBytes } = answerBody(name, read, await batcher.predict(read, leaving(reply)));
     if (jsonBytes !== null) void reply.header(lengthHeader, jsonBytes);
     return reply.type(jsonBytes === null ? 'application/json' : 'application/octet-stream').send(bytes);
   });
+}
+
+/** Aborted when the client disconnects before its answer. (Fastify's `request.signal` is also aborted once the body has been read.) */
+function leaving({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  raw.once('close', () => raw.writableFinished || controller.abort());
+  return controller.signal;
 }
 
 function bodyOf({ headers, body }: FastifyRequest): ReturnType<typeof splitBody> {

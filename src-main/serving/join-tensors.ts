@@ -16,6 +16,7 @@ export function joinTensors(requests: readonly (readonly Tensor[])[]): Tensor[] 
 
 /** The samples of each request, from the outputs for all. */
 export function splitTensors(outputs: readonly Tensor[], counts: readonly number[]): Tensor[][] {
+  if (counts.length === 1) return [[...outputs]];
   let first = 0;
   return counts.map((count) => {
     const from = first;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import type { ServedEnsemble } from '../../core/ensemble/serving.ts';
 import type { InputInfo, Tensor } from '../../core/ensemble/tensors.ts';
 import { readBinaryValues } from './binary-values.ts';
-import type { GivenInput } from './given-input.ts';
+import { type GivenInput, numeric } from './given-input.ts';
 import { readJsonValues } from './json-values.ts';
 import { RequestError } from './request-error.ts';
 
@@ -47,7 +48,7 @@ type RequestJson = z.output<typeof requestSchema>;
  */
 export function readInferRequest(
   body: unknown,
-  inputs: readonly InputInfo[],
+  { inputs: own, takesColumns }: Pick<ServedEnsemble, 'inputs' | 'takesColumns'>,
   binary: Uint8Array = new Uint8Array(0),
 ): InferRequest {
   const parsed = requestSchema.safeParse(body);
@@ -55,8 +56,10 @@ export function readInferRequest(
   const { id = null, outputs } = parsed.data;
   const given = withData(parsed.data, binary);
   requireKnownParameters(parsed.data);
-  const names = inputs.map(({ name }) => name).join(', ');
-  const unknown = given.find(({ name }) => !inputs.some((own) => own.name === name));
+  const isOwn = given.some(({ name }) => own.some((info) => info.name === name));
+  const inputs = takesColumns && !isOwn ? given.map(columnInfo) : own;
+  const names = own.map(({ name }) => name).join(', ') + (takesColumns ? ', or columns for the project' : '');
+  const unknown = given.find(({ name }) => !inputs.some((info) => info.name === name));
   if (unknown !== undefined) {
     throw new RequestError(400, `There is no input "${unknown.name}". The ensemble takes ${names}.`);
   }
@@ -75,6 +78,17 @@ export function readInferRequest(
     outputs: outputs?.length ? outputs.map(({ name }) => name) : null,
     binaryOutputs: binaryOutputsOf(parsed.data),
   };
+}
+
+/** A column that only the project's code knows. */
+function columnInfo({ name, datatype }: GivenInput): InputInfo {
+  const own = numeric.test(datatype) ? 'FP64' : datatype;
+  if (own === 'FP64' || own === 'BOOL' || own === 'BYTES')
+    return { name, datatype: own, shape: [-1, 1], kind: 'column' };
+  throw new RequestError(
+    400,
+    `The input "${name}" has the datatype ${JSON.stringify(datatype)}; a column is FP64, or another numeric one, BOOL or BYTES.`,
+  );
 }
 
 /** Each input with the values of the JSON, or with its bytes. */

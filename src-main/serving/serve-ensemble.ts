@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { TimeLimit } from '../../core/node/time-limit.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ensembleSource } from '../predictions/ensemble-source.ts';
 import { isLoopback, loopbackAddress, ownHost } from '../server/address.ts';
@@ -6,6 +7,9 @@ import { Batcher, type BatchLimits } from './batcher.ts';
 import { createInferenceApp } from './inference-app.ts';
 import { startModelProcess } from './model-process.ts';
 import { ServedModel } from './served-model.ts';
+
+/** Kubernetes kills what has not ended 30 s after its SIGTERM. */
+const stopLimitMs = 20_000;
 
 export interface ServeOptions extends BatchLimits {
   /** A run's folder, or one with an exported ensemble. */
@@ -32,7 +36,7 @@ export interface RunningInference {
   token: string | null;
   /** Resolves with the reason if the models are lost. */
   lost: Promise<Error>;
-  /** Answers the requests that were accepted, and ends. */
+  /** Answers the requests that were accepted, for at most 20 s, and ends. */
   close(): Promise<void>;
   /** Ends at once: requests under way fail. */
   abort(): void;
@@ -66,7 +70,12 @@ export async function serveEnsemble(options: ServeOptions): Promise<RunningInfer
     const { name, members } = ensemble;
     const close = async (): Promise<void> => {
       batcher.hurry();
+      const limit = new TimeLimit(stopLimitMs, () => {
+        onNotice(`Some requests did not end within ${stopLimitMs / 1000} s. Their connections are closed.`);
+        app.server.closeAllConnections();
+      });
       await app.close();
+      limit.stop();
       model.close();
     };
     const url = `${origin}/v2/models/${encodeURIComponent(name)}`;

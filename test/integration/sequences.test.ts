@@ -1,13 +1,29 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { predictRun } from '../../src-main/predictions/predict-run.ts';
 import { readPredictions } from '../../src-main/rpc/runs/predictions.ts';
+import { serveEnsemble } from '../../src-main/serving/serve-ensemble.ts';
 import { expectPredictedAsTrained } from './expect-predicted.ts';
 import { metricValues, train, useHub } from './harness.ts';
 import { expectSameAsOnnx } from './onnx.ts';
 
 const { hub } = useHub();
+
+/** The labels that a server gives for texts, which the project's own code turns into ids. */
+async function serveTexts(folder: string, texts: string[]): Promise<number[]> {
+  const limits = { maxBatch: 8, maxDelayMs: 0, maxQueue: 8, maxBodyBytes: 10_000 };
+  const notices: string[] = [];
+  const onNotice = (text: string) => notices.push(text);
+  const server = await serveEnsemble({ folder, host: '127.0.0.1', port: 0, onNotice, ...limits });
+  onTestFinished(() => server.close());
+  const text = { name: 'text', datatype: 'BYTES', shape: [texts.length], data: texts };
+  const body = JSON.stringify({ inputs: [text], outputs: [{ name: 'label' }] });
+  const answer = await fetch(`${server.url}/infer`, { method: 'POST', body });
+  const { outputs } = (await answer.json()) as { outputs: { data: number[] }[] };
+  expect(notices).toEqual([]);
+  return outputs[0].data;
+}
 
 describe('projects that read sequences', () => {
   it('forecast a series with its uncertainty', async () => {
@@ -39,6 +55,7 @@ describe('projects that read sequences', () => {
     const [header, ...rows] = (await readFile(output, 'utf8')).trimEnd().split('\n');
     expect(header).toBe('class,probability_negative,probability_positive,entropy,mutual_information');
     expect(rows.map((row) => row.split(',')[0])).toEqual(['positive', 'negative']);
+    expect(await serveTexts(folder, ['the film was wonderful.', 'the film was not wonderful.'])).toEqual([1, 0]);
     const ids = [2, 3, 4, 5, 0, 0, 0, 0, 7, 0, 8, 9, 10, 0, 11, 3];
     const feeds = { features: { shape: [2, 8], data: BigInt64Array.from(ids, BigInt) } };
     await expectSameAsOnnx(folder, feeds, { prepared: Float32Array.from(ids) });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -8,8 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import { exportRun } from '../../src-main/export/export-run.ts';
+import type { RequestCounts } from '../../src-main/serving/batcher.ts';
 import { openEnsemble, tf } from '../../workers/index.ts';
 import { startBackend } from '../../workers/backends/backend.ts';
+import { notLinux, notRun } from '../environment/reasons.ts';
 import { runWithModels } from '../unit/inference/run-with-models.ts';
 import { temporaryFolder } from '../unit/store/fixtures.ts';
 
@@ -69,6 +72,81 @@ async function beginRequest(url: string): Promise<(body: string) => Promise<Outp
     return ((await json(response)) as { outputs: Output[] }).outputs;
   };
 }
+
+/** The process of the models that a server started, which the kernel lists among its descendants. */
+async function modelProcess(pid: number): Promise<number | null> {
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ').filter(Boolean);
+  for (const child of children.map(Number)) {
+    if ((await readFile(`/proc/${child}/cmdline`, 'utf8')).includes('entries/serve')) return child;
+    const found = await modelProcess(child);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Clients that ask for predictions one after the other, until they are stopped. */
+function load(clients: number, ask: () => Promise<Response>) {
+  const [answers, failures]: [{ status: number; text: string }[], unknown[]] = [[], []];
+  let isStopped = false;
+  let told: (() => void) | null = null;
+  const client = async (): Promise<void> => {
+    while (!isStopped) {
+      try {
+        const response = await ask();
+        answers.push({ status: response.status, text: await response.text() });
+      } catch (error) {
+        failures.push(error);
+        isStopped = true;
+      }
+      told?.();
+    }
+  };
+  const ended = Promise.all(Array.from({ length: clients }, client));
+  return {
+    answers,
+    failures,
+    /** Resolves once so many of the answers after the first `from` have this status. */
+    until: (status: number, count: number, from = 0) =>
+      new Promise<void>((reached) => {
+        told = () => {
+          if (answers.slice(from).filter((answer) => answer.status === status).length >= count) reached();
+        };
+      }),
+    ended,
+  };
+}
+
+it.skipIf(notLinux !== null)(
+  `under load, the death of the models' process fails what it predicted, and SIGTERM ends the server with its answers${notRun(notLinux)}`,
+  async () => {
+    await startBackend('cpu');
+    const run = await runWithModels([classifier(1)], { task: 'classification' });
+    const { server, ended, ask } = await serve(run, '--max-batch', '4');
+    const body = JSON.stringify({ inputs: [{ name: 'features', datatype: 'FP32', shape: [1, 3], data: [1, 2, 3] }] });
+    const { answers, failures, until, ended: clientsEnded } = load(8, () => ask('infer', body));
+    await until(200, 50);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const before = answers.length;
+    process.kill((await modelProcess(server.pid!))!, 'SIGKILL');
+    await until(200, 50, before + 8);
+    const failed = answers.filter(({ status }) => status !== 200);
+    expect(failed.length).toBeLessThanOrEqual(4);
+    for (const { status, text } of failed) {
+      expect([status, text]).toEqual([503, expect.stringContaining('ended while it predicted')]);
+    }
+    const counts = (await (await ask('stats')).json()) as RequestCounts;
+    expect([counts.failed, counts.refused]).toEqual([failed.length, 0]);
+    expect(counts.answered).toBeGreaterThanOrEqual(100);
+
+    const answered = answers.length;
+    server.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    await clientsEnded;
+    // A client sees its answer, a refusal, or no server any more.
+    for (const { status } of answers.slice(answered)) expect([200, 503]).toContain(status);
+    for (const failure of failures) expect(String(failure)).toContain('fetch failed');
+  },
+);
 
 it('a served ensemble answers like the opened one, refuses what it must, and answers what it accepted when it stops', async () => {
   await startBackend('cpu');

@@ -11,11 +11,11 @@ import {
 } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { predictFile } from '../inference/predict-file.ts';
-import type { TableInputs } from '../inference/read-inputs.ts';
 import { SampleReader } from '../inference/shown/sample-reader.ts';
 import { startBackend } from '../backends/backend.ts';
 import { type OpenedSource, openSource } from '../project/open-source.ts';
 import { RunModels } from '../project/rebuild-model.ts';
+import { tableInputsOf } from '../project/table-inputs.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
 
 /**
@@ -40,7 +40,8 @@ async function predict(task: PredictTask): Promise<PredictReply> {
     output,
     format,
     withMembers,
-    tableInputs: models === null || source?.projectRefusal != null ? null : () => tableInputsOf(models, task),
+    tableInputs:
+      models === null || source === null || source.projectRefusal !== null ? null : () => tableInputsOf(models, source),
     firstBlock: (columns) => (first = firstRows === 0 ? [] : columns.map((column) => headOf(column, firstRows))),
     progress: (done) => tell({ type: 'progress', rows: done }),
   });
@@ -81,15 +82,6 @@ function headOf(column: PredictionColumn, rows: number): PredictionColumn {
     case 'boolean':
       return { ...column, values: column.values.slice(0, rows) };
   }
-}
-
-/** The project's own way from a table to inputs; null if it has none. */
-async function tableInputsOf(models: RunModels, { source }: PredictTask): Promise<TableInputs | null> {
-  const { project, hyperparameters } = await models.code();
-  if (project.inputs === undefined || source === null) return null;
-  const { config, dataFolders: folders } = source;
-  const context = { hyperparameters, config, folders, seed: config.seed };
-  return async (table) => (await project.inputs?.({ ...context, table })) ?? { table };
 }
 
 function tell(message: PredictReply | InputsReply): void {

@@ -9,8 +9,10 @@ import {
 import { channelOver } from '../../core/protocol/wire/channel-over.ts';
 import { ensembleSourceSchema, type EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
-import { TensorEnsemble } from '../inference/served.ts';
-import { openSource } from '../project/open-source.ts';
+import type { TableInputs } from '../inference/read-inputs.ts';
+import { hasColumns, TensorEnsemble } from '../inference/served.ts';
+import { type OpenedSource, openSource } from '../project/open-source.ts';
+import { tableInputsOf } from '../project/table-inputs.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
 
 /**
@@ -22,14 +24,37 @@ const channel = channelOver(new Socket({ fd: modelPipe }));
 
 async function open(task: EnsembleSource): Promise<TensorEnsemble | null> {
   try {
-    const { ensemble, models } = await openSource(task);
-    const served = new TensorEnsemble(ensemble);
-    tell({ type: 'ready', ensemble: await served.describe(models?.warnings ?? []) });
+    const opened = await openSource(task);
+    const own = hasColumns(opened.ensemble.preprocessing) ? noInputs : await inputsOfProject(opened, task);
+    const served = new TensorEnsemble(opened.ensemble, own.tableInputs);
+    tell({ type: 'ready', ensemble: await served.describe([...(opened.models?.warnings ?? []), ...own.warnings]) });
     return served;
   } catch (error) {
     const message = task.source === null ? messageOf(error) : explainError(error, task.source.projectFolder);
     tell({ type: 'failed', message, stack: stackOf(error) });
     return null;
+  }
+}
+
+interface ProjectInputs {
+  tableInputs: TableInputs | null;
+  warnings: string[];
+}
+
+const noInputs: ProjectInputs = { tableInputs: null, warnings: [] };
+
+/** A project without `inputs` is no failure: the models take features. */
+async function inputsOfProject({ models }: OpenedSource, { source }: EnsembleSource): Promise<ProjectInputs> {
+  if (models === null || source === null) return noInputs;
+  const refused = (reason: string): ProjectInputs => ({
+    tableInputs: null,
+    warnings: [`Requests cannot give columns for the \`inputs\` that the project may have: ${reason}`],
+  });
+  if (source.projectRefusal !== null) return refused(source.projectRefusal);
+  try {
+    return { tableInputs: await tableInputsOf(models, source), warnings: [] };
+  } catch (error) {
+    return refused(explainError(error, source.projectFolder));
   }
 }
 

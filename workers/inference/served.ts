@@ -1,26 +1,44 @@
 import { type InputInfo, outputTensors, type Tensor, type TensorInfo } from '../../core/ensemble/tensors.ts';
 import type { ServedEnsemble } from '../../core/ensemble/serving.ts';
+import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { columnTypes } from '../data/preprocessing/fitted.ts';
 import type { Cell } from '../data/tables/cells.ts';
+import type { Column } from '../data/tables/columns.ts';
+import type { Table } from '../data/tables/table.ts';
 import type { Field } from '../data/fields.ts';
 import type { Ensemble } from './ensemble.ts';
 import type { EnsembleInput, Row } from './inputs.ts';
+import type { TableInputs } from './read-inputs.ts';
 
 /** An opened ensemble that takes and gives tensors. */
 export class TensorEnsemble {
   readonly #ensemble: Ensemble;
+  readonly #tableInputs: TableInputs | null;
   readonly inputs: readonly InputInfo[];
 
-  constructor(ensemble: Ensemble) {
+  /** @param tableInputs the project's own way from columns to inputs, where the run kept none */
+  constructor(ensemble: Ensemble, tableInputs: TableInputs | null = null) {
     this.#ensemble = ensemble;
+    this.#tableInputs = tableInputs;
     this.inputs = inputsOf(ensemble);
   }
 
   /** @param outputs names of outputs; null: all but those of single members @throws Error that says what does not fit */
   async predict(tensors: readonly Tensor[], outputs: readonly string[] | null): Promise<Tensor[]> {
-    const found = await this.#ensemble.predict(inputFrom(this.inputs, tensors));
-    return outputTensors(found, this.#ensemble.description.classNames, outputs);
+    const found = await this.#ensemble.predict(await this.#inputFrom(tensors));
+    const predicted = outputTensors(found, this.#ensemble.description.classNames, outputs);
+    const [given, made] = [tensors[0].shape[0], predicted[0].shape[0]];
+    if (given === made) return predicted;
+    throw new Error(`The project's inputs() made ${made} samples of ${given} rows; it must make one of each row.`);
+  }
+
+  /** Tensors that are none of the inputs are columns for the project's own `inputs`. */
+  async #inputFrom(tensors: readonly Tensor[]): Promise<EnsembleInput> {
+    const isOwn = tensors.some(({ name }) => this.inputs.some((info) => info.name === name));
+    return isOwn || this.#tableInputs === null
+      ? inputFrom(this.inputs, tensors)
+      : await this.#tableInputs(tableFrom(tensors));
   }
 
   /** Predicts one sample of zeros, so that the first request meets compiled kernels, and tells what outputs there are. */
@@ -32,6 +50,7 @@ export class TensorEnsemble {
       set,
       members: members.length,
       inputs: [...this.inputs],
+      takesColumns: this.#tableInputs !== null,
       outputs: found.outputs,
       warnings: [...warnings, ...found.warnings],
     };
@@ -55,6 +74,11 @@ export class TensorEnsemble {
 /** Sizes between N and the last depend on the sample where its shape is free. */
 function infoOf({ name, datatype, shape }: Tensor, isFree: boolean): TensorInfo {
   return { name, datatype, shape: shape.map((size, i) => (i === 0 || (isFree && i < shape.length - 1) ? -1 : size)) };
+}
+
+/** Whether the run kept how the columns of its training table become features. */
+export function hasColumns(preprocessing: Preprocessing | null): boolean {
+  return preprocessing !== null && Object.keys(columnTypes(preprocessing)).length > 0;
 }
 
 /** One input for each column of the training table, or those of the models. */
@@ -92,6 +116,14 @@ function inputFrom(inputs: readonly InputInfo[], tensors: readonly Tensor[]): En
   }));
   const extraInputs = Object.fromEntries(extra.map((own) => [own.name, own as Field]));
   return { values: main.values as Float32Array | Uint8Array, shape: main.shape, extraInputs };
+}
+
+function tableFrom(tensors: readonly Tensor[]): Table {
+  const columns = tensors.map(({ name, datatype, values }): Column => {
+    if (datatype === 'BYTES') return { name, type: 'text', values: values as readonly (string | null)[] };
+    return { name, type: datatype === 'BOOL' ? 'boolean' : 'number', values: values as Float64Array };
+  });
+  return { name: 'the request', length: tensors[0].shape[0], columns };
 }
 
 function rowsFrom(tensors: readonly Tensor[]): Row[] {

@@ -144,7 +144,8 @@ const inference: FuzzTarget = {
     }),
   ],
   run(bytes) {
-    readInferRequest(parseJson(bytes), bytes.includes('images') ? images : columns);
+    const inputs = bytes.includes('images') ? images : columns;
+    readInferRequest(parseJson(bytes), { inputs, takesColumns: bytes.length % 2 === 1 });
   },
 };
 
@@ -164,7 +165,7 @@ const binaryInference: FuzzTarget = {
     const end = bytes.indexOf('\n');
     const { json, binary } = splitBody(bytes.subarray(end + 1), bytes.toString('latin1', 0, Math.max(end, 0)));
     const isColumns = JSON.stringify(json).includes('size');
-    readInferRequest(json, isColumns ? columns : features, binary);
+    readInferRequest(json, { inputs: isColumns ? columns : features, takesColumns: false }, binary);
   },
 };
 

@@ -90,6 +90,24 @@ describe('an ensemble of tensors', () => {
     expect(found.label.shape).toEqual([1]);
   });
 
+  it("takes columns that the project's code turns into inputs", async () => {
+    const folder = await runWithModels([linear([[1], [10]])], { task: 'regression' });
+    const ensemble = new TensorEnsemble(await openEnsemble(folder), async ({ length, columns }) => {
+      const [size, town] = columns;
+      const values = Array.from({ length }, (_, i) => [Number(size.values[i]), town.values[i] === 'Bern' ? 1 : 0]);
+      return { prepared: Float32Array.from(values.flat().slice(0, 2 * Math.min(length, 2))) };
+    });
+    const tensors = (...towns: (string | null)[]): Tensor[] => [
+      { name: 'size', datatype: 'FP64', shape: [towns.length, 1], values: Float64Array.from(towns, (_, i) => i + 3) },
+      { name: 'town', datatype: 'BYTES', shape: [towns.length], values: towns },
+    ];
+    expect(byName(await ensemble.predict(tensors('Bern', null), ['mean'])).mean.values).toEqual([13, 4]);
+    const features: Tensor = { name: 'features', datatype: 'FP32', shape: [1, 2], values: Float32Array.of(1, 2) };
+    expect(byName(await ensemble.predict([features], ['mean'])).mean.values).toEqual([21]);
+    await expect(ensemble.predict(tensors('a', 'b', 'c'), null)).rejects.toThrow('made 2 samples of 3 rows');
+    expect((await ensemble.describe([])).takesColumns).toBe(true);
+  });
+
   it('takes further inputs by their names, and images as bytes', async () => {
     const inputs = ['x', 'y'].map((name) => tf.input({ shape: [1], name }));
     const sum = tf.layers.add().apply(inputs) as SymbolicTensor;

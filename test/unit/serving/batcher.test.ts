@@ -86,6 +86,39 @@ describe('requests', () => {
     expect(batches.map(({ samples }) => samples)).toEqual([1]);
   });
 
+  it('of clients that disconnect leave the queue, and others take their places', async () => {
+    const { batches, batcher } = held({ maxQueue: 2 });
+    const clients = [0, 1, 2].map(() => new AbortController());
+    const answers = clients.map(({ signal }, i) => batcher.predict(request(i, i), signal));
+    clients[0].abort();
+    clients[1].abort();
+    await expect(answers[1]).rejects.toMatchObject({ statusCode: 499 });
+    const late = means(batcher.predict(request(3, 3)));
+    batches[0].go();
+    await settle();
+    batches[1].go();
+    clients[2].abort();
+    // The first one was under way already.
+    expect(await means(answers[0])).toEqual([0]);
+    expect([await means(answers[2]), await late]).toEqual([[4], [6]]);
+    expect(batches.map(({ samples }) => samples)).toEqual([1, 2]);
+    expect(batcher.counts).toEqual({ waiting: 0, answered: 3, samples: 3, batches: 2, failed: 0, refused: 0, left: 1 });
+  });
+
+  it('of another kind go on when the one before them is left', async () => {
+    vi.useFakeTimers();
+    const { batches, batcher } = held({ maxDelayMs: 50 });
+    const client = new AbortController();
+    const answer = batcher.predict(request(0, 0), client.signal);
+    client.abort();
+    await expect(answer).rejects.toThrow('disconnected');
+    await vi.advanceTimersByTimeAsync(50);
+    expect(batches).toEqual([]);
+    void batcher.predict({ ...request(1, 1), outputs: ['mean'] });
+    await vi.advanceTimersByTimeAsync(50);
+    expect(batches.map(({ samples }) => samples)).toEqual([1]);
+  });
+
   it('are refused when too many wait', async () => {
     const { batches, batcher } = held({ maxQueue: 2 });
     const accepted = [0, 1, 2].map((i) => batcher.predict(request(i, i)));
@@ -94,6 +127,7 @@ describe('requests', () => {
     await settle();
     batches[1].go();
     expect(await Promise.all(accepted)).toHaveLength(3);
+    expect(batcher.counts).toMatchObject({ answered: 3, refused: 1 });
   });
 });
 
@@ -121,5 +155,6 @@ describe('a failure', () => {
     batches[1].fail(new RequestError(503, 'it died'));
     for (const answer of answers) await expect(answer).rejects.toThrow('it died');
     expect(batches).toHaveLength(2);
+    expect(batcher.counts).toMatchObject({ answered: 1, failed: 2 });
   });
 });

@@ -3,7 +3,7 @@ import type { InputInfo, Tensor } from '../../../core/ensemble/tensors.ts';
 import { answerBody, splitBody } from '../../../src-main/serving/infer-body.ts';
 import { readInferRequest } from '../../../src-main/serving/read-request.ts';
 import { readGolden } from '../../golden/read-golden.ts';
-import { columns } from './tensors.ts';
+import { columns, taking } from './tensors.ts';
 
 interface Recorded {
   name: string;
@@ -17,10 +17,10 @@ const { requests, answer } = readGolden('serving/requests.json') as {
   requests: { name: string; body: string; jsonBytes: number | null; inputs: Recorded[] }[];
   answer: { json: object; binary: string; outputs: Recorded[] };
 };
-const features: InputInfo[] = [{ name: 'features', datatype: 'FP32', shape: [-1, 2], kind: 'values' }];
+const features = taking({ name: 'features', datatype: 'FP32', shape: [-1, 2], kind: 'values' });
 
 /** A request of one input with these bytes. */
-function read(input: object, bytes: Uint8Array, infos: readonly InputInfo[] = features) {
+function read(input: object, bytes: Uint8Array, infos = features) {
   return readInferRequest({ inputs: [{ name: 'features', datatype: 'FP32', shape: [1, 2], ...input }] }, infos, bytes);
 }
 
@@ -118,7 +118,7 @@ describe('a binary request', () => {
   ] as const)('with %s is refused', (_what, datatype, bytes, message) => {
     const column: InputInfo = { name: 'sold', datatype, shape: [-1, 1], kind: 'column' };
     const input = { name: 'sold', datatype, shape: [1], ...announced(bytes.length) };
-    expect(() => read(input, Uint8Array.from(bytes), [column])).toThrow(message);
+    expect(() => read(input, Uint8Array.from(bytes), taking(column))).toThrow(message);
   });
 
   it('needs a header with the length of its JSON', () => {

@@ -1,14 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createInferenceApp, type InferenceApp } from '../../../src-main/serving/inference-app.ts';
 import { RequestError } from '../../../src-main/serving/request-error.ts';
-import { served, sums } from './tensors.ts';
+import { counts, served, sums } from './tensors.ts';
 
 const errors: unknown[] = [];
 const app = (changes: Partial<InferenceApp> = {}) =>
   createInferenceApp({
     ensemble: served,
     version: '1.2.3',
-    batcher: { predict: async ({ tensors }) => sums(tensors) },
+    batcher: { predict: async ({ tensors }) => sums(tensors), counts },
     isReady: () => true,
     token: null,
     isOwnHost: (header) => header === 'here:1',
@@ -31,6 +31,7 @@ describe('the server', () => {
       inputs: [{ name: 'features', datatype: 'FP32', shape: [-1, 2] }],
       outputs: [{ name: 'mean', datatype: 'FP64', shape: [-1, 1] }],
     });
+    expect(await get('/v2/models/houses/stats')).toEqual(counts);
     expect(await get('/v2/models/flats')).toEqual({ error: 'There is no model "flats": this server has "houses".' });
   });
 
@@ -71,6 +72,31 @@ describe('the server', () => {
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/octet-stream']);
   });
 
+  it('forgets the request of a client that disconnects', async () => {
+    const asked = Promise.withResolvers<AbortSignal | undefined>();
+    const predict: InferenceApp['batcher']['predict'] = (_request, signal) => {
+      asked.resolve(signal);
+      return new Promise((_succeed, fail) =>
+        signal?.addEventListener('abort', () => fail(new RequestError(499, 'left'))),
+      );
+    };
+    const own = app({ batcher: { predict, counts }, isOwnHost: () => true });
+    onTestFinished(() => own.close());
+    const address = await own.listen({ host: '127.0.0.1', port: 0 });
+    const controller = new AbortController();
+    const answer = fetch(`${address}${infer.url}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      signal: controller.signal,
+    });
+    const signal = await asked.promise;
+    expect(signal?.aborted).toBe(false);
+    const left = new Promise((done) => signal?.addEventListener('abort', done));
+    controller.abort();
+    await expect(answer).rejects.toThrow('aborted');
+    await left;
+  });
+
   it('refuses what it cannot read, with the reason', async () => {
     const post = async (changes: object) => {
       const answer = await app().inject({ ...infer, ...changes });
@@ -94,7 +120,7 @@ describe('the server', () => {
       const predict = async () => {
         throw reason;
       };
-      return app({ batcher: { predict } }).inject(infer);
+      return app({ batcher: { predict, counts } }).inject(infer);
     };
     const busy = await failing(new RequestError(503, 'too many'));
     expect([busy.statusCode, busy.headers['retry-after'], busy.json()]).toEqual([503, '1', { error: 'too many' }]);

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { InputInfo } from '../../../core/ensemble/tensors.ts';
 import { readInferRequest } from '../../../src-main/serving/read-request.ts';
-import { columns } from './tensors.ts';
+import { columns, taking } from './tensors.ts';
 
 const size = { name: 'size', datatype: 'FP64', shape: [2, 1], data: [[1.5], [null]] };
 const sold = { name: 'sold', datatype: 'BOOL', shape: [2], data: [true, null] };
 const town = { name: 'town', datatype: 'BYTES', shape: [2, 1], data: ['Bern', null] };
-const image: InputInfo[] = [{ name: 'images', datatype: 'UINT8', shape: [-1, 2, 2, 1], kind: 'values' }];
+const image = taking({ name: 'images', datatype: 'UINT8', shape: [-1, 2, 2, 1], kind: 'values' });
 
 describe('a request', () => {
   it('gives columns with missing values, in the order of the ensemble', () => {
@@ -72,6 +71,27 @@ describe('a request', () => {
     expect(() => readInferRequest(body, columns)).toThrow(message);
   });
 
+  it('gives columns of any names where the project turns them into inputs', () => {
+    const own = {
+      ...taking({ name: 'features', datatype: 'FP32', shape: [-1, 2], kind: 'values' }),
+      takesColumns: true,
+    };
+    const body = { inputs: [town, sold, { ...size, datatype: 'INT32', data: [1, null] }] };
+    expect(readInferRequest(body, own).tensors).toEqual([
+      { name: 'town', datatype: 'BYTES', shape: [2, 1], values: ['Bern', null] },
+      { name: 'sold', datatype: 'BOOL', shape: [2], values: Float64Array.of(1, Number.NaN) },
+      { name: 'size', datatype: 'FP64', shape: [2, 1], values: Float64Array.of(1, Number.NaN) },
+    ]);
+    const features = { name: 'features', datatype: 'FP32', shape: [1, 2], data: [1, 2] };
+    expect(readInferRequest({ inputs: [features] }, own).tensors[0].values).toEqual(Float32Array.of(1, 2));
+    expect(() => readInferRequest({ inputs: [features, town] }, own)).toThrow(
+      'There is no input "town". The ensemble takes features, or columns for the project.',
+    );
+    expect(() => readInferRequest({ inputs: [{ ...town, datatype: 'text' }] }, own)).toThrow('a column is FP64');
+    expect(() => readInferRequest({ inputs: [town, town] }, own)).toThrow('Give the input "town" once, not 2 times');
+    expect(() => readInferRequest({ inputs: [{ ...size, shape: [1, 2] }] }, own)).toThrow('it must be [-1, 1]');
+  });
+
   it('with values that are no bytes is refused', () => {
     for (const value of [256, -1, 0.5, null]) {
       const input = { name: 'images', datatype: 'UINT8', shape: [1, 2, 2, 1], data: [0, 0, 0, value] };
@@ -91,7 +111,7 @@ describe('a request', () => {
             : Array.from({ length: rest[0] }, (_, i) =>
                 nest(values.slice((i * values.length) / rest[0], ((i + 1) * values.length) / rest[0]), rest.slice(1)),
               );
-        const info: InputInfo[] = [{ name: 'x', datatype: 'FP32', shape: shape.map(() => -1), kind: 'values' }];
+        const info = taking({ name: 'x', datatype: 'FP32', shape: shape.map(() => -1), kind: 'values' });
         const body = { inputs: [{ name: 'x', datatype: 'FP32', shape, data: nest(flat, shape) }] };
         expect([...readInferRequest(body, info).tensors[0].values]).toEqual(flat);
       }),

@@ -1,19 +1,25 @@
 import type { InputInfo, Tensor } from '../../../core/ensemble/tensors.ts';
 import type { ServedEnsemble } from '../../../core/ensemble/serving.ts';
+import type { RequestCounts } from '../../../src-main/serving/batcher.ts';
 import type { InferRequest } from '../../../src-main/serving/read-request.ts';
 
+type Inputs = Pick<ServedEnsemble, 'inputs' | 'takesColumns'>;
+
+export const taking = (...inputs: InputInfo[]): Inputs => ({ inputs, takesColumns: false });
+
 /** Columns of houses. */
-export const columns: InputInfo[] = [
+export const columns = taking(
   { name: 'size', datatype: 'FP64', shape: [-1, 1], kind: 'column' },
   { name: 'sold', datatype: 'BOOL', shape: [-1, 1], kind: 'column' },
   { name: 'town', datatype: 'BYTES', shape: [-1, 1], kind: 'column' },
-];
+);
 
 export const served: ServedEnsemble = {
   name: 'houses',
   set: 'final',
   members: 2,
   inputs: [{ name: 'features', datatype: 'FP32', shape: [-1, 2], kind: 'values' }],
+  takesColumns: false,
   outputs: [{ name: 'mean', datatype: 'FP64', shape: [-1, 1] }],
   warnings: [],
 };
@@ -39,3 +45,13 @@ export function sums([{ shape, values }]: readonly Tensor[]): Tensor[] {
     },
   ];
 }
+
+export const counts: RequestCounts = {
+  waiting: 1,
+  answered: 2,
+  samples: 3,
+  batches: 4,
+  failed: 5,
+  refused: 6,
+  left: 7,
+};
