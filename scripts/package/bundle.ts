@@ -16,6 +16,7 @@ const workerEntries = [
   'list-adapters',
   'predict',
   'probe-backend',
+  'read-pool',
   'serve',
   'set-up',
   'try-backend',

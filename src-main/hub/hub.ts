@@ -33,7 +33,8 @@ import { findResumePoint } from '../store/runs/resume-point.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { holdsState } from '../store/runs/saved-rounds.ts';
 import { requireTrust } from '../trust/project-trust.ts';
-import { keptOrigin, newRecord, originOf } from './new-record.ts';
+import { keptOrigin, originOf } from './new-record.ts';
+import { startRun } from './start-run.ts';
 import { placeMembers, type PlannedRun, planRun, type TrainRequest } from './plan-run.ts';
 
 export interface ResumeOptions {
@@ -112,17 +113,7 @@ export class Hub {
 
   /** A session that creates the planned run when it is run. */
   start(planned: PlannedRun, listener: RunListener): RunSession {
-    const { folder } = planned;
-    return new RunSession({
-      folder,
-      index: this.index,
-      listener,
-      resume: false,
-      claim: async (hub) => {
-        const record = { ...(await newRecord(planned)), hub };
-        return { record, before: null, lock: await createOwnRun(folder, record) };
-      },
-    });
+    return startRun(planned, this.index, listener);
   }
 
   /**

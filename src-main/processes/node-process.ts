@@ -17,6 +17,7 @@ export const evaluateEntry = entryFile('workers/entries/evaluate');
 export const calibrateEntry = entryFile('workers/entries/calibrate');
 export const combineEntry = entryFile('workers/entries/combine');
 export const predictEntry = entryFile('workers/entries/predict');
+export const readPoolEntry = entryFile('workers/entries/read-pool');
 export const serveEntry = entryFile('workers/entries/serve');
 export const setUpEntry = entryFile('workers/entries/set-up');
 export const writeEnsembleEntry = entryFile('workers/entries/write-ensemble');

@@ -10,6 +10,8 @@ export function tuttiHome(): string {
 export function homePaths(home: string = tuttiHome()) {
   return {
     runs: join(home, 'runs'),
+    /** Searches of `tutti discover`, a folder each, which holds its runs. */
+    discoveries: join(home, 'discoveries'),
     cache: join(home, 'cache'),
     /** Downloaded data: the part of the cache that projects may write. */
     data: join(home, 'cache', 'data'),

@@ -61,6 +61,16 @@ export interface Splits extends Readonly<EachSplit<Dataset>> {
    * targets do not matter. Training does not read them: give a function where reading them takes time or memory.
    */
   readonly outOfDistribution?: Readonly<Record<string, Dataset | (() => Dataset | Promise<Dataset>)>>;
+  /** What `tutti discover` shows of the samples of `train`, which is the pool that it searches. */
+  readonly pool?: PoolNotes;
+}
+
+/** What is known of a pool's samples beside their features. */
+export interface PoolNotes {
+  /** A text for each sample by column, such as its SMILES; shape `[N]` each. */
+  readonly texts?: Readonly<Record<string, readonly string[]>>;
+  /** Why samples are missing from the pool, one sentence each. */
+  readonly excluded?: readonly string[];
 }
 
 /** B samples as a model's input: scaled, normalized, in the order of the requested indices. */

@@ -5,7 +5,7 @@
  */
 
 export { createDataset, createSplits, flattened, gatherBatch, subset, take } from './dataset.ts';
-export type { Batch, Dataset, Normalization, Splits } from './dataset.ts';
+export type { Batch, Dataset, Normalization, PoolNotes, Splits } from './dataset.ts';
 export type { Extras, Field, Fields } from './fields.ts';
 export { splitDataset } from './split.ts';
 export type { Fold, SplitSizes } from './split.ts';

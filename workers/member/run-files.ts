@@ -33,6 +33,9 @@ const kindsByTensor = new Map<string, Predictions['kind']>([
 
 export type Split = 'validation' | 'test';
 
+/** `pool`: all samples of which a search labels some. */
+type PredictedSplit = Split | 'pool';
+
 export interface KeptPredictions extends MemberOutputs {
   epoch: number;
 }
@@ -119,7 +122,7 @@ export class RunFiles {
   }
 
   /** Saves this rank's predictions for a split under a name: `best`, `epoch-00012`, or that of a checkpoint set. */
-  async savePredictions(split: Split, name: string, predictions: Predictions, epoch: number): Promise<void> {
+  async savePredictions(split: PredictedSplit, name: string, predictions: Predictions, epoch: number): Promise<void> {
     const tensors = tensorsOf(predictions);
     const path = this.predictionsPath(split, this.rank, name);
     await this.#room.save(async () => {
@@ -179,7 +182,7 @@ export class RunFiles {
     await this.#room.save(() => writeFileAsOnlyWriter(path, content));
   }
 
-  private predictionsPath(split: Split, rank: number, name: string): string {
+  private predictionsPath(split: PredictedSplit, rank: number, name: string): string {
     return join(this.folder, 'predictions', split, `rank-${rank}`, `${name}.safetensors`);
   }
 }

@@ -14,6 +14,7 @@ import { preprocessingOf } from '../data/standardize.ts';
 import { augmentedBatches } from '../data/augment/augmented-batches.ts';
 import { requireAugmentable } from '../data/augment/augment.ts';
 import type { BatchSource } from '../data/batches.ts';
+import { readLabels, withLabels } from '../data/labels.ts';
 import { type HoldOut, holdOutOf, withHoldOut } from '../data/hold-out.ts';
 import { requireStreamable } from '../data/streams/require-streamable.ts';
 import type { StreamReader } from '../data/streams/stream.ts';
@@ -236,11 +237,14 @@ function loadData(
   hyperparameters: Record<string, unknown>,
   groups: readonly ProcessGroup[],
 ): Promise<RankData> {
-  const { config, scratchFolder, overflowFolder, groupRanks, finishedRanks, lostRanks } = launch;
+  const { config, scratchFolder, overflowFolder, groupRanks, finishedRanks, lostRanks, labels, runFolder } = launch;
   const isWantedLater = finishedRanks.length + groupRanks.length + lostRanks.length < config.members;
   const folders = overflowFolder === null ? [scratchFolder] : [scratchFolder, overflowFolder];
   const how = { mode: config.data.mode, groups, folders, isWantedLater };
-  return distributeData(how, () => loadProjectData(project, hyperparameters, launch));
+  return distributeData(how, async () => {
+    const splits = await loadProjectData(project, hyperparameters, launch);
+    return labels === null ? splits : withLabels(splits, await readLabels(runFolder, labels));
+  });
 }
 
 function callbacksOf(

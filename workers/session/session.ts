@@ -2,6 +2,7 @@ import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { Prepared, SessionLinks } from './prepare.ts';
 import { drawFigures } from './draw-figures.ts';
 import { comparisonSplit, evaluateSets } from '../training/evaluate-sets.ts';
+import { predictOfRank } from '../member/predict.ts';
 import type { StopReason } from '../training/rendezvous.ts';
 
 /** Runs one rank's session: trains, evaluates the checkpoint sets, draws the project's figures. */
@@ -12,6 +13,16 @@ export async function runSession(launch: Launch, links: SessionLinks, prepared: 
   return reason;
 }
 
+/** Saves what the rank predicts of the pool with its last weights. */
+async function predictPool({ data, model, task, trainer }: Prepared): Promise<void> {
+  const { files } = trainer.training.parts;
+  if (data.unlabelled === undefined) {
+    throw new Error('With data.mode broadcast the ranks get no pool to predict. Choose data.mode shared or local.');
+  }
+  const predictions = await predictOfRank(model, task, data.unlabelled, files.rank);
+  await files.savePredictions('pool', 'final', predictions, trainer.training.epoch);
+}
+
 async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<void> {
   const { config, groupRanks, finishedRanks, lostRanks, isInWaves } = launch;
   const { report } = links;
@@ -19,6 +30,7 @@ async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): 
   const { training } = prepared.trainer;
   const { group } = training;
   if (links.group.rank !== group.rank) return;
+  if (launch.labels !== null) await predictPool(prepared);
   const comparison = comparisonSplit(data);
   if (comparison === null) return;
   const { files } = training.parts;

@@ -10,6 +10,7 @@ import {
   runRecordSchema,
   runStatusSchema,
 } from '../run/record.ts';
+import { choiceSchema } from '../../discovery/search.ts';
 import { postprocessingSchema } from '../../postprocessing/schema.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { runRowSchema } from './run-list.ts';
@@ -194,6 +195,45 @@ export const ensembleOutputSchema = z.strictObject({
   warnings: z.array(z.string()).describe('possible differences from the time when the runs trained'),
 });
 
+/** A line of `tutti discover`. */
+export const discoverLineSchema = z.discriminatedUnion('type', [
+  z
+    .strictObject({
+      type: z.literal('search'),
+      id: z.string(),
+      folder: z.string(),
+      arms: z.array(z.string()).describe('the chosen acquisition, then those beside it'),
+      candidates: z.int().describe('in the pool'),
+      excluded: z.array(z.string()).describe('what the project left out of the pool'),
+    })
+    .describe('The search, as it begins or continues.'),
+  z.strictObject({ type: z.literal('answers'), labels: z.int() }).describe('New labels of `--answers`.'),
+  z.strictObject({ type: z.literal('labelled'), labels: z.int() }).describe('The start has labels.'),
+  z
+    .strictObject({
+      type: z.literal('chosen'),
+      choice: choiceSchema,
+      labels: z.int().describe('of the arm so far'),
+      hits: z.int().describe('among them'),
+    })
+    .describe('An arm has chosen, and its choice has labels.'),
+  z
+    .strictObject({ type: z.literal('waiting'), question: z.string().describe('a CSV file'), count: z.int() })
+    .describe('A person must label.'),
+  z
+    .strictObject({
+      type: z.literal('end'),
+      kind: z.enum(['finished', 'waiting']),
+      question: z.string().optional().describe('the CSV file to fill'),
+      arms: z.array(z.strictObject({ arm: z.string(), labels: z.int(), hits: z.int() })),
+      folder: z.string(),
+    })
+    .describe('All rounds are done, or a person must label.'),
+  z
+    .strictObject({ type: z.literal('stopped'), folder: z.string() })
+    .describe('The search was stopped, and can continue.'),
+]);
+
 /** `tutti devices`. */
 export const devicesOutputSchema = z.strictObject({
   devices: z.array(deviceSchema.extend({ usable: z.boolean() })),
@@ -222,6 +262,7 @@ export const jsonOutputs = [
   { commands: ['compare'], isLines: false, schema: comparisonSchema },
   { commands: ['calibrate'], isLines: false, schema: calibratedSchema },
   { commands: ['ensemble'], isLines: false, schema: ensembleOutputSchema },
+  { commands: ['discover'], isLines: true, schema: discoverLineSchema },
   { commands: ['devices'], isLines: false, schema: devicesOutputSchema },
   { commands: ['doctor'], isLines: false, schema: doctorOutputSchema },
 ] as const;

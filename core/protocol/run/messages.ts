@@ -74,6 +74,8 @@ export const launchSchema = z.strictObject({
   resumeRound: z.int().min(0).nullable(),
   /** The position of the checkpoint from which a forked run takes its first weights; null: from the model's initializers. */
   forkedAt: z.strictObject(position).nullable(),
+  /** SHA-256 of `labels.json` in the run's folder, where the run trains on some labels of a pool; null: on the whole training split. */
+  labels: z.string().nullable(),
 });
 export type Launch = z.output<typeof launchSchema>;
 

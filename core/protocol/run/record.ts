@@ -4,6 +4,7 @@ import { placementSchema } from '../machine/devices.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { withAugmentation } from './training-data/augmentation-config.ts';
 import { type RunConfig, runConfigSchema } from './config.ts';
+import { labelsRecordSchema } from './labels.ts';
 import { partsSchema } from './parts.ts';
 import { withOptimizerClipping } from './optimizers/optimizer-config.ts';
 import { withMovedWarmStart } from './optimizers/warm-start-config.ts';
@@ -200,6 +201,8 @@ export const runRecordSchema = z.strictObject({
   attempts: z.array(attemptSchema),
   /** The point of another run at which this one begins; absent from runs that begin at the start. */
   origin: originSchema.optional(),
+  /** The labels that it trains on, of a pool (`tutti discover`); absent from runs that train on their whole training split. */
+  labels: labelsRecordSchema.optional(),
   /** Where the members of an ensemble that was made from checkpoints come from (`tutti ensemble`); absent from runs that trained. */
   parts: partsSchema.optional(),
   /** The hub that trains it, for messages and controls; null if none does. It is alive as long as the lock of `hub.lock` is held. */

@@ -7,6 +7,7 @@ import { addChanging, addControlling } from './running.ts';
 import { addPredicting } from './predicting.ts';
 import { addNotes, addRuns } from './runs.ts';
 import { addServing } from './serving.ts';
+import { addSearching } from './searching.ts';
 import { addTraining } from './training.ts';
 
 const epilogue = `
@@ -27,6 +28,7 @@ Examples:
   tutti report <run>
   tutti predict <run> --input new.csv --output predictions.csv
   tutti serve <run> --port 8000
+  tutti discover <project> --acquisition ucb --rounds 100
   source <(tutti completion bash)
 
 Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second Ctrl-C aborts it.
@@ -50,6 +52,7 @@ export function createProgram(parts: ProgramParts): Command {
     .exitOverride()
     .addHelpText('after', epilogue);
   addTraining(program);
+  addSearching(program);
   addControlling(program);
   addChanging(program);
   addRuns(program);

@@ -270,6 +270,7 @@ export class WaveSequence {
       settings: currentSettings(record),
       attempt: record.attempts.length,
       forkedAt: forkedAt(record),
+      labels: record.labels?.sha256 ?? null,
     };
   }
 

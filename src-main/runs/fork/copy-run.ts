@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { roundPath } from '../../../core/node/saved-rounds.ts';
 import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
+import { labelsFile } from '../../../core/protocol/run/labels.ts';
 import { checkpointRecordSchema, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { copyMetrics } from '../../store/metrics/metrics-rewrite.ts';
@@ -20,7 +21,7 @@ export interface ForkSource {
 }
 
 /** The entries of a run's folder that a fork begins with. */
-const copiedEntries = ['models', 'sources', 'state', 'checkpoints', 'predictions', 'origin', 'metrics.csv'];
+const copiedEntries = ['models', 'sources', 'state', 'checkpoints', 'predictions', 'origin', 'metrics.csv', labelsFile];
 
 /** Checkpoints that later evaluations compare with, beside the state. */
 const isComparedLater = (name: string): boolean => /^(ensemble-best|member-best|top-\d+)$/.test(name);
@@ -38,6 +39,7 @@ export async function copyForFork(
   try {
     if (sourceHash) await copyTree(source.folder, join('sources', sourceHash), target, () => Promise.resolve(true));
     await copyTree(source.folder, 'models', target, () => Promise.resolve(true));
+    if (source.record.labels !== undefined) await copyOwnFile(source.folder, labelsFile, join(target, labelsFile));
     if (point.kind === 'state') await copyState(source, point, target);
     else await copyWeights(source, point, target);
   } catch (error) {

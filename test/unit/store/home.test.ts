@@ -22,6 +22,7 @@ describe('tuttiHome', () => {
   it('contains runs, cache and index', () => {
     expect(homePaths('/h')).toEqual({
       runs: join('/h', 'runs'),
+      discoveries: join('/h', 'discoveries'),
       cache: join('/h', 'cache'),
       data: join('/h', 'cache', 'data'),
       index: join('/h', 'index.sqlite'),

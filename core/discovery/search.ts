@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { runConfigSchema } from '../protocol/run/config.ts';
+import { realNumber } from '../protocol/wire/numbers.ts';
+import { acquisitionKinds, acquisitionSchema } from './settings.ts';
+
+/** What a search looks for: candidates of a class, or with large or small values. A hit is a candidate of the class, or one whose value reaches the threshold. */
+const goalSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('class'), label: z.int().min(0) }),
+  z.strictObject({ kind: z.literal('maximize'), threshold: z.number().nullable() }),
+  z.strictObject({ kind: z.literal('minimize'), threshold: z.number().nullable() }),
+]);
+export type SearchGoal = z.output<typeof goalSchema>;
+
+/** Who knows the labels: the pool's own targets, which stay hidden until they are asked for; a program; or a person, who gets and returns a CSV file. */
+const oracleSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('hidden') }),
+  z.strictObject({ kind: z.literal('command'), command: z.string().min(1) }),
+  z.strictObject({ kind: z.literal('person') }),
+]);
+export type Oracle = z.output<typeof oracleSchema>;
+
+/** `discovery.json`: everything that decides a search. It is written once. */
+export const searchSchema = z.strictObject({
+  format: z.literal(1),
+  id: z.string().regex(/^\w[\w-]{0,199}$/),
+  name: z.string(),
+  createdAt: z.iso.datetime(),
+  project: z.strictObject({ name: z.string(), folder: z.string() }),
+  /** SHA-256 of the project's source as the search began; null: unknown. */
+  sourceHash: z.string().nullable(),
+  task: z.string(),
+  /** The configuration of each round's run, except its seed and its warm start. */
+  config: runConfigSchema,
+  goal: goalSchema,
+  oracle: oracleSchema,
+  acquisition: acquisitionSchema,
+  /** Acquisitions that search beside it from the same start, to compare with. */
+  beside: z.array(z.enum(acquisitionKinds)),
+  /** Candidates labelled before the first round, whether as many of each class as in the pool, and how many each round labels. */
+  start: z.int().min(1),
+  isStartStratified: z.boolean(),
+  perRound: z.int().min(1),
+  rounds: z.int().min(1),
+  /** Whether the loss weighs classes so that all labelled classes count the same. */
+  hasClassWeights: z.boolean(),
+  /** Whether each round trains on from the weights of the round before. */
+  isWarm: z.boolean(),
+  seed: z.int().min(0).max(0xffffffff),
+});
+export type Search = z.output<typeof searchSchema>;
+
+const index = z.int().min(0);
+const time = z.iso.datetime();
+
+/** What an arm chose in a round, from 1, with the score and the prediction of each; NaN and null where it has none. */
+export const choiceSchema = z.strictObject({
+  type: z.literal('choice'),
+  arm: z.string(),
+  round: z.int().min(1),
+  indices: z.array(index),
+  scores: z.array(realNumber),
+  means: z.array(realNumber),
+  deviations: z.array(realNumber),
+  /** Metrics of the round's ensemble on the test split, by name; empty without one. */
+  metrics: z.record(z.string(), realNumber),
+  /** Time to train, and to predict and choose. */
+  seconds: z.strictObject({ train: z.number(), choose: z.number() }),
+  time,
+});
+export type ArmChoice = z.output<typeof choiceSchema>;
+
+/** A line of `rounds.jsonl`. Lines are added and never changed. */
+export const searchLineSchema = z.discriminatedUnion('type', [
+  /** The candidates with which all arms begin. */
+  z.strictObject({ type: z.literal('start'), indices: z.array(index), time }),
+  choiceSchema,
+  /** Labels that the oracle gave. */
+  z.strictObject({ type: z.literal('labels'), indices: z.array(index), values: z.array(realNumber), time }),
+]);
+export type SearchLine = z.output<typeof searchLineSchema>;
+
+/** The arms of a search: the chosen acquisition first, then those beside it. */
+export function armsOf({ acquisition, beside }: Pick<Search, 'acquisition' | 'beside'>): string[] {
+  return [acquisition.kind, ...beside.filter((kind) => kind !== acquisition.kind)];
+}

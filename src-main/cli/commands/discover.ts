@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import type { Oracle, Search, SearchGoal } from '../../../core/discovery/search.ts';
+import { type AcquisitionKind, acquisitionKinds, acquisitionSchema } from '../../../core/discovery/settings.ts';
+import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import { findSearch, newSearch, type SearchChoices, withSearch } from '../../discovery/open-search.ts';
+import { readAnswers } from '../../discovery/person.ts';
+import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
+import { describeProject } from '../../runs/configuration/project.ts';
+import { secureHome } from '../../store/private-home.ts';
+import { parseAssignments } from '../arguments.ts';
+import { consentOf, ensureAllowed, ensureTrusted } from '../consent.ts';
+import { exitCodes, orUsageError, toUsageError, UsageError } from '../errors.ts';
+import { SearchReport } from '../search-report.ts';
+
+export interface DiscoverOptions {
+  acquisition: string;
+  batch: string;
+  kappa: number;
+  xi: number;
+  shortlist: number;
+  beside?: string;
+  start: number;
+  stratified?: boolean;
+  perRound: number;
+  rounds: number;
+  hitClass?: number;
+  minimize?: boolean;
+  threshold?: number;
+  oracle: 'hidden' | 'person';
+  command?: string;
+  classWeights?: boolean;
+  warm?: boolean;
+  seed: number;
+  set: string[];
+  name?: string;
+  out?: string;
+  resume?: string;
+  answers?: string;
+  currentSource?: boolean;
+  trust?: boolean;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+/** `tutti discover <project>`, or `tutti discover --resume <search>`. @returns the exit code */
+export async function discover(projectFolder: string | undefined, options: DiscoverOptions): Promise<number> {
+  await secureHome();
+  const folder = await orUsageError(folderOf(projectFolder, options));
+  const report = new SearchReport(process.stdout, options);
+  const stopping = new AbortController();
+  const interrupt = (): void => stopping.abort();
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  const { signal } = stopping;
+  const { currentSource = false, answers } = options;
+  try {
+    return await withSearch(
+      folder,
+      { signal, tell: (update) => report.take(update), currentSource },
+      async (session, search, { pool }) => {
+        report.begin(search, pool, folder);
+        if (answers !== undefined)
+          report.answered(await session.addLabels(await orUsageError(readAnswers(answers, pool))));
+        const end = await session.run();
+        report.end(end, session.progress, folder);
+        return exitCodes.finished;
+      },
+    );
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    report.stopped(folder);
+    return exitCodes.interrupted;
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+}
+
+/** The folder of the search to continue, or of a new one. */
+async function folderOf(projectFolder: string | undefined, options: DiscoverOptions): Promise<string> {
+  const { resume, answers, trust = false, set, out } = options;
+  if ((resume === undefined) === (projectFolder === undefined)) {
+    throw new UsageError(
+      'Name a project to begin a search, tutti discover <project>, or one to continue: tutti discover --resume <search>.',
+    );
+  }
+  if (resume !== undefined) return findSearch(resume);
+  if (projectFolder === undefined) throw new UsageError('Name a project.');
+  if (answers !== undefined)
+    throw new UsageError(
+      '--answers belongs to a search that waits for them: tutti discover --resume <search> --answers <file>.',
+    );
+  const consent = consentOf(trust);
+  await ensureTrusted(projectFolder, consent);
+  const project = await describeProject(projectFolder);
+  await ensureAllowed(projectFolder, project.permissions, consent);
+  const overrides = [parseAssignments(set, runFlagsOf(project))];
+  return newSearch(projectFolder, project, choicesOf(project, options), { overrides, out });
+}
+
+function choicesOf(project: ProjectDescription, options: DiscoverOptions): SearchChoices {
+  const { start, stratified = false, perRound, rounds, classWeights = false, warm = false, seed, name } = options;
+  const oracle = oracleOf(options);
+  return {
+    name: name ?? project.name,
+    goal: goalOf(project, options),
+    oracle,
+    acquisition: acquisitionOf(options),
+    beside: besideOf(options.beside, oracle),
+    start,
+    isStartStratified: stratified,
+    perRound,
+    rounds,
+    hasClassWeights: classWeights,
+    isWarm: warm,
+    seed,
+  };
+}
+
+function acquisitionOf({ acquisition: kind, batch, kappa, xi, shortlist }: DiscoverOptions): Search['acquisition'] {
+  const parsed = acquisitionSchema.safeParse({ kind, batch, kappa, xi, shortlist });
+  if (!parsed.success) throw toUsageError(new Error(z.prettifyError(parsed.error)));
+  return parsed.data;
+}
+
+function oracleOf({ oracle, command }: DiscoverOptions): Oracle {
+  if (command === undefined) return { kind: oracle };
+  if (oracle === 'person') throw new UsageError('--command and --oracle person exclude each other: omit one.');
+  return { kind: 'command', command };
+}
+
+function goalOf({ task }: ProjectDescription, { hitClass, minimize = false, threshold }: DiscoverOptions): SearchGoal {
+  if (hitClass !== undefined && (minimize || threshold !== undefined)) {
+    throw new UsageError('--hit-class looks for a class, --minimize and --threshold for values: omit one of them.');
+  }
+  const isOfValues =
+    minimize || threshold !== undefined || task === 'regression' || task === 'heteroscedastic-regression';
+  if (hitClass === undefined && isOfValues)
+    return { kind: minimize ? 'minimize' : 'maximize', threshold: threshold ?? null };
+  if (hitClass === undefined && task === 'classification') {
+    throw new UsageError(
+      'A classification has several classes: name the one to look for by its number, --hit-class 2.',
+    );
+  }
+  return { kind: 'class', label: hitClass ?? 1 };
+}
+
+/** A person labels three times as much if two other arms run beside. */
+function besideOf(text: string | undefined, oracle: Oracle): AcquisitionKind[] {
+  const names = (text ?? (oracle.kind === 'person' ? 'none' : 'random,greedy')).split(',').map((own) => own.trim());
+  if (names.length === 1 && names[0] === 'none') return [];
+  return names.map((own) => {
+    const known = acquisitionKinds.find((kind) => kind === own);
+    if (known !== undefined) return known;
+    throw new UsageError(
+      `--beside "${own}": it must be none, or some of ${acquisitionKinds.join(', ')}, separated by commas.`,
+    );
+  });
+}

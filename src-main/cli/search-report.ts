@@ -1,0 +1,87 @@
+import { hitsOf, type SearchProgress } from '../../core/discovery/progress.ts';
+import { armsOf, type Search } from '../../core/discovery/search.ts';
+import type { Pool } from '../../core/protocol/run/pool-task.ts';
+import { toJson } from '../../core/protocol/wire/numbers.ts';
+import { printable } from '../../core/text/printable.ts';
+import type { SearchEnd, SearchUpdate } from '../discovery/run-search.ts';
+
+/** Prints a search's progress: a line for each round of each arm, or one JSON object a line. */
+export class SearchReport {
+  readonly #output: { write: (text: string) => unknown };
+  readonly #isJson: boolean;
+  readonly #isQuiet: boolean;
+  #search: Search | null = null;
+
+  constructor(
+    output: { write: (text: string) => unknown },
+    { json = false, quiet = false }: { json?: boolean; quiet?: boolean },
+  ) {
+    this.#output = output;
+    this.#isJson = json;
+    this.#isQuiet = quiet;
+  }
+
+  begin(search: Search, pool: Pool, folder: string): void {
+    this.#search = search;
+    const { samples, excluded, name } = pool;
+    if (this.#isJson)
+      return this.#json({ type: 'search', id: search.id, folder, arms: armsOf(search), candidates: samples, excluded });
+    if (this.#isQuiet) return;
+    const { rounds, perRound, start } = search;
+    this.#say(
+      `${search.name}: ${samples.toLocaleString('en')} candidates of ${name}, ${start} labels to begin with, ${rounds} rounds of ${perRound}`,
+    );
+    for (const sentence of excluded.slice(0, 10)) this.#say(`  left out: ${sentence}`);
+    if (excluded.length > 10) this.#say(`  and ${excluded.length - 10} more; pool.json in ${folder} lists all`);
+  }
+
+  answered(count: number): void {
+    if (this.#isJson) return this.#json({ type: 'answers', labels: count });
+    this.#say(`${count} new ${count === 1 ? 'label' : 'labels'} read.`);
+  }
+
+  take(update: SearchUpdate): void {
+    if (this.#isJson) return this.#json(update);
+    if (this.#isQuiet) return;
+    if (update.type === 'labelled') this.#say(`  start: ${update.labels} labels`);
+    if (update.type !== 'chosen') return;
+    const { choice, labels, hits } = update;
+    const { arm, round, seconds } = choice;
+    const time = (seconds.train + seconds.choose).toFixed(1);
+    this.#say(`  round ${round} of ${this.#search?.rounds ?? '?'}, ${arm}: ${labels} labels, ${hits} hits, ${time} s`);
+  }
+
+  end(end: SearchEnd, progress: SearchProgress, folder: string): void {
+    const search = this.#search;
+    if (search === null) return;
+    const arms = armsOf(search).map((arm) => {
+      const hits = hitsOf(search, progress, arm);
+      return { arm, labels: hits.length, hits: hits.at(-1) ?? 0 };
+    });
+    if (this.#isJson) return this.#json({ ...end, type: 'end', kind: end.kind, arms, folder });
+    if (end.kind === 'waiting') {
+      this.#say(`Fill the column label in ${end.question}, then continue:`);
+      return this.#say(`  tutti discover --resume ${search.id} --answers ${end.question}`);
+    }
+    const random = arms.find(({ arm }) => arm === 'random');
+    for (const { arm, labels, hits } of arms) {
+      const factor =
+        random === undefined || random.hits === 0 ? '' : `, ${(hits / random.hits).toFixed(1)} times those of random`;
+      this.#say(`${arm}: ${hits} hits among ${labels} labels${arm === 'random' ? '' : factor}`);
+    }
+    this.#say(folder);
+  }
+
+  stopped(folder: string): void {
+    if (this.#isJson) return this.#json({ type: 'stopped', folder });
+    this.#say(`Stopped. Continue with the same choices: tutti discover --resume ${this.#search?.id ?? folder}`);
+  }
+
+  #json(value: unknown): void {
+    this.#output.write(`${toJson(value)}\n`);
+  }
+
+  #say(line: string): void {
+    this.#output.write(`${printable(line)}\n`);
+  }
+}

@@ -1,0 +1,148 @@
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import type { Search } from '../../core/discovery/search.ts';
+import { whyNoBatch } from '../../core/discovery/settings.ts';
+import type { PlainObject } from '../../core/options/index.ts';
+import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import { createRunId, planRun } from '../hub/plan-run.ts';
+import { describeProject } from '../runs/configuration/project.ts';
+import { hashProjectSource } from '../runs/configuration/project-source.ts';
+import { homePaths } from '../store/home.ts';
+import { RunIndex } from '../store/index/run-index.ts';
+import { openPool } from './pool.ts';
+import { removeRun, roundFolder, trainRound } from './train-round.ts';
+import { SearchSession, type SearchUpdate } from './run-search.ts';
+import { createSearch, lockSearch, readLines, readSearch } from './search-folder.ts';
+
+/** What the user decides about a search. */
+export type SearchChoices = Omit<Search, 'format' | 'id' | 'createdAt' | 'project' | 'sourceHash' | 'task' | 'config'>;
+
+/** Options of a run that a search sets itself: it keeps only what it needs. */
+const ownOptions: PlainObject = {
+  checkpoints: {
+    ensembleBest: false,
+    memberBest: false,
+    final: true,
+    everyEpochs: 0,
+    keepTop: 0,
+    stateEverySeconds: 1e9,
+  },
+  keepPredictions: 'none',
+};
+
+/**
+ * Writes a new search.
+ * @param overrides options of its runs, later ones override earlier ones
+ * @returns its folder
+ * @throws Error if the task, the acquisition and the goal do not fit each other, or the configuration is invalid
+ */
+export async function newSearch(
+  projectFolder: string,
+  project: ProjectDescription,
+  choices: SearchChoices,
+  { overrides, out }: { overrides: readonly PlainObject[]; out: string | undefined },
+): Promise<string> {
+  refuse(project, choices);
+  const { config } = await planRun(
+    { projectFolder, overrides: [...overrides, ownOptions, { seed: choices.seed }] },
+    project,
+  );
+  if (config.data.mode === 'broadcast') {
+    throw new Error('With data.mode broadcast the ranks get no pool to predict. Choose data.mode shared or local.');
+  }
+  const id = createRunId(projectFolder);
+  const folder = resolve(out ?? join(homePaths().discoveries, id));
+  await createSearch(folder, {
+    format: 1,
+    id,
+    createdAt: new Date().toISOString(),
+    project: { name: project.name, folder: resolve(projectFolder) },
+    sourceHash: await hashProjectSource(projectFolder),
+    task: project.task,
+    config,
+    ...choices,
+  });
+  return folder;
+}
+
+function refuse(
+  { task, name }: ProjectDescription,
+  { goal, acquisition, oracle, isStartStratified }: SearchChoices,
+): void {
+  const isOfClass = task === 'binary' || task === 'classification';
+  if (!isOfClass && task !== 'regression' && task !== 'heteroscedastic-regression') {
+    throw new Error(
+      `"${name}" has the task ${task}: a search needs binary, classification, regression or heteroscedastic-regression.`,
+    );
+  }
+  if (isOfClass !== (goal.kind === 'class')) {
+    throw new Error(
+      isOfClass
+        ? `"${name}" has the task ${task}, so a search looks for a class: omit --minimize and --threshold.`
+        : `"${name}" has the task ${task}, so a search looks for large or small values: omit --hit-class.`,
+    );
+  }
+  const reason = whyNoBatch(acquisition);
+  if (reason !== null) throw new Error(reason);
+  if (isStartStratified && (!isOfClass || oracle.kind !== 'hidden')) {
+    throw new Error(
+      'A stratified start needs classes that the pool knows: use it with the hidden oracle and a task of classes.',
+    );
+  }
+}
+
+/** The folder of a search: a path, or its id or the beginning of it in Tutti's home. */
+export function findSearch(search: string): string {
+  const named = resolve(search);
+  if (existsSync(join(named, 'discovery.json'))) return named;
+  const folder = join(homePaths().discoveries, basename(search));
+  if (existsSync(join(folder, 'discovery.json'))) return folder;
+  throw new Error(`There is no search "${search}". Name its folder, or its id in ${homePaths().discoveries}.`);
+}
+
+/** Opens a search, and calls `use` with its session while no other process can. @throws Error if another process works on it, or its code changed */
+export async function withSearch<T>(
+  folder: string,
+  {
+    signal,
+    tell,
+    currentSource,
+  }: { signal: AbortSignal; tell: (update: SearchUpdate) => void; currentSource: boolean },
+  use: (session: SearchSession, search: Search, opened: Awaited<ReturnType<typeof openPool>>) => Promise<T>,
+): Promise<T> {
+  const search = await readSearch(folder);
+  const lock = lockSearch(folder);
+  try {
+    await refuseChangedSource(search, currentSource);
+    const opened = await openPool(folder, search);
+    const project = await describeProject(search.project.folder);
+    const plan = await planRun({ projectFolder: search.project.folder, overrides: [{ ...search.config }] }, project);
+    const index = await RunIndex.open(folder);
+    try {
+      const training = { folder, search, planned: { ...plan, config: search.config }, index, signal };
+      const session = new SearchSession({
+        folder,
+        search,
+        opened,
+        tell,
+        signal,
+        lines: await readLines(folder),
+        train: (place, labels) => trainRound(training, place, labels),
+        forget: (place) => removeRun(roundFolder(folder, place), index),
+      });
+      return await use(session, search, opened);
+    } finally {
+      index.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function refuseChangedSource({ sourceHash, project }: Search, currentSource: boolean): Promise<void> {
+  if (currentSource || sourceHash === null || (await hashProjectSource(project.folder)) === sourceHash) return;
+  throw new Error(
+    `The source in ${project.folder} has changed since the search began, so its next choices may be others. Restore the source, or continue with ` +
+      '--current-source.',
+  );
+}

@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { PoolFeatures } from '../../core/discovery/batches/distances.ts';
+import type { Search } from '../../core/discovery/search.ts';
+import { type Pool, poolSchema, type PoolReply, type PoolTask } from '../../core/protocol/run/pool-task.ts';
+import { askProcess } from '../processes/ask-process.ts';
+import { readPoolEntry } from '../processes/node-process.ts';
+import { dataFolders } from '../store/home.ts';
+import { readTensors } from '../store/runs/safetensors-reader.ts';
+import { grantFor } from '../trust/grant.ts';
+import { requireTrust } from '../trust/project-trust.ts';
+import { searchPaths } from './search-folder.ts';
+
+/** Reading a pool may download it and compute fingerprints. */
+const timeoutMs = 3_600_000;
+
+/** The candidates of a search. */
+export interface OpenedPool {
+  pool: Pool;
+  /** The targets that the project's data give, hidden until the oracle is asked for them; shape `[N]`. */
+  targets: Float32Array | Int32Array;
+  /** Null unless batches compare candidates. */
+  features: PoolFeatures | null;
+}
+
+/** The pool of a search, read from the project where that has not been done, in a process that gets what the project's processes get. */
+export async function openPool(folder: string, search: Search): Promise<OpenedPool> {
+  const withFeatures = ['centres', 'clusters'].includes(search.acquisition.batch);
+  const paths = searchPaths(folder);
+  if (!existsSync(paths.pool)) await readProjectPool(folder, search, withFeatures);
+  const pool = poolSchema.parse(JSON.parse(await readFile(paths.pool, 'utf8')));
+  const { tensors } = await readTensors(folder, 'pool.safetensors');
+  const targets = tensors.get('targets')?.data;
+  const features = tensors.get('features');
+  if (targets?.length !== pool.samples || (withFeatures && features === undefined)) {
+    throw new Error(
+      `${paths.targets} does not fit pool.json beside it. Restore both from a copy, or begin another search.`,
+    );
+  }
+  return {
+    pool,
+    targets,
+    features: withFeatures && features ? { width: features.shape[1], values: features.data as Float32Array } : null,
+  };
+}
+
+async function readProjectPool(folder: string, { project, config }: Search, withFeatures: boolean): Promise<void> {
+  const task: PoolTask = {
+    projectFolder: requireTrust(project.folder),
+    dataFolders: dataFolders(),
+    config,
+    output: folder,
+    withFeatures,
+  };
+  const reply = await askProcess<PoolReply>({
+    entry: readPoolEntry,
+    args: [],
+    grant: grantFor({ project: project.folder, write: [folder] }),
+    message: task,
+    timeoutMs,
+    subject: `The pool of the project "${project.name}" could not be read`,
+  });
+  if (reply.type === 'failed') throw new Error(reply.message);
+}

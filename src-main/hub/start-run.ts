@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
+import { type Labels, labelsFile } from '../../core/protocol/run/labels.ts';
+import { RunSession } from '../runs/attempt/run-session.ts';
+import type { RunListener } from '../runs/recording/run-recorder.ts';
+import { createOwnRun } from '../store/index/recovery.ts';
+import type { RunIndex } from '../store/index/run-index.ts';
+import { newRecord } from './new-record.ts';
+import type { PlannedRun } from './plan-run.ts';
+
+/**
+ * A session that creates a planned run when it is run.
+ * @param labels what it trains on of the project's training split, which is then a pool; null: all of it
+ */
+export function startRun(
+  planned: PlannedRun,
+  index: RunIndex,
+  listener: RunListener,
+  labels: Labels | null = null,
+): RunSession {
+  const { folder } = planned;
+  const text = labels === null ? null : `${JSON.stringify(labels)}\n`;
+  return new RunSession({
+    folder,
+    index,
+    listener,
+    resume: false,
+    claim: async (hub) => {
+      const record = { ...(await newRecord(planned)), ...labelsOf(labels, text), hub };
+      const fill = async (): Promise<void> => {
+        if (text !== null) await writeFileAsOnlyWriter(join(folder, labelsFile), text);
+      };
+      return { record, before: null, lock: await createOwnRun(folder, record, fill) };
+    },
+  });
+}
+
+function labelsOf(labels: Labels | null, text: string | null) {
+  if (labels === null || text === null) return {};
+  return { labels: { count: labels.rows.length, sha256: createHash('sha256').update(text).digest('hex') } };
+}
