@@ -67,6 +67,7 @@ export default defineConfig({
           { text: 'Heteroscedastic regression', link: '/examples/00_heteroscedastic_regression/README' },
           { text: 'Joint early stopping', link: '/examples/01_joint_early_stopping/README' },
           { text: 'Coupled members', link: '/examples/02_coupled_ssl/README' },
+          { text: 'Hit finding', link: '/examples/04_hts_hit_finding/README' },
           { text: 'Joint training', link: '/examples/05_joint_training/README' },
           { text: 'Diverging hyperparameters', link: '/examples/06_hdet/README' },
           { text: 'Parallel ensemble', link: '/examples/07_parallel_ensemble/README' },

@@ -12,6 +12,7 @@ const workerEntries = [
   'describe',
   'calibrate',
   'evaluate',
+  'fingerprint',
   'guard',
   'list-adapters',
   'predict',

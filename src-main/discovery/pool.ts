@@ -56,6 +56,8 @@ async function readProjectPool(folder: string, { project, config }: Search, with
     entry: readPoolEntry,
     args: [],
     grant: grantFor({ project: project.folder, write: [folder] }),
+    // For fingerprints of molecules, which may be many.
+    needsThreads: true,
     message: task,
     timeoutMs,
     subject: `The pool of the project "${project.name}" could not be read`,

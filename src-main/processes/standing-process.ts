@@ -13,6 +13,8 @@ export interface ProcessOptions {
   args: readonly string[];
   /** What it gets, because it runs a project's code; null for a process that only runs Tutti's own. */
   grant: Grant | null;
+  /** Whether it may start threads, although the project was not allowed to. They get what the process gets. */
+  needsThreads?: boolean;
   /** The device that it computes on. */
   device?: Device;
   /** Variables in addition to those of every child process. */
@@ -49,11 +51,14 @@ export class StandingProcess {
   /** How it ended, such as "exit code 1"; null while it runs. */
   #ending: string | null = null;
 
-  constructor({ entry, args, grant, device, environment }: ProcessOptions) {
+  constructor({ entry, args, grant, device, environment, needsThreads = false }: ProcessOptions) {
     const [execPath, ...before] = dyingNode();
     this.#child = fork(entry, args, {
       execPath,
-      execArgv: [...before, ...(grant === null ? nodeFlags : [...workerFlags, ...confinementFlags(grant)])],
+      execArgv: [
+        ...before,
+        ...(grant === null ? nodeFlags : [...workerFlags, ...confinementFlags(grant, { needsThreads })]),
+      ],
       env: { ...(grant === null ? childEnvironment(device) : confinedEnvironment(grant, device)), ...environment },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // JSON cannot represent NaN.
