@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { stackedClasses } from '../../core/metrics/index.ts';
 import { classLosses } from '../../core/postprocessing/selective/losses.ts';
 import { applyToClasses } from '../../core/postprocessing/apply.ts';
-import { type ClassSamples, fitPostprocessing } from '../../core/postprocessing/fit.ts';
+import { fitPostprocessing } from '../../core/postprocessing/fit.ts';
+import type { ClassSamples } from '../../core/postprocessing/held-out.ts';
 import { measureDetection, measurePostprocessing } from '../../core/postprocessing/measure.ts';
 import { usualRequest } from '../../core/postprocessing/request.ts';
 import { riskCoverageAreas } from '../../core/postprocessing/selective/risk-coverage.ts';
@@ -51,11 +52,12 @@ const validation = await predict(data.validation, 'validation');
 const test = await predict(data.test, 'test');
 const other = await predict(typeof given === 'function' ? await given() : given, 'other');
 
-const request = { ...usualRequest, penalty: 0.01, freeRanks: 1 };
-const fitted = fitPostprocessing(request, validation);
+const request = { ...usualRequest, calibrationShare: 1, penalty: 0.01, freeRanks: 1 };
+const fitted = fitPostprocessing(request, validation, config.seed);
 const { calibration } = measurePostprocessing(fitted, test);
 const coverageOf = (conformal: 'thr' | 'raps') =>
-  measurePostprocessing(fitPostprocessing({ ...request, method: 'none', conformal }, validation), test).conformal;
+  measurePostprocessing(fitPostprocessing({ ...request, method: 'none', conformal }, validation, config.seed), test)
+    .conformal;
 const plain = applyToClasses({ calibration: null, conformal: null, outside: null, selective: null }, test.stack);
 const { scores } = measureDetection(fitted, test, other, { name: 'other', kind: 'data' });
 const figures = {

@@ -173,7 +173,8 @@ function bound(value: unknown): number | undefined {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
 }
 
-function flagOf(path: string): string {
+/** `--learning-rate` for `learningRate`. */
+export function flagOf(path: string): string {
   return `--${path.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 

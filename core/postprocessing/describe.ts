@@ -4,6 +4,12 @@ import type { Calibration, Conformal, Postprocessing } from './schema.ts';
 /** `5.0 %`. */
 export const formatShare = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
+/** `200 validation samples`, and how they were divided. */
+export function describeFittedOn({ samples, split, parts }: Postprocessing['fittedOn']): string {
+  const divided = parts ? `, ${parts.calibration} for the calibration and ${parts.others} for the rest` : '';
+  return `${samples} ${split} samples${divided}`;
+}
+
 /** What was fitted, in words: `temperature 1.250 after averaging; conformal aps for 90.0 %`. */
 export function describeFit({ calibration, conformal, outside, selective }: Postprocessing): string {
   const parts = [

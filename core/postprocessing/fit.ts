@@ -1,4 +1,3 @@
-import type { StackedClasses, StackedValues } from '../metrics/stacks.ts';
 import {
   applyToClasses,
   applyToValues,
@@ -18,48 +17,35 @@ import {
 import { fitIntervals, fitSets } from './conformal/fit-conformal.ts';
 import { outsideThreshold } from './outside/detection.ts';
 import { classOutsideScores, valueOutsideScores } from './outside/scores.ts';
+import { type ClassSamples, divideSamples, type HeldOut, sampleCount, type ValueSamples } from './held-out.ts';
 import type { PostprocessingRequest } from './request.ts';
 import type { Calibration, Conformal, OutsideScore } from './schema.ts';
 import { classLosses, valueLosses } from './selective/losses.ts';
 import { pointForRisk, riskCoverageCurve } from './selective/risk-coverage.ts';
 
-/** Predictions of N samples of classes and their targets. */
-export interface ClassSamples {
-  kind: 'classes';
-  /** Shape `[M, N, K]`. */
-  stack: StackedClasses;
-  /** Class indices, shape `[N]`. */
-  targets: Int32Array;
-}
-
-/** Predictions of N samples of values and their targets. */
-export interface ValueSamples {
-  kind: 'values';
-  /** Shape `[M, N · W]`. */
-  means: StackedValues;
-  variances: StackedValues | null;
-  /** W, outputs of a sample: T targets, or Q quantiles of one target. */
-  columns: number;
-  /** Levels of the quantiles, shape `[Q]`; null for means. */
-  levels: readonly number[] | null;
-  /** Shape `[N, T]`. */
-  targets: ArrayLike<number>;
-}
-
-/** Samples that the members did not train on. */
-export type HeldOut = ClassSamples | ValueSamples;
+/** What was fitted, and how many samples fitted the calibration and how many the rest; null: all fitted both. */
+export type FittedInParts = Fitted & { parts: { calibration: number; others: number } | null };
 
 /**
- * Fits all parts on held-out samples: the calibration first, sets or intervals and the confidence's threshold on calibrated answers.
+ * Fits all parts on held-out samples: first the calibration, then sets or intervals and the confidence's threshold on calibrated answers of other
+ * samples, because answers for the samples of the calibration are too good. The score of samples outside the training data needs no calibration, and takes
+ * all samples.
  *
- * @throws RangeError where a method does not suit the task
+ * @param seed decides which samples fit the calibration
+ * @throws RangeError where a method does not suit the task, or there are too few samples to divide
  */
-export function fitPostprocessing(request: PostprocessingRequest, samples: HeldOut): Fitted {
-  const calibration = fitCalibration(request, samples);
-  const conformal = fitConformal(request, samples, calibration);
+export function fitPostprocessing(request: PostprocessingRequest, samples: HeldOut, seed: number): FittedInParts {
+  const { risk, calibrationShare } = request;
+  const needsBoth = calibrates(request, samples) && (request.conformal !== 'none' || risk !== null);
+  const isDivided = needsBoth && calibrationShare < 1;
+  const [first, others] = isDivided ? divideSamples(samples, calibrationShare, seed) : [samples, samples];
+  const calibration = fitCalibration(request, first);
+  const conformal = fitConformal(request, others, calibration);
   const outside = fitOutside(request, samples);
   const fitted = { calibration, conformal, outside, selective: null };
-  return request.risk === null ? fitted : { ...fitted, selective: fitSelective(fitted, samples, request.risk) };
+  const selective = risk === null ? null : fitSelective(fitted, others, risk);
+  const parts = isDivided ? { calibration: sampleCount(first), others: sampleCount(others) } : null;
+  return { ...fitted, selective, parts };
 }
 
 /** Applies what was fitted to held-out samples. */
@@ -70,20 +56,32 @@ export function applyTo(fitted: Fitted, samples: HeldOut): ClassAnswers | ValueA
   return applyToValues(fitted, samples.means, samples.variances, samples.columns);
 }
 
-function fitCalibration({ method, regularization }: PostprocessingRequest, samples: HeldOut): Calibration | null {
-  if (method === 'none') return null;
+/** Whether there is something to calibrate. */
+function calibrates({ method }: PostprocessingRequest, samples: HeldOut): boolean {
+  if (method !== 'auto') return method !== 'none';
+  return samples.kind === 'classes' || canScale(samples);
+}
+
+/** Whether there are standard deviations to scale. */
+function canScale({ levels, variances, means }: ValueSamples): boolean {
+  return levels === null && (variances !== null || means.members > 1);
+}
+
+function fitCalibration(request: PostprocessingRequest, samples: HeldOut): Calibration | null {
+  if (!calibrates(request, samples)) return null;
+  const { method, regularization } = request;
   if (samples.kind === 'classes') {
     const chosen = method === 'auto' ? 'pooled-temperature' : method;
     if (!isClassCalibration(chosen)) refuseMethod('calibration', chosen, [...classCalibrations]);
-    return fitClassCalibration(chosen, samples.stack, samples.targets, regularization);
+    return fitClassCalibration(chosen, samples, regularization);
   }
-  const { mean, variance } = pooledValues({ calibration: null }, samples.means, samples.variances, samples.columns);
-  const canScale = variance !== null && samples.levels === null;
-  if (method === 'auto' && !canScale) return null;
-  if ((method !== 'auto' && method !== 'sigma') || !canScale || variance === null) {
-    refuseMethod('calibration', method, canScale ? ['sigma'] : []);
+  const { means, variances, columns, targets, weights } = samples;
+  const { mean, variance } = pooledValues({ calibration: null }, means, variances, columns);
+  const isPossible = canScale(samples) && variance !== null;
+  if ((method !== 'auto' && method !== 'sigma') || !isPossible) {
+    refuseMethod('calibration', method, isPossible ? ['sigma'] : []);
   }
-  return { method: 'sigma', scales: fitSigmaScales(mean, variance, samples.targets, samples.columns) };
+  return { method: 'sigma', scales: fitSigmaScales(mean, variance, targets, columns, weights) };
 }
 
 function isClassCalibration(method: string): method is ClassCalibration {
@@ -104,7 +102,8 @@ function fitConformal(
     const score = method === 'raps' ? request : { penalty: 0, freeRanks: 0 };
     const probabilities = calibratedProbabilities(calibration, samples.stack);
     const { penalty, freeRanks } = score;
-    return fitSets({ method, alpha, penalty, freeRanks }, probabilities, samples.targets, isClassConditional);
+    const { targets, weights } = samples;
+    return fitSets({ method, alpha, penalty, freeRanks }, probabilities, targets, isClassConditional, weights);
   }
   if (isClassConditional)
     throw new RangeError('Values have no classes, so no class-conditional coverage. Leave that out.');
@@ -113,7 +112,7 @@ function fitConformal(
 
 function fitValueIntervals(
   request: PostprocessingRequest,
-  { means, variances, columns, levels, targets }: ValueSamples,
+  { means, variances, columns, levels, targets, weights }: ValueSamples,
   calibration: Calibration | null,
 ): Conformal {
   const { mean, variance } = pooledValues({ calibration }, means, variances, columns);
@@ -124,7 +123,7 @@ function fitValueIntervals(
   }
   const quantiles = levels === null ? null : outerQuantiles(levels, request.alpha);
   const centres = intervalCentres(quantiles, mean, variance, columns);
-  return fitIntervals(method, request.alpha, centres, targets, levels === null ? columns : 1, quantiles);
+  return fitIntervals(method, request.alpha, centres, targets, levels === null ? columns : 1, quantiles, weights);
 }
 
 /** The predicted quantiles whose levels are nearest to α / 2 and 1 − α / 2. @throws RangeError where both are the same */
@@ -145,7 +144,7 @@ function fitOutside({ outside, quantile }: PostprocessingRequest, samples: HeldO
   if (outside === 'none' || (outside === 'auto' && isSingle)) return null;
   if (isSingle) throw new RangeError('The variance between members needs more than one member.');
   const score = outside === 'auto' ? (samples.kind === 'classes' ? 'entropy' : 'variance') : outside;
-  return { score, threshold: outsideThreshold(outsideScoresOf(score, samples), quantile), quantile };
+  return { score, threshold: outsideThreshold(outsideScoresOf(score, samples), quantile, samples.weights), quantile };
 }
 
 /** A score of held-out samples, shape `[N]`. */
@@ -156,7 +155,7 @@ export function outsideScoresOf(score: OutsideScore, samples: HeldOut): Float64A
 
 function fitSelective(fitted: Fitted, samples: HeldOut, risk: number): NonNullable<Fitted['selective']> {
   const { confidence, losses } = confidenceAndLosses(fitted, samples);
-  const point = pointForRisk(riskCoverageCurve(confidence, losses), risk);
+  const point = pointForRisk(riskCoverageCurve(confidence, losses, samples.weights), risk);
   if (point !== null)
     return { threshold: point.threshold, wishedRisk: risk, risk: point.risk, coverage: point.coverage };
   throw new RangeError(

@@ -1,11 +1,14 @@
 import { expectedCalibrationError, reliabilityBins } from '../metrics/calibration.ts';
-import { accuracy, brierScore, negativeLogLikelihood } from '../metrics/classification.ts';
+import { accuracy, brierScore } from '../metrics/classification.ts';
+import { logLikelihoods, nllOf } from '../metrics/likelihood.ts';
 import { intervalCoverage as gaussianCoverage } from '../metrics/scores/mixture-scores.ts';
-import { gaussianNll } from '../metrics/regression.ts';
+import { gaussianLogDensities } from '../metrics/regression.ts';
+import { weightedMean, type Weights } from '../metrics/weights.ts';
 import { applyToClasses, applyToValues, type Fitted, pooledValues } from './apply.ts';
 import { calibratedProbabilities } from './calibration/apply-calibration.ts';
 import { intervalCoverage, setCoverage } from './conformal/coverage.ts';
-import { type ClassSamples, confidenceAndLosses, type HeldOut, outsideScoresOf, type ValueSamples } from './fit.ts';
+import { confidenceAndLosses, outsideScoresOf } from './fit.ts';
+import { type ClassSamples, type HeldOut, type ValueSamples, weightsOfValues } from './held-out.ts';
 import type { Detection, Measured } from './measured-schema.ts';
 import { detectionFigures } from './outside/detection.ts';
 import { type OutsideScore, outsideScoreNames } from './schema.ts';
@@ -22,18 +25,21 @@ export function measurePostprocessing(fitted: Fitted, samples: HeldOut): Figures
   return { calibration, conformal: measureConformal(fitted, samples), selective: measureSelective(fitted, samples) };
 }
 
-function measureClasses({ calibration }: Fitted, { stack, targets }: ClassSamples): Measured['calibration'] {
+function measureClasses({ calibration }: Fitted, { stack, targets, weights }: ClassSamples): Measured['calibration'] {
   const [before, after] = [null, calibration].map((fitted) => calibratedProbabilities(fitted, stack));
   const figuresOf = (probabilities: typeof before) => ({
-    nll: negativeLogLikelihood(probabilities, targets),
-    ece: expectedCalibrationError(probabilities, targets),
-    brier: brierScore(probabilities, targets),
-    acc: accuracy(probabilities, targets),
+    nll: nllOf(logLikelihoods(probabilities, targets), weights),
+    ece: expectedCalibrationError(probabilities, targets, weights),
+    brier: brierScore(probabilities, targets, weights),
+    acc: accuracy(probabilities, targets, weights),
   });
   return {
     before: figuresOf(before),
     after: figuresOf(after),
-    reliability: { before: reliabilityBins(before, targets), after: reliabilityBins(after, targets) },
+    reliability: {
+      before: reliabilityBins(before, targets, weights),
+      after: reliabilityBins(after, targets, weights),
+    },
   };
 }
 
@@ -42,14 +48,15 @@ function measureValues({ calibration }: Fitted, samples: ValueSamples): Measured
   const { means, variances, columns, levels } = samples;
   if (levels !== null) return null;
   const targets = Float64Array.from(samples.targets);
+  const weights = weightsOfValues(samples.weights, columns);
   const figuresOf = (fitted: Fitted['calibration']) => {
     const { mean, variance } = pooledValues({ calibration: fitted }, means, variances, columns);
     if (variance === null) return null;
     const gaussian = [{ means: mean, variances: variance }];
     return {
-      nll: gaussianNll(mean, variance, targets),
-      coverage_90: gaussianCoverage(gaussian, targets, 0.9),
-      coverage_95: gaussianCoverage(gaussian, targets, 0.95),
+      nll: nllOf(gaussianLogDensities(mean, variance, targets), weights),
+      coverage_90: gaussianCoverage(gaussian, targets, 0.9, weights),
+      coverage_95: gaussianCoverage(gaussian, targets, 0.95, weights),
     };
   };
   const [before, after] = [figuresOf(null), figuresOf(calibration)];
@@ -59,19 +66,22 @@ function measureValues({ calibration }: Fitted, samples: ValueSamples): Measured
 function measureConformal(fitted: Fitted, samples: HeldOut): Measured['conformal'] {
   if (samples.kind === 'classes') {
     const { sets } = applyToClasses(fitted, samples.stack);
-    return sets === null ? null : setCoverage(sets, samples.targets);
+    return sets === null ? null : setCoverage(sets, samples.targets, samples.weights);
   }
   const { intervals } = applyToValues(fitted, samples.means, samples.variances, samples.columns);
-  return intervals === null ? null : intervalCoverage(intervals, samples.targets);
+  if (intervals === null) return null;
+  const targetColumns = samples.levels === null ? samples.columns : 1;
+  return intervalCoverage(intervals, samples.targets, weightsOfValues(samples.weights, targetColumns));
 }
 
 function measureSelective(fitted: Fitted, samples: HeldOut): Measured['selective'] {
   const { confidence, losses } = confidenceAndLosses(fitted, samples);
-  const curve = riskCoverageCurve(confidence, losses);
+  const { weights } = samples;
+  const curve = riskCoverageCurve(confidence, losses, weights);
   const threshold = fitted.selective?.threshold;
   const chosen = threshold === undefined ? null : (curve.findLast((point) => point.threshold >= threshold) ?? null);
   return {
-    ...riskCoverageAreas(confidence, losses),
+    ...riskCoverageAreas(confidence, losses, weights),
     curve: thinCurve(curve, CURVE_POINTS),
     chosen: chosen === null ? null : { coverage: chosen.coverage, risk: chosen.risk },
   };
@@ -102,13 +112,17 @@ export function measureDetection(
 
 /** Share of the samples whose score is above the threshold; NaN without a threshold. */
 export function flaggedShare({ outside }: Fitted, samples: HeldOut): number {
-  return outside === null ? NaN : shareAbove(outsideScoresOf(outside.score, samples), outside.threshold);
+  if (outside === null) return NaN;
+  return shareAbove(outsideScoresOf(outside.score, samples), outside.threshold, samples.weights);
 }
 
 function scoresOf(samples: HeldOut): readonly OutsideScore[] {
   return samples.kind === 'classes' ? outsideScoreNames : ['variance'];
 }
 
-function shareAbove(scores: Float64Array, threshold: number): number {
-  return scores.filter((score) => !(score <= threshold)).length / scores.length;
+function shareAbove(scores: Float64Array, threshold: number, weights?: Weights): number {
+  return weightedMean(
+    scores.map((score) => Number(!(score <= threshold))),
+    weights,
+  );
 }

@@ -43,7 +43,7 @@ export const measuredSchema = z.strictObject({
   conformal: z
     .strictObject({
       coverage: z.number(),
-      /** sqrt(c (1 − c) / n) of the coverage c. */
+      /** sqrt(c (1 − c) / n) of the coverage c; weighted samples count as n = (Σ w)² / Σ w². */
       standardError: z.number(),
       /** Mean number of classes, or mean width of intervals. */
       meanSize: realNumber,

@@ -20,6 +20,11 @@ export const conformalMethods = ['auto', 'none', 'thr', 'aps', 'raps', 'split', 
 /** What to fit. `auto` takes what suits the task. */
 export const postprocessingRequestSchema = z.strictObject({
   method: z.enum(calibrationMethods),
+  /**
+   * Share of the samples that fits the calibration; the others fit sets, intervals and the threshold for a risk, whose guarantees hold only then. 1: all
+   * samples fit everything.
+   */
+  calibrationShare: z.number().gt(0).max(1),
   /** λ of `dirichlet`. */
   regularization: z.number().min(0),
   conformal: z.enum(conformalMethods),
@@ -38,9 +43,10 @@ export const postprocessingRequestSchema = z.strictObject({
 /** What to fit. */
 export type PostprocessingRequest = z.output<typeof postprocessingRequestSchema>;
 
-/** The methods that suit a task, and those for α = 0.1 and 95 % of the samples inside. */
+/** The methods that suit a task, half of the samples for the calibration, α = 0.1, and 95 % of the samples inside. */
 export const usualRequest: PostprocessingRequest = {
   method: 'auto',
+  calibrationShare: 0.5,
   regularization: 0.01,
   conformal: 'auto',
   alpha: 0.1,

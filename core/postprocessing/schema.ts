@@ -108,7 +108,12 @@ export const postprocessingSchema = z.strictObject({
     name: z.string(),
     members: z.array(z.strictObject({ rank: z.int().min(0), checkpoint: z.string(), epoch: z.int().min(0) })).min(1),
   }),
-  fittedOn: z.strictObject({ split: z.enum(['validation', 'test']), samples: z.int().positive() }),
+  fittedOn: z.strictObject({
+    split: z.enum(['validation', 'test']),
+    samples: z.int().positive(),
+    /** How many of them fitted the calibration, and how many the rest; null, and absent from files of earlier versions: all fitted everything. */
+    parts: z.strictObject({ calibration: z.int().positive(), others: z.int().positive() }).nullable().optional(),
+  }),
   calibration: calibrationSchema.nullable(),
   conformal: conformalSchema.nullable(),
   /** A sample is outside the training data where its score, of the uncalibrated members, is above the threshold. */

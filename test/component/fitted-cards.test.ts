@@ -20,7 +20,9 @@ describe('the cards of what was fitted', () => {
       'AURC 0.01000, AUGRC 0.008000; 88.0 % answered with a risk of 0.05000.',
       '6.0 % of the test split counts as outside the training data.',
     ]);
-    expect(wrapper.text()).toContain('final, fitted on 200 validation samples: joint temperatures 1.250, 1.500');
+    expect(wrapper.text()).toContain(
+      'final, fitted on 200 validation samples, 120 for the calibration and 80 for the rest: joint temperatures 1.250, 1.500',
+    );
     expect(wrapper.findAll('figure')).toHaveLength(2);
   });
 
@@ -33,7 +35,9 @@ describe('the cards of what was fitted', () => {
     };
     const { wrapper } = await open([calibratedSet, other]);
     await wrapper.find('select').setValue('member-best');
-    expect(wrapper.text()).toContain('member-best, fitted on 200 validation samples: no calibration;');
+    expect(wrapper.text()).toContain(
+      'member-best, fitted on 200 validation samples, 120 for the calibration and 80 for the rest: no calibration;',
+    );
     expect(wrapper.text()).toContain('There is no other split to measure it on.');
     expect(wrapper.findAll('figure')).toHaveLength(0);
   });

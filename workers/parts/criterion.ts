@@ -4,7 +4,7 @@ import { mixtureNll } from '../../core/metrics/likelihood.ts';
 import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
 import { poissonLogProbabilities } from '../../core/metrics/scores/poisson.ts';
 import { pinballLoss } from '../../core/metrics/scores/quantile-scores.ts';
-import type { HeldOut, ValueSamples } from '../../core/postprocessing/fit.ts';
+import type { HeldOut, ValueSamples } from '../../core/postprocessing/held-out.ts';
 import { selectByMean, selectGreedily, smallestByLoss, smallestSubset } from '../../core/postprocessing/selection.ts';
 import type { PartCriterion } from '../../core/protocol/run/parts.ts';
 import type { Dataset } from '../data/dataset.ts';

@@ -1,7 +1,8 @@
 import { messageOf } from '../../core/text/errors.ts';
 import type { CalibrationTask } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { Detection, Measured } from '../../core/postprocessing/measured-schema.ts';
-import { fitPostprocessing, type HeldOut } from '../../core/postprocessing/fit.ts';
+import { fitPostprocessing } from '../../core/postprocessing/fit.ts';
+import { type HeldOut, sampleCount } from '../../core/postprocessing/held-out.ts';
 import type { Fitted } from '../../core/postprocessing/apply.ts';
 import { flaggedShare, measureDetection, measurePostprocessing } from '../../core/postprocessing/measure.ts';
 import { type Postprocessing, postprocessingSchema } from '../../core/postprocessing/schema.ts';
@@ -56,13 +57,13 @@ export async function calibrateSet(request: CalibrationTask, models: RunModels):
   const levels = task.kind === 'quantile-regression' ? (project.quantiles ?? [0.05, 0.5, 0.95]) : null;
   const set = new CheckpointSet(models, task, request, levels);
   const samples = await set.predict(requireSplit(data, request.split));
-  const fitted = fitPostprocessing(request.request, samples);
+  const { parts, ...fitted } = fitPostprocessing(request.request, samples, request.config.seed);
   const members = await Promise.all(request.ranks.map((rank) => memberOf(request, rank)));
   return postprocessingSchema.parse({
     format: 1,
     task: task.kind,
     set: { name: request.set, members },
-    fittedOn: { split: request.split, samples: sampleCount(samples) },
+    fittedOn: { split: request.split, samples: sampleCount(samples), parts },
     ...fitted,
     measured: await measure(request, set, data, fitted),
   } satisfies Postprocessing);
@@ -149,8 +150,4 @@ function requireImages(dataset: Dataset): Dataset {
     `Only images can be corrupted, and samples of ${dataset.name} have shape [${dataset.featureShape.join(', ')}], not [height, width, channels]. ` +
       'Leave out --corruptions.',
   );
-}
-
-function sampleCount(samples: HeldOut): number {
-  return samples.kind === 'classes' ? samples.stack.samples : samples.means.samples / samples.columns;
 }

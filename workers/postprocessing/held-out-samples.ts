@@ -1,6 +1,7 @@
 import { stackedClasses } from '../../core/metrics/index.ts';
+import { checkedWeights } from '../../core/metrics/weights.ts';
 import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
-import type { HeldOut } from '../../core/postprocessing/fit.ts';
+import type { HeldOut } from '../../core/postprocessing/held-out.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { gatherRows } from '../data/fields.ts';
 import { concatenate, type MemberOutputs } from '../member/predictions.ts';
@@ -15,7 +16,7 @@ export function canCalibrate(task: TaskKind): boolean {
 
 /**
  * Predictions and targets of a split in the form that fits need. Where a sample has a target for each step, each step counts as a sample.
- * Samples whose weight is 0 and targets that a mask excludes are left out.
+ * Samples whose weight is 0 and targets that a mask excludes are left out; the other weights are kept.
  *
  * @param stack of all members, shape `[M, N, W]`, in which each step of a sample is one of N
  * @param levels of the quantiles in quantile regression; else null
@@ -30,7 +31,9 @@ export function heldOutSamples(
   refuseUnsuitable(dataset, task);
   const isClasses = classTasks.includes(task);
   const { samples: count, width } = stack;
-  const rows = usedRows(dataset, count / dataset.length);
+  const steps = count / dataset.length;
+  const rows = usedRows(dataset, steps);
+  const common = { ...weightsOf(dataset, rows, steps), ...ownersOf(rows, steps) };
   const members = stack.ranks.length;
   const outputs = stack.values.map((output) => chooseRows(output, members, count, rows));
   if (isClasses) {
@@ -40,6 +43,7 @@ export function heldOutSamples(
       kind: 'classes',
       stack: stackedClasses(given),
       targets: Int32Array.from(rows, (row) => dataset.targets[row]),
+      ...common,
     };
   }
   const stackOf = (values: Float32Array) => ({ members, samples: rows.length * width, values });
@@ -50,7 +54,23 @@ export function heldOutSamples(
     columns: width,
     levels,
     targets: gatherRows(Float32Array.from(dataset.targets), count, rows),
+    ...common,
   };
+}
+
+/** Weights of the rows; none where all are equal. */
+function weightsOf({ weights }: Dataset, rows: Int32Array, steps: number): Pick<HeldOut, 'weights'> {
+  if (weights === undefined) return {};
+  const own = checkedWeights(
+    Float64Array.from(rows, (row) => weights[Math.floor(row / steps)]),
+    rows.length,
+  );
+  return own === undefined ? {} : { weights: own };
+}
+
+/** The sample of each row, where samples have several. */
+function ownersOf(rows: Int32Array, steps: number): Pick<HeldOut, 'owners'> {
+  return steps === 1 ? {} : { owners: rows.map((row) => Math.floor(row / steps)) };
 }
 
 function refuseUnsuitable(dataset: Dataset, task: TaskKind): void {

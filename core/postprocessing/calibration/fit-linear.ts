@@ -1,4 +1,5 @@
 import type { StackedClasses } from '../../metrics/stacks.ts';
+import { totalWeight, type Weights } from '../../metrics/weights.ts';
 import type { Calibration } from '../schema.ts';
 import { minimize, type Slope } from './minimize.ts';
 import { logMixture, logSoftmax } from './mixture.ts';
@@ -6,19 +7,25 @@ import { logMixture, logSoftmax } from './mixture.ts';
 type Vector = Extract<Calibration, { method: 'vector' }>;
 type Dirichlet = Extract<Calibration, { method: 'dirichlet' }>;
 
+/** Class indices and weights of the samples, shape `[N]`. */
+interface Labels {
+  targets: Int32Array;
+  weights?: Weights;
+}
+
 /**
  * Vector scaling of the ensemble's log-probabilities, softmax(s_k log p̄_k + b_k), with the least NLL plus 1e-6 |b|², which makes the bias
  * unique. The NLL is convex, so the start at s = 1, b = 0 does not matter.
  *
  * Source: Guo, Pleiss, Sun and Weinberger (2017), section 4.2.
  *
- * @param targets class indices, shape `[N]`
+ * @param labels class indices and weights, by which the NLL is weighted
  */
-export function fitVector(stack: StackedClasses, targets: Int32Array): Vector {
+export function fitVector(stack: StackedClasses, labels: Labels): Vector {
   const { classes } = stack;
   const inputs = logMixture(stack);
   const start = new Float64Array(2 * classes).fill(1, 0, classes);
-  const found = minimize((at) => vectorSlope(inputs, targets, classes, at), start);
+  const found = minimize((at) => vectorSlope(inputs, labels, classes, at), start);
   return { method: 'vector', scale: [...found.subarray(0, classes)], bias: [...found.subarray(classes)] };
 }
 
@@ -31,21 +38,21 @@ export function fitVector(stack: StackedClasses, targets: Int32Array): Vector {
  *
  * @param regularization λ
  */
-export function fitDirichlet(stack: StackedClasses, targets: Int32Array, regularization: number): Dirichlet {
+export function fitDirichlet(stack: StackedClasses, labels: Labels, regularization: number): Dirichlet {
   const { classes } = stack;
   const inputs = logMixture(stack);
   const start = new Float64Array(classes * classes + classes);
   for (let label = 0; label < classes; label++) start[label * classes + label] = 1;
-  const found = minimize((at) => dirichletSlope(inputs, targets, classes, regularization, at), start);
+  const found = minimize((at) => dirichletSlope(inputs, labels, classes, regularization, at), start);
   const rows = Array.from({ length: classes }, (_, label) => [
     ...found.subarray(label * classes, (label + 1) * classes),
   ]);
   return { method: 'dirichlet', weights: rows, bias: [...found.subarray(classes * classes)] };
 }
 
-function vectorSlope(inputs: Float64Array, targets: Int32Array, classes: number, at: Float64Array): Slope {
+function vectorSlope(inputs: Float64Array, labels: Labels, classes: number, at: Float64Array): Slope {
   const mapped = inputs.map((value, index) => at[index % classes] * value + at[classes + (index % classes)]);
-  const { value, residuals } = crossEntropy(mapped, targets, classes);
+  const { value, residuals } = crossEntropy(mapped, classes, labels);
   const gradient = new Float64Array(at.length);
   residuals.forEach((residual, index) => {
     gradient[index % classes] += residual * inputs[index];
@@ -61,7 +68,7 @@ function vectorSlope(inputs: Float64Array, targets: Int32Array, classes: number,
 
 function dirichletSlope(
   inputs: Float64Array,
-  targets: Int32Array,
+  labels: Labels,
   classes: number,
   regularization: number,
   at: Float64Array,
@@ -74,7 +81,7 @@ function dirichletSlope(
     for (let from = 0; from < classes; from++) sum += at[to * classes + from] * inputs[index - to + from];
     mapped[index] = sum;
   }
-  const { value, residuals } = crossEntropy(mapped, targets, classes);
+  const { value, residuals } = crossEntropy(mapped, classes, labels);
   const gradient = new Float64Array(at.length);
   for (let index = 0; index < residuals.length; index++) {
     const to = index % classes;
@@ -99,16 +106,17 @@ function regularize(at: Float64Array, gradient: Float64Array, classes: number, r
   return penalty;
 }
 
-/** Mean cross-entropy of logits, `[N, K]`, and its derivatives by them, (p − [k = y]) / N. */
-function crossEntropy(logits: Float64Array, targets: Int32Array, classes: number) {
-  const samples = targets.length;
+/** Weighted mean cross-entropy of logits, `[N, K]`, and its derivatives by them, w (p − [k = y]) / Σ w. */
+function crossEntropy(logits: Float64Array, classes: number, { targets, weights }: Labels) {
+  const total = totalWeight(targets.length, weights);
+  const shareOf = (sample: number): number => (weights?.[sample] ?? 1) / total;
   const logarithms = logSoftmax(logits, classes);
-  const residuals = logarithms.map((value) => Math.exp(value) / samples);
+  const residuals = logarithms.map((value, index) => Math.exp(value) * shareOf(Math.floor(index / classes)));
   let value = 0;
-  for (let sample = 0; sample < samples; sample++) {
+  for (let sample = 0; sample < targets.length; sample++) {
     const index = sample * classes + targets[sample];
-    value -= logarithms[index] / samples;
-    residuals[index] -= 1 / samples;
+    value -= logarithms[index] * shareOf(sample);
+    residuals[index] -= shareOf(sample);
   }
   return { value, residuals };
 }

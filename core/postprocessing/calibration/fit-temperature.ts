@@ -1,5 +1,5 @@
-import { mean } from '../../metrics/predictions.ts';
 import type { StackedClasses } from '../../metrics/stacks.ts';
+import { totalWeight, weightedMean, type Weights } from '../../metrics/weights.ts';
 import { minimize, minimizeOnInterval, type Slope } from './minimize.ts';
 import { logMixture, logSoftmax, memberLogProbabilities } from './mixture.ts';
 
@@ -13,23 +13,24 @@ const [LOW, HIGH] = [Math.log(0.01), Math.log(100)];
  * "Uncertainty quantification and deep ensembles", NeurIPS 2021.
  *
  * @param targets class indices, shape `[N]`
+ * @param weights of the samples, shape `[N]`: the NLL is weighted, here and in the other fits
  */
-export function fitPooledTemperature(stack: StackedClasses, targets: Int32Array): number {
-  return bestTemperature(logMixture(stack), stack.classes, targets);
+export function fitPooledTemperature(stack: StackedClasses, targets: Int32Array, weights?: Weights): number {
+  return bestTemperature(logMixture(stack), stack.classes, targets, weights);
 }
 
 /** For each member the temperature that minimizes the NLL of that member, shape `[M]`. */
-export function fitMemberTemperatures(stack: StackedClasses, targets: Int32Array): number[] {
+export function fitMemberTemperatures(stack: StackedClasses, targets: Int32Array, weights?: Weights): number[] {
   return Array.from({ length: stack.members }, (_, member) =>
-    bestTemperature(memberLogProbabilities(stack, member, 1), stack.classes, targets),
+    bestTemperature(memberLogProbabilities(stack, member, 1), stack.classes, targets, weights),
   );
 }
 
 /** One temperature before averaging, for all members, with the least NLL of the ensemble. */
-export function fitSharedTemperature(stack: StackedClasses, targets: Int32Array): number {
+export function fitSharedTemperature(stack: StackedClasses, targets: Int32Array, weights?: Weights): number {
   const rows = memberRows(stack);
   const nllAt = (logarithm: number): number =>
-    ensembleSlope(rows, stack.classes, targets, new Float64Array(stack.members).fill(logarithm)).value;
+    ensembleSlope(rows, stack.classes, targets, new Float64Array(stack.members).fill(logarithm), weights).value;
   return Math.exp(minimizeOnInterval(nllAt, LOW, HIGH));
 }
 
@@ -39,22 +40,25 @@ export function fitSharedTemperature(stack: StackedClasses, targets: Int32Array)
  *
  * Source: joint tuning in Fredsgaard and Schmidt, "On joint regularization and calibration in deep ensembles", TMLR 2025.
  */
-export function fitJointTemperatures(stack: StackedClasses, targets: Int32Array): number[] {
+export function fitJointTemperatures(stack: StackedClasses, targets: Int32Array, weights?: Weights): number[] {
   const rows = memberRows(stack);
-  const start = new Float64Array(stack.members).fill(Math.log(fitSharedTemperature(stack, targets)));
+  const start = new Float64Array(stack.members).fill(Math.log(fitSharedTemperature(stack, targets, weights)));
   const bounded = (at: Float64Array): Slope => {
     const inside = at.every((logarithm) => logarithm >= LOW && logarithm <= HIGH);
     return inside
-      ? ensembleSlope(rows, stack.classes, targets, at)
+      ? ensembleSlope(rows, stack.classes, targets, at, weights)
       : { value: Infinity, gradient: new Float64Array(at.length) };
   };
   return Array.from(minimize(bounded, start), Math.exp);
 }
 
-function bestTemperature(logits: Float64Array, classes: number, targets: Int32Array): number {
+function bestTemperature(logits: Float64Array, classes: number, targets: Int32Array, weights?: Weights): number {
   const nllAt = (logarithm: number): number => {
     const logarithms = logSoftmax(logits, classes, Math.exp(logarithm));
-    return -mean(Float64Array.from(targets, (target, sample) => logarithms[sample * classes + target]));
+    return -weightedMean(
+      Float64Array.from(targets, (target, sample) => logarithms[sample * classes + target]),
+      weights,
+    );
   };
   return Math.exp(minimizeOnInterval(nllAt, LOW, HIGH));
 }
@@ -65,13 +69,14 @@ function memberRows(stack: StackedClasses): Float64Array[] {
 
 /**
  * NLL of the mean of softmax(z_m / T_m), and its derivatives by log T_m:
- * −1/N sum_n w_mn (E_{p_mn}[z] − z_y) / T_m, where w_mn is member m's share of the ensemble's probability of the target.
+ * −1/N sum_n s_mn (E_{p_mn}[z] − z_y) / T_m, where s_mn is member m's share of the ensemble's probability of the target.
  */
 function ensembleSlope(
   rows: readonly Float64Array[],
   classes: number,
   targets: Int32Array,
   logTemperatures: Float64Array,
+  weights?: Weights,
 ): Slope {
   const members = rows.length;
   const samples = targets.length;
@@ -88,21 +93,29 @@ function ensembleSlope(
       slopes[member * samples + sample] = (expected - row[target]) / temperature;
     }
   }
-  return mixtureSlope(own, slopes, members, samples);
+  return mixtureSlope(own, slopes, members, samples, weights);
 }
 
-function mixtureSlope(own: Float64Array, slopes: Float64Array, members: number, samples: number): Slope {
+function mixtureSlope(
+  own: Float64Array,
+  slopes: Float64Array,
+  members: number,
+  samples: number,
+  weights?: Weights,
+): Slope {
   const gradient = new Float64Array(members);
+  const total = totalWeight(samples, weights);
   let value = 0;
   for (let sample = 0; sample < samples; sample++) {
     let largest = -Infinity;
     for (let m = 0; m < members; m++) largest = Math.max(largest, own[m * samples + sample]);
     let sum = 0;
     for (let m = 0; m < members; m++) sum += Math.exp(own[m * samples + sample] - largest);
-    value -= (largest + Math.log(sum / members)) / samples;
+    const share = (weights?.[sample] ?? 1) / total;
+    value -= share * (largest + Math.log(sum / members));
     for (let m = 0; m < members; m++) {
       const index = m * samples + sample;
-      gradient[m] -= ((Math.exp(own[index] - largest) / sum) * slopes[index]) / samples;
+      gradient[m] -= share * (Math.exp(own[index] - largest) / sum) * slopes[index];
     }
   }
   return { value, gradient };

@@ -1,4 +1,5 @@
 import type { Probabilities } from '../../metrics/stacks.ts';
+import type { Weights } from '../../metrics/weights.ts';
 import type { IsotonicMap } from '../schema.ts';
 
 /**
@@ -10,18 +11,24 @@ import type { IsotonicMap } from '../schema.ts';
  *
  * @param scores shape `[N]`
  * @param isPositive the label of each sample
+ * @param weights of the samples, shape `[N]`
  */
-export function fitIsotonic(scores: Float64Array, isPositive: (sample: number) => boolean): IsotonicMap {
+export function fitIsotonic(
+  scores: Float64Array,
+  isPositive: (sample: number) => boolean,
+  weights?: Weights,
+): IsotonicMap {
   const order = Uint32Array.from(scores.keys()).sort((left, right) => scores[left] - scores[right]);
   const blocks: { first: number; last: number; weight: number; mean: number }[] = [];
   for (const [place, sample] of order.entries()) {
     const score = scores[sample];
     const label = isPositive(sample) ? 1 : 0;
+    const weight = weights?.[sample] ?? 1;
     const tied = blocks.at(-1);
     // A block of a single score may still receive its ties; only then is it compared with the one before.
     if (tied !== undefined && tied.first === score && tied.last === score)
-      join(tied, { last: score, weight: 1, mean: label });
-    else blocks.push({ first: score, last: score, weight: 1, mean: label });
+      join(tied, { last: score, weight, mean: label });
+    else blocks.push({ first: score, last: score, weight, mean: label });
     const next = place + 1 < order.length ? scores[order[place + 1]] : NaN;
     if (next !== score) pool(blocks);
   }

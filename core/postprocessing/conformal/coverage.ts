@@ -1,3 +1,4 @@
+import { totalWeight, weightedMean, type Weights } from '../../metrics/weights.ts';
 import type { Measured } from '../measured-schema.ts';
 import type { Intervals } from './intervals.ts';
 
@@ -9,38 +10,46 @@ type Coverage = NonNullable<Measured['conformal']>;
  *
  * @param sets shape `[N, K]`
  * @param targets class indices, shape `[N]`
+ * @param weights shape `[N]`: shares and means are weighted
  */
-export function setCoverage(sets: Uint8Array, targets: Int32Array): Coverage {
+export function setCoverage(sets: Uint8Array, targets: Int32Array, weights?: Weights): Coverage {
   const samples = targets.length;
   const classes = sets.length / samples;
   const covered = new Float64Array(classes);
   const counts = new Float64Array(classes);
+  const sizes = new Float64Array(samples);
   targets.forEach((target, sample) => {
-    counts[target] += 1;
-    covered[target] += sets[sample * classes + target];
+    const weight = weights?.[sample] ?? 1;
+    counts[target] += weight;
+    covered[target] += weight * sets[sample * classes + target];
+    sizes[sample] = sets.subarray(sample * classes, (sample + 1) * classes).reduce((sum, isIn) => sum + isIn, 0);
   });
-  const coverage = covered.reduce((sum, count) => sum + count, 0) / samples;
+  const coverage = covered.reduce((sum, count) => sum + count, 0) / totalWeight(samples, weights);
   return {
     coverage,
-    standardError: standardErrorOf(coverage, samples),
-    meanSize: sets.reduce((sum, isIn) => sum + isIn, 0) / samples,
+    standardError: standardErrorOf(coverage, samples, weights),
+    meanSize: weightedMean(sizes, weights),
     classCoverage: Array.from(covered, (count, label) => count / counts[label]),
   };
 }
 
 /** Share of targets within their intervals, with its standard error, and the mean width. Shapes `[N]`. */
-export function intervalCoverage({ lower, upper }: Intervals, targets: ArrayLike<number>): Coverage {
-  const inside = lower.filter((low, index) => targets[index] >= low && targets[index] <= upper[index]).length;
-  const coverage = inside / lower.length;
-  const width = lower.reduce((sum, low, index) => sum + upper[index] - low, 0) / lower.length;
+export function intervalCoverage({ lower, upper }: Intervals, targets: ArrayLike<number>, weights?: Weights): Coverage {
+  const isInside = lower.map((low, index) => Number(targets[index] >= low && targets[index] <= upper[index]));
+  const coverage = weightedMean(isInside, weights);
   return {
     coverage,
-    standardError: standardErrorOf(coverage, lower.length),
-    meanSize: width,
+    standardError: standardErrorOf(coverage, lower.length, weights),
+    meanSize: weightedMean(
+      lower.map((low, index) => upper[index] - low),
+      weights,
+    ),
     classCoverage: null,
   };
 }
 
-function standardErrorOf(share: number, samples: number): number {
-  return Math.sqrt((share * (1 - share)) / samples);
+/** sqrt(c (1 − c) / n), where weighted samples count as (Σ w)² / Σ w² (Kish, "Survey sampling", 1965). */
+function standardErrorOf(share: number, samples: number, weights?: Weights): number {
+  const squares = weights?.reduce((sum, weight) => sum + weight ** 2, 0) ?? samples;
+  return Math.sqrt((share * (1 - share) * squares) / totalWeight(samples, weights) ** 2);
 }

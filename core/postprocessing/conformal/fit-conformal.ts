@@ -1,4 +1,6 @@
 import type { Probabilities } from '../../metrics/stacks.ts';
+import type { Weights } from '../../metrics/weights.ts';
+import { weightedQuantile } from '../quantile.ts';
 import type { ConformalIntervals, ConformalSets } from '../schema.ts';
 import { classScores, type SetScore } from './class-sets.ts';
 import { type IntervalCentres, targetScores } from './intervals.ts';
@@ -7,13 +9,18 @@ import { type IntervalCentres, targetScores } from './intervals.ts';
  * The ⌈(n + 1)(1 − α)⌉-th smallest of n scores: a new score exchangeable with them is at most this with a probability of at least 1 − α.
  * Infinity where n is too small for that.
  *
- * Source: Vovk, Gammerman and Shafer, "Algorithmic learning in a random world", 2005; Lei et al. (2018).
+ * With weights the smallest score q for which the weights of the scores up to q make at least 1 − α of the sum of all weights and that of a new
+ * sample. As the weight of a new sample is unknown, it counts as the largest of the given ones: the coverage holds for all new samples up to that
+ * weight.
+ *
+ * Sources: Vovk, Gammerman and Shafer, "Algorithmic learning in a random world", 2005; Lei et al. (2018); with weights Tibshirani, Barber, Candès and
+ * Ramdas, "Conformal prediction under covariate shift", NeurIPS 2019, lemma 3.
+ *
+ * @param weights shape `[N]`
  */
-export function conformalQuantile(scores: Float64Array, alpha: number): number {
-  // A tolerance, because 0.1 and 0.9 are not exact: (9 + 1)(1 − 0.1) is 9.
-  const rank = Math.ceil((scores.length + 1) * (1 - alpha) - 1e-9);
-  if (rank > scores.length) return Infinity;
-  return scores.toSorted()[Math.max(rank, 1) - 1];
+export function conformalQuantile(scores: Float64Array, alpha: number, weights?: Weights): number {
+  const further = weights?.reduce((most, weight) => Math.max(most, weight), 0) ?? 1;
+  return weightedQuantile(scores, 1 - alpha, weights, further);
 }
 
 /**
@@ -21,6 +28,7 @@ export function conformalQuantile(scores: Float64Array, alpha: number): number {
  *
  * @param probabilities calibrated ones of the ensemble, shape `[N, K]`
  * @param targets class indices, shape `[N]`
+ * @param weights of the samples, shape `[N]`
  * @param isClassConditional one threshold for each class, from the samples of that class alone (Mondrian): the coverage holds for each class
  */
 export function fitSets(
@@ -28,13 +36,18 @@ export function fitSets(
   probabilities: Probabilities,
   targets: Int32Array,
   isClassConditional: boolean,
+  weights?: Weights,
 ): ConformalSets {
   const { classes } = probabilities;
   const all = classScores(score, probabilities);
   const own = Float64Array.from(targets, (target, sample) => all[sample * classes + target]);
-  const ofClass = (label: number) => own.filter((_, sample) => targets[sample] === label);
-  const groups = isClassConditional ? Array.from({ length: classes }, (_, label) => ofClass(label)) : [own];
-  const thresholds = groups.map((scores) => conformalQuantile(scores, score.alpha));
+  const ofClass = (label: number) => {
+    const isOwn = (_: number, sample: number): boolean => targets[sample] === label;
+    return conformalQuantile(own.filter(isOwn), score.alpha, weights?.filter(isOwn));
+  };
+  const thresholds = isClassConditional
+    ? Array.from({ length: classes }, (_, label) => ofClass(label))
+    : [conformalQuantile(own, score.alpha, weights)];
   return { kind: 'sets', ...score, thresholds, isClassConditional };
 }
 
@@ -43,6 +56,8 @@ export function fitSets(
  *
  * @param centres see {@link IntervalCentres}
  * @param targets shape `[N, T]`
+ * @param quantiles positions of the two predicted quantiles, for `cqr`
+ * @param weights of the samples, shape `[N]`
  */
 export function fitIntervals(
   method: ConformalIntervals['method'],
@@ -51,12 +66,14 @@ export function fitIntervals(
   targets: ArrayLike<number>,
   columns: number,
   quantiles: [number, number] | null = null,
+  weights?: Weights,
 ): ConformalIntervals {
   const scores = targetScores(method, centres, targets);
   const margins = Array.from({ length: columns }, (_, column) =>
     conformalQuantile(
       scores.filter((_, index) => index % columns === column),
       alpha,
+      weights,
     ),
   );
   return { kind: 'intervals', method, alpha, margins, quantiles };

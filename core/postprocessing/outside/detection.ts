@@ -1,3 +1,5 @@
+import type { Weights } from '../../metrics/weights.ts';
+import { weightedQuantile } from '../quantile.ts';
 import { areaUnderRoc, averagePrecision } from '../../metrics/scores/ranking.ts';
 
 /** How well a score tells samples outside the training data from those inside. */
@@ -50,7 +52,8 @@ function falsePositiveRate(inside: Float64Array, outside: Float64Array, recall: 
  * The score that a share `quantile` of the given scores does not exceed: the ⌈quantile · n⌉-th smallest.
  *
  * @param scores of held-out samples like the training data, shape `[N]`
+ * @param weights of these samples, shape `[N]`
  */
-export function outsideThreshold(scores: Float64Array, quantile: number): number {
-  return scores.toSorted()[Math.max(1, Math.ceil(quantile * scores.length - 1e-9)) - 1];
+export function outsideThreshold(scores: Float64Array, quantile: number, weights?: Weights): number {
+  return weightedQuantile(scores, quantile, weights);
 }

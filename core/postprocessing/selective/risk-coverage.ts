@@ -1,3 +1,5 @@
+import { totalWeight, type Weights } from '../../metrics/weights.ts';
+
 /** Risk of the answered samples at a coverage, the share of samples that are answered. */
 export interface RiskPoint {
   coverage: number;
@@ -14,39 +16,51 @@ export interface RiskPoint {
  *
  * @param confidence shape `[N]`
  * @param losses of each sample, shape `[N]`: 1 for a wrong class, or a squared error
+ * @param weights of each sample, shape `[N]`
  */
-export function riskCoverageCurve(confidence: Float64Array, losses: Float64Array): RiskPoint[] {
-  return tiesOf(confidence, losses).map(({ end, sum, threshold }) => ({
-    coverage: end / confidence.length,
-    risk: sum / end,
+export function riskCoverageCurve(confidence: Float64Array, losses: Float64Array, weights?: Weights): RiskPoint[] {
+  const total = totalWeight(confidence.length, weights);
+  return tiesOf(confidence, losses, weights).map(({ weight, sum, threshold }) => ({
+    coverage: weight / total,
+    risk: sum / weight,
     threshold,
   }));
 }
 
 /**
  * Areas under the risk-coverage curve (AURC) and under the generalized one, of risk times coverage (AUGRC), by trapezoids over the coverages
- * 1/N to 1, divided by 1 − 1/N. Samples of equal confidence count in all orders alike. NaN for fewer than two samples and where
- * a confidence is not finite.
+ * 1/N to 1, divided by 1 − 1/N; with weights over those from the first sample's share to 1. Samples of equal confidence count in all orders alike. NaN
+ * for fewer than two samples and where a confidence is not finite.
  *
  * Sources: Geifman and El-Yaniv (2017); Traub et al., "Overcoming common flaws in the evaluation of selective classification systems", NeurIPS
  * 2024 (AUGRC); both are scaled as in TorchUncertainty.
  */
-export function riskCoverageAreas(confidence: Float64Array, losses: Float64Array): { aurc: number; augrc: number } {
+export function riskCoverageAreas(
+  confidence: Float64Array,
+  losses: Float64Array,
+  weights?: Weights,
+): { aurc: number; augrc: number } {
   const samples = confidence.length;
   if (samples < 2 || !confidence.every(Number.isFinite)) return { aurc: NaN, augrc: NaN };
-  let [aurc, augrc, before, place] = [0, 0, 0, 0];
-  for (const { end, sum } of tiesOf(confidence, losses)) {
-    const each = (sum - before) / (end - place);
-    for (let count = place + 1; count <= end; count++) {
-      const total = before + each * (count - place);
-      // The ends of the range belong to one trapezoid, all others to two.
-      const weight = count === 1 || count === samples ? 0.5 : 1;
-      aurc += (weight * total) / count;
-      augrc += (weight * total) / samples;
+  const total = totalWeight(samples, weights);
+  let [aurc, augrc, first] = [0, 0, 0];
+  let last = { weight: 0, sum: 0 };
+  for (const { order, weight: end, sum } of tiesOf(confidence, losses, weights)) {
+    const [start, before] = [last.weight, last.sum];
+    const each = (sum - before) / (end - start);
+    for (const sample of order) {
+      const weight = last.weight + (weights?.[sample] ?? 1);
+      const here = { weight, sum: before + each * (weight - start) };
+      if (last.weight === 0) first = here.weight;
+      else {
+        const width = (here.weight - last.weight) / 2;
+        aurc += width * (last.sum / last.weight + here.sum / here.weight);
+        augrc += (width * (last.sum + here.sum)) / total;
+      }
+      last = here;
     }
-    [before, place] = [sum, end];
   }
-  return { aurc: aurc / (samples - 1), augrc: augrc / (samples - 1) };
+  return { aurc: aurc / (total - first), augrc: augrc / (total - first) };
 }
 
 /**
@@ -63,15 +77,19 @@ export function thinCurve(curve: readonly RiskPoint[], count: number): RiskPoint
   return Array.from({ length: chosen }, (_, index) => curve[Math.ceil(((index + 1) * curve.length) / chosen) - 1]);
 }
 
-/** Groups of equal confidence in descending order: number of samples up to the group's end, and the sum of their losses. */
-function tiesOf(confidence: Float64Array, losses: Float64Array) {
+/** Groups of equal confidence in descending order: its samples, the weight of all samples up to its end, and the weighted sum of their losses. */
+function tiesOf(confidence: Float64Array, losses: Float64Array, weights?: Weights) {
   const order = Uint32Array.from(confidence.keys()).sort((left, right) => confidence[right] - confidence[left]);
-  const groups: { end: number; sum: number; threshold: number }[] = [];
-  let sum = 0;
+  const groups: { order: Uint32Array; weight: number; sum: number; threshold: number }[] = [];
+  let [sum, weight, start] = [0, 0, 0];
   for (const [place, sample] of order.entries()) {
-    sum += losses[sample];
+    const own = weights?.[sample] ?? 1;
+    weight += own;
+    sum += own * losses[sample];
     const isLast = place + 1 === order.length || confidence[order[place + 1]] !== confidence[sample];
-    if (isLast) groups.push({ end: place + 1, sum, threshold: confidence[sample] });
+    if (!isLast) continue;
+    groups.push({ order: order.subarray(start, place + 1), weight, sum, threshold: confidence[sample] });
+    start = place + 1;
   }
   return groups;
 }

@@ -99,6 +99,11 @@ function addCalibrating(program: Command): void {
       new Option('--split <split>', 'the split to fit on').choices(['validation', 'test']).default('validation'),
     )
     .addOption(new Option('-m, --method <method>', 'calibration').choices(calibrationMethods).default('auto'))
+    .option(
+      '--calibration-share <share>',
+      'share of the samples that fits the calibration; the others fit the rest (1: all fit everything)',
+      '0.5',
+    )
     .addOption(new Option('--conformal <method>', 'sets or intervals').choices(conformalMethods).default('auto'))
     .option('--alpha <share>', 'wished share of samples outside of their set or interval', '0.1')
     .option('--class-conditional', 'the coverage holds for each class')

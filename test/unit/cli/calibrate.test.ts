@@ -8,6 +8,7 @@ import { describeCalibrated, requestOf } from '../../../src-main/cli/commands/ca
 const usual = {
   split: 'validation',
   method: 'auto',
+  calibrationShare: '0.5',
   conformal: 'auto',
   alpha: '0.1',
   outside: 'auto',
@@ -18,7 +19,13 @@ describe('tutti calibrate', () => {
   it('asks for what suits the task, for the best set that was evaluated', () => {
     const { set, request } = requestOf({ ...usual, risk: '0.05', classConditional: true }, { summary: null });
     expect(set).toBe('final');
-    expect(request).toMatchObject({ method: 'auto', alpha: 0.1, risk: 0.05, isClassConditional: true });
+    expect(request).toMatchObject({
+      method: 'auto',
+      alpha: 0.1,
+      risk: 0.05,
+      isClassConditional: true,
+      calibrationShare: 0.5,
+    });
     const evaluated: EvaluatedSet = { set: 'ensemble-best', split: 'test', epochs: [], ensemble: {}, members: {} };
     const summary = { epochs: 1, steps: 1, stopReason: 'completed', metrics: {}, best: null } as const;
     expect(requestOf(usual, { summary: { ...summary, evaluatedSets: [evaluated] } }).set).toBe('ensemble-best');
@@ -28,6 +35,7 @@ describe('tutti calibrate', () => {
     [{ alpha: 'much' }, '--alpha "much": it must be a number.'],
     [{ alpha: '1' }, '--alpha'],
     [{ quantile: '0' }, '--quantile'],
+    [{ calibrationShare: '1.5' }, '--calibration-share'],
     [{ risk: '-1' }, '--risk'],
   ])('refuses %j', (change, message) => {
     expect(() => requestOf({ ...usual, ...change }, { summary: null })).toThrow(message);
@@ -37,7 +45,7 @@ describe('tutti calibrate', () => {
     const calibrated = { postprocessing, warnings: [], path: '/run/postprocessing/final.json' };
     const lines = describeCalibrated(calibrated).map((line) => line.replaceAll(/ +/g, ' '));
     expect(lines).toEqual([
-      'Fitted final (2 members) on 200 validation samples: joint temperatures 1.250, 1.500 before averaging; conformal aps for 90.0 %; ' +
+      'Fitted final (2 members) on 200 validation samples, 120 for the calibration and 80 for the rest: joint temperatures 1.250, 1.500 before averaging; conformal aps for 90.0 %; ' +
         'outside above entropy 1.500; answers from a confidence of 0.7500.',
       '',
       'test (100) before after',

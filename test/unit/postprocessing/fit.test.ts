@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ClassSamples, fitPostprocessing, type ValueSamples } from '../../../core/postprocessing/fit.ts';
+import { fitPostprocessing } from '../../../core/postprocessing/fit.ts';
+import { type ClassSamples, divideSamples, type ValueSamples } from '../../../core/postprocessing/held-out.ts';
 import { flaggedShare, measureDetection, measurePostprocessing } from '../../../core/postprocessing/measure.ts';
 import { type PostprocessingRequest, usualRequest } from '../../../core/postprocessing/request.ts';
 
@@ -26,7 +27,7 @@ const values: ValueSamples = {
 };
 
 const fitWith = (change: Partial<PostprocessingRequest>, samples: ClassSamples | ValueSamples = classes) =>
-  fitPostprocessing({ ...usualRequest, ...change }, samples);
+  fitPostprocessing({ ...usualRequest, calibrationShare: 1, ...change }, samples, 7);
 
 describe('a fit', () => {
   it('takes what suits classes', () => {
@@ -112,3 +113,140 @@ describe('figures', () => {
     expect(Object.keys(scores)).toEqual(['entropy', 'mutual-information', 'energy', 'max-logit', 'variance']);
   });
 });
+
+describe('parts without a common sample', () => {
+  /** The probability of class 0 and the targets tell which sample it is. */
+  const numbered = (count: number, others: Partial<ClassSamples> = {}): ClassSamples => ({
+    kind: 'classes',
+    stack: {
+      members: 1,
+      samples: count,
+      classes: 2,
+      logits: Float32Array.from({ length: 2 * count }, (_, index) => (index % 2 === 0 ? index / 2 : 0)),
+    },
+    targets: Int32Array.from({ length: count }, (_, row) => row % 2),
+    ...others,
+  });
+  const numbersOf = (samples: ReturnType<typeof divideSamples>[number]): number[] =>
+    samples.kind === 'classes' && 'logits' in samples.stack
+      ? [...samples.stack.logits.filter((_, index) => index % 2 === 0)]
+      : [];
+
+  it('hold all samples, by chance that the seed decides', () => {
+    const weights = Float64Array.from({ length: 20 }, (_, row) => row + 1);
+    const [first, others] = divideSamples(numbered(20, { weights }), 0.3, 7);
+    expect(numbersOf(first)).toHaveLength(6);
+    expect([...numbersOf(first), ...numbersOf(others)].toSorted((a, b) => a - b)).toEqual([
+      ...weights.map((w) => w - 1),
+    ]);
+    expect([...(others.weights ?? [])]).toEqual(numbersOf(others).map((row) => row + 1));
+    expect(Array.from(others.targets)).toEqual(numbersOf(others).map((row) => row % 2));
+    expect(numbersOf(divideSamples(numbered(20), 0.3, 7)[0])).toEqual(numbersOf(first));
+    expect(numbersOf(divideSamples(numbered(20), 0.3, 8)[0])).not.toEqual(numbersOf(first));
+  });
+
+  it('keep the steps of a sample together', () => {
+    const owners = Int32Array.from({ length: 12 }, (_, row) => Math.floor(row / 3));
+    const [first, others] = divideSamples(numbered(12, { owners }), 0.5, 7);
+    expect(numbersOf(first)).toHaveLength(6);
+    const ownersIn = (part: typeof first) => new Set(numbersOf(part).map((row) => Math.floor(row / 3)));
+    expect([...ownersIn(first)].filter((owner) => ownersIn(others).has(owner))).toEqual([]);
+  });
+
+  it('divide values with all their targets', () => {
+    const two: ValueSamples = {
+      ...values,
+      means: { members: 2, samples: 8, values: Float32Array.from({ length: 16 }, (_, index) => index) },
+      columns: 2,
+      targets: [0, 1, 2, 3, 4, 5, 6, 7],
+      weights: Float64Array.of(1, 2, 3, 4),
+    };
+    for (const part of divideSamples(two, 0.5, 7)) {
+      const means = part.kind === 'values' ? [...part.means.values] : [];
+      expect(means.slice(0, 4)).toEqual([...Array.from(part.targets)]);
+      expect(means.slice(4)).toEqual(means.slice(0, 4).map((value) => value + 8));
+      expect([...(part.weights ?? [])]).toEqual([means[0] / 2 + 1, means[2] / 2 + 1]);
+    }
+  });
+
+  it('fit the calibration and the rest', () => {
+    const samples = numbered(20);
+    const { calibration, conformal, outside, parts } = fitPostprocessing(
+      { ...usualRequest, conformal: 'thr', alpha: 0.2 },
+      samples,
+      7,
+    );
+    expect(parts).toEqual({ calibration: 10, others: 10 });
+    const [first, others] = divideSamples(samples, 0.5, 7);
+    const alone = (part: typeof first, change: Partial<PostprocessingRequest>) => fitWith(change, part as ClassSamples);
+    expect(calibration).toEqual(alone(first, {}).calibration);
+    // Without a calibration no sample is needed for it.
+    expect(fitPostprocessing({ ...usualRequest, method: 'none' }, samples, 7).parts).toBeNull();
+    expect(fitPostprocessing({ ...usualRequest, conformal: 'none' }, samples, 7).parts).toBeNull();
+    expect(outside).toEqual(fitWith({}, samples).outside);
+    // One member's logits divided by the temperature are those of its calibrated probabilities.
+    const temperature = calibration?.method === 'pooled-temperature' ? calibration.temperature : NaN;
+    const { stack } = others as ClassSamples;
+    const logits = 'logits' in stack ? stack.logits.map((logit) => logit / temperature) : new Float32Array();
+    const scaled = { ...(others as ClassSamples), stack: { ...stack, logits } };
+    const [threshold] = conformal?.kind === 'sets' ? conformal.thresholds : [];
+    const expected = alone(scaled, { method: 'none', conformal: 'thr', alpha: 0.2 }).conformal;
+    expect(threshold).toBeCloseTo(expected?.kind === 'sets' ? expected.thresholds[0] : NaN, 6);
+  });
+
+  it('are refused where one would be empty', () => {
+    expect(() => divideSamples(numbered(1), 0.5, 7)).toThrow(
+      'there are 1 to fit on. Fit everything on all of them: --calibration-share 1.',
+    );
+  });
+});
+
+describe('weights', () => {
+  /** Each sample as often as its weight says. */
+  const repeated = ({ stack, targets, weights }: ClassSamples): ClassSamples => {
+    const rows = [...targets.keys()].flatMap((row) => Array.from({ length: weights?.[row] ?? 1 }, () => row));
+    const all = 'logits' in stack ? stack.logits : stack.values;
+    const size = all.length / stack.members;
+    const copied = Array.from({ length: stack.members }, (_, member) =>
+      rows.flatMap((row) => [...all.subarray(member * size + row * 2, member * size + row * 2 + 2)]),
+    );
+    return {
+      kind: 'classes',
+      stack: { members: stack.members, samples: rows.length, classes: 2, logits: Float32Array.from(copied.flat()) },
+      targets: Int32Array.from(rows, (row) => targets[row]),
+    };
+  };
+
+  it('count as that many copies of a sample', () => {
+    const logits = Float32Array.from({ length: 2 * 12 * 2 }, (_, index) => ((index * 37) % 23) / 4 - 3);
+    const weighted: ClassSamples = {
+      kind: 'classes',
+      stack: { members: 2, samples: 12, classes: 2, logits },
+      targets: Int32Array.from({ length: 12 }, (_, row) => Number(row % 5 < 2)),
+      weights: Float64Array.from({ length: 12 }, (_, row) => (row % 3) + 1),
+    };
+    const copies = repeated(weighted);
+    for (const method of ['pooled-temperature', 'joint-temperatures', 'vector', 'isotonic'] as const) {
+      const change = { method, conformal: 'none', risk: 1 } as const;
+      const [own, other] = [weighted, copies].map((samples) => fitWith(change, samples));
+      expect(JSON.stringify(own, rounded)).toBe(JSON.stringify(other, rounded));
+      const [figures, expected] = [weighted, copies].map((samples) => measurePostprocessing(own, samples));
+      const { nll, ece, brier, acc } = figures.calibration?.after ?? {};
+      expect(JSON.stringify({ nll, ece, brier, acc }, rounded)).toBe(
+        JSON.stringify(expected.calibration?.after, rounded),
+      );
+      expect(figures.selective?.chosen?.risk).toBeCloseTo(expected.selective?.chosen?.risk ?? NaN, 12);
+    }
+  });
+
+  it('count for coverage, with the standard error of fewer samples', () => {
+    const fitted = fitWith({ method: 'none', conformal: 'thr', alpha: 0.4 });
+    const { conformal } = measurePostprocessing(fitted, { ...classes, weights: Float64Array.of(1, 2, 1, 1) });
+    // Only the second sample is missed. (1 + 2 + 1 + 1)² / (1 + 4 + 1 + 1) = 25 / 7.
+    expect(conformal?.coverage).toBeCloseTo(0.6, 12);
+    expect(conformal?.standardError).toBeCloseTo(Math.sqrt((0.24 * 7) / 25), 12);
+    expect(conformal?.meanSize).toBeCloseTo((4 + 2) / 5, 12);
+  });
+});
+
+const rounded = (_: string, value: unknown): unknown => (typeof value === 'number' ? Number(value.toFixed(5)) : value);

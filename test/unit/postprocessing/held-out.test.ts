@@ -12,12 +12,13 @@ function outputs(width: number, kind: MemberOutputs['kind'] = 'logits', samples 
 }
 
 describe('held-out samples', () => {
-  it('leave out samples of no weight', () => {
+  it("leave out samples of no weight, and keep the others' weights", () => {
     const dataset = createDataset({ ...plain, targets: Int32Array.of(0, 1, 0), weights: Float32Array.of(1, 0, 2) });
     expect(heldOutSamples(outputs(2), dataset, 'classification', null)).toEqual({
       kind: 'classes',
       stack: { members: 2, samples: 2, classes: 2, logits: Float32Array.of(0, 1, 4, 5, 6, 7, 10, 11) },
       targets: Int32Array.of(0, 0),
+      weights: Float64Array.of(1, 2),
     });
   });
 
@@ -28,6 +29,7 @@ describe('held-out samples', () => {
     expect(samples.targets).toEqual(Int32Array.of(0, 1, 0));
     expect(samples).toMatchObject({
       stack: { samples: 3, logits: Float32Array.of(0, 1, 4, 5, 6, 7, 12, 13, 16, 17, 18, 19) },
+      owners: Int32Array.of(0, 1, 1),
     });
   });
 

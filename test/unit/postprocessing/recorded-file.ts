@@ -11,7 +11,7 @@ export const calibratedSet: Postprocessing = {
       { rank: 1, checkpoint: 'final', epoch: 4 },
     ],
   },
-  fittedOn: { split: 'validation', samples: 200 },
+  fittedOn: { split: 'validation', samples: 200, parts: { calibration: 120, others: 80 } },
   calibration: { method: 'temperature', fit: 'joint', temperatures: [1.25, 1.5] },
   conformal: {
     kind: 'sets',

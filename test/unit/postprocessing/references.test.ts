@@ -94,7 +94,7 @@ describe(`calibration against ${others.join(', ')}`, () => {
     const stack = { members, samples, classes, logits: Float32Array.from(given.logits) };
     const targets = Int32Array.from(given.targets);
     const fit = (method: Parameters<typeof fitClassCalibration>[0], regularization?: number) =>
-      fitClassCalibration(method, stack, targets, regularization);
+      fitClassCalibration(method, { stack, targets }, regularization);
     expect(fit('pooled-temperature')).toMatchObject({ temperature: expect.closeTo(given.pooled, 6) as number });
     const temperaturesOf = (method: Parameters<typeof fitClassCalibration>[0]) => {
       const found = fit(method);

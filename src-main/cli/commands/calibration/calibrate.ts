@@ -1,4 +1,5 @@
-import { describeFit, formatShare } from '../../../../core/postprocessing/describe.ts';
+import { flagOf } from '../../../../core/options/describe.ts';
+import { describeFit, describeFittedOn, formatShare } from '../../../../core/postprocessing/describe.ts';
 import type { Detection, Measured } from '../../../../core/postprocessing/measured-schema.ts';
 import { postprocessingRequestSchema, usualRequest } from '../../../../core/postprocessing/request.ts';
 import type { Postprocessing } from '../../../../core/postprocessing/schema.ts';
@@ -17,6 +18,7 @@ export interface CalibrateArguments {
   set?: string;
   split: string;
   method: string;
+  calibrationShare: string;
   conformal: string;
   alpha: string;
   classConditional?: boolean;
@@ -48,6 +50,7 @@ export function requestOf(options: CalibrateArguments, { summary }: Pick<RunReco
     method,
     conformal,
     outside,
+    calibrationShare: numberOf('--calibration-share', options.calibrationShare),
     alpha: numberOf('--alpha', options.alpha),
     quantile: numberOf('--quantile', options.quantile),
     risk: options.risk === undefined ? null : numberOf('--risk', options.risk),
@@ -55,7 +58,9 @@ export function requestOf(options: CalibrateArguments, { summary }: Pick<RunReco
   });
   if (!request.success) {
     const issue = request.error.issues[0];
-    throw new UsageError(`--${issue.path.join('.')}: ${issue.message}. \`tutti calibrate --help\` lists the options.`);
+    throw new UsageError(
+      `${flagOf(issue.path.join('.'))}: ${issue.message}. \`tutti calibrate --help\` lists the options.`,
+    );
   }
   const set = options.set ?? summary?.evaluatedSets[0]?.set ?? 'final';
   const best = summary?.evaluatedSets.some((found) => found.set === 'ensemble-best') ? 'ensemble-best' : set;
@@ -71,7 +76,7 @@ function numberOf(option: string, text: string): number {
 /** What was fitted, and the figures before and after. */
 export function describeCalibrated({ postprocessing, path }: Calibrated, look: Look = plainLook): string[] {
   const { set, fittedOn, measured } = postprocessing;
-  const fitted = `Fitted ${set.name} (${set.members.length} members) on ${fittedOn.samples} ${fittedOn.split} samples: ${describeFit(postprocessing)}.`;
+  const fitted = `Fitted ${set.name} (${set.members.length} members) on ${describeFittedOn(fittedOn)}: ${describeFit(postprocessing)}.`;
   const figures =
     measured === null
       ? ['There is no other split to measure it on.']

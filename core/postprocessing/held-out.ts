@@ -1,0 +1,121 @@
+import { memberRow } from '../metrics/predictions.ts';
+import type { StackedClasses, StackedValues } from '../metrics/stacks.ts';
+import type { Weights } from '../metrics/weights.ts';
+import { Generator } from '../random/generator.ts';
+
+interface Weighted {
+  /** Weight of each sample, shape `[N]`, above 0; absent where all count alike. */
+  weights?: Weights;
+  /** The data's sample to which each of N belongs, shape `[N]`, where a sample has several steps; absent: each is its own. */
+  owners?: Int32Array;
+}
+
+/** Predictions of N samples of classes and their targets. */
+export interface ClassSamples extends Weighted {
+  kind: 'classes';
+  /** Shape `[M, N, K]`. */
+  stack: StackedClasses;
+  /** Class indices, shape `[N]`. */
+  targets: Int32Array;
+}
+
+/** Predictions of N samples of values and their targets. */
+export interface ValueSamples extends Weighted {
+  kind: 'values';
+  /** Shape `[M, N · W]`. */
+  means: StackedValues;
+  variances: StackedValues | null;
+  /** W, outputs of a sample: T targets, or Q quantiles of one target. */
+  columns: number;
+  /** Levels of the quantiles, shape `[Q]`; null for means. */
+  levels: readonly number[] | null;
+  /** Shape `[N, T]`. */
+  targets: ArrayLike<number>;
+}
+
+/** Samples that the members did not train on. */
+export type HeldOut = ClassSamples | ValueSamples;
+
+/** N. */
+export function sampleCount(samples: HeldOut): number {
+  return samples.kind === 'classes' ? samples.stack.samples : samples.means.samples / samples.columns;
+}
+
+/** Weights of T values of each sample, shape `[N, T]`. */
+export function weightsOfValues(weights: Weights | undefined, columns: number): Weights | undefined {
+  if (weights === undefined || columns === 1) return weights;
+  return new Float64Array(weights.length * columns).map((_, index) => weights[Math.floor(index / columns)]);
+}
+
+/**
+ * Divides samples by chance into two parts without a common one; the steps of a sample stay together.
+ *
+ * @param share of the samples in the first part
+ * @throws RangeError where a part would be empty
+ */
+export function divideSamples(samples: HeldOut, share: number, seed: number): [HeldOut, HeldOut] {
+  const owners = samples.owners ?? Int32Array.from({ length: sampleCount(samples) }, (_, row) => row);
+  const distinct = [...new Set(owners)];
+  const count = Math.round(share * distinct.length);
+  if (count < 1 || count >= distinct.length) {
+    throw new RangeError(
+      `A share of ${share} leaves no samples for the calibration or for the rest: there are ${distinct.length} to fit on. Fit everything on all of them: --calibration-share 1.`,
+    );
+  }
+  const order = new Generator(seed, 'postprocessing/parts').permutation(distinct.length);
+  const first = new Set(order.subarray(0, count));
+  const isFirst = new Map(distinct.map((owner, place) => [owner, first.has(place)]));
+  const rows = Int32Array.from(owners.keys());
+  return [true, false].map((wished) =>
+    selectSamples(
+      samples,
+      rows.filter((row) => isFirst.get(owners[row]) === wished),
+    ),
+  ) as [HeldOut, HeldOut];
+}
+
+/** The samples at `rows`, in that order. */
+function selectSamples(samples: HeldOut, rows: Int32Array): HeldOut {
+  const common = {
+    ...(samples.weights && { weights: Float64Array.from(rows, (row) => samples.weights?.[row] ?? 1) }),
+    ...(samples.owners && { owners: Int32Array.from(rows, (row) => samples.owners?.[row] ?? row) }),
+  };
+  if (samples.kind === 'classes') {
+    const { stack, targets } = samples;
+    return { kind: 'classes', stack: selectClasses(stack, rows), targets: rows.map((row) => targets[row]), ...common };
+  }
+  const { means, variances, columns, targets } = samples;
+  const targetColumns = targets.length / sampleCount(samples);
+  return {
+    ...samples,
+    ...common,
+    means: selectValues(means, rows, columns),
+    variances: variances && selectValues(variances, rows, columns),
+    targets: Float64Array.from({ length: rows.length * targetColumns }, (_, index) => {
+      return targets[rows[Math.floor(index / targetColumns)] * targetColumns + (index % targetColumns)];
+    }),
+  };
+}
+
+function selectClasses(stack: StackedClasses, rows: Int32Array): StackedClasses {
+  const { members, classes } = stack;
+  const values = selectRows(stack, rows, classes);
+  const shape = { members, samples: rows.length, classes };
+  return 'logits' in stack ? { ...shape, logits: values } : { ...shape, values };
+}
+
+function selectValues(stack: StackedValues, rows: Int32Array, columns: number): StackedValues {
+  return { members: stack.members, samples: rows.length * columns, values: selectRows(stack, rows, columns) };
+}
+
+/** Rows of `width` values of each member. */
+function selectRows(stack: StackedClasses | StackedValues, rows: Int32Array, width: number): Float32Array {
+  const values = new Float32Array(stack.members * rows.length * width);
+  for (let member = 0; member < stack.members; member++) {
+    const own = memberRow(stack, member);
+    rows.forEach((row, place) =>
+      values.set(own.subarray(row * width, (row + 1) * width), (member * rows.length + place) * width),
+    );
+  }
+  return values;
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { calibratedProbabilities } from '../../../core/postprocessing/calibration/apply-calibration.ts';
+import {
+  type ClassCalibration,
+  fitClassCalibration,
+  fitSigmaScales,
+} from '../../../core/postprocessing/calibration/fit-calibration.ts';
+import { fitIntervals } from '../../../core/postprocessing/conformal/fit-conformal.ts';
+import { riskCoverageAreas } from '../../../core/postprocessing/selective/risk-coverage.ts';
+import { readGolden } from '../../golden/read-golden.ts';
+import { agreement } from '../metrics/recorded.ts';
+
+/** Written by make_weighted.py. */
+const recorded = readGolden('postprocessing/weighted.json') as {
+  calibration: {
+    name: string;
+    shape: [number, number, number];
+    logits: number[];
+    targets: number[];
+    weights: number[];
+    fresh: number[];
+    pooled: number;
+    shared: number;
+    perMember: number[];
+    joint: number[];
+    vector: { scale: number[]; bias: number[] };
+    isotonic: number[];
+  }[];
+  values: {
+    name: string;
+    alpha: number;
+    means: number[];
+    deviations: number[];
+    targets: number[];
+    weights: number[];
+    sigmaScale: number;
+    split: number | string;
+    'sigma-scaled': number | string;
+    aurc: number;
+    augrc: number;
+  }[];
+};
+
+function expectClose(found: ArrayLike<number>, expected: readonly number[], digits: number): void {
+  expect(found).toHaveLength(expected.length);
+  expected.forEach((value, index) => expect(found[index], `entry ${index}`).toBeCloseTo(value, digits));
+}
+
+describe('fits of weighted samples against SciPy, scikit-learn and NumPy', () => {
+  it.each(recorded.calibration)('calibration: $name', (given) => {
+    const [members, samples, classes] = given.shape;
+    const all = {
+      stack: { members, samples, classes, logits: Float32Array.from(given.logits) },
+      targets: Int32Array.from(given.targets),
+      weights: Float64Array.from(given.weights),
+    };
+    const temperatures = (method: ClassCalibration): number[] => {
+      const found = fitClassCalibration(method, all);
+      return found.method === 'temperature' ? found.temperatures : [];
+    };
+    expect(fitClassCalibration('pooled-temperature', all)).toMatchObject({
+      temperature: expect.closeTo(given.pooled, 6) as number,
+    });
+    expectClose(temperatures('shared-temperature').slice(0, 1), [given.shared], 6);
+    expectClose(temperatures('member-temperatures'), given.perMember, 6);
+    expectClose(temperatures('joint-temperatures'), given.joint, 4);
+    const vector = fitClassCalibration('vector', all);
+    expect(vector.method).toBe('vector');
+    if (vector.method === 'vector') {
+      expectClose(vector.scale, given.vector.scale, 4);
+      expectClose(vector.bias, given.vector.bias, 4);
+    }
+    const fresh = { members, samples: 5, classes, logits: Float32Array.from(given.fresh) };
+    expectClose(calibratedProbabilities(fitClassCalibration('isotonic', all), fresh).values, given.isotonic, 8);
+  });
+
+  it.each(recorded.values)('intervals and risk: $name', (given) => {
+    const means = Float64Array.from(given.means);
+    const weights = Float64Array.from(given.weights);
+    const deviations = Float64Array.from(given.deviations);
+    const variances = deviations.map((deviation) => deviation ** 2);
+    expect(fitSigmaScales(means, variances, given.targets, 1, weights)[0]).toBeCloseTo(given.sigmaScale, 6);
+    for (const method of ['split', 'sigma-scaled'] as const) {
+      const centres = { lower: means, upper: means, deviations };
+      const { margins } = fitIntervals(method, given.alpha, centres, given.targets, 1, null, weights);
+      expect(agreement(margins[0], Number(given[method])), method).toBeLessThan(1e-12);
+    }
+    const losses = means.map((mean, sample) => (mean - given.targets[sample]) ** 2);
+    const areas = riskCoverageAreas(
+      deviations.map((deviation) => -deviation),
+      losses,
+      weights,
+    );
+    expect(areas.aurc).toBeCloseTo(given.aurc, 12);
+    expect(areas.augrc).toBeCloseTo(given.augrc, 12);
+  });
+});
