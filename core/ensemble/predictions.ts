@@ -28,6 +28,8 @@ export interface MemberOutputStack {
   /** W. */
   width: number;
   values: readonly Float32Array[];
+  /** Distances to the training samples, shape `[N]`, where what was fitted needs them. */
+  distances?: Float64Array;
 }
 
 interface Predicted {
@@ -152,7 +154,7 @@ function combineClasses(
   const width = given.classes;
   const members = probabilityStack(given);
   const mean = meanProbabilities({ members: memberCount, samples, classes: width, values: members });
-  const answers = postprocessing === null ? null : applyToClasses(postprocessing, given);
+  const answers = postprocessing === null ? null : applyToClasses(postprocessing, given, stack.distances);
   const plain = combination === 'product' ? productOfExperts(given) : mean;
   const ensemble = postprocessing?.calibration && answers !== null ? answers.probabilities : plain;
   const entropyOf = (values: Float32Array) => entropy({ samples, classes: width, values });
@@ -264,7 +266,7 @@ function answersFor(stack: MemberOutputStack, fitted: Fitted | null): ValueAnswe
     samples: stack.samples * stack.width,
     values,
   }));
-  return applyToValues(fitted, means, variances, stack.width);
+  return applyToValues(fitted, means, variances, stack.width, stack.distances);
 }
 
 function intervalsOf(answers: ValueAnswers | null, target: TargetMeaning | undefined): Intervals | null {

@@ -5,8 +5,9 @@ import type { Probabilities, StackedClasses, StackedValues } from '../metrics/st
 import { calibratedProbabilities } from './calibration/apply-calibration.ts';
 import { classSets } from './conformal/class-sets.ts';
 import { conformalIntervals, type IntervalCentres, type Intervals } from './conformal/intervals.ts';
+import { isDistanceScore } from './outside/distance-scores.ts';
 import { classOutsideScores, valueOutsideScores } from './outside/scores.ts';
-import type { Postprocessing } from './schema.ts';
+import type { Postprocessing, PredictionScore } from './schema.ts';
 
 /** The parts of postprocessing that change answers; null for those that were not fitted. */
 export type Fitted = Pick<Postprocessing, 'calibration' | 'conformal' | 'outside' | 'selective'>;
@@ -46,13 +47,14 @@ export interface ValueAnswers extends Judged {
  * plain mean of the members.
  *
  * @param stack probabilities or logits of the set's members in its order, shape `[M, N, K]`; see `toTwoLogits` for a binary task
+ * @param distances for a score that is one, shape `[N]`
  * @throws RangeError where members or classes are not those of the fit
  */
-export function applyToClasses(fitted: Fitted, stack: StackedClasses): ClassAnswers {
+export function applyToClasses(fitted: Fitted, stack: StackedClasses, distances?: Float64Array): ClassAnswers {
   const { calibration, conformal, outside } = fitted;
   const probabilities = calibratedProbabilities(calibration, stack);
   const sets = conformal?.kind === 'sets' ? classSets(conformal, probabilities) : null;
-  const outsideScores = outside === null ? null : classOutsideScores(outside.score, stack);
+  const outsideScores = outsideScoresBy(outside, distances, (score) => classOutsideScores(score, stack));
   return { probabilities, sets, ...judge(fitted, outsideScores, largestProbability(probabilities)) };
 }
 
@@ -73,19 +75,21 @@ export function largestProbability({ samples, classes, values }: Probabilities):
  * @param means of the set's members in its order, shape `[M, N · T]`, in which the values of a sample follow each other
  * @param variances the same shape; null where the members predict none
  * @param columns T, values of a sample: targets, or quantiles
+ * @param distances for a score that is one, shape `[N]`
  */
 export function applyToValues(
   fitted: Fitted,
   means: StackedValues,
   variances: StackedValues | null,
   columns: number,
+  distances?: Float64Array,
 ): ValueAnswers {
   const { conformal, outside } = fitted;
   const { mean, variance } = pooledValues(fitted, means, variances, columns);
   const centres =
     conformal?.kind === 'intervals' ? intervalCentres(conformal.quantiles, mean, variance, columns) : null;
   const intervals = conformal?.kind === 'intervals' && centres !== null ? conformalIntervals(conformal, centres) : null;
-  const outsideScores = outside === null ? null : valueOutsideScores(outside.score, means, columns);
+  const outsideScores = outsideScoresBy(outside, distances, (score) => valueOutsideScores(score, means, columns));
   return { mean, variance, intervals, ...judge(fitted, outsideScores, certainty(variance, mean.length, columns)) };
 }
 
@@ -127,6 +131,20 @@ export function certainty(variance: Float64Array | null, values: number, columns
   const confidence = new Float64Array(values / columns);
   variance?.forEach((value, index) => (confidence[Math.floor(index / columns)] -= value / columns));
   return confidence;
+}
+
+/** @param scoresOf computes a score from what the members predict */
+function outsideScoresBy(
+  outside: Fitted['outside'],
+  distances: Float64Array | undefined,
+  scoresOf: (score: PredictionScore) => Float64Array,
+): Float64Array | null {
+  if (outside === null) return null;
+  if (!isDistanceScore(outside.score)) return scoresOf(outside.score);
+  if (distances !== undefined) return distances;
+  throw new RangeError(
+    `The score "${outside.score}" looks at the samples: give their distances, which ensembles of openEnsemble measure.`,
+  );
 }
 
 function judge({ outside, selective }: Fitted, outsideScores: Float64Array | null, confidence: Float64Array): Judged {

@@ -15,6 +15,7 @@ import {
   fitSigmaScales,
 } from './calibration/fit-calibration.ts';
 import { fitIntervals, fitSets } from './conformal/fit-conformal.ts';
+import { isDistanceScore } from './outside/distance-scores.ts';
 import { outsideThreshold } from './outside/detection.ts';
 import { classOutsideScores, valueOutsideScores } from './outside/scores.ts';
 import { type ClassSamples, divideSamples, type HeldOut, sampleCount, type ValueSamples } from './held-out.ts';
@@ -48,12 +49,14 @@ export function fitPostprocessing(request: PostprocessingRequest, samples: HeldO
   return { ...fitted, selective, parts };
 }
 
-/** Applies what was fitted to held-out samples. */
+/** The answers for held-out samples, without how far these are from the training data. */
 export function applyTo(fitted: Fitted, samples: ClassSamples): ClassAnswers;
 export function applyTo(fitted: Fitted, samples: HeldOut): ClassAnswers | ValueAnswers;
 export function applyTo(fitted: Fitted, samples: HeldOut): ClassAnswers | ValueAnswers {
-  if (samples.kind === 'classes') return applyToClasses(fitted, samples.stack);
-  return applyToValues(fitted, samples.means, samples.variances, samples.columns);
+  // How far a sample is from the training data has its own figures.
+  const answering = { ...fitted, outside: null };
+  if (samples.kind === 'classes') return applyToClasses(answering, samples.stack);
+  return applyToValues(answering, samples.means, samples.variances, samples.columns);
 }
 
 /** Whether there is something to calibrate. */
@@ -142,13 +145,22 @@ function outerQuantiles(levels: readonly number[], alpha: number): [number, numb
 function fitOutside({ outside, quantile }: PostprocessingRequest, samples: HeldOut): Fitted['outside'] {
   const isSingle = samples.kind === 'values' && samples.means.members === 1;
   if (outside === 'none' || (outside === 'auto' && isSingle)) return null;
-  if (isSingle) throw new RangeError('The variance between members needs more than one member.');
+  if (isSingle && !isDistanceScore(outside)) {
+    throw new RangeError(
+      'The variance between members needs more than one member: take a distance, such as --outside mahalanobis.',
+    );
+  }
   const score = outside === 'auto' ? (samples.kind === 'classes' ? 'entropy' : 'variance') : outside;
   return { score, threshold: outsideThreshold(outsideScoresOf(score, samples), quantile, samples.weights), quantile };
 }
 
 /** A score of held-out samples, shape `[N]`. */
 export function outsideScoresOf(score: OutsideScore, samples: HeldOut): Float64Array {
+  if (isDistanceScore(score)) {
+    const found = samples.distances?.[score];
+    if (found !== undefined) return found;
+    throw new RangeError(`There are no distances of the samples for the score "${score}".`);
+  }
   if (samples.kind === 'classes') return classOutsideScores(score, samples.stack);
   return valueOutsideScores(score, samples.means, samples.columns);
 }
@@ -170,7 +182,7 @@ export function confidenceAndLosses(fitted: Fitted, samples: HeldOut) {
     return { confidence, losses: classLosses(probabilities, samples.targets) };
   }
   const { means, variances, columns, levels, targets } = samples;
-  const { confidence, mean } = applyToValues(fitted, means, variances, columns);
+  const { confidence, mean } = applyToValues({ ...fitted, outside: null }, means, variances, columns);
   return { confidence, losses: valueLosses(mean, targets, columns, levels) };
 }
 

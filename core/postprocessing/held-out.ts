@@ -1,6 +1,7 @@
 import { memberRow } from '../metrics/predictions.ts';
 import type { StackedClasses, StackedValues } from '../metrics/stacks.ts';
 import type { Weights } from '../metrics/weights.ts';
+import type { DistanceScore } from './outside/distance-scores.ts';
 import { Generator } from '../random/generator.ts';
 
 interface Weighted {
@@ -8,6 +9,8 @@ interface Weighted {
   weights?: Weights;
   /** The data's sample to which each of N belongs, shape `[N]`, where a sample has several steps; absent: each is its own. */
   owners?: Int32Array;
+  /** Distances to the training samples, shape `[N]` for each score; averaged over the members. */
+  distances?: Partial<Record<DistanceScore, Float64Array>>;
 }
 
 /** Predictions of N samples of classes and their targets. */
@@ -78,6 +81,7 @@ export function divideSamples(samples: HeldOut, share: number, seed: number): [H
 function selectSamples(samples: HeldOut, rows: Int32Array): HeldOut {
   const common = {
     ...(samples.weights && { weights: Float64Array.from(rows, (row) => samples.weights?.[row] ?? 1) }),
+    ...(samples.distances && { distances: selectDistances(samples.distances, rows) }),
     ...(samples.owners && { owners: Int32Array.from(rows, (row) => samples.owners?.[row] ?? row) }),
   };
   if (samples.kind === 'classes') {
@@ -95,6 +99,12 @@ function selectSamples(samples: HeldOut, rows: Int32Array): HeldOut {
       return targets[rows[Math.floor(index / targetColumns)] * targetColumns + (index % targetColumns)];
     }),
   };
+}
+
+function selectDistances(distances: NonNullable<HeldOut['distances']>, rows: Int32Array) {
+  return Object.fromEntries(
+    Object.entries(distances).map(([score, own]) => [score, Float64Array.from(rows, (row) => own[row])]),
+  );
 }
 
 function selectClasses(stack: StackedClasses, rows: Int32Array): StackedClasses {

@@ -4,14 +4,15 @@ import { logLikelihoods, nllOf } from '../metrics/likelihood.ts';
 import { intervalCoverage as gaussianCoverage } from '../metrics/scores/mixture-scores.ts';
 import { gaussianLogDensities } from '../metrics/regression.ts';
 import { weightedMean, type Weights } from '../metrics/weights.ts';
-import { applyToClasses, applyToValues, type Fitted, pooledValues } from './apply.ts';
+import { applyToValues, type Fitted, pooledValues } from './apply.ts';
 import { calibratedProbabilities } from './calibration/apply-calibration.ts';
 import { intervalCoverage, setCoverage } from './conformal/coverage.ts';
-import { confidenceAndLosses, outsideScoresOf } from './fit.ts';
+import { applyTo, confidenceAndLosses, outsideScoresOf } from './fit.ts';
 import { type ClassSamples, type HeldOut, type ValueSamples, weightsOfValues } from './held-out.ts';
 import type { Detection, Measured } from './measured-schema.ts';
 import { detectionFigures } from './outside/detection.ts';
-import { type OutsideScore, outsideScoreNames } from './schema.ts';
+import { isDistanceScore } from './outside/distance-scores.ts';
+import { type OutsideScore, predictionScoreNames } from './schema.ts';
 import { riskCoverageAreas, riskCoverageCurve, thinCurve } from './selective/risk-coverage.ts';
 
 /** What the pages and tables show of a split, without its name. */
@@ -65,10 +66,11 @@ function measureValues({ calibration }: Fitted, samples: ValueSamples): Measured
 
 function measureConformal(fitted: Fitted, samples: HeldOut): Measured['conformal'] {
   if (samples.kind === 'classes') {
-    const { sets } = applyToClasses(fitted, samples.stack);
+    const { sets } = applyTo(fitted, samples);
     return sets === null ? null : setCoverage(sets, samples.targets, samples.weights);
   }
-  const { intervals } = applyToValues(fitted, samples.means, samples.variances, samples.columns);
+  const { means, variances, columns } = samples;
+  const { intervals } = applyToValues({ ...fitted, outside: null }, means, variances, columns);
   if (intervals === null) return null;
   const targetColumns = samples.levels === null ? samples.columns : 1;
   return intervalCoverage(intervals, samples.targets, weightsOfValues(samples.weights, targetColumns));
@@ -117,7 +119,9 @@ export function flaggedShare({ outside }: Fitted, samples: HeldOut): number {
 }
 
 function scoresOf(samples: HeldOut): readonly OutsideScore[] {
-  return samples.kind === 'classes' ? outsideScoreNames : ['variance'];
+  const ofPredictions: readonly OutsideScore[] =
+    samples.kind === 'classes' ? predictionScoreNames : samples.means.members > 1 ? ['variance'] : [];
+  return [...ofPredictions, ...Object.keys(samples.distances ?? {}).filter(isDistanceScore)];
 }
 
 function shareAbove(scores: Float64Array, threshold: number, weights?: Weights): number {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { taskKinds } from '../metrics/registry/task-kinds.ts';
 import { realNumber } from '../protocol/wire/numbers.ts';
 import { measuredSchema } from './measured-schema.ts';
+import { distanceScoreNames } from './outside/distance-scores.ts';
 
 /**
  * What was fitted on held-out predictions of a set of checkpoints: kept beside the run's checkpoints and applied wherever the set predicts
@@ -96,9 +97,22 @@ export type Conformal = z.output<typeof conformalSchema>;
 export type ConformalSets = Extract<Conformal, { kind: 'sets' }>;
 export type ConformalIntervals = Extract<Conformal, { kind: 'intervals' }>;
 
-export const outsideScoreNames = ['entropy', 'mutual-information', 'energy', 'max-logit', 'variance'] as const;
+export const predictionScoreNames = ['entropy', 'mutual-information', 'energy', 'max-logit', 'variance'] as const;
+/** A score of what the members predict for a sample. */
+export type PredictionScore = (typeof predictionScoreNames)[number];
+
+export const outsideScoreNames = [...predictionScoreNames, ...distanceScoreNames] as const;
 /** A score that is larger for samples unlike the training data. */
 export type OutsideScore = (typeof outsideScoreNames)[number];
+
+const referenceFileSchema = z.strictObject({
+  /** A safetensors file, relative to the folder of the run or the ensemble (`outside/reference-file.ts`), with its size and SHA-256. */
+  path: z.string().regex(/^postprocessing\/\w[\w-]*\.safetensors$/, 'it must be a file of the folder postprocessing'),
+  bytes: z.int().positive(),
+  sha256: z.string().regex(/^[\da-f]{64}$/, 'it must be 64 hexadecimal digits'),
+});
+/** Where the training samples are kept that distances are measured from. */
+export type ReferenceFile = z.output<typeof referenceFileSchema>;
 
 export const postprocessingSchema = z.strictObject({
   format: z.literal(1),
@@ -123,6 +137,8 @@ export const postprocessingSchema = z.strictObject({
       threshold: finite,
       /** Share of the fitted samples at or below the threshold. */
       quantile: z.number().gt(0).lt(1),
+      /** What a distance is measured from; absent or null for scores of predictions. */
+      reference: referenceFileSchema.nullable().optional(),
     })
     .nullable(),
   /** An answer is withheld where its confidence is below the threshold. */
@@ -143,3 +159,7 @@ export type Postprocessing = z.output<typeof postprocessingSchema>;
 
 /** Path of a set's file in its run's folder. */
 export const postprocessingPath = (set: string): string => `postprocessing/${set}.json`;
+
+/** Path of the file that a set's distances are measured from, by the SHA-256 of its content. */
+export const referencePath = (set: string, sha256: string): string =>
+  `postprocessing/${set}-${sha256.slice(0, 16)}.safetensors`;

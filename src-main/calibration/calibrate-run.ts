@@ -1,3 +1,4 @@
+import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { makeFolder } from '../../core/node/make-folder.ts';
@@ -43,25 +44,37 @@ export async function calibrateRun(
   const task: CalibrationTask = {
     ...request,
     ranks: ranksOf(record, request.set),
+    into: folder,
     ...(await sourceOfRun(folder, record)),
     // A BLAS that only the record names is not loaded. Its results differ in the last bits at most.
     blas: blas !== null && (await isUsable(blas)) ? blas : null,
   };
+  const path = join(folder, postprocessingPath(request.set));
+  await makeFolder(dirname(path));
   const reply = await askProcess<CalibrationReply>({
     entry: calibrateEntry,
     args: [],
     message: task,
     timeoutMs,
-    grant: grantFor({ project: project.folder, read: [folder], device }),
+    grant: grantFor({ project: project.folder, read: [folder], write: [dirname(path)], device }),
     device,
     signal,
     subject: `The calibration of ${request.set} ended without a result`,
   });
   if (reply.type === 'failed') throw new Error(reply.message);
-  const path = join(folder, postprocessingPath(request.set));
-  await makeFolder(dirname(path));
   await writeFileAtomic(path, `${toJson(reply.postprocessing, 2)}\n`);
+  await removeOldReferences(folder, request.set, reply.postprocessing);
   return { postprocessing: reply.postprocessing, warnings: reply.warnings, path };
+}
+
+/** Removes what the distances of earlier calibrations of the set were measured from. */
+async function removeOldReferences(folder: string, set: string, { outside }: Postprocessing): Promise<void> {
+  const folderOfAll = dirname(join(folder, postprocessingPath(set)));
+  const kept = outside?.reference?.path;
+  for (const name of await readdir(folderOfAll)) {
+    const isReference = name.startsWith(`${set}-`) && name.endsWith('.safetensors');
+    if (isReference && `postprocessing/${name}` !== kept) await rm(join(folderOfAll, name));
+  }
 }
 
 /** The members of an evaluated set; without an evaluation all ranks that are not missing. */

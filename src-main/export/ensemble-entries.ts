@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
+import { readFitted } from '../rpc/runs/postprocessing.ts';
 import { checkpointEntries, type SkippedFile } from './checkpoint-entries.ts';
 import { fileEntries } from './file-entries.ts';
 import type { ExportEntry } from './sinks.ts';
@@ -19,7 +20,11 @@ export async function* ensembleEntries(folder: string, description: EnsembleDesc
     description.members.map(({ model }) => model),
     refuse,
   );
-  if (description.postprocessing !== null) yield* fileEntries(folder, [description.postprocessing], refuse);
+  if (description.postprocessing !== null) {
+    const fitted = await readFitted(folder, description.postprocessing);
+    const { path } = fitted?.outside?.reference ?? {};
+    yield* fileEntries(folder, [description.postprocessing, ...(path === undefined ? [] : [path])], refuse);
+  }
   const text = `${JSON.stringify(description, null, 2)}\n`;
   yield { path: 'ensemble.json', compress: true, open: () => Readable.from([text]) };
 }

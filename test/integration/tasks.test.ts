@@ -1,10 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
 import { type PostprocessingRequest, usualRequest } from '../../core/postprocessing/request.ts';
-import { postprocessingSchema } from '../../core/postprocessing/schema.ts';
+import { distanceScoreNames } from '../../core/postprocessing/outside/distance-scores.ts';
+import { postprocessingSchema, predictionScoreNames } from '../../core/postprocessing/schema.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { calibrateRun } from '../../src-main/calibration/calibrate-run.ts';
 import { readPredictions } from '../../src-main/rpc/runs/predictions.ts';
+import { openEnsemble } from '../../workers/index.ts';
 import { expectPredictedAsTrained } from './expect-predicted.ts';
 import { metricValues, train, useHub } from './harness.ts';
 
@@ -64,6 +67,22 @@ it('an ensemble learns ordered classes, and its predictions are class probabilit
   });
   expect(measured?.conformal?.coverage).toBeGreaterThan(0.7);
   expect(measured?.outside?.others).toMatchObject([{ name: 'other numbers', kind: 'data', samples: 300 }]);
+  // Numbers below 0 are far from those of the training, but the members are certain of their grade.
+  const scores = measured?.outside?.others[0].scores ?? {};
+  expect(Object.keys(scores)).toEqual([...predictionScoreNames, ...distanceScoreNames]);
+  expect(scores['input-mahalanobis'].auroc).toBeGreaterThan(0.95);
+  expect(scores.entropy.auroc).toBeLessThan(0.5);
+
+  const folderOfFits = dirname(path);
+  for (const outside of ['knn', 'input-mahalanobis'] as const) await calibrate(folder, record, { ...request, outside });
+  expect((await readdir(folderOfFits)).sort()).toEqual([
+    expect.stringMatching(/^ensemble-best-[\da-f]{16}\.safetensors$/),
+    'ensemble-best.json',
+  ]);
+  const ensemble = await openEnsemble(folder);
+  const { judgement } = await ensemble.predict({ prepared: Float32Array.of(1.5, -4) });
+  expect([...(judgement?.isOutside ?? [])]).toEqual([0, 1]);
+  ensemble.dispose();
 });
 
 it("an ensemble learns the project's quantiles", async () => {

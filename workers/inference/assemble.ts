@@ -1,11 +1,14 @@
 import { type EnsembleDescription, type EnsembleMember, ensembleSchema } from '../../core/ensemble/schema.ts';
 import { type Postprocessing, postprocessingSchema } from '../../core/postprocessing/schema.ts';
+import { isDistanceScore, looksAtInputs } from '../../core/postprocessing/outside/distance-scores.ts';
+import { decodeReferences } from '../../core/postprocessing/outside/reference-file.ts';
 import { type Preprocessing, preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { writeWeights } from '../member/weights.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { modelFromTopology, unregisteredClasses } from '../tensorflow/topology.ts';
+import { BatchDistances } from './batch-distances.ts';
 import { Ensemble } from './ensemble.ts';
 
 /** Where the files that an ensemble's description names come from: a folder, or a server. */
@@ -38,11 +41,12 @@ export async function assembleEnsemble(files: EnsembleFiles, description: Ensemb
   const models: LayersModel[] = [];
   try {
     for (const member of description.members) models.push(await openMember(files, member));
+    const distances = await openDistances(files, description, postprocessing, models);
+    return new Ensemble(description, models, { preprocessing, postprocessing, distances });
   } catch (error) {
     for (const model of models) model.dispose();
     throw error;
   }
-  return new Ensemble(description, models, { preprocessing, postprocessing });
 }
 
 /** A resumed run may have replaced the checkpoints since. */
@@ -59,6 +63,26 @@ function requireSameMembers({ place }: EnsembleFiles, description: EnsembleDescr
     `${description.postprocessing} in ${place} was fitted for other checkpoints than those of the set ${description.set} now. Fit it again ` +
       `(tutti calibrate ${description.run} --set ${description.set}), or remove it.`,
   );
+}
+
+/** What measures distances to the training samples; null where no score needs it. */
+async function openDistances(
+  files: EnsembleFiles,
+  { run, set, members }: EnsembleDescription,
+  fitted: Postprocessing | null,
+  models: readonly LayersModel[],
+): Promise<BatchDistances | null> {
+  const { outside = null } = fitted ?? {};
+  if (outside === null || !isDistanceScore(outside.score)) return null;
+  const again = `Fit it again (tutti calibrate ${run} --set ${set}), or export the ensemble again.`;
+  const { reference } = outside;
+  if (!reference) throw new Error(`postprocessing of the set ${set} in ${files.place} names no reference. ${again}`);
+  const bytes = await files.read(reference.path);
+  await requireWhole(files, { ...reference, weights: reference.path }, bytes, again);
+  const references = decodeReferences(bytes);
+  const expected = looksAtInputs(outside.score) ? 1 : members.length;
+  if (references.length === expected) return new BatchDistances(outside.score, references, models);
+  throw new Error(`${reference.path} in ${files.place} is for ${references.length} members, not ${expected}. ${again}`);
 }
 
 async function openMember(files: EnsembleFiles, member: EnsembleMember): Promise<LayersModel> {
@@ -80,12 +104,17 @@ function modelOfRegistered(topology: string, subject: string): Promise<LayersMod
   );
 }
 
-async function requireWhole(files: EnsembleFiles, { weights, bytes, sha256 }: EnsembleMember, content: Uint8Array) {
+async function requireWhole(
+  files: EnsembleFiles,
+  { weights, bytes, sha256 }: Pick<EnsembleMember, 'weights' | 'bytes' | 'sha256'>,
+  content: Uint8Array,
+  remedy = 'Export the ensemble again.',
+): Promise<void> {
   const found = content.byteLength === bytes ? await files.sha256(content) : `of ${content.byteLength} bytes`;
   if (found === null || found === sha256) return;
   throw new Error(
     `${weights} in ${files.place} was damaged or changed: it should have ${bytes} bytes with SHA-256 ${sha256}, but is ${found}. ` +
-      'Export the ensemble again.',
+      remedy,
   );
 }
 

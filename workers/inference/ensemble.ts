@@ -5,10 +5,12 @@ import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { Batch } from '../data/dataset.ts';
 import type { Field, Fields } from '../data/fields.ts';
 import { modelInputs } from '../member/batch-tensors.ts';
+import { featureRows } from '../member/features.ts';
 import { outputsOf } from '../member/member.ts';
 import { outputCount } from '../../core/metrics/registry/task-kinds.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
+import type { BatchDistances } from './batch-distances.ts';
 import { type EnsembleInput, type PreparedInput, prepareInput } from './inputs.ts';
 
 /** How many samples are predicted at a time: activations stay small, kernels busy. Rows of a table take less than images. */
@@ -25,17 +27,23 @@ export class Ensemble {
   /** One for each member, in the order of the description. */
   readonly models: readonly LayersModel[];
   readonly #task: Task;
+  readonly #distances: BatchDistances | null;
 
   /** @param models one for each member, in the order of the description, which the ensemble disposes of */
   constructor(
     description: EnsembleDescription,
     models: readonly LayersModel[],
-    { preprocessing = null, postprocessing = null }: Partial<Pick<Ensemble, 'preprocessing' | 'postprocessing'>> = {},
+    {
+      preprocessing = null,
+      postprocessing = null,
+      distances = null,
+    }: Partial<Pick<Ensemble, 'preprocessing' | 'postprocessing'> & { distances: BatchDistances | null }> = {},
   ) {
     this.description = description;
     this.models = models;
     this.preprocessing = preprocessing;
     this.postprocessing = postprocessing;
+    this.#distances = distances;
     this.#task = taskOf(description.task, description.quantiles ?? undefined);
   }
 
@@ -54,12 +62,14 @@ export class Ensemble {
   async outputs(input: EnsembleInput): Promise<MemberOutputStack> {
     const prepared = prepareInput(input, this.preprocessing, this.#featureShape(input));
     const parts: Float32Array[][] = [];
+    const distances: Float64Array[] = [];
     const batchSize = batchSizeOf(prepared.features.length / prepared.samples);
     let width = 0;
     for (let first = 0; first < prepared.samples; first += batchSize) {
       const batch = sliceInput(prepared, first, Math.min(batchSize, prepared.samples - first));
       const predicted = await this.#predictBatch(batch);
       parts.push(...predicted.outputs);
+      if (predicted.distances !== null) distances.push(predicted.distances);
       width = predicted.width;
     }
     const members = this.models.length;
@@ -72,7 +82,10 @@ export class Ensemble {
     // Each position of a sample, such as a step of a sequence, counts as a sample.
     const samples = values[0].length / members / width;
     const positions = samples / prepared.samples;
-    return { kind: this.#task.predicts, members, samples, positions, width, values };
+    const stack = { kind: this.#task.predicts, members, samples, positions, width, values };
+    return this.#distances === null
+      ? stack
+      : { ...stack, distances: Float64Array.from(distances.flatMap((own) => [...own])) };
   }
 
   /** Frees the models' memory. */
@@ -80,23 +93,28 @@ export class Ensemble {
     for (const model of this.models) model.dispose();
   }
 
-  /** Outputs of each member in turn, `[member][output]`, and their last size W. */
-  async #predictBatch(batch: Batch): Promise<{ outputs: Float32Array[][]; width: number }> {
+  /** Outputs of each member in turn, `[member][output]`, their last size W, and distances to the training samples. */
+  async #predictBatch(batch: Batch) {
     const outputs: Float32Array[][] = [];
+    const features: Float32Array[] = [];
     let width = 0;
-    for (const model of this.models) {
+    for (const model of this.#distances?.models ?? this.models) {
       const tensors = tf.tidy(() => {
-        const features = tf.tensor(batch.features, batch.featureShape);
-        const outputs = outputsOf(model, modelInputs(model, batch, features), false);
+        const given = tf.tensor(batch.features, batch.featureShape);
+        const all = outputsOf(model, modelInputs(model, batch, given), false);
         // Further outputs come after those of the task.
-        const own = outputs.slice(0, outputCount(this.#task.kind));
-        return this.#task.predictionsOf?.(own) ?? own;
+        const own = all.slice(0, outputCount(this.#task.kind));
+        const predicted = this.#task.predictionsOf?.(own) ?? own;
+        return this.#distances?.looksAtFeatures ? [...predicted, featureRows(all)] : predicted;
       });
       width = tensors[0].shape.at(-1) ?? 1;
-      outputs.push(await Promise.all(tensors.map(async (tensor) => (await tensor.data()) as Float32Array)));
+      const arrays = await Promise.all(tensors.map(async (tensor) => (await tensor.data()) as Float32Array));
       tf.dispose(tensors);
+      if (this.#distances?.looksAtFeatures) features.push(...arrays.splice(-1));
+      outputs.push(arrays);
     }
-    return { outputs, width };
+    const rows = outputs[0][0].length / width;
+    return { outputs, width, distances: this.#distances?.of(batch, features, rows) ?? null };
   }
 
   /** Names of the inputs that take columns of texts. */

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { CalibrationTask } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { Detection, Measured } from '../../core/postprocessing/measured-schema.ts';
@@ -5,15 +8,30 @@ import { fitPostprocessing } from '../../core/postprocessing/fit.ts';
 import { type HeldOut, sampleCount } from '../../core/postprocessing/held-out.ts';
 import type { Fitted } from '../../core/postprocessing/apply.ts';
 import { flaggedShare, measureDetection, measurePostprocessing } from '../../core/postprocessing/measure.ts';
-import { type Postprocessing, postprocessingSchema } from '../../core/postprocessing/schema.ts';
+import {
+  type DistanceScore,
+  distanceScoreNames,
+  isDistanceScore,
+} from '../../core/postprocessing/outside/distance-scores.ts';
+import type { Reference } from '../../core/postprocessing/outside/distances.ts';
+import { encodeReferences } from '../../core/postprocessing/outside/reference-file.ts';
+import { type Postprocessing, postprocessingSchema, referencePath } from '../../core/postprocessing/schema.ts';
 import { readCheckpoint } from '../checkpoints/checkpoint-store.ts';
 import { type Dataset, type Splits, take } from '../data/dataset.ts';
 import { predict } from '../member/predict.ts';
 import { joinStacks, type MemberOutputs } from '../member/predictions.ts';
 import type { Task } from '../member/tasks.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
 import type { RunModels } from '../project/rebuild-model.ts';
 import { areImages, corrupted, corruptions, strengths } from './corruptions.ts';
-import { canCalibrate, heldOutSamples } from './held-out-samples.ts';
+import { canCalibrate, heldOutSamples, predictsClasses, usedRows } from './held-out-samples.ts';
+import {
+  distancesTo,
+  fitPossibleReferences,
+  fitReferences,
+  type References,
+  trainingPart,
+} from './training-distances.ts';
 
 /** Corrupted images are many data sets: each has at most this number of samples. */
 const CORRUPTED_SAMPLES = 1000;
@@ -26,6 +44,7 @@ class CheckpointSet {
   readonly #task: Task;
   readonly #request: CalibrationTask;
   readonly #levels: readonly number[] | null;
+  #references: References = new Map();
 
   constructor(models: RunModels, task: Task, request: CalibrationTask, levels: readonly number[] | null) {
     this.#models = models;
@@ -34,14 +53,47 @@ class CheckpointSet {
     this.#levels = levels;
   }
 
-  /** Predictions of all members, one after the other, because memory may not hold all models at once. */
+  /**
+   * Fits what distances are measured from.
+   *
+   * @param needed the score that was asked for; null: none
+   * @param others scores to measure as well, as far as they suit the model
+   * @returns the references of the needed score
+   */
+  async fitDistances(
+    needed: DistanceScore | null,
+    others: readonly DistanceScore[],
+    train: Dataset,
+  ): Promise<readonly Reference[]> {
+    if (needed === null && others.length === 0) return [];
+    const part = trainingPart(train, this.#request.config.seed);
+    const rest = [part, () => this.#eachModel(), predictsClasses(this.#task.kind)] as const;
+    const own = await fitReferences(needed === null ? [] : [needed], ...rest);
+    const more = await fitPossibleReferences(
+      others.filter((score) => score !== needed),
+      ...rest,
+    );
+    this.#references = new Map([...own, ...more]);
+    return needed === null ? [] : (own.get(needed) ?? []);
+  }
+
+  /** Predictions of all members, one after the other, because memory may not hold all models at once, and distances. */
   async predict(dataset: Dataset): Promise<HeldOut> {
     const stacks: MemberOutputs[] = [];
-    for (const rank of this.#request.ranks) {
-      const model = await this.#models.withWeights(rank, this.#request.set);
-      stacks.push({ ...(await predict(model, this.#task, dataset)), ranks: [rank] });
+    let position = 0;
+    for await (const model of this.#eachModel()) {
+      const ranks = [this.#request.ranks[position++]];
+      stacks.push({ ...(await predict(model, this.#task, dataset)), ranks });
     }
-    return heldOutSamples(joinStacks(stacks), dataset, this.#task.kind, this.#levels);
+    const stack = joinStacks(stacks);
+    const samples = heldOutSamples(stack, dataset, this.#task.kind, this.#levels);
+    if (this.#references.size === 0) return samples;
+    const rows = usedRows(dataset, stack.samples / dataset.length);
+    return { ...samples, distances: await distancesTo(this.#references, dataset, () => this.#eachModel(), rows) };
+  }
+
+  async *#eachModel(): AsyncGenerator<LayersModel> {
+    for (const rank of this.#request.ranks) yield await this.#models.withWeights(rank, this.#request.set);
   }
 }
 
@@ -56,8 +108,11 @@ export async function calibrateSet(request: CalibrationTask, models: RunModels):
   if (!canCalibrate(task.kind)) throw new Error(`There is no calibration for the task ${task.kind}.`);
   const levels = task.kind === 'quantile-regression' ? (project.quantiles ?? [0.05, 0.5, 0.95]) : null;
   const set = new CheckpointSet(models, task, request, levels);
-  const samples = await set.predict(requireSplit(data, request.split));
-  const { parts, ...fitted } = fitPostprocessing(request.request, samples, request.config.seed);
+  const split = requireSplit(data, request.split);
+  const references = await set.fitDistances(...distancesFor(request, data), data.train);
+  const samples = await set.predict(split);
+  const { parts, ...found } = fitPostprocessing(request.request, samples, request.config.seed);
+  const fitted = { ...found, outside: await withReference(request, found.outside, references) };
   const members = await Promise.all(request.ranks.map((rank) => memberOf(request, rank)));
   return postprocessingSchema.parse({
     format: 1,
@@ -67,6 +122,29 @@ export async function calibrateSet(request: CalibrationTask, models: RunModels):
     ...fitted,
     measured: await measure(request, set, data, fitted),
   } satisfies Postprocessing);
+}
+
+/** The distance that was asked for, and those that are also measured where there are samples outside the training data. */
+function distancesFor(
+  { request: { outside }, corruptions }: CalibrationTask,
+  { outOfDistribution = {} }: Splits,
+): [DistanceScore | null, readonly DistanceScore[]] {
+  const hasOthers = corruptions || Object.keys(outOfDistribution).length > 0;
+  return [isDistanceScore(outside) ? outside : null, hasOthers ? distanceScoreNames : []];
+}
+
+/** Writes what distances are measured from, under the name of its content: what was fitted before stays whole until the new file is named. */
+async function withReference(
+  { set, into }: CalibrationTask,
+  outside: Fitted['outside'],
+  references: readonly Reference[],
+): Promise<Fitted['outside']> {
+  if (outside === null || references.length === 0) return outside;
+  const content = encodeReferences(references);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const path = referencePath(set, sha256);
+  await writeFileAtomic(join(into, path), content);
+  return { ...outside, reference: { path, bytes: content.byteLength, sha256 } };
 }
 
 async function memberOf({ runFolder, set }: CalibrationTask, rank: number) {

@@ -9,9 +9,12 @@ import { concatenate, type MemberOutputs } from '../member/predictions.ts';
 const classTasks: readonly TaskKind[] = ['classification', 'binary', 'ordinal'];
 const valueTasks: readonly TaskKind[] = ['regression', 'heteroscedastic-regression', 'quantile-regression'];
 
+/** Whether a task's targets are classes. */
+export const predictsClasses = (task: TaskKind): boolean => classTasks.includes(task);
+
 /** Whether calibration, conformal prediction and thresholds exist for a task. */
 export function canCalibrate(task: TaskKind): boolean {
-  return classTasks.includes(task) || valueTasks.includes(task);
+  return predictsClasses(task) || valueTasks.includes(task);
 }
 
 /**
@@ -29,14 +32,13 @@ export function heldOutSamples(
   levels: readonly number[] | null,
 ): HeldOut {
   refuseUnsuitable(dataset, task);
-  const isClasses = classTasks.includes(task);
   const { samples: count, width } = stack;
   const steps = count / dataset.length;
   const rows = usedRows(dataset, steps);
   const common = { ...weightsOf(dataset, rows, steps), ...ownersOf(rows, steps) };
   const members = stack.ranks.length;
   const outputs = stack.values.map((output) => chooseRows(output, members, count, rows));
-  if (isClasses) {
+  if (predictsClasses(task)) {
     const kind = stack.kind === 'logits' ? 'logits' : 'probabilities';
     const given = { kind, members, samples: rows.length, width, values: outputs[0] } as const;
     return {
@@ -88,7 +90,7 @@ function refuseUnsuitable(dataset: Dataset, task: TaskKind): void {
 }
 
 /** Rows of targets that count, ascending. */
-function usedRows({ length, mask, weights }: Dataset, steps: number): Int32Array {
+export function usedRows({ length, mask, weights }: Dataset, steps: number): Int32Array {
   const rows = Int32Array.from({ length: length * steps }, (_, row) => row);
   const targetsPerRow = mask === undefined ? 1 : mask.length / rows.length;
   return rows.filter((row) => {

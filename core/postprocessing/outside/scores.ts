@@ -3,7 +3,7 @@ import { epistemicVariance } from '../../metrics/regression.ts';
 import type { StackedClasses, StackedValues } from '../../metrics/stacks.ts';
 import { mutualInformation, predictiveEntropy } from '../../metrics/uncertainty.ts';
 import { memberLogProbabilities } from '../calibration/mixture.ts';
-import type { OutsideScore } from '../schema.ts';
+import type { OutsideScore, PredictionScore } from '../schema.ts';
 
 /**
  * Scores that are larger for samples unlike the training data, shape `[N]`:
@@ -19,7 +19,7 @@ import type { OutsideScore } from '../schema.ts';
  *
  * @param stack probabilities or logits, shape `[M, N, K]`
  */
-export function classOutsideScores(score: OutsideScore, stack: StackedClasses): Float64Array {
+export function classOutsideScores(score: PredictionScore, stack: StackedClasses): Float64Array {
   switch (score) {
     case 'entropy':
       return predictiveEntropy(stack);

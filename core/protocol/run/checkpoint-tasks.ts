@@ -70,6 +70,8 @@ export const calibrationTaskSchema = runSourceSchema.extend({
   ...calibrationRequestSchema.shape,
   /** Ranks of the set's members, ascending. */
   ranks: z.array(z.int().min(0)).min(1),
+  /** The folder for `postprocessing/`, where it writes what distances are measured from: the run's. */
+  into: z.string(),
   blas: blasSchema.nullable(),
 });
 export type CalibrationTask = z.output<typeof calibrationTaskSchema>;

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { fitPostprocessing } from '../../../core/postprocessing/fit.ts';
-import { type ClassSamples, divideSamples, type ValueSamples } from '../../../core/postprocessing/held-out.ts';
+import {
+  type ClassSamples,
+  divideSamples,
+  type HeldOut,
+  type ValueSamples,
+} from '../../../core/postprocessing/held-out.ts';
 import { flaggedShare, measureDetection, measurePostprocessing } from '../../../core/postprocessing/measure.ts';
 import { type PostprocessingRequest, usualRequest } from '../../../core/postprocessing/request.ts';
 
@@ -26,7 +31,7 @@ const values: ValueSamples = {
   targets: [4, 0, 4, 0],
 };
 
-const fitWith = (change: Partial<PostprocessingRequest>, samples: ClassSamples | ValueSamples = classes) =>
+const fitWith = (change: Partial<PostprocessingRequest>, samples: HeldOut = classes) =>
   fitPostprocessing({ ...usualRequest, calibrationShare: 1, ...change }, samples, 7);
 
 describe('a fit', () => {
@@ -129,16 +134,16 @@ describe('parts without a common sample', () => {
   });
   const numbersOf = (samples: ReturnType<typeof divideSamples>[number]): number[] =>
     samples.kind === 'classes' && 'logits' in samples.stack
-      ? [...samples.stack.logits.filter((_, index) => index % 2 === 0)]
+      ? Array.from(samples.stack.logits.filter((_, index) => index % 2 === 0))
       : [];
 
   it('hold all samples, by chance that the seed decides', () => {
     const weights = Float64Array.from({ length: 20 }, (_, row) => row + 1);
     const [first, others] = divideSamples(numbered(20, { weights }), 0.3, 7);
     expect(numbersOf(first)).toHaveLength(6);
-    expect([...numbersOf(first), ...numbersOf(others)].toSorted((a, b) => a - b)).toEqual([
-      ...weights.map((w) => w - 1),
-    ]);
+    expect([...numbersOf(first), ...numbersOf(others)].toSorted((a, b) => a - b)).toEqual(
+      Array.from(weights, (weight) => weight - 1),
+    );
     expect([...(others.weights ?? [])]).toEqual(numbersOf(others).map((row) => row + 1));
     expect(Array.from(others.targets)).toEqual(numbersOf(others).map((row) => row % 2));
     expect(numbersOf(divideSamples(numbered(20), 0.3, 7)[0])).toEqual(numbersOf(first));
@@ -163,7 +168,7 @@ describe('parts without a common sample', () => {
     };
     for (const part of divideSamples(two, 0.5, 7)) {
       const means = part.kind === 'values' ? [...part.means.values] : [];
-      expect(means.slice(0, 4)).toEqual([...Array.from(part.targets)]);
+      expect(means.slice(0, 4)).toEqual(Array.from(part.targets));
       expect(means.slice(4)).toEqual(means.slice(0, 4).map((value) => value + 8));
       expect([...(part.weights ?? [])]).toEqual([means[0] / 2 + 1, means[2] / 2 + 1]);
     }
@@ -178,7 +183,7 @@ describe('parts without a common sample', () => {
     );
     expect(parts).toEqual({ calibration: 10, others: 10 });
     const [first, others] = divideSamples(samples, 0.5, 7);
-    const alone = (part: typeof first, change: Partial<PostprocessingRequest>) => fitWith(change, part as ClassSamples);
+    const alone = (part: typeof first, change: Partial<PostprocessingRequest>) => fitWith(change, part);
     expect(calibration).toEqual(alone(first, {}).calibration);
     // Without a calibration no sample is needed for it.
     expect(fitPostprocessing({ ...usualRequest, method: 'none' }, samples, 7).parts).toBeNull();

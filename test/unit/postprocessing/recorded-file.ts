@@ -22,7 +22,7 @@ export const calibratedSet: Postprocessing = {
     penalty: 0,
     freeRanks: 0,
   },
-  outside: { score: 'entropy', threshold: 1.5, quantile: 0.95 },
+  outside: { score: 'entropy', threshold: 1.5, quantile: 0.95, reference: null },
   selective: { threshold: 0.75, wishedRisk: 0.05, risk: 0.04, coverage: 0.9 },
   measured: {
     split: 'test',

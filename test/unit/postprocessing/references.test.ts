@@ -13,7 +13,7 @@ import {
 } from '../../../core/postprocessing/selective/risk-coverage.ts';
 import { largestProbability } from '../../../core/postprocessing/apply.ts';
 import { mostProbableClass } from '../../../core/metrics/index.ts';
-import type { OutsideScore } from '../../../core/postprocessing/schema.ts';
+import type { PredictionScore } from '../../../core/postprocessing/schema.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 import { agreement } from '../metrics/recorded.ts';
 
@@ -66,8 +66,8 @@ const recorded = readGolden('postprocessing/postprocessing.json') as {
     shape: [number, number, number, number];
     inside: number[];
     outside: number[];
-    scores: Record<OutsideScore, number[]>;
-    figures: Record<OutsideScore, Record<string, number>>;
+    scores: Record<PredictionScore, number[]>;
+    figures: Record<PredictionScore, Record<string, number>>;
   }[];
   selective: {
     name: string;
@@ -171,7 +171,7 @@ describe('detection of samples outside the training data against TorchUncertaint
         classes,
         logits: Float32Array.from(values),
       });
-      for (const name of Object.keys(scores) as OutsideScore[]) {
+      for (const name of Object.keys(scores) as PredictionScore[]) {
         const near = classOutsideScores(name, stackOf(samples, inside));
         const away = classOutsideScores(name, stackOf(far, outside));
         expectClose([...near, ...away], scores[name], 10);
