@@ -42,6 +42,7 @@ function ensembleColumns(
         ...eachColumn(found.mean, names, 'probability'),
         ...eachColumn(found.entropy, names, 'entropy'),
         ...eachColumn(found.mutualInformation, names, 'mutual_information'),
+        ...setColumn(found.sets, names),
       ];
     }
     case 'values':
@@ -65,7 +66,7 @@ function classColumns(found: ClassPredictions, names: readonly string[]): Predic
     ...eachColumn(mean, names, 'probability'),
     number('entropy', entropy),
     number('mutual_information', mutualInformation),
-    ...(sets === null ? [] : [{ name: 'set', type: 'text' as const, values: setTexts(sets, names) }]),
+    ...setColumn(sets, names),
   ];
 }
 
@@ -145,6 +146,10 @@ function namesOf(names: readonly string[] | null, count: number): string[] {
 
 function targetNames(targets: readonly string[] | undefined, count: number): (string | null)[] {
   return count === 1 ? [null] : namesOf(targets ?? null, count);
+}
+
+function setColumn(sets: Uint8Array | null, names: readonly string[]): PredictionColumn[] {
+  return sets === null ? [] : [{ name: 'set', type: 'text', values: setTexts(sets, names) }];
 }
 
 /** The names of each sample's set, between bars. */

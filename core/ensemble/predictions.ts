@@ -1,5 +1,6 @@
 import {
   entropy,
+  logitsOf,
   meanProbabilities,
   memberProbabilities,
   probabilitiesOf,
@@ -7,7 +8,13 @@ import {
   stackedClasses,
 } from '../metrics/index.ts';
 import type { Probabilities, StackedClasses } from '../metrics/index.ts';
-import { applyToClasses, applyToValues, type Fitted, type ValueAnswers } from '../postprocessing/apply.ts';
+import {
+  applyToClasses,
+  applyToLabels,
+  applyToValues,
+  type Fitted,
+  type ValueAnswers,
+} from '../postprocessing/apply.ts';
 import type { TargetMeaning } from '../preprocessing/schema.ts';
 import { binaryEntropy, deviationOf, endsInOwnUnit, informationOf, inOwnUnit, meanOf } from './arithmetic.ts';
 import type { EnsembleDescription } from './schema.ts';
@@ -84,6 +91,8 @@ export interface LabelPredictions extends Predicted {
   /** The same for each label, shape `[N, K]`. */
   entropy: Float64Array;
   mutualInformation: Float64Array;
+  /** Conformal sets: 1 where a sample may have a label, shape `[N, K]`; null if none were fitted. */
+  sets: Uint8Array | null;
 }
 
 /** K numbers, in the unit of the targets (tasks regression, heteroscedastic-regression, poisson-regression). */
@@ -134,7 +143,7 @@ function combineAs(stack: MemberOutputStack, combining: Combining) {
     case 'ordinal':
       return combineClasses(stack, combining);
     case 'multi-label':
-      return combineLabels(stack);
+      return combineLabels(stack, combining);
     case 'quantile-regression':
       return combineQuantiles(stack, combining);
     case 'poisson-regression':
@@ -191,16 +200,17 @@ function mostProbable({ samples, classes, values }: Probabilities): Int32Array {
   });
 }
 
-function combineLabels({
-  kind,
-  members: memberCount,
-  samples,
-  width,
-  values,
-}: MemberOutputStack): Combined<LabelPredictions> {
-  const members = kind === 'label-logits' ? probabilitiesOf(values[0], 1) : values[0];
-  const mean = meanOf(members, memberCount);
-  const total = mean.map(binaryEntropy);
+function combineLabels(
+  { kind, members: memberCount, samples, width, values: [given], distances }: MemberOutputStack,
+  { postprocessing = null }: Combining,
+): Combined<LabelPredictions> {
+  const members = kind === 'label-logits' ? probabilitiesOf(given, 1) : given;
+  const logits = kind === 'label-logits' ? given : logitsOf(given, 1);
+  const stack = { members: memberCount, samples, classes: width, logits };
+  const answers = postprocessing === null ? null : applyToLabels(postprocessing, stack, distances);
+  const plain = meanOf(members, memberCount);
+  const mean = postprocessing?.calibration && answers !== null ? answers.probabilities : plain;
+  const total = plain.map(binaryEntropy);
   return {
     kind: 'labels',
     memberCount,
@@ -208,8 +218,9 @@ function combineLabels({
     width,
     members,
     mean,
-    entropy: total,
-    judgement: null,
+    entropy: mean.map(binaryEntropy),
+    sets: answers?.sets ?? null,
+    judgement: answers,
     mutualInformation: informationOf(total, members, memberCount, (own) => Float64Array.from(own, binaryEntropy)),
   };
 }
@@ -218,8 +229,10 @@ function combineValues(
   stack: MemberOutputStack,
   { task, target, postprocessing = null }: Combining,
 ): Combined<ValuePredictions> {
-  const answers = answersFor(stack, postprocessing);
   const isCount = task === 'poisson-regression';
+  // The variance of a count is its rate.
+  const counts = isCount ? { ...stack, values: [stack.values[0], stack.values[0]] } : stack;
+  const answers = answersFor(counts, postprocessing);
   const { members: memberCount, samples, width, values } = isCount ? stack : inOwnUnit(stack, target);
   const [members] = values;
   const memberVariances = values.length > 1 ? values[1] : null;
@@ -240,9 +253,14 @@ function combineValues(
     standardDeviation: epistemic.map(
       (own, i) => scales[i % scales.length] * Math.sqrt(own * own + (variance?.[i] ?? 0)),
     ),
-    intervals: intervalsOf(answers, isCount ? undefined : target),
+    intervals: isCount ? fromZero(answers?.intervals ?? null) : intervalsOf(answers, target),
     judgement: answers,
   };
+}
+
+/** Counts are not negative. */
+function fromZero(intervals: Intervals | null): Intervals | null {
+  return intervals && { ...intervals, lower: intervals.lower.map((value) => Math.max(0, value)) };
 }
 
 function combineQuantiles(

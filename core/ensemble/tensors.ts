@@ -64,6 +64,7 @@ function ensembleTensors(found: EnsemblePredictions, classNames: readonly string
         mean,
         perValue(found, 'entropy', found.entropy),
         perValue(found, 'mutual_information', found.mutualInformation),
+        ...(found.sets === null ? [] : [boolean(perValue(found, 'set', found.sets))]),
       ];
     case 'values':
       return [

@@ -1,10 +1,12 @@
 import { checkSameShape } from '../metrics/checks.ts';
 import { meanOverMembers } from '../metrics/predictions.ts';
-import { epistemicVariance, totalVariance } from '../metrics/regression.ts';
-import type { Probabilities, StackedClasses, StackedValues } from '../metrics/stacks.ts';
+import { aleatoricVariance, epistemicVariance } from '../metrics/regression.ts';
+import type { Probabilities, StackedClasses, StackedLogits, StackedValues } from '../metrics/stacks.ts';
 import { calibratedProbabilities } from './calibration/apply-calibration.ts';
 import { classSets } from './conformal/class-sets.ts';
 import { conformalIntervals, type IntervalCentres, type Intervals } from './conformal/intervals.ts';
+import { calibratedLogits, labelConfidence, labelSets, pooledLogits, sigmoid } from './labels/label-answers.ts';
+import { labelOutsideScores } from './labels/label-scores.ts';
 import { isDistanceScore } from './outside/distance-scores.ts';
 import { classOutsideScores, valueOutsideScores } from './outside/scores.ts';
 import type { Postprocessing, PredictionScore } from './schema.ts';
@@ -18,7 +20,10 @@ interface Judged {
   outsideScores: Float64Array | null;
   /** 1 where the score is above the threshold. */
   isOutside: Uint8Array | null;
-  /** Of classes the largest calibrated probability; of values the negative mean variance, 0 where none is known. */
+  /**
+   * Of classes the largest calibrated probability, of labels the expected share of right ones; of values the negative mean variance, 0 where none is
+   * known.
+   */
   confidence: Float64Array;
   /** 1 where the confidence is below the threshold for the wished risk. */
   isWithheld: Uint8Array | null;
@@ -29,6 +34,15 @@ export interface ClassAnswers extends Judged {
   /** Calibrated, shape `[N, K]`. */
   probabilities: Probabilities;
   /** Conformal sets, shape `[N, K]`: 1 where a class is in the sample's set; null where none were fitted. */
+  sets: Uint8Array | null;
+}
+
+/** The ensemble's answers for N samples of L labels. */
+export interface LabelAnswers extends Judged {
+  /** Calibrated, shape `[N, L]`, and the logits of these. */
+  probabilities: Float64Array;
+  logits: Float64Array;
+  /** Conformal sets, shape `[N, L]`: 1 where a sample may have the label; null where none were fitted. */
   sets: Uint8Array | null;
 }
 
@@ -56,6 +70,24 @@ export function applyToClasses(fitted: Fitted, stack: StackedClasses, distances?
   const sets = conformal?.kind === 'sets' ? classSets(conformal, probabilities) : null;
   const outsideScores = outsideScoresBy(outside, distances, (score) => classOutsideScores(score, stack));
   return { probabilities, sets, ...judge(fitted, outsideScores, largestProbability(probabilities)) };
+}
+
+/**
+ * Applies what was fitted to new predictions of labels: calibration first, then sets and thresholds.
+ *
+ * @param stack a logit for each label of the set's members in its order, shape `[M, N, L]`
+ * @param distances for a score that is one, shape `[N]`
+ * @throws RangeError where the labels are not those of the fit
+ */
+export function applyToLabels(fitted: Fitted, stack: StackedLogits, distances?: Float64Array): LabelAnswers {
+  const { calibration, conformal, outside } = fitted;
+  const labels = stack.classes;
+  const own = calibration?.method === 'labels' ? calibration : null;
+  const logits = calibratedLogits(own, pooledLogits(stack), labels);
+  const probabilities = logits.map(sigmoid);
+  const sets = conformal?.kind === 'sets' ? labelSets(conformal, probabilities, labels) : null;
+  const outsideScores = outsideScoresBy(outside, distances, (score) => labelOutsideScores(score, stack));
+  return { logits, probabilities, sets, ...judge(fitted, outsideScores, labelConfidence(probabilities, labels)) };
 }
 
 /** Largest probability of each sample, shape `[N]`. */
@@ -93,7 +125,7 @@ export function applyToValues(
   return { mean, variance, intervals, ...judge(fitted, outsideScores, certainty(variance, mean.length, columns)) };
 }
 
-/** Mean and calibrated total variance, shape `[N, T]`. */
+/** Mean and calibrated total variance, that of the mixture of the members, shape `[N, T]`. */
 export function pooledValues(
   { calibration }: Pick<Fitted, 'calibration'>,
   means: StackedValues,
@@ -102,8 +134,8 @@ export function pooledValues(
 ): Pick<ValueAnswers, 'mean' | 'variance'> {
   if (variances !== null) checkSameShape(means, variances);
   const mean = meanOverMembers(means);
-  const plain = variances === null ? epistemicVariance(means) : totalVariance(means, variances);
   if (variances === null && means.members === 1) return { mean, variance: null };
+  const plain = mixtureVariance(means, variances);
   if (calibration?.method !== 'sigma') return { mean, variance: plain };
   if (calibration.scales.length !== columns) {
     throw new RangeError(
@@ -111,6 +143,13 @@ export function pooledValues(
     );
   }
   return { mean, variance: plain.map((value, index) => value * calibration.scales[index % columns] ** 2) };
+}
+
+/** 1/M sum_m (v_m + (μ_m − μ)²), shape `[N, T]`: what `standardDeviation` of predictions is the root of. */
+function mixtureVariance(means: StackedValues, variances: StackedValues | null): Float64Array {
+  const { members } = means;
+  const aleatoric = variances === null ? null : aleatoricVariance(variances);
+  return epistemicVariance(means).map((value, i) => (value * (members - 1)) / members + (aleatoric?.[i] ?? 0));
 }
 
 /** What intervals start from: the mean twice, or two quantiles of Q, shape `[N]`. */

@@ -28,10 +28,17 @@ function describeCalibration(calibration: Calibration): string {
   if (calibration.method === 'sigma') {
     return `standard deviations times ${calibration.scales.map(formatMetric).join(', ')}`;
   }
+  if (calibration.method === 'labels') return describeLabels(calibration);
   if (calibration.method !== 'temperature') return calibration.method;
   const { temperatures, fit } = calibration;
   const shown = fit === 'shared' ? temperatures.slice(0, 1) : temperatures;
   return `${fit} temperature${shown.length === 1 ? '' : 's'} ${shown.map(formatMetric).join(', ')} before averaging`;
+}
+
+function describeLabels({ fit, scale }: Extract<Calibration, { method: 'labels' }>): string {
+  if (fit === 'platt') return "Platt's scale and bias of each label";
+  const temperatures = (fit === 'shared' ? scale.slice(0, 1) : scale).map((own) => formatMetric(1 / own));
+  return `temperature${temperatures.length === 1 ? '' : 's'} ${temperatures.join(', ')} of the labels after averaging`;
 }
 
 function describeConformal(conformal: Conformal): string {

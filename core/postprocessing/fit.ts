@@ -1,9 +1,11 @@
 import {
   applyToClasses,
+  applyToLabels,
   applyToValues,
   type ClassAnswers,
   type Fitted,
   intervalCentres,
+  type LabelAnswers,
   pooledValues,
   type ValueAnswers,
 } from './apply.ts';
@@ -15,13 +17,27 @@ import {
   fitSigmaScales,
 } from './calibration/fit-calibration.ts';
 import { fitIntervals, fitSets } from './conformal/fit-conformal.ts';
+import {
+  fitLabelCalibration,
+  fitLabelSets,
+  type LabelCalibrationMethod,
+  labelCalibrations,
+} from './labels/fit-labels.ts';
+import { labelOutsideScores } from './labels/label-scores.ts';
 import { isDistanceScore } from './outside/distance-scores.ts';
 import { outsideThreshold } from './outside/detection.ts';
 import { classOutsideScores, valueOutsideScores } from './outside/scores.ts';
-import { type ClassSamples, divideSamples, type HeldOut, sampleCount, type ValueSamples } from './held-out.ts';
+import {
+  type ClassSamples,
+  divideSamples,
+  type HeldOut,
+  type LabelSamples,
+  sampleCount,
+  type ValueSamples,
+} from './held-out.ts';
 import type { PostprocessingRequest } from './request.ts';
 import type { Calibration, Conformal, OutsideScore } from './schema.ts';
-import { classLosses, valueLosses } from './selective/losses.ts';
+import { classLosses, labelLosses, valueLosses } from './selective/losses.ts';
 import { pointForRisk, riskCoverageCurve } from './selective/risk-coverage.ts';
 
 /** What was fitted, and how many samples fitted the calibration and how many the rest; null: all fitted both. */
@@ -51,18 +67,20 @@ export function fitPostprocessing(request: PostprocessingRequest, samples: HeldO
 
 /** The answers for held-out samples, without how far these are from the training data. */
 export function applyTo(fitted: Fitted, samples: ClassSamples): ClassAnswers;
-export function applyTo(fitted: Fitted, samples: HeldOut): ClassAnswers | ValueAnswers;
-export function applyTo(fitted: Fitted, samples: HeldOut): ClassAnswers | ValueAnswers {
+export function applyTo(fitted: Fitted, samples: LabelSamples): LabelAnswers;
+export function applyTo(fitted: Fitted, samples: ValueSamples): ValueAnswers;
+export function applyTo(fitted: Fitted, samples: HeldOut): ClassAnswers | LabelAnswers | ValueAnswers {
   // How far a sample is from the training data has its own figures.
   const answering = { ...fitted, outside: null };
   if (samples.kind === 'classes') return applyToClasses(answering, samples.stack);
+  if (samples.kind === 'labels') return applyToLabels(answering, samples.stack);
   return applyToValues(answering, samples.means, samples.variances, samples.columns);
 }
 
 /** Whether there is something to calibrate. */
 function calibrates({ method }: PostprocessingRequest, samples: HeldOut): boolean {
   if (method !== 'auto') return method !== 'none';
-  return samples.kind === 'classes' || canScale(samples);
+  return samples.kind !== 'values' || canScale(samples);
 }
 
 /** Whether there are standard deviations to scale. */
@@ -78,6 +96,11 @@ function fitCalibration(request: PostprocessingRequest, samples: HeldOut): Calib
     if (!isClassCalibration(chosen)) refuseMethod('calibration', chosen, [...classCalibrations]);
     return fitClassCalibration(chosen, samples, regularization);
   }
+  if (samples.kind === 'labels') {
+    const chosen = method === 'auto' ? 'label-temperature' : method;
+    if (!isLabelCalibration(chosen)) refuseMethod('calibration', chosen, [...labelCalibrations]);
+    return fitLabelCalibration(chosen, samples);
+  }
   const { means, variances, columns, targets, weights } = samples;
   const { mean, variance } = pooledValues({ calibration: null }, means, variances, columns);
   const isPossible = canScale(samples) && variance !== null;
@@ -89,6 +112,10 @@ function fitCalibration(request: PostprocessingRequest, samples: HeldOut): Calib
 
 function isClassCalibration(method: string): method is ClassCalibration {
   return classCalibrations.some((known) => known === method);
+}
+
+function isLabelCalibration(method: string): method is LabelCalibrationMethod {
+  return labelCalibrations.some((known) => known === method);
 }
 
 function fitConformal(
@@ -107,6 +134,12 @@ function fitConformal(
     const { penalty, freeRanks } = score;
     const { targets, weights } = samples;
     return fitSets({ method, alpha, penalty, freeRanks }, probabilities, targets, isClassConditional, weights);
+  }
+  if (samples.kind === 'labels') {
+    if (request.conformal !== 'auto' && request.conformal !== 'thr')
+      refuseMethod('conformal', request.conformal, ['thr']);
+    const { probabilities } = applyTo({ calibration, conformal: null, outside: null, selective: null }, samples);
+    return fitLabelSets(alpha, probabilities, samples);
   }
   if (isClassConditional)
     throw new RangeError('Values have no classes, so no class-conditional coverage. Leave that out.');
@@ -150,7 +183,7 @@ function fitOutside({ outside, quantile }: PostprocessingRequest, samples: HeldO
       'The variance between members needs more than one member: take a distance, such as --outside mahalanobis.',
     );
   }
-  const score = outside === 'auto' ? (samples.kind === 'classes' ? 'entropy' : 'variance') : outside;
+  const score = outside === 'auto' ? (samples.kind === 'values' ? 'variance' : 'entropy') : outside;
   return { score, threshold: outsideThreshold(outsideScoresOf(score, samples), quantile, samples.weights), quantile };
 }
 
@@ -162,6 +195,7 @@ export function outsideScoresOf(score: OutsideScore, samples: HeldOut): Float64A
     throw new RangeError(`There are no distances of the samples for the score "${score}".`);
   }
   if (samples.kind === 'classes') return classOutsideScores(score, samples.stack);
+  if (samples.kind === 'labels') return labelOutsideScores(score, samples.stack);
   return valueOutsideScores(score, samples.means, samples.columns);
 }
 
@@ -175,14 +209,18 @@ function fitSelective(fitted: Fitted, samples: HeldOut, risk: number): NonNullab
   );
 }
 
-/** Confidence of the answers and loss of each sample, shape `[N]`: 1 for a wrong class, the mean squared error of values. */
+/** Confidence of the answers and loss of each sample, shape `[N]`: 1 for a wrong class, the share of wrong labels, the mean squared error of values. */
 export function confidenceAndLosses(fitted: Fitted, samples: HeldOut) {
   if (samples.kind === 'classes') {
     const { confidence, probabilities } = applyTo(fitted, samples);
     return { confidence, losses: classLosses(probabilities, samples.targets) };
   }
-  const { means, variances, columns, levels, targets } = samples;
-  const { confidence, mean } = applyToValues({ ...fitted, outside: null }, means, variances, columns);
+  if (samples.kind === 'labels') {
+    const { confidence, probabilities } = applyTo(fitted, samples);
+    return { confidence, losses: labelLosses(probabilities, samples) };
+  }
+  const { columns, levels, targets } = samples;
+  const { confidence, mean } = applyTo(fitted, samples);
   return { confidence, losses: valueLosses(mean, targets, columns, levels) };
 }
 

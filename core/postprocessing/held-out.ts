@@ -1,5 +1,5 @@
 import { memberRow } from '../metrics/predictions.ts';
-import type { StackedClasses, StackedValues } from '../metrics/stacks.ts';
+import type { StackedClasses, StackedLogits, StackedValues } from '../metrics/stacks.ts';
 import type { Weights } from '../metrics/weights.ts';
 import type { DistanceScore } from './outside/distance-scores.ts';
 import { Generator } from '../random/generator.ts';
@@ -36,12 +36,31 @@ export interface ValueSamples extends Weighted {
   targets: ArrayLike<number>;
 }
 
+/** Predictions of N samples that have any of L labels, and their targets. */
+export interface LabelSamples extends Weighted {
+  kind: 'labels';
+  /** A logit for each label, shape `[M, N, L]`. */
+  stack: StackedLogits;
+  /** 1 for each label that a sample has, else 0; shape `[N, L]`. */
+  targets: ArrayLike<number>;
+  /** 1 for each target that counts, else 0; shape `[N, L]`; absent: all do. */
+  counted?: Uint8Array;
+}
+
 /** Samples that the members did not train on. */
-export type HeldOut = ClassSamples | ValueSamples;
+export type HeldOut = ClassSamples | ValueSamples | LabelSamples;
 
 /** N. */
 export function sampleCount(samples: HeldOut): number {
-  return samples.kind === 'classes' ? samples.stack.samples : samples.means.samples / samples.columns;
+  return samples.kind === 'values' ? samples.means.samples / samples.columns : samples.stack.samples;
+}
+
+/** Weights of all targets of labels, shape `[N, L]`: 0 for those that do not count. */
+export function countedWeights({ stack, targets, weights, counted }: LabelSamples): Weights {
+  return Float64Array.from(
+    { length: targets.length },
+    (_, index) => (weights?.[Math.floor(index / stack.classes)] ?? 1) * (counted?.[index] ?? 1),
+  );
 }
 
 /** Weights of T values of each sample, shape `[N, T]`. */
@@ -88,16 +107,24 @@ function selectSamples(samples: HeldOut, rows: Int32Array): HeldOut {
     const { stack, targets } = samples;
     return { kind: 'classes', stack: selectClasses(stack, rows), targets: rows.map((row) => targets[row]), ...common };
   }
-  const { means, variances, columns, targets } = samples;
-  const targetColumns = targets.length / sampleCount(samples);
+  const width = samples.targets.length / sampleCount(samples);
+  const { length } = rows;
+  const ofTargets = (values: ArrayLike<number>): Float64Array =>
+    Float64Array.from({ length: length * width }, (_, i) => values[rows[Math.floor(i / width)] * width + (i % width)]);
+  const targets = ofTargets(samples.targets);
+  if (samples.kind === 'labels') {
+    const { stack, counted } = samples;
+    const chosen = { ...stack, samples: length, logits: selectRows(stack, rows, stack.classes) };
+    const left = counted && { counted: Uint8Array.from(ofTargets(counted)) };
+    return { kind: 'labels', stack: chosen, targets, ...left, ...common };
+  }
+  const { means, variances, columns } = samples;
   return {
     ...samples,
     ...common,
     means: selectValues(means, rows, columns),
     variances: variances && selectValues(variances, rows, columns),
-    targets: Float64Array.from({ length: rows.length * targetColumns }, (_, index) => {
-      return targets[rows[Math.floor(index / targetColumns)] * targetColumns + (index % targetColumns)];
-    }),
+    targets,
   };
 }
 

@@ -3,12 +3,14 @@ import { accuracy, brierScore } from '../metrics/classification.ts';
 import { logLikelihoods, nllOf } from '../metrics/likelihood.ts';
 import { intervalCoverage as gaussianCoverage } from '../metrics/scores/mixture-scores.ts';
 import { gaussianLogDensities } from '../metrics/regression.ts';
+import type { Probabilities } from '../metrics/stacks.ts';
 import { weightedMean, type Weights } from '../metrics/weights.ts';
-import { applyToValues, type Fitted, pooledValues } from './apply.ts';
+import { type Fitted, pooledValues } from './apply.ts';
 import { calibratedProbabilities } from './calibration/apply-calibration.ts';
-import { intervalCoverage, setCoverage } from './conformal/coverage.ts';
+import { intervalCoverage, labelCoverage, setCoverage } from './conformal/coverage.ts';
 import { applyTo, confidenceAndLosses, outsideScoresOf } from './fit.ts';
-import { type ClassSamples, type HeldOut, type ValueSamples, weightsOfValues } from './held-out.ts';
+import { countedWeights, type HeldOut, type ValueSamples, weightsOfValues } from './held-out.ts';
+import { softplus } from './labels/label-answers.ts';
 import type { Detection, Measured } from './measured-schema.ts';
 import { detectionFigures } from './outside/detection.ts';
 import { isDistanceScore } from './outside/distance-scores.ts';
@@ -22,16 +24,49 @@ const CURVE_POINTS = 101;
 
 /** Figures of what was fitted on samples that it was not fitted on. */
 export function measurePostprocessing(fitted: Fitted, samples: HeldOut): Figures {
-  const calibration = samples.kind === 'classes' ? measureClasses(fitted, samples) : measureValues(fitted, samples);
+  const calibration = measureCalibration(fitted, samples);
   return { calibration, conformal: measureConformal(fitted, samples), selective: measureSelective(fitted, samples) };
 }
 
-function measureClasses({ calibration }: Fitted, { stack, targets, weights }: ClassSamples): Measured['calibration'] {
-  const [before, after] = [null, calibration].map((fitted) => calibratedProbabilities(fitted, stack));
-  const figuresOf = (probabilities: typeof before) => ({
+function measureCalibration(fitted: Fitted, samples: HeldOut): Measured['calibration'] {
+  switch (samples.kind) {
+    case 'classes': {
+      const [before, after] = [null, fitted.calibration].map((own) => calibratedProbabilities(own, samples.stack));
+      return compareClasses(before, after, samples.targets, samples.weights);
+    }
+    case 'labels': {
+      const [before, after] = [null, fitted.calibration].map((calibration) => {
+        return asTwoClasses(applyTo({ ...fitted, calibration }, samples).logits);
+      });
+      return compareClasses(before, after, Int32Array.from(samples.targets), countedWeights(samples), 0.5);
+    }
+    case 'values':
+      return measureValues(fitted, samples);
+  }
+}
+
+/** [1 − p, p] of each logit of p. */
+function asTwoClasses(logits: Float64Array): Probabilities {
+  const logValues = new Float64Array(2 * logits.length);
+  logits.forEach((logit, index) => {
+    logValues[2 * index] = -softplus(logit);
+    logValues[2 * index + 1] = -softplus(-logit);
+  });
+  return { samples: logits.length, classes: 2, values: logValues.map(Math.exp), logValues };
+}
+
+/** @param brierFactor 1/2 for labels, whose Brier score counts the probability that they are present alone */
+function compareClasses(
+  before: Probabilities,
+  after: Probabilities,
+  targets: Int32Array,
+  weights: Weights | undefined,
+  brierFactor = 1,
+): Measured['calibration'] {
+  const figuresOf = (probabilities: Probabilities) => ({
     nll: nllOf(logLikelihoods(probabilities, targets), weights),
     ece: expectedCalibrationError(probabilities, targets, weights),
-    brier: brierScore(probabilities, targets, weights),
+    brier: brierFactor * brierScore(probabilities, targets, weights),
     acc: accuracy(probabilities, targets, weights),
   });
   return {
@@ -69,8 +104,11 @@ function measureConformal(fitted: Fitted, samples: HeldOut): Measured['conformal
     const { sets } = applyTo(fitted, samples);
     return sets === null ? null : setCoverage(sets, samples.targets, samples.weights);
   }
-  const { means, variances, columns } = samples;
-  const { intervals } = applyToValues({ ...fitted, outside: null }, means, variances, columns);
+  if (samples.kind === 'labels') {
+    const { sets } = applyTo(fitted, samples);
+    return sets === null ? null : labelCoverage(sets, samples);
+  }
+  const { intervals } = applyTo(fitted, samples);
   if (intervals === null) return null;
   const targetColumns = samples.levels === null ? samples.columns : 1;
   return intervalCoverage(intervals, samples.targets, weightsOfValues(samples.weights, targetColumns));
@@ -120,7 +158,7 @@ export function flaggedShare({ outside }: Fitted, samples: HeldOut): number {
 
 function scoresOf(samples: HeldOut): readonly OutsideScore[] {
   const ofPredictions: readonly OutsideScore[] =
-    samples.kind === 'classes' ? predictionScoreNames : samples.means.members > 1 ? ['variance'] : [];
+    samples.kind !== 'values' ? predictionScoreNames : samples.means.members > 1 ? ['variance'] : [];
   return [...ofPredictions, ...Object.keys(samples.distances ?? {}).filter(isDistanceScore)];
 }
 

@@ -12,6 +12,9 @@ export const calibrationMethods = [
   'vector',
   'dirichlet',
   'isotonic',
+  'label-temperature',
+  'label-temperatures',
+  'platt',
   'sigma',
 ] as const;
 

@@ -58,6 +58,14 @@ const calibrationSchema = z.discriminatedUnion('method', [
     classes: z.array(isotonicMapSchema).min(2),
   }),
   z.strictObject({
+    /** σ(scale_l z_l + bias_l) of the logits z of the ensemble's probabilities of labels; shapes `[L]`. */
+    method: z.literal('labels'),
+    /** `shared`: one temperature 1 / scale. `each`: one for each label. `platt`: also a bias. */
+    fit: z.enum(['shared', 'each', 'platt']),
+    scale: z.array(finite).min(1),
+    bias: z.array(finite).min(1),
+  }),
+  z.strictObject({
     /** The standard deviation of each target is multiplied by its scale, shape `[T]`. */
     method: z.literal('sigma'),
     scales: z.array(positive).min(1),

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
-import { readFitted } from '../rpc/runs/postprocessing.ts';
+import { readFitted } from '../store/runs/fitted.ts';
 import { checkpointEntries, type SkippedFile } from './checkpoint-entries.ts';
 import { fileEntries } from './file-entries.ts';
 import type { ExportEntry } from './sinks.ts';

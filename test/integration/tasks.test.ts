@@ -34,6 +34,20 @@ it('an ensemble learns several labels of a sample, and early stopping watches a 
     expect(samples).toBeGreaterThan(10);
     expect(f1).toBeGreaterThan(0.8);
   }
+  const { postprocessing } = await calibrate(folder, record, { ...usualRequest, method: 'platt', alpha: 0.2 });
+  const { calibration, conformal, measured } = postprocessing;
+  expect(calibration).toMatchObject({
+    method: 'labels',
+    fit: 'platt',
+    scale: [expect.any(Number), expect.any(Number)],
+  });
+  expect(conformal).toMatchObject({ method: 'thr', isClassConditional: true });
+  expect(measured?.conformal?.coverage).toBeGreaterThan(0.6);
+  expect(measured?.calibration?.after.nll).toBeLessThan(0.4);
+  const ensemble = await openEnsemble(folder);
+  const found = await ensemble.predict({ prepared: Float32Array.of(0.9, -0.9) });
+  expect(found.kind === 'labels' && [...(found.sets ?? [])]).toEqual([1, 0]);
+  ensemble.dispose();
 });
 
 it('an ensemble learns the rates of counts', async () => {
@@ -43,6 +57,20 @@ it('an ensemble learns the rates of counts', async () => {
   await expectPredictedAsTrained({ folder, record });
   expect(last(folder, 'val/ens_mse')).toBeLessThan(1);
   expect(last(folder, 'val/ens_nll')).toBeLessThan(1.8);
+  // Poisson distributions would have the variances 1 and 4: the mean of 2/3 and 1/6 is 0.42.
+  const { postprocessing } = await calibrate(folder, record, usualRequest);
+  const { calibration, conformal, measured } = postprocessing;
+  const [scale] = calibration?.method === 'sigma' ? calibration.scales : [];
+  expect(scale ** 2).toBeGreaterThan(0.3);
+  expect(scale ** 2).toBeLessThan(0.6);
+  expect(conformal).toMatchObject({ kind: 'intervals', method: 'sigma-scaled' });
+  expect(measured?.conformal?.coverage).toBeGreaterThan(0.8);
+  const ensemble = await openEnsemble(folder);
+  const found = await ensemble.predict({ prepared: Float32Array.of(0, 1) });
+  if (found.kind !== 'values') throw new Error('Counts are values.');
+  expect(found.intervals?.lower[0]).toBe(0);
+  expect(found.intervals?.upper[1]).toBeGreaterThan(4.5);
+  ensemble.dispose();
 });
 
 it('an ensemble learns ordered classes, and its predictions are class probabilities for pages', async () => {

@@ -1,7 +1,7 @@
 import { type DistanceScore, looksAtInputs } from '../../core/postprocessing/outside/distance-scores.ts';
 import { distancesFrom, meanDistances, type Reference } from '../../core/postprocessing/outside/distances.ts';
 import type { Batch } from '../data/dataset.ts';
-import { withFeatures } from '../member/features.ts';
+import { withFeatures } from './features.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 
 /** Distances of the samples of a batch to the training samples. */

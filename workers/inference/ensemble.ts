@@ -5,12 +5,12 @@ import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { Batch } from '../data/dataset.ts';
 import type { Field, Fields } from '../data/fields.ts';
 import { modelInputs } from '../member/batch-tensors.ts';
-import { featureRows } from '../member/features.ts';
 import { outputsOf } from '../member/member.ts';
 import { outputCount } from '../../core/metrics/registry/task-kinds.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
 import type { BatchDistances } from './batch-distances.ts';
+import { featureRows } from './features.ts';
 import { type EnsembleInput, type PreparedInput, prepareInput } from './inputs.ts';
 
 /** How many samples are predicted at a time: activations stay small, kernels busy. Rows of a table take less than images. */

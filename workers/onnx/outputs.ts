@@ -64,9 +64,9 @@ function combine(graph: GraphBuilder, stacks: readonly string[], shape: Shape, c
     case 'ordinal':
       return classes(ordinalLogits(graph, stacks[0]));
     case 'multi-label':
-      return combineLabels(graph, graph.op('Sigmoid', [stacks[0]]));
+      return combineLabels(graph, stacks[0], calibration);
     case 'poisson-regression':
-      return combineCounts(graph, graph.op('Exp', [stacks[0]]));
+      return scaleDeviations(graph, combineCounts(graph, graph.op('Exp', [stacks[0]])), calibration);
     case 'regression':
     case 'heteroscedastic-regression':
     case 'quantile-regression': {
@@ -138,14 +138,29 @@ function scaleDeviations(graph: GraphBuilder, outputs: Outputs, calibration: Cal
 }
 
 /** Any of K labels, each with its own entropy. */
-function combineLabels(graph: GraphBuilder, members: string): Outputs {
-  const mean = meanOverMembers(graph, members);
+function combineLabels(graph: GraphBuilder, logits: string, calibration: Calibration | null): Outputs {
+  const members = graph.op('Sigmoid', [logits]);
+  const average = meanOverMembers(graph, members);
+  const mean = calibration?.method === 'labels' ? calibrateLabels(graph, logits, calibration) : average;
   const binary = (p: string): string => {
     const rest = graph.op('Sub', [graph.scalar(1), p]);
     return graph.op('Neg', [graph.op('Add', [plogp(graph, p), plogp(graph, rest)])]);
   };
-  const entropy = binary(mean);
-  return { mean, members, entropy, mutual_information: informationOf(graph, entropy, binary(members)) };
+  const ofAverage = binary(average);
+  const entropy = mean === average ? ofAverage : binary(mean);
+  return { mean, members, entropy, mutual_information: informationOf(graph, ofAverage, binary(members)) };
+}
+
+/** σ(scale · (log p − log(1 − p)) + bias) of the mean p of the members' probabilities. */
+function calibrateLabels(
+  graph: GraphBuilder,
+  logits: string,
+  { scale, bias }: Extract<Calibration, { method: 'labels' }>,
+): string {
+  const logSigmoid = (value: string): string => graph.op('Neg', [graph.op('Softplus', [graph.op('Neg', [value])])]);
+  const [present, absent] = [logits, graph.op('Neg', [logits])].map((value) => logMean(graph, logSigmoid(value)));
+  const scaled = graph.op('Mul', [graph.op('Sub', [present, absent]), graph.floats(scale)]);
+  return graph.op('Sigmoid', [graph.op('Add', [scaled, graph.floats(bias)])]);
 }
 
 function combineValues(graph: GraphBuilder, members: string, variances?: string): Outputs {

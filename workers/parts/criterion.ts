@@ -98,7 +98,8 @@ function logLikelihoodsOf(candidates: readonly Predictions[], dataset: Dataset, 
   return (predictions) => {
     const samples = heldOutOf(predictions, dataset, task);
     if (samples.kind === 'classes') return memberLogLikelihoods(samples.stack, samples.targets)[0];
-    return gaussian(samples, shared);
+    if (samples.kind === 'values') return gaussian(samples, shared);
+    throw new Error('Labels have their own criterion.');
   };
 }
 

@@ -24,7 +24,7 @@ import type { Task } from '../member/tasks.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import type { RunModels } from '../project/rebuild-model.ts';
 import { areImages, corrupted, corruptions, strengths } from './corruptions.ts';
-import { canCalibrate, heldOutSamples, predictsClasses, usedRows } from './held-out-samples.ts';
+import { heldOutSamples, usedRows } from './held-out-samples.ts';
 import {
   distancesTo,
   fitPossibleReferences,
@@ -67,7 +67,7 @@ class CheckpointSet {
   ): Promise<readonly Reference[]> {
     if (needed === null && others.length === 0) return [];
     const part = trainingPart(train, this.#request.config.seed);
-    const rest = [part, () => this.#eachModel(), predictsClasses(this.#task.kind)] as const;
+    const rest = [part, () => this.#eachModel(), this.#task.kind] as const;
     const own = await fitReferences(needed === null ? [] : [needed], ...rest);
     const more = await fitPossibleReferences(
       others.filter((score) => score !== needed),
@@ -88,7 +88,7 @@ class CheckpointSet {
     const stack = joinStacks(stacks);
     const samples = heldOutSamples(stack, dataset, this.#task.kind, this.#levels);
     if (this.#references.size === 0) return samples;
-    const rows = usedRows(dataset, stack.samples / dataset.length);
+    const rows = usedRows(dataset, stack.samples / dataset.length, this.#task.kind);
     return { ...samples, distances: await distancesTo(this.#references, dataset, () => this.#eachModel(), rows) };
   }
 
@@ -101,11 +101,10 @@ class CheckpointSet {
  * Fits what a task asks for on one split of the project's data, and measures it on the other, on data sets outside the training data and on
  * corrupted images. Requires a started backend.
  *
- * @throws Error where the split is missing, the task cannot be calibrated, or a method does not suit it
+ * @throws Error where the split is missing, or a method does not suit it
  */
 export async function calibrateSet(request: CalibrationTask, models: RunModels): Promise<Postprocessing> {
   const { task, data, project } = await models.project();
-  if (!canCalibrate(task.kind)) throw new Error(`There is no calibration for the task ${task.kind}.`);
   const levels = task.kind === 'quantile-regression' ? (project.quantiles ?? [0.05, 0.5, 0.95]) : null;
   const set = new CheckpointSet(models, task, request, levels);
   const split = requireSplit(data, request.split);

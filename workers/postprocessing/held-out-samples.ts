@@ -7,15 +7,8 @@ import { gatherRows } from '../data/fields.ts';
 import { concatenate, type MemberOutputs } from '../member/predictions.ts';
 
 const classTasks: readonly TaskKind[] = ['classification', 'binary', 'ordinal'];
-const valueTasks: readonly TaskKind[] = ['regression', 'heteroscedastic-regression', 'quantile-regression'];
-
 /** Whether a task's targets are classes. */
 export const predictsClasses = (task: TaskKind): boolean => classTasks.includes(task);
-
-/** Whether calibration, conformal prediction and thresholds exist for a task. */
-export function canCalibrate(task: TaskKind): boolean {
-  return predictsClasses(task) || valueTasks.includes(task);
-}
 
 /**
  * Predictions and targets of a split in the form that fits need. Where a sample has a target for each step, each step counts as a sample.
@@ -23,7 +16,7 @@ export function canCalibrate(task: TaskKind): boolean {
  *
  * @param stack of all members, shape `[M, N, W]`, in which each step of a sample is one of N
  * @param levels of the quantiles in quantile regression; else null
- * @throws Error where members held out different samples, or the task has no such fits
+ * @throws Error where members held out different samples
  */
 export function heldOutSamples(
   stack: MemberOutputs,
@@ -31,10 +24,10 @@ export function heldOutSamples(
   task: TaskKind,
   levels: readonly number[] | null,
 ): HeldOut {
-  refuseUnsuitable(dataset, task);
+  refuseDivided(dataset);
   const { samples: count, width } = stack;
   const steps = count / dataset.length;
-  const rows = usedRows(dataset, steps);
+  const rows = usedRows(dataset, steps, task);
   const common = { ...weightsOf(dataset, rows, steps), ...ownersOf(rows, steps) };
   const members = stack.ranks.length;
   const outputs = stack.values.map((output) => chooseRows(output, members, count, rows));
@@ -48,14 +41,32 @@ export function heldOutSamples(
       ...common,
     };
   }
+  if (task === 'multi-label') return labelSamples(stack, outputs[0], dataset, rows, common);
   const stackOf = (values: Float32Array) => ({ members, samples: rows.length * width, values });
   return {
     kind: 'values',
     means: stackOf(outputs[0]),
-    variances: outputs.length > 1 ? stackOf(outputs[1]) : null,
+    // The variance of a count is its rate.
+    variances: outputs.length > 1 ? stackOf(outputs[1]) : task === 'poisson-regression' ? stackOf(outputs[0]) : null,
     columns: width,
     levels,
     targets: gatherRows(Float32Array.from(dataset.targets), count, rows),
+    ...common,
+  };
+}
+
+function labelSamples(
+  { samples: count, width, ranks }: MemberOutputs,
+  logits: Float32Array,
+  { targets, mask }: Dataset,
+  rows: Int32Array,
+  common: Pick<HeldOut, 'weights' | 'owners'>,
+): HeldOut {
+  return {
+    kind: 'labels',
+    stack: { members: ranks.length, samples: rows.length, classes: width, logits },
+    targets: gatherRows(Float32Array.from(targets), count, rows),
+    ...(mask && { counted: gatherRows(Uint8Array.from(mask), count, rows) }),
     ...common,
   };
 }
@@ -75,12 +86,7 @@ function ownersOf(rows: Int32Array, steps: number): Pick<HeldOut, 'owners'> {
   return steps === 1 ? {} : { owners: rows.map((row) => Math.floor(row / steps)) };
 }
 
-function refuseUnsuitable(dataset: Dataset, task: TaskKind): void {
-  if (!canCalibrate(task)) {
-    throw new Error(
-      `There is no calibration for the task ${task}: it needs ${[...classTasks, ...valueTasks].join(', ')}.`,
-    );
-  }
+function refuseDivided(dataset: Dataset): void {
   if (dataset.heldOutBy !== undefined) {
     throw new Error(
       `Each member held out other samples of ${dataset.name} and trained on the rest, so the ensemble cannot be calibrated there. ` +
@@ -89,15 +95,21 @@ function refuseUnsuitable(dataset: Dataset, task: TaskKind): void {
   }
 }
 
-/** Rows of targets that count, ascending. */
-export function usedRows({ length, mask, weights }: Dataset, steps: number): Int32Array {
-  const rows = Int32Array.from({ length: length * steps }, (_, row) => row);
-  const targetsPerRow = mask === undefined ? 1 : mask.length / rows.length;
-  return rows.filter((row) => {
+/**
+ * Rows of targets that count, ascending: all of a row's, of labels one of them.
+ * @throws Error where none does
+ */
+export function usedRows({ name, length, mask, weights }: Dataset, steps: number, task: TaskKind): Int32Array {
+  const all = Int32Array.from({ length: length * steps }, (_, row) => row);
+  const targetsPerRow = mask === undefined ? 1 : mask.length / all.length;
+  const rows = all.filter((row) => {
     const isWeighted = weights === undefined || weights[Math.floor(row / steps)] > 0;
     if (!isWeighted || mask === undefined) return isWeighted;
-    return mask.subarray(row * targetsPerRow, (row + 1) * targetsPerRow).every((value) => value === 1);
+    const own = mask.subarray(row * targetsPerRow, (row + 1) * targetsPerRow);
+    return task === 'multi-label' ? own.includes(1) : own.every((value) => value === 1);
   });
+  if (rows.length > 0) return rows;
+  throw new Error(`No sample of ${name} has a weight above 0 and targets that a mask counts: there is nothing to fit.`);
 }
 
 function chooseRows(values: Float32Array, members: number, count: number, rows: Int32Array): Float32Array {

@@ -9,12 +9,19 @@ import {
   meanDistances,
   type Reference,
 } from '../../core/postprocessing/outside/distances.ts';
+import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
 import { Generator } from '../../core/random/generator.ts';
 import { type Dataset, subset } from '../data/dataset.ts';
 import { gatherRows } from '../data/fields.ts';
-import { type Features, NoDistanceError, predictFeatures, preparedInputs, withFeatures } from '../member/features.ts';
+import {
+  type Features,
+  NoDistanceError,
+  predictFeatures,
+  preparedInputs,
+  withFeatures,
+} from '../inference/features.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import { usedRows } from './held-out-samples.ts';
+import { predictsClasses, usedRows } from './held-out-samples.ts';
 
 /** Most training samples that means and covariances are fitted on, and most of them to compare others with. */
 const [MOST_FITTED, MOST_COMPARED] = [5000, 1000];
@@ -34,7 +41,7 @@ export function trainingPart(train: Dataset, seed: number): Dataset {
 /** The same for scores of which some may suit neither the model nor its inputs: these are left out. */
 export async function fitPossibleReferences(
   scores: readonly DistanceScore[],
-  ...rest: [train: Dataset, models: EachModel, hasClasses: boolean]
+  ...rest: [train: Dataset, models: EachModel, task: TaskKind]
 ): Promise<References> {
   const found: [DistanceScore, readonly Reference[]][] = [];
   for (const score of scores) {
@@ -51,18 +58,18 @@ export async function fitPossibleReferences(
  * Fits references on training samples.
  *
  * @param train see {@link trainingPart}
- * @param hasClasses whether the targets are classes, each with its own mean
+ * @param task classes have a mean each
  * @throws Error where a score suits neither the model nor its inputs
  */
 export async function fitReferences(
   scores: readonly DistanceScore[],
   train: Dataset,
   models: EachModel,
-  hasClasses: boolean,
+  task: TaskKind,
 ): Promise<References> {
   const references = new Map(scores.map((score): [DistanceScore, Reference[]] => [score, []]));
   await eachView(scores, train, models, (own, features) => {
-    const used = usedFeatures(features, train, hasClasses);
+    const used = usedFeatures(features, train, task);
     for (const score of own) references.get(score)?.push(referenceOf(score, used));
   });
   return references;
@@ -109,13 +116,13 @@ interface UsedFeatures extends Features {
 }
 
 /** Features of the rows whose targets count, with their classes. */
-function usedFeatures({ values, size }: Features, dataset: Dataset, hasClasses: boolean): UsedFeatures {
+function usedFeatures({ values, size }: Features, dataset: Dataset, task: TaskKind): UsedFeatures {
   const count = values.length / size;
-  const rows = usedRows(dataset, count / dataset.length).subarray(0, MOST_FITTED);
+  const rows = usedRows(dataset, count / dataset.length, task).subarray(0, MOST_FITTED);
   return {
     values: gatherRows(values, count, rows),
     size,
-    labels: hasClasses ? Int32Array.from(rows, (row) => dataset.targets[row]) : null,
+    labels: predictsClasses(task) ? Int32Array.from(rows, (row) => dataset.targets[row]) : null,
   };
 }
 

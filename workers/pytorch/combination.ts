@@ -19,9 +19,9 @@ export function combinationLines(combining: Combining): string[] {
     case 'ordinal':
       return classLines(ordinalLogits, combining);
     case 'multi-label':
-      return labelLines;
+      return labelLines(calibration);
     case 'poisson-regression':
-      return [...valueLines('outputs[0].exp()'), 'return {**results, "aleatoric": results["mean"].sqrt()}'];
+      return [...valueLines('outputs[0].exp()'), ...deviationLines(task, calibration)];
     case 'regression':
     case 'heteroscedastic-regression':
     case 'quantile-regression':
@@ -75,14 +75,25 @@ function poolCalibration(calibration: Calibration | null): string {
   }
 }
 
-const labelLines = [
-  'entropy_of = lambda p: torch.special.entr(p) + torch.special.entr(1 - p)',
-  'members = torch.sigmoid(outputs[0])',
-  'mean = members.mean(1)',
-  'entropy = entropy_of(mean)',
-  'information = (entropy - entropy_of(members).mean(1)).clamp(min=0)',
-  'return {"mean": mean, "members": members, "entropy": entropy, "mutual_information": information}',
-];
+function labelLines(calibration: Calibration | null): string[] {
+  return [
+    'entropy_of = lambda p: torch.special.entr(p) + torch.special.entr(1 - p)',
+    'members = torch.sigmoid(outputs[0])',
+    'average = members.mean(1)',
+    ...(calibration?.method === 'labels' ? calibratedLabels(calibration) : ['mean = average']),
+    'information = (entropy_of(average) - entropy_of(members).mean(1)).clamp(min=0)',
+    'return {"mean": mean, "members": members, "entropy": entropy_of(mean), "mutual_information": information}',
+  ];
+}
+
+/** The number of members cancels in the difference. */
+function calibratedLabels({ scale, bias }: Extract<Calibration, { method: 'labels' }>): string[] {
+  const constant = (values: readonly number[]): string => `average.new_tensor(${JSON.stringify(values)})`;
+  return [
+    'logits = F.logsigmoid(outputs[0]).logsumexp(1) - F.logsigmoid(-outputs[0]).logsumexp(1)',
+    `mean = torch.sigmoid(${constant(scale)} * logits + ${constant(bias)})`,
+  ];
+}
 
 /** mean + std · value for means and quantiles, std² · value for variances. */
 function inOwnUnit(target: TargetMeaning | undefined): string[] {
@@ -102,8 +113,14 @@ function valueLines(members: string): string[] {
   ];
 }
 
+/** The variance of a count is its rate. */
+function aleatoricLines(task: EnsembleDescription['task']): string[] {
+  if (task === 'heteroscedastic-regression') return ['results["aleatoric"] = outputs[1].mean(1).sqrt()'];
+  return task === 'poisson-regression' ? ['results["aleatoric"] = results["mean"].sqrt()'] : [];
+}
+
 function deviationLines(task: EnsembleDescription['task'], calibration: Calibration | null): string[] {
-  const aleatoric = task === 'heteroscedastic-regression' ? ['results["aleatoric"] = outputs[1].mean(1).sqrt()'] : [];
+  const aleatoric = aleatoricLines(task);
   const scaled =
     calibration?.method === 'sigma'
       ? [

@@ -45,6 +45,8 @@ function calibratedPool(
     case 'isotonic':
       checkCount('classes', classes, calibration.classes.length);
       return applyIsotonic(calibration.classes, logarithms.map(Math.exp));
+    case 'labels':
+      throw new RangeError('The calibration "labels" is one of labels: apply it to these, not to classes.');
     case 'sigma':
       throw new RangeError(
         'The calibration "sigma" scales standard deviations: apply it to values, not to probabilities of classes.',

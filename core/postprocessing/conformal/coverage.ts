@@ -1,4 +1,5 @@
 import { totalWeight, weightedMean, type Weights } from '../../metrics/weights.ts';
+import { countedWeights, type LabelSamples } from '../held-out.ts';
 import type { Measured } from '../measured-schema.ts';
 import type { Intervals } from './intervals.ts';
 
@@ -30,6 +31,29 @@ export function setCoverage(sets: Uint8Array, targets: Int32Array, weights?: Wei
     standardError: standardErrorOf(coverage, samples, weights),
     meanSize: weightedMean(sizes, weights),
     classCoverage: Array.from(covered, (count, label) => count / counts[label]),
+  };
+}
+
+/**
+ * Share of the labels that samples have which are in the sample's set, the mean number of labels in a set, and the share for each label.
+ *
+ * @param sets shape `[N, L]`
+ */
+export function labelCoverage(sets: Uint8Array, samples: LabelSamples): Coverage {
+  const labels = samples.stack.classes;
+  const weights = countedWeights(samples).map((weight, index) => (samples.targets[index] === 1 ? weight : 0));
+  const ofLabel = (label: number) => (_: number, index: number) => index % labels === label;
+  const sizes = Float64Array.from({ length: sets.length / labels }, (_, sample) =>
+    sets.subarray(sample * labels, (sample + 1) * labels).reduce((sum, isIn) => sum + isIn, 0),
+  );
+  const coverage = weightedMean(sets, weights);
+  return {
+    coverage,
+    standardError: standardErrorOf(coverage, sets.length, weights),
+    meanSize: weightedMean(sizes, samples.weights),
+    classCoverage: Array.from({ length: labels }, (_, label) =>
+      weightedMean(sets.filter(ofLabel(label)), weights.filter(ofLabel(label))),
+    ),
   };
 }
 

@@ -1,3 +1,5 @@
+import { eachSample } from '../labels/label-answers.ts';
+import type { LabelSamples } from '../held-out.ts';
 import { mostProbableClass } from '../../metrics/classification.ts';
 import type { Probabilities } from '../../metrics/stacks.ts';
 
@@ -5,6 +7,24 @@ import type { Probabilities } from '../../metrics/stacks.ts';
 export function classLosses(probabilities: Probabilities, targets: Int32Array): Float64Array {
   const chosen = mostProbableClass(probabilities);
   return Float64Array.from(targets, (target, sample) => (chosen[sample] === target ? 0 : 1));
+}
+
+/**
+ * The share of a sample's labels that are decided wrongly, present above a probability of 1/2; of those that count. Shape `[N]`; 0 where none counts.
+ *
+ * @param probabilities shape `[N, L]`
+ */
+export function labelLosses(probabilities: Float64Array, { targets, stack, counted }: LabelSamples): Float64Array {
+  return eachSample(probabilities, stack.classes, (own, sample) => {
+    let [wrong, count] = [0, 0];
+    own.forEach((p, label) => {
+      const index = sample * stack.classes + label;
+      if (counted?.[index] === 0) return;
+      count += 1;
+      if (p > 0.5 !== (targets[index] === 1)) wrong += 1;
+    });
+    return count === 0 ? 0 : wrong / count;
+  });
 }
 
 /**

@@ -11,7 +11,7 @@ import { readCheckpointRecords } from '../../../src-main/store/runs/checkpoint-r
 import { findResumePoint } from '../../../src-main/store/runs/resume-point.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { readRunNotes } from '../../../src-main/store/runs/run-notes.ts';
-import { readFitted } from '../../../src-main/rpc/runs/postprocessing.ts';
+import { readFitted } from '../../../src-main/store/runs/fitted.ts';
 import { loadState } from '../../../workers/checkpoints/training-state.ts';
 import { calibratedSet } from '../../unit/postprocessing/recorded-file.ts';
 import { runEvent, runRecord } from '../../unit/store/records.ts';

@@ -11,7 +11,7 @@ import { exportRun } from '../../../src-main/export/export-run.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { openEnsemble } from '../../../workers/index.ts';
-import { NoDistanceError, predictFeatures, preparedInputs, withFeatures } from '../../../workers/member/features.ts';
+import { NoDistanceError, predictFeatures, preparedInputs, withFeatures } from '../../../workers/inference/features.ts';
 import { distancesTo, fitPossibleReferences } from '../../../workers/postprocessing/training-distances.ts';
 import { type LayersModel, type SymbolicTensor, tf } from '../../../workers/tensorflow/tf.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
@@ -156,7 +156,7 @@ describe('what distances look at', () => {
       (async function* () {
         yield await Promise.resolve(ids);
       })();
-    const references = await fitPossibleReferences(['knn', 'input-knn'], whole, models, false);
+    const references = await fitPossibleReferences(['knn', 'input-knn'], whole, models, 'regression');
     expect([...references.keys()]).toEqual(['knn']);
     const { knn } = await distancesTo(references, whole, models, Int32Array.of(2, 0));
     expect(knn).toHaveLength(2);

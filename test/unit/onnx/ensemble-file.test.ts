@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { combineMembers } from '../../../core/ensemble/predictions.ts';
 import type { EnsembleDescription } from '../../../core/ensemble/schema.ts';
 import type { Calibration } from '../../../core/postprocessing/schema.ts';
 import { calibratedProbabilities } from '../../../core/postprocessing/calibration/apply-calibration.ts';
@@ -184,6 +185,29 @@ describe('calibration in an ONNX file', () => {
   ])('applies $method', async (calibration) => {
     const { mean } = await runOnnx(fileOf(about('classification'), models(), null, calibration), { features });
     expectClose(mean.data, calibratedProbabilities(calibration, stack).values);
+  });
+
+  it('applies a scale and a bias of each label', async () => {
+    const calibration: Calibration = { method: 'labels', fit: 'platt', scale: [0.5, 1, 2], bias: [0.1, -0.2, 0.3] };
+    const file = fileOf(about('multi-label'), models(), null, calibration);
+    const { mean, entropy, mutual_information } = await runOnnx(file, { features });
+    const postprocessing = { calibration, conformal: null, outside: null, selective: null };
+    const given = { kind: 'label-logits', members: 2, samples: 2, width: 3, values: [stack.logits] } as const;
+    const expected = combineMembers(given, { task: 'multi-label', combination: 'mean', postprocessing });
+    expectClose(mean.data, expected.mean);
+    if (expected.kind !== 'labels') throw new Error('Labels were predicted.');
+    expectClose(entropy.data, expected.entropy);
+    expectClose(mutual_information.data, expected.mutualInformation);
+  });
+
+  it('scales standard deviations of counts', async () => {
+    const calibration: Calibration = { method: 'sigma', scales: [0.5] };
+    const file = fileOf(about('poisson-regression'), [scaledBy(1, 1), scaledBy(2, 1)], null, calibration);
+    const outputs = await runOnnx(file, { features: { shape: [1, 1], data: Float32Array.of(Math.log(2)) } });
+    // Rates 2 and 4.
+    expect(rounded(outputs.mean.data)).toEqual([3]);
+    expect(rounded(outputs.epistemic.data)).toEqual([0.5]);
+    expect(rounded(outputs.aleatoric.data)).toEqual(rounded([Math.sqrt(3) / 2]));
   });
 
   it('scales standard deviations', async () => {

@@ -83,7 +83,7 @@ describe('answers of classes', () => {
 });
 
 describe('answers of values', () => {
-  // Means [1, 3] and [3, 5], variances 1: total 1 + 2 = 3.
+  // Means [1, 3] and [3, 5], variances 1: that of the mixture is 1 + 1 = 2.
   const means = { members: 2, samples: 2, values: Float32Array.of(1, 3, 3, 5) };
   const variances = { members: 2, samples: 2, values: Float32Array.of(1, 1, 1, 1) };
 
@@ -96,9 +96,9 @@ describe('answers of values', () => {
     };
     const { mean, variance, intervals, isOutside, isWithheld } = applyToValues(fitted, means, variances, 1);
     expect([...mean]).toEqual([2, 4]);
-    expect([...(variance ?? [])]).toEqual([12, 12]);
-    expect(intervals?.lower[0]).toBeCloseTo(2 - 1.5 * Math.sqrt(12), 12);
-    expect(intervals?.upper[1]).toBeCloseTo(4 + 1.5 * Math.sqrt(12), 12);
+    expect([...(variance ?? [])]).toEqual([8, 8]);
+    expect(intervals?.lower[0]).toBeCloseTo(2 - 1.5 * Math.sqrt(8), 12);
+    expect(intervals?.upper[1]).toBeCloseTo(4 + 1.5 * Math.sqrt(8), 12);
     expect([...(isOutside ?? []), ...(isWithheld ?? [])]).toEqual([0, 0, 0, 0]);
   });
 

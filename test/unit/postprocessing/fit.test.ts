@@ -21,7 +21,7 @@ const classes: ClassSamples = {
   targets: Int32Array.of(0, 1, 0, 1),
 };
 
-/** Two members, means 1 and 3 for four samples: total variance 2; targets at 2 + 2 and 2 - 2. */
+/** Two members, means 1 and 3 for four samples: variance 1; targets at 2 + 2 and 2 - 2. */
 const values: ValueSamples = {
   kind: 'values',
   means: { members: 2, samples: 4, values: Float32Array.of(1, 1, 1, 1, 3, 3, 3, 3) },
@@ -46,7 +46,7 @@ describe('a fit', () => {
 
   it('takes what suits values', () => {
     const { calibration, conformal, outside } = fitWith({ alpha: 0.25 }, values);
-    expect(calibration).toEqual({ method: 'sigma', scales: [Math.SQRT2] });
+    expect(calibration).toEqual({ method: 'sigma', scales: [2] });
     expect(conformal).toMatchObject({ method: 'sigma-scaled', margins: [expect.closeTo(1, 12)], quantiles: null });
     expect(outside).toMatchObject({ score: 'variance', threshold: 2 });
   });
@@ -105,7 +105,7 @@ describe('figures', () => {
   it('of values are those of one Gaussian', () => {
     const { calibration } = measurePostprocessing(fitWith({}, values), values);
     const nll = (variance: number) => (Math.log(2 * Math.PI * variance) + 4 / variance) / 2;
-    expect(calibration?.before.nll).toBeCloseTo(nll(2), 12);
+    expect(calibration?.before.nll).toBeCloseTo(nll(1), 12);
     expect(calibration?.after.nll).toBeCloseTo(nll(4), 12);
   });
 

@@ -39,13 +39,29 @@ describe('held-out samples', () => {
     expect(samples).toMatchObject({ kind: 'values', columns: 2, variances: null, means: { members: 2, samples: 6 } });
   });
 
-  it('are refused where members held out different ones, and for other tasks', () => {
+  it('of labels keep what a mask says of each, and of counts have the rate as variance', () => {
+    const targets = Float32Array.of(0, 1, 1, 1, 0, 0);
+    const dataset = createDataset({ ...plain, targets, mask: Uint8Array.of(1, 0, 1, 1, 0, 0) });
+    expect(heldOutSamples(outputs(2, 'label-logits'), dataset, 'multi-label', null)).toEqual({
+      kind: 'labels',
+      stack: { members: 2, samples: 2, classes: 2, logits: Float32Array.of(0, 1, 2, 3, 6, 7, 8, 9) },
+      targets: Float32Array.of(0, 1, 1, 1),
+      counted: Uint8Array.of(1, 0, 1, 1),
+    });
+    const counts = createDataset({ ...plain, targets: Float32Array.of(1, 0, 3) });
+    const stack = { members: 2, samples: 3, values: Float32Array.of(0, 1, 2, 3, 4, 5) };
+    expect(heldOutSamples(outputs(1, 'values'), counts, 'poisson-regression', null)).toMatchObject({
+      means: stack,
+      variances: stack,
+    });
+  });
+
+  it('are refused where members held out different ones, and where none counts', () => {
     const dataset = createDataset({ ...plain, targets: Int32Array.of(0, 1, 0) });
     const divided = { ...dataset, heldOutBy: Int32Array.of(0, 1, 0) };
     expect(() => heldOutSamples(outputs(2), divided, 'classification', null)).toThrow('--split test');
-    expect(() => heldOutSamples(outputs(2), dataset, 'multi-label', null)).toThrow(
-      'no calibration for the task multi-label',
-    );
+    const masked = { ...dataset, mask: Uint8Array.of(0, 0, 0) };
+    expect(() => heldOutSamples(outputs(2), masked, 'classification', null)).toThrow('there is nothing to fit');
   });
 });
 

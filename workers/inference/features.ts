@@ -1,9 +1,9 @@
 import { openBatches } from '../data/streams/open-batches.ts';
 import type { Batch, Dataset } from '../data/dataset.ts';
 import { tf, type LayersModel, type SymbolicTensor, type Tensor } from '../tensorflow/tf.ts';
-import { batchTensors, modelInputs } from './batch-tensors.ts';
-import { outputsOf } from './member.ts';
-import { concatenate } from './predictions.ts';
+import { batchTensors, modelInputs } from '../member/batch-tensors.ts';
+import { outputsOf } from '../member/member.ts';
+import { concatenate } from '../member/predictions.ts';
 
 /** A model or its inputs have nothing that a distance could be measured between. */
 export class NoDistanceError extends Error {}
