@@ -135,7 +135,7 @@ export class Candidates {
     if (unknown.length === 0) return;
     throw new Error(
       `The model of ${this.nameOf(candidate)} has layers that its project does not register (${unknown.join(', ')}), so it cannot be built with ` +
-        'other dropout layers. Register each in project.ts, with tf.serialization.registerClass(TheClass), and train again.',
+        'other layers. Register each in project.ts, with tf.serialization.registerClass(TheClass), and train again.',
     );
   }
 

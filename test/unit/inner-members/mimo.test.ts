@@ -69,14 +69,14 @@ describe('the batches of MIMO', () => {
 });
 
 describe('the heads of MIMO', () => {
-  it('predict one member after the other', () => {
+  it('predict one member after the other', async () => {
     for (const testCase of golden.mimo) {
       const [model] = mimoNetwork(testCase);
       const heads = model.layers[model.layers.length - 2];
       const whole = tf.model({ inputs: model.inputs, outputs: heads.output });
       const { members, x } = testCase;
       const logits = whole.predict(tensorOf(x)) as Tensor;
-      expectClose(tf.reshape(tf.softmax(logits), members.shape), members, 'members');
+      await expectClose(tf.reshape(tf.softmax(logits), members.shape), members, 'members');
     }
   });
 

@@ -99,6 +99,6 @@ function requireTrainable({ strategy, membersPerDevice }: RunConfig, batch: Inne
           : null;
   if (obstacle === null) return;
   throw new Error(
-    `The model has inner members (batchEnsemble or mimo), which do not work with ${obstacle}. Choose another.`,
+    `The model has inner members (batchEnsemble or mimo), which do not work with ${obstacle}. Remove the one or the other.`,
   );
 }
