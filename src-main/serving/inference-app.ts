@@ -18,6 +18,8 @@ export interface InferenceApp {
   /** Without a token: whether a request names this server in its header `Host`, which those of a foreign page do not. */
   isOwnHost: (header: string) => boolean;
   maxBodyBytes: number;
+  /** Of a request. The outputs of many samples could fill the memory. */
+  maxSamples: number;
   /** Called with errors of the server itself. */
   onError: (error: unknown) => void;
 }
@@ -70,7 +72,7 @@ function addServer(app: FastifyInstance, { version, isReady }: InferenceApp): vo
   app.get('/v2/health/ready', (_request, reply) => reply.code(isReady() ? 200 : 503).send({ ready: isReady() }));
 }
 
-function addModel(app: FastifyInstance, { ensemble, batcher, isReady }: InferenceApp): void {
+function addModel(app: FastifyInstance, { ensemble, batcher, isReady, maxSamples }: InferenceApp): void {
   const { name, inputs, outputs } = ensemble;
   const requireModel = (request: FastifyRequest): void => {
     const asked = (request.params as { name: string }).name;
@@ -93,6 +95,10 @@ function addModel(app: FastifyInstance, { ensemble, batcher, isReady }: Inferenc
     requireModel(request);
     const { json, binary } = bodyOf(request);
     const read = readInferRequest(json, ensemble, binary);
+    if (read.samples > maxSamples) {
+      const reason = `The request has ${read.samples} samples, and at most ${maxSamples} are taken: send fewer at a time.`;
+      throw new RequestError(413, reason);
+    }
     const { bytes, jsonBytes } = answerBody(name, read, await batcher.predict(read, leaving(reply)));
     if (jsonBytes !== null) void reply.header(lengthHeader, jsonBytes);
     return reply.type(jsonBytes === null ? 'application/json' : 'application/octet-stream').send(bytes);
@@ -143,7 +149,7 @@ function sendError(error: unknown, reply: FastifyReply, { onError, maxBodyBytes 
   const status = statusOf(error);
   if (status === 503) void reply.header('retry-after', retryAfterSeconds);
   if (status === 401) void reply.header('www-authenticate', 'Bearer');
-  if (status === 413)
+  if (status === 413 && !(error instanceof RequestError))
     return reply
       .code(413)
       .send({ error: `The body has more than ${maxBodyBytes} bytes: send fewer samples at a time.` });

@@ -22,6 +22,8 @@ export interface ServeOptions extends BatchLimits {
   /** Requests must bring it; by default one is made where other machines reach the server. */
   token?: string | undefined;
   maxBodyBytes: number;
+  /** Samples of a request. */
+  maxSamples: number;
   /** Called with what the user of the terminal should know. */
   onNotice: (text: string) => void;
 }
@@ -47,7 +49,7 @@ export interface RunningInference {
  * @throws Error if the ensemble cannot be opened, or the port is taken
  */
 export async function serveEnsemble(options: ServeOptions): Promise<RunningInference> {
-  const { folder, set, host, port, maxBodyBytes, onNotice } = options;
+  const { folder, set, host, port, maxBodyBytes, maxSamples, onNotice } = options;
   const source = await ensembleSource(folder, set);
   const model = new ServedModel(() => startModelProcess(source), source.task, onNotice);
   try {
@@ -64,6 +66,7 @@ export async function serveEnsemble(options: ServeOptions): Promise<RunningInfer
       token,
       isOwnHost: (header) => ownHost(header, loopbackAddress(Number(new URL(origin).port || 80), host)) !== null,
       maxBodyBytes,
+      maxSamples,
       onError: (error) => onNotice(`error: ${String(error)}`),
     });
     origin = await app.listen({ host, port });

@@ -20,6 +20,12 @@ export function addServing(program: Command): void {
       wholeNumber(1, 2 ** 20),
       256,
     )
+    .option(
+      '--max-samples <samples>',
+      'samples of a request; with more it gets status 413',
+      wholeNumber(1, 2 ** 24),
+      16_384,
+    )
     .option('--max-body-mib <size>', 'size of a request; larger ones get status 413', wholeNumber(1, 256), 16)
     .option('-j, --json', 'print a JSON object once the server is ready')
     .action(

@@ -13,6 +13,7 @@ const app = (changes: Partial<InferenceApp> = {}) =>
     token: null,
     isOwnHost: (header) => header === 'here:1',
     maxBodyBytes: 1000,
+    maxSamples: 4,
     onError: (error) => errors.push(error),
     ...changes,
   });
@@ -105,6 +106,11 @@ describe('the server', () => {
     expect(await post({ body: '{' })).toEqual([400, expect.stringContaining('The body is not JSON')]);
     expect(await post({ body: { inputs: [] } })).toEqual([400, expect.stringContaining('does not fit')]);
     expect(await post({ body: 'x'.repeat(1001) })).toEqual([413, expect.stringContaining('more than 1000 bytes')]);
+    const many = { ...body.inputs[0], shape: [5, 2], data: Array.from({ length: 10 }, (_, i) => i) };
+    expect(await post({ body: { inputs: [many] } })).toEqual([
+      413,
+      expect.stringContaining('has 5 samples, and at most 4'),
+    ]);
     const long = { ...headers, 'inference-header-content-length': '1000' };
     expect(await post({ headers: long })).toEqual([
       400,

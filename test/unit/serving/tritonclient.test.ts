@@ -20,6 +20,7 @@ it.skipIf(noTritonClient !== null)(
       token: null,
       isOwnHost: () => true,
       maxBodyBytes: 10_000,
+      maxSamples: 4,
       onError: (error) => expect.fail(String(error)),
     });
     onTestFinished(() => app.close());

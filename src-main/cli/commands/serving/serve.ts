@@ -12,6 +12,7 @@ export interface ServeArguments {
   maxBatch: number;
   maxDelayMs: number;
   maxQueue: number;
+  maxSamples: number;
   maxBodyMib: number;
   json?: boolean;
 }
