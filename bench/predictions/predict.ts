@@ -72,6 +72,7 @@ function describe(): EnsembleDescription {
     combination: 'mean',
     classNames: null,
     quantiles: null,
+    outputs: [],
     members: models.map((_, rank) => ({ rank, epoch: 0, step: 0, ...file })),
     preprocessing: 'preprocessing.json',
     postprocessing: null,

@@ -14,12 +14,72 @@ export interface ColumnOptions {
   withMembers: boolean;
 }
 
-/** Predictions as the columns of a table. Each kind of prediction always has the same ones, so that blocks of samples fit each other. */
+/** What of an ensemble names the columns of an output. */
+type Naming = Pick<EnsembleDescription, 'classNames' | 'quantiles' | 'members'>;
+
+/**
+ * Predictions as the columns of a table. Each kind of prediction always has the same ones, so that blocks of samples fit each other. The columns
+ * of a further output have its name: `distance/mean`.
+ * @throws Error where outputs have predictions at different numbers of positions
+ */
 export function predictionColumns(
   found: EnsemblePredictions,
-  description: Pick<EnsembleDescription, 'classNames' | 'quantiles' | 'members'>,
+  description: Naming & Pick<EnsembleDescription, 'outputs'>,
   options: ColumnOptions,
 ): PredictionColumn[] {
+  const positions = positionsOfRows(found);
+  const { members } = description;
+  const { withMembers } = options;
+  return [
+    ...repeated(outputColumns(found, description, options), positions / found.positions),
+    ...description.outputs.flatMap(({ name, ...naming }) => {
+      const own = Object.hasOwn(found.further, name) ? found.further[name] : null;
+      if (own === null) return [];
+      const columns = outputColumns(own, { ...naming, members }, { withMembers });
+      return repeated(columns, positions / own.positions).map((column) => ({
+        ...column,
+        name: `${name}/${column.name}`,
+      }));
+    }),
+  ];
+}
+
+/**
+ * Rows of each sample: the positions of the outputs that have several.
+ * @throws Error where two outputs have different numbers of them
+ */
+export function positionsOfRows({ positions, further }: EnsemblePredictions): number {
+  const several = Object.entries(further).filter(([, own]) => own.positions > 1);
+  const rows = positions > 1 ? positions : (several[0]?.[1].positions ?? 1);
+  const other = several.find(([, own]) => own.positions !== rows);
+  if (other === undefined) return rows;
+  throw new Error(
+    `The output "${other[0]}" has ${other[1].positions} predictions for each sample, others have ${rows}: they do not fit one table. ` +
+      'Predict in code (openEnsemble) instead.',
+  );
+}
+
+/** Each value several times, one after the other. */
+function repeated(columns: readonly PredictionColumn[], times: number): PredictionColumn[] {
+  if (times === 1) return [...columns];
+  const each =
+    <T>(values: ArrayLike<T>) =>
+    (_: unknown, row: number) =>
+      values[Math.floor(row / times)];
+  return columns.map((column) => {
+    const length = column.values.length * times;
+    switch (column.type) {
+      case 'text':
+        return { ...column, values: Array.from({ length }, each(column.values)) };
+      case 'boolean':
+        return { ...column, values: Uint8Array.from({ length }, each(column.values)) };
+      case 'number':
+        return { ...column, values: Float64Array.from({ length }, each(column.values)) };
+    }
+  });
+}
+
+function outputColumns(found: EnsemblePredictions, description: Naming, options: ColumnOptions): PredictionColumn[] {
   return [
     ...ensembleColumns(found, description, options),
     ...judgementColumns(found.judgement),
@@ -94,7 +154,7 @@ function judgementColumns(judgement: Judgement | null): PredictionColumn[] {
 
 function memberColumns(
   found: EnsemblePredictions,
-  { classNames, quantiles, members }: Pick<EnsembleDescription, 'classNames' | 'quantiles' | 'members'>,
+  { classNames, quantiles, members }: Naming,
   { targets }: ColumnOptions,
 ): PredictionColumn[] {
   const size = found.samples * found.width;

@@ -8,6 +8,7 @@ import {
   stackedClasses,
 } from '../metrics/index.ts';
 import type { Probabilities, StackedClasses } from '../metrics/index.ts';
+import { calibratedMembers } from '../postprocessing/calibration/apply-calibration.ts';
 import {
   applyToClasses,
   applyToLabels,
@@ -37,6 +38,8 @@ export interface MemberOutputStack {
   values: readonly Float32Array[];
   /** Distances to the training samples, shape `[N]`, where what was fitted needs them. */
   distances?: Float64Array;
+  /** The same for further outputs of the models, by name. */
+  further?: Readonly<Record<string, MemberOutputStack>>;
 }
 
 interface Predicted {
@@ -48,12 +51,14 @@ interface Predicted {
   samples: number;
   /** Classes, labels, targets or quantiles of a sample: K. */
   width: number;
-  /** What members predict: probabilities, means, rates or quantiles; shape `[M, N, K]`. */
+  /** What members predict: probabilities (with a temperature before averaging), means, rates or quantiles; shape `[M, N, K]`. */
   members: Float32Array;
   /** What the ensemble predicts of it, shape `[N, K]`; probabilities are calibrated where a calibration was fitted. */
   mean: Float64Array;
   /** What thresholds say that were fitted (`tutti calibrate`); null if none were. */
   judgement: Judgement | null;
+  /** Predictions of further outputs of the models, by name, without calibration. */
+  further: Readonly<Record<string, EnsemblePredictions>>;
 }
 
 /** Shape `[N]` each. */
@@ -104,7 +109,7 @@ export interface ValuePredictions extends Predicted {
   aleatoric: Float64Array | null;
   /** Standard deviation of the members' means, √(1/M Σ_m (μ_m − μ)²), shape `[N, K]`. */
   epistemic: Float64Array;
-  /** Standard deviation of the mixture: the root of the sum of the squares of both, shape `[N, K]`. */
+  /** Standard deviation of the mixture: the root of the sum of the squares of both, times the scale that was fitted, shape `[N, K]`. */
   standardDeviation: Float64Array;
   /** Shape `[N, K]`; null if none were fitted. */
   intervals: Intervals | null;
@@ -127,13 +132,23 @@ export type Combining = Pick<EnsembleDescription, 'task' | 'combination'> & {
   target?: TargetMeaning | undefined;
   /** What was fitted on held-out predictions of the same members. */
   postprocessing?: Fitted | null;
+  /** Further outputs of the models; those that the stack lacks are left out. */
+  outputs?: EnsembleDescription['outputs'];
 };
 
-type Combined<P extends EnsemblePredictions> = Omit<P, 'positions'>;
+type Combined<P extends EnsemblePredictions> = Omit<P, 'positions' | 'further'>;
 
 /** Combines the members' outputs as the task says. */
 export function combineMembers(stack: MemberOutputStack, combining: Combining): EnsemblePredictions {
-  return { ...combineAs(stack, combining), positions: stack.positions ?? 1 };
+  const further = (combining.outputs ?? []).flatMap(({ name, task }): [string, EnsemblePredictions][] => {
+    const own = stack.further?.[name];
+    return own === undefined ? [] : [[name, combineMembers(own, { task, combination: 'mean' })]];
+  });
+  return {
+    ...combineAs(stack, combining),
+    positions: stack.positions ?? 1,
+    further: Object.fromEntries(further),
+  };
 }
 
 function combineAs(stack: MemberOutputStack, combining: Combining) {
@@ -161,11 +176,15 @@ function combineClasses(
   const kind = stack.kind === 'logits' ? 'logits' : 'probabilities';
   const given = stackedClasses({ ...stack, kind, values: stack.values[0] });
   const width = given.classes;
-  const members = probabilityStack(given);
+  const calibration = postprocessing?.calibration ?? null;
+  // Temperatures before averaging belong to the members, which then are what the ensemble is the mean of.
+  const members = probabilityStack(
+    calibration?.method === 'temperature' ? calibratedMembers(calibration, given) : given,
+  );
   const mean = meanProbabilities({ members: memberCount, samples, classes: width, values: members });
   const answers = postprocessing === null ? null : applyToClasses(postprocessing, given, stack.distances);
   const plain = combination === 'product' ? productOfExperts(given) : mean;
-  const ensemble = postprocessing?.calibration && answers !== null ? answers.probabilities : plain;
+  const ensemble = calibration !== null && answers !== null ? answers.probabilities : plain;
   const entropyOf = (values: Float32Array) => entropy({ samples, classes: width, values });
   return {
     kind: 'classes',

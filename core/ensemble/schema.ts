@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { taskKinds } from '../metrics/registry/task-kinds.ts';
+import { furtherOutputSchema } from './further-outputs.ts';
 
 /**
  * `ensemble.json`: what a program needs to predict with an ensemble, beside the files that it names. `docs/formats.md` describes it.
@@ -33,6 +34,8 @@ export const ensembleSchema = z.strictObject({
   task: z.enum(taskKinds),
   /** How members predict together: by the mean of what they predict, or by the normalized product of their probabilities. */
   combination: z.enum(['mean', 'product']),
+  /** Further outputs of the models, after those of the task, in their order. */
+  outputs: z.array(furtherOutputSchema).default([]),
   /** In the order of the classes; null where the data give none. */
   classNames: z.array(z.string()).nullable(),
   /** Levels of the quantiles; null for other tasks, and for runs that did not record them. */

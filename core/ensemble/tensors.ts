@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { EnsemblePredictions } from './predictions.ts';
+import type { EnsembleDescription } from './schema.ts';
 
 /**
  * Tensors of the Open Inference Protocol (version 2), as they cross from the server to the process that predicts and back. The first size of
@@ -28,18 +29,17 @@ export interface Tensor extends TensorInfo {
   values: Float64Array | Float32Array | Int32Array | Uint8Array | readonly (string | null)[];
 }
 
+/** What of an ensemble names its outputs. */
+type Naming = Pick<EnsembleDescription, 'classNames' | 'outputs'>;
+
 /**
- * Predictions as tensors, with the names of the exported ONNX file.
+ * Predictions as tensors, with the names of the exported ONNX file. Those of a further output have its name: `distance/mean`.
  * @param wanted names of outputs; null: all but those of single members
  * @throws Error for a name that is no output, with those that are
  */
-export function outputTensors(
-  found: EnsemblePredictions,
-  classNames: readonly string[] | null,
-  wanted: readonly string[] | null,
-): Tensor[] {
-  const all = [...ensembleTensors(found, classNames), ...judgementTensors(found), ...memberTensors(found)];
-  if (wanted === null) return all.filter(({ name }) => !name.startsWith('member'));
+export function outputTensors(found: EnsemblePredictions, naming: Naming, wanted: readonly string[] | null): Tensor[] {
+  if (wanted === null) return headsOf(found, naming).flatMap(ensembleTensors);
+  const all = allTensors(found, naming);
   return wanted.map((name) => {
     const tensor = all.find((own) => own.name === name);
     if (tensor !== undefined) return tensor;
@@ -47,7 +47,38 @@ export function outputTensors(
   });
 }
 
-function ensembleTensors(found: EnsemblePredictions, classNames: readonly string[] | null): Tensor[] {
+/** The same with those of single members, which come last. */
+export function allTensors(found: EnsemblePredictions, naming: Naming): Tensor[] {
+  const heads = headsOf(found, naming);
+  return [...heads.flatMap(ensembleTensors), ...heads.flatMap(memberTensors)];
+}
+
+/** Predictions for a task, and what its tensors' names begin with. */
+interface Head {
+  prefix: string;
+  found: EnsemblePredictions;
+  classNames: readonly string[] | null;
+}
+
+/** The run's task, then the further outputs. */
+function headsOf(found: EnsemblePredictions, { classNames, outputs }: Naming): Head[] {
+  const further = outputs.filter(({ name }) => Object.hasOwn(found.further, name));
+  return [
+    { prefix: '', found, classNames },
+    ...further.map((own) => ({ prefix: `${own.name}/`, found: found.further[own.name], classNames: own.classNames })),
+  ];
+}
+
+/** What the ensemble predicts, and what thresholds say of it. */
+function ensembleTensors({ prefix, found, classNames }: Head): Tensor[] {
+  return named(prefix, [...predictedTensors(found, classNames), ...judgementTensors(found)]);
+}
+
+function named(prefix: string, tensors: readonly Tensor[]): Tensor[] {
+  return tensors.map((tensor) => ({ ...tensor, name: `${prefix}${tensor.name}` }));
+}
+
+function predictedTensors(found: EnsemblePredictions, classNames: readonly string[] | null): Tensor[] {
   const mean = perValue(found, 'mean', found.mean);
   switch (found.kind) {
     case 'classes':
@@ -97,9 +128,10 @@ function judgementTensors(found: EnsemblePredictions): Tensor[] {
   ];
 }
 
-/** `[M, N, K]` becomes `[N, M, K]`: samples come first in every output. */
-function memberTensors(found: EnsemblePredictions): Tensor[] {
-  const shape = [...sizesOf(found), found.memberCount, found.width];
+/** `[M, N, K]` becomes `[N, M, K]`, or `[N, M, P, K]` where a sample has P positions: samples come first in every output. */
+function memberTensors({ prefix, found }: Head): Tensor[] {
+  const [samples, ...positions] = sizesOf(found);
+  const shape = [samples, found.memberCount, ...positions, found.width];
   const tensor = (name: string, values: Float32Array): Tensor => ({
     name,
     datatype: 'FP32',
@@ -107,15 +139,23 @@ function memberTensors(found: EnsemblePredictions): Tensor[] {
     values: samplesFirst(values, found),
   });
   const variances = found.kind === 'values' ? found.memberVariances : null;
-  return [tensor('members', found.members), ...(variances === null ? [] : [tensor('member_variances', variances)])];
+  const own = [
+    tensor('members', found.members),
+    ...(variances === null ? [] : [tensor('member_variances', variances)]),
+  ];
+  return named(prefix, own);
 }
 
-function samplesFirst(values: Float32Array, { memberCount, samples, width }: EnsemblePredictions): Float32Array {
+function samplesFirst(
+  values: Float32Array,
+  { memberCount, samples: rows, positions, width }: EnsemblePredictions,
+): Float32Array {
   const turned = new Float32Array(values.length);
+  const [samples, size] = [rows / positions, positions * width];
   for (let member = 0; member < memberCount; member++) {
     for (let sample = 0; sample < samples; sample++) {
-      const from = (member * samples + sample) * width;
-      turned.set(values.subarray(from, from + width), (sample * memberCount + member) * width);
+      const from = (member * samples + sample) * size;
+      turned.set(values.subarray(from, from + size), (sample * memberCount + member) * size);
     }
   }
   return turned;

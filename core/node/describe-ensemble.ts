@@ -40,6 +40,7 @@ export async function describeEnsemble(folder: string, set?: string): Promise<En
     combination: record.config.strategy.kind === 'joint' ? 'product' : 'mean',
     classNames: preprocessing?.classNames ?? (await keptClassNames(folder)),
     quantiles: record.quantiles ?? null,
+    outputs: record.outputs ?? [],
     members,
     preprocessing: preprocessing === null ? null : 'preprocessing.json',
     postprocessing: existsSync(join(folder, postprocessingPath(chosen))) ? postprocessingPath(chosen) : null,

@@ -16,7 +16,7 @@ import type { RunRow } from '../../core/protocol/pages/run-list.ts';
 import { requireTrust } from '../trust/project-trust.ts';
 import { readForkBasis, withoutWarmStart } from './fork-basis.ts';
 import { findForkProblems, forkErrorOf } from './fork-problems.ts';
-import { keptOrigin, originOf } from './new-record.ts';
+import { keptOrigin, learnedBy, originOf } from './new-record.ts';
 import { createRunId, placeMembers } from './plan-run.ts';
 
 export interface ForkRequest {
@@ -78,7 +78,7 @@ async function firstRecord(
   { folder, record: before }: ForkSource,
   { point, config, overrides, plan, name, currentSource }: Chosen,
 ): Promise<RunRecord> {
-  const { project, task, metrics, quantiles } = before;
+  const { project } = before;
   const present = await originOf(project.folder, plan);
   // A later attempt may have trained with other code.
   const until = { attempts: before.attempts.slice(0, point.attempt) };
@@ -87,10 +87,7 @@ async function firstRecord(
     format: 1,
     id: createRunId(project.folder),
     name,
-    project,
-    task,
-    ...(metrics === undefined ? {} : { metrics }),
-    ...(quantiles === undefined ? {} : { quantiles }),
+    ...learnedBy(before),
     config,
     status: 'created',
     createdAt: new Date().toISOString(),

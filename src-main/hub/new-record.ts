@@ -23,6 +23,7 @@ export async function newRecord(planned: PlannedRun): Promise<RunRecord> {
     task: project.task,
     ...(project.metrics === undefined || project.metrics.length === 0 ? {} : { metrics: project.metrics }),
     ...(project.quantiles === undefined ? {} : { quantiles: project.quantiles }),
+    ...(project.outputs === undefined || project.outputs.length === 0 ? {} : { outputs: project.outputs }),
     config,
     status: 'created',
     createdAt,
@@ -37,6 +38,11 @@ export async function newRecord(planned: PlannedRun): Promise<RunRecord> {
     error: null,
     summary: null,
   };
+}
+
+/** What the record of a run made from another one takes over: what the members learn. */
+export function learnedBy({ project, task, metrics, quantiles, outputs }: RunRecord) {
+  return { project, task, ...(metrics && { metrics }), ...(quantiles && { quantiles }), ...(outputs && { outputs }) };
 }
 
 /** The version of a project's source, and where an attempt trains, as its record keeps them. */

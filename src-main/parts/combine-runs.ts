@@ -6,6 +6,7 @@ import type { PartMethod, Parts, PartSource } from '../../core/protocol/run/part
 import { type RunConfig, runConfigSchema } from '../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { isUsable } from '../backends/choose-blas.ts';
+import { learnedBy } from '../hub/new-record.ts';
 import { createRunId } from '../hub/plan-run.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { combineEntry } from '../processes/node-process.ts';
@@ -149,7 +150,7 @@ function partsOf(method: PartMethod, members: readonly number[][], candidates: r
 
 /** A finished run that has not trained itself. */
 function recordOf(first: RunRecord, { id, name, method, combined, sources, seeds }: NewRun): RunRecord {
-  const { project, task, metrics, quantiles, blas, versions, gitCommit, attempts, plan } = first;
+  const { blas, versions, gitCommit, attempts, plan } = first;
   const { members, validation, monitor, evaluated } = combined;
   const config = independent(first.config, members.length);
   const now = new Date().toISOString();
@@ -160,10 +161,7 @@ function recordOf(first: RunRecord, { id, name, method, combined, sources, seeds
     format: 1,
     id,
     name,
-    project,
-    task,
-    ...(metrics && { metrics }),
-    ...(quantiles && { quantiles }),
+    ...learnedBy(first),
     config,
     status: 'finished',
     createdAt: now,

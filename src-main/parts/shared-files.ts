@@ -20,13 +20,15 @@ export async function requireSameKind(runs: readonly PartsRun[]): Promise<void> 
   const [first, ...others] = runs;
   const steps = await preprocessingOf(first);
   for (const run of others) {
-    const { id, task } = run.record;
+    const { id, task, outputs } = run.record;
     const differs =
       task !== first.record.task
         ? `has the task ${task}, the run ${first.record.id} ${first.record.task}`
-        : (await preprocessingOf(run)) === steps
-          ? null
-          : `prepares its inputs differently from the run ${first.record.id} (${preprocessing})`;
+        : JSON.stringify(outputs) !== JSON.stringify(first.record.outputs)
+          ? `has other further outputs than the run ${first.record.id}`
+          : (await preprocessingOf(run)) === steps
+            ? null
+            : `prepares its inputs differently from the run ${first.record.id} (${preprocessing})`;
     if (differs === null) continue;
     throw new Error(`The run ${id} ${differs}. Members of one ensemble need the same: leave out one of the two runs.`);
   }

@@ -34,18 +34,24 @@ export async function expectPredictedAsTrained({
   const ensemble = await openEnsemble(folder, { set: 'final' });
   try {
     const found = await ensemble.outputs({ values: features, extraInputs, shape: (dataset as Dataset).featureShape });
-    const size = found.samples * found.width;
+    const heads = [['', found] as const, ...Object.entries(found.further ?? {})];
     for (const [member, { rank }] of ensemble.description.members.entries()) {
       const path = join(folder, 'predictions', split, `rank-${rank}`, 'final.safetensors');
       const { tensors } = decodeSafetensors(await readFile(path));
-      tensors.forEach(({ data: kept }, output) => {
-        const own = found.values[output].subarray(member * size, (member + 1) * size);
+      // Tensors of further outputs are named `<output>:<tensor>`.
+      const predicted = heads.flatMap(([output, { samples, width, values }]) => {
+        const kept = tensors.filter(({ name }) => (name.includes(':') ? name.split(':')[0] : '') === output);
+        const size = samples * width;
+        return kept.map(({ data }, i) => ({ kept: data, own: values[i].subarray(member * size, (member + 1) * size) }));
+      });
+      expect(predicted).toHaveLength(tensors.length);
+      for (const { kept, own } of predicted) {
         expect(own.length).toBe(kept.length);
         const errors = own.map(
           (value, i) => Math.abs(value - Number(kept[i])) / Math.max(1, Math.abs(Number(kept[i]))),
         );
         expect(Math.max(...errors)).toBeLessThan(1e-5);
-      });
+      }
     }
   } finally {
     ensemble.dispose();

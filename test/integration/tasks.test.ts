@@ -158,4 +158,9 @@ it('a model with several outputs learns each of them, and any can be monitored',
   const kept = await readPredictions({ hub: hub() }, record.id, { split: 'validation', name: 'best' });
   expect(kept).toMatchObject({ kind: 'logits', width: 2, samples: 75 });
   expect(kept?.outputs).toHaveLength(1);
+  expect(record.outputs?.map(({ name, task }) => [name, task])).toEqual([
+    ['distance', 'regression'],
+    ['half', 'classification'],
+  ]);
+  await expectPredictedAsTrained({ folder, record });
 });

@@ -4,6 +4,7 @@ import type { DescribeReply, ProjectDescription } from '../../core/protocol/run/
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { usualQuantiles } from '../../core/metrics/registry/task-kinds.ts';
 import { describeMetrics } from '../member/tasks/own-metrics.ts';
+import { describeOutputs } from '../member/tasks/further-outputs.ts';
 import { loadProject } from '../project/load-project.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
 
@@ -18,9 +19,7 @@ async function describe(folder: string): Promise<ProjectDescription> {
     task,
     hasOwnLoss: project.loss !== undefined,
     metrics: describeMetrics(project.metrics),
-    ...(project.outputs && {
-      outputs: Object.entries(project.outputs).map(([output, spec]) => ({ name: output, task: spec.task })),
-    }),
+    ...(project.outputs && { outputs: describeOutputs(project.outputs) }),
     ...(task === 'quantile-regression' && { quantiles: [...(project.quantiles ?? usualQuantiles)] }),
     hyperparameters: describeOptions(hyperparameters),
     defaults: defaults ?? {},

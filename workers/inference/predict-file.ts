@@ -1,4 +1,4 @@
-import { predictionColumns, type PredictionColumn } from '../../core/ensemble/columns.ts';
+import { positionsOfRows, predictionColumns, type PredictionColumn } from '../../core/ensemble/columns.ts';
 import type { EnsemblePredictions } from '../../core/ensemble/predictions.ts';
 import type { Ensemble } from './ensemble.ts';
 import { type InputBlock, readInputs, type TableInputs } from './read-inputs.ts';
@@ -30,10 +30,12 @@ export async function predictFile(ensemble: Ensemble, options: PredictFileOption
   for await (const block of readInputs(input, preprocessing, tableInputs)) {
     const found = await ensemble.predict(block.input);
     const columns = predictionColumns(found, description, { targets, withMembers });
-    const places = placeColumns(block, found, rows / found.positions);
+    const positions = positionsOfRows(found);
+    const samples = (found.samples / found.positions) * positions;
+    const places = placeColumns(block, { samples, positions }, rows / positions);
     if (rows === 0) firstBlock?.([...places, ...columns]);
     await writer.write([...places, ...columns]);
-    rows += found.samples;
+    rows += samples;
     progress?.(rows);
   }
   await writer.finish();
@@ -43,7 +45,7 @@ export async function predictFile(ensemble: Ensemble, options: PredictFileOption
 /** What says which sample a row belongs to, where its order alone does not: the image's file, or sample and position. */
 function placeColumns(
   { files }: InputBlock,
-  { samples: rows, positions }: EnsemblePredictions,
+  { samples: rows, positions }: Pick<EnsemblePredictions, 'samples' | 'positions'>,
   samplesBefore: number,
 ): PredictionColumn[] {
   const named: PredictionColumn[] = files === undefined ? [] : [{ name: 'file', type: 'text', values: files }];

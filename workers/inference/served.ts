@@ -1,4 +1,10 @@
-import { type InputInfo, outputTensors, type Tensor, type TensorInfo } from '../../core/ensemble/tensors.ts';
+import {
+  allTensors,
+  type InputInfo,
+  outputTensors,
+  type Tensor,
+  type TensorInfo,
+} from '../../core/ensemble/tensors.ts';
 import type { ServedEnsemble } from '../../core/ensemble/serving.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import { messageOf } from '../../core/text/errors.ts';
@@ -27,7 +33,7 @@ export class TensorEnsemble {
   /** @param outputs names of outputs; null: all but those of single members @throws Error that says what does not fit */
   async predict(tensors: readonly Tensor[], outputs: readonly string[] | null): Promise<Tensor[]> {
     const found = await this.#ensemble.predict(await this.#inputFrom(tensors));
-    const predicted = outputTensors(found, this.#ensemble.description.classNames, outputs);
+    const predicted = outputTensors(found, this.#ensemble.description, outputs);
     const [given, made] = [tensors[0].shape[0], predicted[0].shape[0]];
     if (given === made) return predicted;
     throw new Error(`The project's inputs() made ${made} samples of ${given} rows; it must make one of each row.`);
@@ -60,9 +66,9 @@ export class TensorEnsemble {
     const isFree = this.inputs.some(({ shape }) => shape.slice(1).includes(-1));
     try {
       const tensors = this.inputs.map((input) => zerosFor(input, this.#ensemble));
-      const usual = await this.predict(tensors, null);
-      const ofMembers = await this.predict(tensors, ['members']);
-      return { outputs: [...usual, ...ofMembers].map((tensor) => infoOf(tensor, isFree)), warnings: [] };
+      const found = await this.#ensemble.predict(inputFrom(this.inputs, tensors));
+      const all = allTensors(found, this.#ensemble.description);
+      return { outputs: all.map((tensor) => infoOf(tensor, isFree)), warnings: [] };
     } catch (error) {
       // A free size may have a least value that only the model knows.
       const reason = `A sample of zeros could not be predicted (${messageOf(error)}), so the server does not list its outputs.`;

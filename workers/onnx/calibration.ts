@@ -1,3 +1,4 @@
+import { risingPieces } from '../../core/postprocessing/calibration/isotonic.ts';
 import type { Calibration, IsotonicMap } from '../../core/postprocessing/schema.ts';
 import type { GraphBuilder } from './format/graph.ts';
 
@@ -53,13 +54,11 @@ function isotonic(graph: GraphBuilder, probabilities: string, maps: readonly Iso
 
 /** Linear between the map's points, constant outside: the first value, and the share of each rise that p has passed. */
 function interpolate(graph: GraphBuilder, p: string, { from, to }: IsotonicMap): string {
-  const pieces = from
-    .slice(1)
-    .flatMap((end, i) => (to[i + 1] === to[i] ? [] : [{ start: from[i], end, rise: to[i + 1] - to[i] }]));
+  const pieces = risingPieces({ from, to });
   const first = graph.op('Add', [graph.op('Mul', [p, graph.scalar(0)]), graph.scalar(to[0])]);
   if (pieces.length === 0) return first;
   const starts = graph.floats(pieces.map(({ start }) => start));
-  const lengths = graph.floats(pieces.map(({ start, end }) => Math.max(end - start, 1e-30)));
+  const lengths = graph.floats(pieces.map(({ length }) => length));
   const passed = graph.op('Div', [graph.op('Sub', [p, starts]), lengths]);
   const share = graph.op('Clip', [passed, graph.scalar(0), graph.scalar(1)]);
   const risen = graph.op('Mul', [share, graph.floats(pieces.map(({ rise }) => rise))]);

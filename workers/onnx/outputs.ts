@@ -12,13 +12,21 @@ export interface Combining {
   /** By the mean of the probabilities, or by their normalized product. */
   combination: 'mean' | 'product';
   /** Brings values back to the targets' own unit. */
-  target?: TargetMeaning;
+  target: TargetMeaning | undefined;
   /** What was fitted on held-out predictions of these members. */
   calibration: Calibration | null;
 }
 
 /** The names that outputs may have. */
-export const outputNames = ['mean', 'members', 'entropy', 'mutual_information', 'aleatoric', 'epistemic'] as const;
+export const outputNames = [
+  'mean',
+  'members',
+  'entropy',
+  'mutual_information',
+  'aleatoric',
+  'epistemic',
+  'standard_deviation',
+] as const;
 type OutputName = (typeof outputNames)[number];
 
 type Outputs = Partial<Record<OutputName, string>>;
@@ -29,12 +37,13 @@ const memberAxis = 1;
  * Writes the combination of the members' outputs. Legend: N samples, M members, K classes, labels, targets or quantiles.
  * @param members the outputs of each member: logits, or values (means and variances)
  * @param shape of a model's first output: `[N, ..., K]`, with sizes of positions before K where a sample has several
+ * @param combining with what the names of the outputs begin with
  */
 export function writeOutputs(
   graph: GraphBuilder,
   members: readonly (readonly string[])[],
   shape: Shape,
-  combining: Combining,
+  { prefix, ...combining }: Combining & { prefix: string },
 ): ValueInfoProto[] {
   const stacks = members[0].map((_, output) =>
     stacked(
@@ -47,8 +56,9 @@ export function writeOutputs(
   const isWider = combining.task === 'binary' || combining.task === 'ordinal';
   const sizes = shape.slice(1, -1).map((size, axis) => size ?? `position_${axis + 1}`);
   return Object.entries(values).map(([name, value]) => {
-    graph.rename(value, name);
-    return describe(name as OutputName, combining.task, [...sizes, isWider ? width + 1 : width], members.length);
+    graph.rename(value, `${prefix}${name}`);
+    const info = describe(name as OutputName, combining.task, [...sizes, isWider ? width + 1 : width], members.length);
+    return { ...info, name: `${prefix}${name}` };
   });
 }
 
@@ -66,12 +76,13 @@ function combine(graph: GraphBuilder, stacks: readonly string[], shape: Shape, c
     case 'multi-label':
       return combineLabels(graph, stacks[0], calibration);
     case 'poisson-regression':
-      return scaleDeviations(graph, combineCounts(graph, graph.op('Exp', [stacks[0]])), calibration);
+      return withDeviation(graph, combineCounts(graph, graph.op('Exp', [stacks[0]])), calibration);
     case 'regression':
     case 'heteroscedastic-regression':
     case 'quantile-regression': {
       const [means, variances] = inOwnUnit(graph, stacks, shape.at(-1) ?? 1, target);
-      return scaleDeviations(graph, combineValues(graph, means, variances), calibration);
+      const values = combineValues(graph, means, variances);
+      return task === 'quantile-regression' ? values : withDeviation(graph, values, calibration);
     }
   }
 }
@@ -125,16 +136,14 @@ function logMean(graph: GraphBuilder, logs: string): string {
   return graph.op('Sub', [sum, graph.op('Log', [count])]);
 }
 
-/** Multiplies the standard deviations of each target by its scale. */
-function scaleDeviations(graph: GraphBuilder, outputs: Outputs, calibration: Calibration | null): Outputs {
-  if (calibration?.method !== 'sigma') return outputs;
-  const scaled = (value: string): string => graph.op('Mul', [value, graph.floats(calibration.scales)]);
-  const { aleatoric, epistemic } = outputs;
-  return {
-    ...outputs,
-    ...(aleatoric === undefined ? {} : { aleatoric: scaled(aleatoric) }),
-    ...(epistemic === undefined ? {} : { epistemic: scaled(epistemic) }),
-  };
+/** Adds the standard deviation of the mixture, √(aleatoric² + epistemic²), times the scale that was fitted for each target. */
+function withDeviation(graph: GraphBuilder, outputs: Outputs, calibration: Calibration | null): Outputs {
+  const squares = [outputs.aleatoric, outputs.epistemic].flatMap((value) =>
+    value === undefined ? [] : [graph.op('Mul', [value, value])],
+  );
+  const plain = graph.op('Sqrt', [squares.length === 1 ? squares[0] : graph.op('Add', squares)]);
+  const scaled = calibration?.method === 'sigma' ? graph.op('Mul', [plain, graph.floats(calibration.scales)]) : plain;
+  return { ...outputs, standard_deviation: scaled };
 }
 
 /** Any of K labels, each with its own entropy. */
@@ -233,6 +242,8 @@ function describe(
     mutual_information: 'Epistemic uncertainty: the entropy of the mean minus the mean of the entropies, in nats',
     aleatoric: "Aleatoric uncertainty: the standard deviation of the data, in the targets' unit",
     epistemic: "Epistemic uncertainty: the standard deviation of the members, in the targets' unit",
+    standard_deviation:
+      'Total uncertainty: the standard deviation of both together, calibrated where a scale was fitted',
   };
   const isPerSample = isClasses && (name === 'entropy' || name === 'mutual_information');
   const own = isPerSample ? sizes.slice(0, -1) : sizes;

@@ -10,6 +10,7 @@ import { nearest } from '../../core/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
 import { loadedModules, shareOwnCopies } from '../system/own-copies.ts';
 import { mountSources } from '../system/kept-sources.ts';
+import { outputNameSchema } from '../../core/ensemble/further-outputs.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { projectEntries } from '../../core/protocol/run/project-description.ts';
 import type { Launch } from '../../core/protocol/run/messages.ts';
@@ -46,9 +47,8 @@ const quantilesSchema = z
     'must be levels in ascending order',
   );
 
-/** Names of outputs are parts of metrics' names, and of tensors'. */
 const outputsSchema = z.record(
-  z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be named with letters, digits, "_" and "-"'),
+  outputNameSchema,
   z.strictObject({
     task: z.enum(taskKinds),
     weight: z.number().positive().optional(),

@@ -1,5 +1,6 @@
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
-import type { Calibration } from '../../core/postprocessing/schema.ts';
+import { risingPieces } from '../../core/postprocessing/calibration/isotonic.ts';
+import type { Calibration, IsotonicMap } from '../../core/postprocessing/schema.ts';
 import type { TargetMeaning } from '../../core/preprocessing/schema.ts';
 
 /** What decides how the members' outputs become the ensemble's. */
@@ -21,11 +22,22 @@ export function combinationLines(combining: Combining): string[] {
     case 'multi-label':
       return labelLines(calibration);
     case 'poisson-regression':
-      return [...valueLines('outputs[0].exp()'), ...deviationLines(task, calibration)];
+      return [
+        ...valueLines('outputs[0].exp()'),
+        'results["aleatoric"] = results["mean"].sqrt()',
+        ...deviationLines(calibration),
+        'return results',
+      ];
     case 'regression':
     case 'heteroscedastic-regression':
     case 'quantile-regression':
-      return [...inOwnUnit(target), ...valueLines('outputs[0]'), ...deviationLines(task, calibration)];
+      return [
+        ...inOwnUnit(target),
+        ...valueLines('outputs[0]'),
+        ...(task === 'heteroscedastic-regression' ? ['results["aleatoric"] = outputs[1].mean(1).sqrt()'] : []),
+        ...(task === 'quantile-regression' ? [] : deviationLines(calibration)),
+        'return results',
+      ];
   }
 }
 
@@ -57,7 +69,7 @@ function memberCalibration(calibration: Calibration | null): string[] {
   return [`logits = logits / ${temperatures}.reshape(-1, *[1] * (logits.ndim - 2))`];
 }
 
-/** The calibrated mean, from `logs` and `average`. @throws Error for a calibration that is not written */
+/** The calibrated mean, from `logs` and `average`. */
 function poolCalibration(calibration: Calibration | null): string {
   const logs = '(logs.logsumexp(1) - math.log(logs.shape[1]))';
   const constant = (values: readonly unknown[]): string => `logs.new_tensor(${JSON.stringify(values)})`;
@@ -69,7 +81,7 @@ function poolCalibration(calibration: Calibration | null): string {
     case 'dirichlet':
       return `F.softmax(${logs} @ ${constant(calibration.weights)}.T + ${constant(calibration.bias)}, -1)`;
     case 'isotonic':
-      throw new Error('The isotonic calibration of this set cannot be exported to PyTorch. Export the format onnx.');
+      return `isotonic(${logs}.exp(), ${JSON.stringify(calibration.classes.map(piecesOf))})`;
     default:
       return 'average';
   }
@@ -95,6 +107,12 @@ function calibratedLabels({ scale, bias }: Extract<Calibration, { method: 'label
   ];
 }
 
+/** A map's first value, and the starts, lengths and rises of its pieces, as the library's `isotonic` takes them. */
+function piecesOf({ from, to }: IsotonicMap): [number, number[], number[], number[]] {
+  const pieces = risingPieces({ from, to });
+  return [to[0], pieces.map(({ start }) => start), pieces.map(({ length }) => length), pieces.map(({ rise }) => rise)];
+}
+
 /** mean + std · value for means and quantiles, std² · value for variances. */
 function inOwnUnit(target: TargetMeaning | undefined): string[] {
   if (target?.kind !== 'values') return [];
@@ -113,21 +131,11 @@ function valueLines(members: string): string[] {
   ];
 }
 
-/** The variance of a count is its rate. */
-function aleatoricLines(task: EnsembleDescription['task']): string[] {
-  if (task === 'heteroscedastic-regression') return ['results["aleatoric"] = outputs[1].mean(1).sqrt()'];
-  return task === 'poisson-regression' ? ['results["aleatoric"] = results["mean"].sqrt()'] : [];
-}
-
-function deviationLines(task: EnsembleDescription['task'], calibration: Calibration | null): string[] {
-  const aleatoric = aleatoricLines(task);
-  const scaled =
-    calibration?.method === 'sigma'
-      ? [
-          'for name in ("aleatoric", "epistemic"):',
-          '    if name in results:',
-          `        results[name] = results[name] * members.new_tensor(${JSON.stringify(calibration.scales)})`,
-        ]
-      : [];
-  return [...aleatoric, ...scaled, 'return results'];
+/** The standard deviation of the mixture, times the scale that was fitted for each target. */
+function deviationLines(calibration: Calibration | null): string[] {
+  const scales = calibration?.method === 'sigma' ? ` * members.new_tensor(${JSON.stringify(calibration.scales)})` : '';
+  return [
+    'variance = results["epistemic"] ** 2 + results.get("aleatoric", torch.zeros_like(results["mean"])) ** 2',
+    `results["standard_deviation"] = variance.sqrt()${scales}`,
+  ];
 }

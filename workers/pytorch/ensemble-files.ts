@@ -3,8 +3,9 @@ import type { Calibration } from '../../core/postprocessing/schema.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import { encodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import type { WrittenFile } from '../exchange/model-calls.ts';
+import { outputCount } from '../../core/metrics/registry/task-kinds.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import { combinationLines } from './combination.ts';
+import { combinationLines, type Combining } from './combination.ts';
 import { definitionsOf } from './code/library.ts';
 import { modelCode } from './model-code.ts';
 
@@ -51,9 +52,8 @@ export class PytorchEnsembleWriter {
   }
 
   #code(version: string): string {
-    const { task, combination } = this.#ensemble;
-    const target = this.#preprocessing?.target;
-    const combined = combinationLines({ task, combination, target, calibration: this.#calibration });
+    const heads = this.#heads();
+    if (this.#calibration?.method === 'isotonic') this.#used.add('isotonic');
     const names = this.#bodies.map((_, i) => (this.#bodies.length === 1 ? 'Member' : `Member${i}`));
     return [
       this.#introduction(version),
@@ -61,11 +61,29 @@ export class PytorchEnsembleWriter {
       definitionsOf(this.#used),
       ...this.#bodies.map((body, i) => `class ${names[i]}(nn.Module):\n${body}\n\n`),
       `MEMBERS = [${this.#kinds.map((kind) => names[kind]).join(', ')}]\n\n`,
-      ensembleClass(combined, task === 'heteroscedastic-regression' ? 2 : 1),
+      ...heads.map(combiningFunction),
+      ensembleClass(heads),
       loading,
     ]
       .filter((part) => part !== '')
       .join('\n');
+  }
+
+  /** The run's task, then the further outputs, for which nothing is fitted. */
+  #heads(): Head[] {
+    const { task, combination, outputs } = this.#ensemble;
+    const target = this.#preprocessing?.target;
+    const uncalibrated = { combination: 'mean' as const, target: undefined, calibration: null };
+    const all = [
+      { name: null, combining: { task, combination, target, calibration: this.#calibration } },
+      ...outputs.map((output) => ({ name: output.name, combining: { task: output.task, ...uncalibrated } })),
+    ];
+    let first = 0;
+    return all.map((head, i) => {
+      const start = first;
+      first += outputCount(head.combining.task);
+      return { ...head, call: i === 0 ? 'combine' : `combine_further_${i - 1}`, first: start };
+    });
   }
 
   #introduction(version: string): string {
@@ -96,8 +114,36 @@ from torch.nn import functional as F
 
 `;
 
-/** @param count the outputs of the run's task; further outputs of a model are left out */
-function ensembleClass(combination: readonly string[], count: number): string {
+/** Outputs of the models that belong to one task. */
+interface Head {
+  /** Null: those of the run's task. */
+  name: string | null;
+  /** The function that combines them. */
+  call: string;
+  combining: Combining;
+  /** The position of the first one. */
+  first: number;
+}
+
+function combiningFunction({ name, call, combining }: Head): string {
+  return `def ${call}(outputs):
+    """Combines members' outputs [N, M, ..., K]${name === null ? '' : ` of ${name}`}."""
+${combinationLines(combining)
+  .map((line) => `    ${line}`)
+  .join('\n')}
+
+`;
+}
+
+/** A further output's names begin with its own. */
+function headLine({ name, call, combining, first }: Head): string {
+  const results = `${call}(outputs[${first}:${first + outputCount(combining.task)}])`;
+  if (name === null) return `results = ${results}`;
+  return `results.update({f"${name}/{key}": value for key, value in ${results}.items()})`;
+}
+
+function ensembleClass(heads: readonly Head[]): string {
+  const count = heads.reduce((sum, { combining }) => sum + outputCount(combining.task), 0);
   return `class Ensemble(nn.Module):
     """Returns a dictionary: mean [N, K], members [N, M, K], and uncertainties by the task."""
 
@@ -106,9 +152,10 @@ function ensembleClass(combination: readonly string[], count: number): string {
         self.members = nn.ModuleList(kind() for kind in MEMBERS)
 
     def forward(self, *inputs):
-        # One tensor [N, M, ..., K] for each output of the task.
+        # One tensor [N, M, ..., K] for each output.
         outputs = [torch.stack(own, 1) for own in zip(*(member(*inputs)[:${count}] for member in self.members))]
-${combination.map((line) => `        ${line}`).join('\n')}
+${heads.map((head) => `        ${headLine(head)}`).join('\n')}
+        return results
 
 `;
 }

@@ -90,3 +90,20 @@ export function interpolate({ from, to }: IsotonicMap, value: number): number {
   }
   return to[low] + ((to[high] - to[low]) * (value - from[low])) / (from[high] - from[low]);
 }
+
+/** A part of a map that is not constant. */
+interface RisingPiece {
+  start: number;
+  /** Above 0, also where the map jumps. */
+  length: number;
+  rise: number;
+}
+
+/** A map as its first value and the pieces that rise from there: its value at p is to[0] + Σ rise · min(max((p − start) / length, 0), 1). */
+export function risingPieces({ from, to }: IsotonicMap): RisingPiece[] {
+  return from.slice(1).flatMap((end, i) => {
+    const rise = to[i + 1] - to[i];
+    // The length must not become 0 in float32.
+    return rise === 0 ? [] : [{ start: from[i], length: Math.max(end - from[i], 1e-30), rise }];
+  });
+}

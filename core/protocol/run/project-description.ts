@@ -2,6 +2,7 @@ import type { OwnMetric } from '../../metrics/registry/own-metrics.ts';
 import type { OptionDescription } from '../../options/index.ts';
 import type { Permissions } from './permissions.ts';
 import type { RunConfigInput } from './config.ts';
+import type { FurtherOutput } from '../../ensemble/further-outputs.ts';
 
 /** The file with a project's code, the first of these that its folder holds. */
 export const projectEntries = ['project.ts', 'project.mts', 'project.cts', 'project.mjs', 'project.js', 'project.cjs'];
@@ -16,7 +17,7 @@ export interface ProjectDescription {
   /** Its own metrics; absent from descriptions that earlier versions stored. */
   metrics?: OwnMetric[] | undefined;
   /** What its model's further outputs learn; absent: it has none. */
-  outputs?: { name: string; task: string }[] | undefined;
+  outputs?: FurtherOutput[] | undefined;
   /** Levels of the quantiles of a quantile regression; absent for other tasks. */
   quantiles?: number[] | undefined;
   /** Its hyperparameters, in the same form as the options of the run configuration. */

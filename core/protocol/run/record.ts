@@ -5,6 +5,7 @@ import { realNumber } from '../wire/numbers.ts';
 import { withAugmentation } from './training-data/augmentation-config.ts';
 import { type RunConfig, runConfigSchema } from './config.ts';
 import { labelsRecordSchema } from './labels.ts';
+import { furtherOutputSchema } from '../../ensemble/further-outputs.ts';
 import { partsSchema } from './parts.ts';
 import { withOptimizerClipping } from './optimizers/optimizer-config.ts';
 import { withMovedWarmStart } from './optimizers/warm-start-config.ts';
@@ -183,6 +184,8 @@ export const runRecordSchema = z.strictObject({
   metrics: z.array(ownMetricSchema).optional(),
   /** Levels of the quantiles of a quantile regression; absent for other tasks, and from runs of earlier versions. */
   quantiles: z.array(z.number()).optional(),
+  /** Further outputs of its models, in their order; absent if there are none, and from runs of earlier versions. */
+  outputs: z.array(furtherOutputSchema).optional(),
   config: z.preprocess(withOldInitializers, runConfigSchema),
   /** Settings that were changed while it trained; they replace those of `config`. Absent if there are none. */
   changed: settingChangesSchema.optional(),

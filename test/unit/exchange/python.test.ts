@@ -1,12 +1,15 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { EnsembleDescription } from '../../../core/ensemble/schema.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../../core/safetensors/safetensors.ts';
+import type { Calibration, Postprocessing } from '../../../core/postprocessing/schema.ts';
 import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
-import { exportRun } from '../../../src-main/export/export-run.ts';
+import type { FurtherOutput } from '../../../core/ensemble/further-outputs.ts';
+import { allTensors } from '../../../core/ensemble/tensors.ts';
+import { outputNames } from '../../../workers/onnx/outputs.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { openEnsemble } from '../../../workers/index.ts';
+import { Ensemble } from '../../../workers/inference/ensemble.ts';
 import { PytorchEnsembleWriter } from '../../../workers/pytorch/ensemble-files.ts';
 import { sampledTopology } from '../../../workers/parts/sampled-topology.ts';
 import { tf, type LayersModel, type SymbolicTensor, type Tensor } from '../../../workers/tensorflow/tf.ts';
@@ -14,7 +17,6 @@ import { modelFromTopology, topologyOf } from '../../../workers/tensorflow/topol
 import { Value } from '../../reference/value.ts';
 import { notRun } from '../../environment/reasons.ts';
 import { modelFile } from '../onnx/run-onnx.ts';
-import { runWithModels } from '../inference/run-with-models.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 import { drawModels, exportedCases, type LayerModel } from './layer-models.ts';
 import { compareInPython, noOnnx, noTorch } from './python.ts';
@@ -34,6 +36,7 @@ const description: EnsembleDescription = {
   combination: 'mean',
   classNames: null,
   quantiles: null,
+  outputs: [],
   members: [{ rank: 0, epoch: 0, step: 1, model: 'm', weights: 'w', bytes: 1, sha256: '' }],
   preprocessing: null,
   postprocessing: null,
@@ -73,6 +76,8 @@ async function wrongLayers(write: (folder: string, model: LayersModel) => Promis
     for (const drawn of drawModels(own, draws, seed)) await add(own.op, drawn);
   }
   await add('layers.sampledDropout', await sampledDropout());
+  for (const dataFormat of ['channelsLast', 'channelsFirst'] as const)
+    await add('layers.upSampling2d', enlarged(dataFormat));
   const results = compareInPython(cases.map(({ folder }) => folder));
   const wrong = results.flatMap(({ failure, error }, i) => {
     const { op, about } = cases[i];
@@ -92,6 +97,16 @@ async function sampledDropout(): Promise<LayerModel> {
   const expected = new Value([...(model.predict(x) as Tensor).dataSync()], [4, 5, 2]);
   const inputs = [{ shape: [4, 5, 3], data: x.dataSync<'float32'>() }];
   return { model, inputs, expected, about: 'rate 0.4' };
+}
+
+/** An image between whose pixels values are interpolated, by TensorFlow.js alone: the float64 reference repeats pixels. */
+function enlarged(dataFormat: 'channelsFirst' | 'channelsLast'): LayerModel {
+  const layer = tf.layers.upSampling2d({ size: [3, 2], interpolation: 'bilinear', dataFormat, inputShape: [4, 3, 2] });
+  const model = tf.sequential({ layers: [layer] });
+  const x = tf.randomNormal([2, 4, 3, 2], 0, 1, 'float32', 9);
+  const y = model.predict(x) as Tensor;
+  const inputs = [{ shape: [2, 4, 3, 2], data: x.dataSync<'float32'>() }];
+  return { model, inputs, expected: new Value([...y.dataSync()], y.shape), about: `bilinear, ${dataFormat}` };
 }
 
 it('writes code for PyTorch that can be read', () => {
@@ -121,6 +136,19 @@ it('writes code for PyTorch that can be read', () => {
   expect(names).toContainEqual(['gru_0.recurrent_kernel', [3, 9]]);
 });
 
+it('gives attributes of a module no names that it or Python has', () => {
+  const layer = (name: string) => tf.layers.dense({ units: 2, name, inputShape: [2] });
+  const writer = new PytorchEnsembleWriter(description, null, null);
+  writer.add(tf.sequential({ layers: [layer('half'), layer('lambda'), layer('half_')] }));
+  const [, weights] = writer.finish('1.2.3');
+  const names = decodeSafetensors(weights.content as Uint8Array).tensors.map(({ name }) => name);
+  expect(names.filter((name) => name.endsWith('weight')).sort()).toEqual([
+    'half_.weight',
+    'half__1.weight',
+    'lambda_.weight',
+  ]);
+});
+
 it('refuses a layer that PyTorch lacks by its name', () => {
   const x = tf.input({ shape: [8, 8, 3] });
   const y = tf.layers.resizing({ height: 4, width: 4, name: 'smaller' }).apply(x) as SymbolicTensor;
@@ -141,44 +169,54 @@ describe('exported layers in Python, against the float64 reference', () => {
 
   it.skipIf(noTorch !== null)(`combined as each task says${notRun(noTorch)}`, { timeout: 60_000 }, async () => {
     const root = await temporaryFolder();
-    const folders = combined.map(([task]) => join(root, task));
-    for (const [i, [task, models, preprocessing]] of combined.entries()) {
-      const run = await runWithModels(models(), { task, ...(preprocessing && { preprocessing }) });
-      await exportRun(run, { to: join(root, task, 'exported'), zip: false, formats: ['pytorch'] });
-      await rename(join(root, task, 'exported/pytorch'), join(folders[i], 'code'));
-      await writeFile(join(folders[i], 'code/data.safetensors'), await expectedOutputs(run));
-    }
-    const results = compareInPython(folders.map((folder) => join(folder, 'code')));
+    const folders = combined.map((_, i) => join(root, `${i}`));
+    for (const [i, folder] of folders.entries()) await writeCombined(folder, combined[i]);
+    const results = compareInPython(folders);
     expect(results.filter(({ failure, error }) => failure !== undefined || !(error < 1e-5))).toEqual([]);
   });
 });
 
-/** Inputs, and what the opened ensemble predicts for them, under the names of the Python ensemble. */
-async function expectedOutputs(run: string): Promise<Uint8Array> {
+/** Code for PyTorch, inputs, and what the opened ensemble predicts for them, under the names of the Python ensemble. */
+async function writeCombined(folder: string, { models, ...about }: Combined): Promise<void> {
+  const { preprocessing = null, calibration = null, outputs = [], task } = about;
+  const [member] = description.members;
+  const own = { ...description, task, outputs, members: [member, { ...member, rank: 1 }] };
+  const ensemble = new Ensemble(own, models(), { preprocessing, postprocessing: fitted(task, calibration) });
+  const writer = new PytorchEnsembleWriter(own, preprocessing, calibration);
+  for (const model of ensemble.models) writer.add(model);
+  await mkdir(folder);
+  for (const { path, content } of writer.finish('1.2.3')) await writeFile(join(folder, path), content);
   const prepared = tf.randomNormal([5, 3], 0, 1, 'float32', 8).dataSync<'float32'>().slice();
-  const ensemble = await openEnsemble(run);
   const found = await ensemble.predict({ prepared });
   ensemble.dispose();
-  const { width, samples, memberCount } = found;
-  const shape = [samples, width];
-  const members = tf.transpose(tf.tensor3d(found.members, [memberCount, samples, width]), [1, 0, 2]).dataSync();
-  const outputs: [name: string, shape: number[], values: Iterable<number> | null][] = [
-    ['mean', shape, found.mean],
-    ['members', [samples, memberCount, width], members],
-    ['entropy', found.kind === 'classes' ? [samples] : shape, 'entropy' in found ? found.entropy : null],
-    [
-      'mutual_information',
-      found.kind === 'classes' ? [samples] : shape,
-      'entropy' in found ? found.mutualInformation : null,
-    ],
-    ['aleatoric', shape, 'aleatoric' in found ? found.aleatoric : null],
-    ['epistemic', shape, 'epistemic' in found ? found.epistemic : null],
-  ];
-  const tensors = outputs.flatMap(([name, sizes, values]) =>
-    values === null ? [] : [tensorOf(`output ${name}`, sizes, Float32Array.from(values))],
+  const tensors = allTensors(found, own).flatMap(({ name, shape, values }) =>
+    isInPython(name) ? [tensorOf(`output ${name}`, shape, Float32Array.from(values as Float32Array))] : [],
   );
-  return encodeSafetensors([tensorOf('x0', [5, 3], prepared), ...tensors]);
+  const content = encodeSafetensors([tensorOf('x0', [5, 3], prepared), ...tensors]);
+  await writeFile(join(folder, 'data.safetensors'), content);
 }
+
+/** What was fitted, of which the calibration counts. */
+function fitted(task: Postprocessing['task'], calibration: Calibration | null): Postprocessing | null {
+  if (calibration === null) return null;
+  const members = [0, 1].map((rank) => ({ rank, checkpoint: 'final', epoch: 0 }));
+  const set = { name: 'final', members };
+  const fittedOn = { split: 'validation' as const, samples: 10 };
+  return {
+    format: 1,
+    task,
+    set,
+    fittedOn,
+    calibration,
+    conformal: null,
+    outside: null,
+    selective: null,
+    measured: null,
+  };
+}
+
+const isInPython = (name: string): boolean =>
+  (outputNames as readonly string[]).includes(name.slice(name.indexOf('/') + 1));
 
 /** Two members with weights from seeds, of 3 inputs and these outputs. */
 function members(...outputs: { units: number; activation: 'linear' | 'softplus' }[]): LayersModel[] {
@@ -200,11 +238,62 @@ const scaled: Preprocessing = {
   steps: [],
   target: { kind: 'values', columns: ['a', 'b'], mean: [10, -1], std: [2, 0.5] },
 };
-const combined: [EnsembleDescription['task'], () => LayersModel[], Preprocessing?][] = [
-  ['classification', () => members(linear(3))],
-  ['binary', () => members(linear(1))],
-  ['ordinal', () => members(linear(3))],
-  ['multi-label', () => members(linear(2))],
-  ['poisson-regression', () => members(linear(1))],
-  ['heteroscedastic-regression', () => members(linear(2), { units: 2, activation: 'softplus' }), scaled],
+
+interface Combined {
+  task: EnsembleDescription['task'];
+  models: () => LayersModel[];
+  preprocessing?: Preprocessing;
+  calibration?: Calibration;
+  outputs?: FurtherOutput[];
+}
+
+const classes = (calibration: Calibration): Combined => ({
+  task: 'classification',
+  models: () => members(linear(3)),
+  calibration,
+});
+
+const combined: Combined[] = [
+  { task: 'classification', models: () => members(linear(3)) },
+  { task: 'binary', models: () => members(linear(1)) },
+  { task: 'ordinal', models: () => members(linear(3)) },
+  { task: 'multi-label', models: () => members(linear(2)) },
+  { task: 'poisson-regression', models: () => members(linear(1)) },
+  {
+    task: 'heteroscedastic-regression',
+    models: () => members(linear(2), { units: 2, activation: 'softplus' }),
+    preprocessing: scaled,
+  },
+  {
+    task: 'regression',
+    models: () => members(linear(2), linear(1), { units: 1, activation: 'softplus' }, linear(3)),
+    preprocessing: scaled,
+    calibration: { method: 'sigma', scales: [0.5, 3] },
+    outputs: [
+      { name: 'a-b', task: 'heteroscedastic-regression', classNames: null, quantiles: null },
+      { name: 'a_b', task: 'quantile-regression', classNames: null, quantiles: [0.1, 0.5, 0.9] },
+    ],
+  },
+  classes({ method: 'temperature', fit: 'joint', temperatures: [2, 0.7] }),
+  classes({ method: 'pooled-temperature', temperature: 1.7 }),
+  classes({ method: 'vector', scale: [1, 0.5, 2], bias: [0.1, 0, -0.3] }),
+  classes({
+    method: 'dirichlet',
+    weights: [
+      [1, 0.2, 0],
+      [0, 1, -0.4],
+      [0.3, 0, 0.8],
+    ],
+    bias: [0, 0.5, -0.5],
+  }),
+  classes({
+    method: 'isotonic',
+    classes: [
+      { from: [0.1, 0.4, 0.9], to: [0, 0.5, 1] },
+      { from: [0.2], to: [0.3] },
+      { from: [0, 0.5, 0.5, 1], to: [0, 0.2, 0.6, 0.6] },
+    ],
+  }),
+  // Probabilities that are all mapped to 0.
+  classes({ method: 'isotonic', classes: [0, 1, 2].map(() => ({ from: [0.9, 1], to: [0, 1] })) }),
 ];

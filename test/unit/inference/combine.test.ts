@@ -17,6 +17,19 @@ describe('what an ensemble predicts of its members', () => {
     expect(found.mutualInformation[0]).toBeCloseTo(Math.log(2) - ofMember, 6);
   });
 
+  it('takes temperatures before averaging for a part of the members', () => {
+    // A temperature of 2 turns log 9 into log 3: the probabilities of the case above.
+    const values = [Float32Array.of(Math.log(9), 0, 0, Math.log(9))];
+    const stack = { kind: 'logits' as const, members: 2, samples: 1, width: 2, values };
+    const calibration = { method: 'temperature' as const, fit: 'shared' as const, temperatures: [2, 2] };
+    const postprocessing = { calibration, conformal: null, outside: null, selective: null };
+    const found = combineMembers(stack, { task: 'classification', combination: mean, postprocessing });
+    if (found.kind !== 'classes') throw new Error(found.kind);
+    expect([...found.members]).toEqual([0.75, 0.25, 0.25, 0.75].map((p) => expect.closeTo(p, 6)));
+    const ofMember = -0.75 * Math.log(0.75) - 0.25 * Math.log(0.25);
+    expect(found.mutualInformation[0]).toBeCloseTo(Math.log(2) - ofMember, 6);
+  });
+
   it('multiplies the probabilities of jointly trained members', () => {
     // 3/4 · 3/4 against 1/4 · 1/4, of which the geometric mean is 3/4 against 1/4.
     const values = [Float32Array.of(Math.log(9), 0, 0, 0)];

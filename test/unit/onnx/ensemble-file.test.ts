@@ -22,6 +22,7 @@ const about = (task: EnsembleDescription['task'], members = 2): EnsembleDescript
   combination: 'mean',
   classNames: null,
   quantiles: null,
+  outputs: [],
   members: Array.from({ length: members }, (_, rank) => ({ rank, epoch: 0, step: 1, ...unused })),
   format: 1,
   preprocessing: null,
@@ -144,6 +145,7 @@ describe('an ensemble as ONNX', () => {
     expect(rounded(outputs.mean.data)).toEqual([9]);
     expect(rounded(outputs.aleatoric.data)).toEqual([3]);
     expect(rounded(outputs.epistemic.data)).toEqual([0]);
+    expect(rounded(outputs.standard_deviation.data)).toEqual([3]);
   });
 });
 
@@ -215,7 +217,8 @@ describe('calibration in an ONNX file', () => {
     const file = fileOf(about('regression'), [scaledBy(1, 1), scaledBy(3, 1)], null, calibration);
     const outputs = await runOnnx(file, { features: { shape: [1, 1], data: Float32Array.of(1) } });
     expect(rounded(outputs.mean.data)).toEqual([2]);
-    expect(rounded(outputs.epistemic.data)).toEqual([0.5]);
+    expect(rounded(outputs.epistemic.data)).toEqual([1]);
+    expect(rounded(outputs.standard_deviation.data)).toEqual([0.5]);
   });
 });
 

@@ -11,6 +11,7 @@ declare module 'onnxruntime-web' {
   }
 
   export class InferenceSession {
+    readonly inputMetadata: readonly { name: string; type?: string }[];
     static create(model: Uint8Array): Promise<InferenceSession>;
     run(feeds: Record<string, Tensor>): Promise<Record<string, Tensor>>;
     release(): Promise<void>;

@@ -15,12 +15,18 @@ export type OnnxInputs = Readonly<
   >
 >;
 
-/** Runs a file with ONNX Runtime (WebAssembly). @returns the outputs by name */
+/**
+ * Runs a file with ONNX Runtime (WebAssembly).
+ * @param given the inputs, or what makes them from the types of the file's inputs (`float32`, `string`)
+ * @returns the outputs by name
+ */
 export async function runOnnx(
   bytes: Uint8Array,
-  inputs: OnnxInputs,
+  given: OnnxInputs | ((types: ReadonlyMap<string, string>) => OnnxInputs),
 ): Promise<Record<string, { shape: number[]; data: Float32Array }>> {
   const session = await ort.InferenceSession.create(bytes);
+  const types = new Map(session.inputMetadata.map(({ name, type = 'no tensor' }) => [name, type]));
+  const inputs = typeof given === 'function' ? given(types) : given;
   const feeds = Object.entries(inputs).map(([name, { shape, data }]) => [name, tensorOf(data, shape)] as const);
   const results = await session.run(Object.fromEntries(feeds));
   const outputs = Object.entries(results).map(([name, { dims, data }]) => [

@@ -1,5 +1,4 @@
 import { type Dataset, valuesPerTarget } from '../../data/dataset.ts';
-import { outputCount, type TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
 
 /** T, targets of a sample, or of each of its positions. */
@@ -31,14 +30,6 @@ export function requireOutputs(
       : ` at each position of a sample, ${widths.map((width) => `[B, ${[...positions, width].join(', ')}]`).join(' and ')}`;
   throw new Error(
     `The model's output has shape ${found}, but the task needs ${expected}${each}. Change the model's last layer.`,
-  );
-}
-
-/** @throws Error where a model has further outputs, which only training and its evaluations know */
-export function requireNoFurtherOutputs({ outputs }: LayersModel, kind: TaskKind): void {
-  if (outputs.length === outputCount(kind)) return;
-  throw new Error(
-    `The model has ${outputs.length} outputs, of which its task ${kind} has ${outputCount(kind)}: the others are not supported here.`,
   );
 }
 

@@ -1,4 +1,5 @@
-import { outputCount, type TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import { outputCount, type TaskKind, usualQuantiles } from '../../../core/metrics/registry/task-kinds.ts';
+import type { FurtherOutput as DescribedOutput } from '../../../core/ensemble/further-outputs.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { type LayersModel, tf, type Tensor } from '../../tensorflow/tf.ts';
 import { positionsOf } from './positions.ts';
@@ -15,6 +16,16 @@ export interface OutputSpec {
   classNames?: readonly string[];
   /** Levels of the task `quantile-regression`. */
   quantiles?: readonly number[];
+}
+
+/** What predictions need to know of further outputs. */
+export function describeOutputs(specs: Readonly<Record<string, OutputSpec>>): DescribedOutput[] {
+  return Object.entries(specs).map(([name, { task, classNames, quantiles = usualQuantiles }]) => ({
+    name,
+    task,
+    classNames: classNames === undefined ? null : [...classNames],
+    quantiles: task === 'quantile-regression' ? [...quantiles] : null,
+  }));
 }
 
 /**

@@ -33,6 +33,24 @@ export const library: Readonly<Record<string, string>> = {
         x = x.narrow(axis + 2, start, size)
     return x`,
 
+  upsample_linear: `def upsample_linear(x, size, axis):
+    """Values in between along an axis: output i lies at i / size, and those after the last value repeat it."""
+    following = torch.cat([x.narrow(axis, 1, x.shape[axis] - 1), x.narrow(axis, -1, 1)], axis).unsqueeze(axis + 1)
+    share = (torch.arange(size, dtype=x.dtype, device=x.device) / size).reshape(-1, *[1] * (x.ndim - axis - 1))
+    x = x.unsqueeze(axis + 1)
+    return (x + share * (following - x)).flatten(axis, axis + 1)`,
+
+  isotonic: `def isotonic(probabilities, maps):
+    """Maps each class's probability linearly between points, the first and the last value outside, and divides by their sum."""
+    mapped = []
+    for p, (first, starts, lengths, rises) in zip(probabilities.unbind(-1), maps):
+        passed = (p.unsqueeze(-1) - p.new_tensor(starts)) / p.new_tensor(lengths)
+        mapped.append(first + (passed.clamp(0, 1) * p.new_tensor(rises)).sum(-1))
+    mapped = torch.stack(mapped, -1)
+    total = mapped.sum(-1, keepdim=True)
+    # Equal probabilities where all are 0.
+    return torch.where(total == 0, 1 / len(maps), mapped / total)`,
+
   Recurrent: `class Recurrent(nn.Module):
     """LSTM (gates i f c o), GRU (gates z r h, with the reset before the product) or a simple recurrence over [N, T, F]."""
 

@@ -1,5 +1,20 @@
 import type { Weight } from '../../exchange/model-calls.ts';
 
+/** Names that attributes of a module cannot have: its own methods and properties (`dir(torch.nn.Module())` of torch 2.15), and Python's keywords. */
+const reserved: ReadonlySet<string> = new Set(
+  (
+    'T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda double dump_patches eval extra_repr float forward ' +
+    'get_buffer get_extra_state get_parameter get_submodule half ipu load_state_dict modules mtia named_buffers named_children ' +
+    'named_modules named_parameters parameters register_backward_hook register_buffer register_forward_hook register_forward_pre_hook ' +
+    'register_full_backward_hook register_full_backward_pre_hook register_load_state_dict_post_hook ' +
+    'register_load_state_dict_pre_hook register_module register_parameter register_state_dict_post_hook ' +
+    'register_state_dict_pre_hook requires_grad_ set_extra_state set_submodule share_memory state_dict to to_empty train training type ' +
+    'xpu zero_grad ' +
+    'False None True and as assert async await break class continue def del elif else except finally for from global if import in is ' +
+    'lambda nonlocal not or pass raise return try while with yield'
+  ).split(' '),
+);
+
 /** Collects the code and the weights of a model's module. */
 export class PythonCode {
   /** Lines of `__init__`. */
@@ -22,7 +37,8 @@ export class PythonCode {
   attribute(layer: object, name: string): string {
     const known = this.#names.get(layer);
     if (known !== undefined) return known;
-    const base = pythonName(name);
+    const plain = pythonName(name);
+    const base = reserved.has(plain) ? `${plain}_` : plain;
     let unique = base;
     for (let i = 1; this.#taken.has(unique); i += 1) unique = `${base}_${i}`;
     this.#taken.add(unique);

@@ -33,12 +33,14 @@ const globalPool =
   };
 
 const upSampling: ConvertToPython = (context) => {
-  const { x, config, layer } = context;
-  if ((layer as unknown as { interpolation?: string }).interpolation === 'bilinear') {
-    throw context.refuse('PyTorch aligns the pixels of its bilinear interpolation differently');
-  }
+  const { code, x, config, layer } = context;
   const [rows, columns] = perAxis(config.size, 2);
   const start = config.dataFormat === 'channelsFirst' ? 2 : 1;
+  if ((layer as unknown as { interpolation?: string }).interpolation === 'bilinear') {
+    // PyTorch's own interpolation takes the centers of pixels for their positions, TensorFlow.js their corners.
+    const apply = code.library('upsample_linear');
+    return `${apply}(${apply}(${x}, ${rows}, ${start}), ${columns}, ${start + 1})`;
+  }
   return `${x}.repeat_interleave(${rows}, ${start}).repeat_interleave(${columns}, ${start + 1})`;
 };
 
