@@ -8,7 +8,6 @@ import { readPredictions } from '../../src-main/rpc/runs/predictions.ts';
 import { predictRun } from '../../src-main/predictions/predict-run.ts';
 import { expectKeptAmong } from './expect-predicted.ts';
 import { metricValues, projectFolder, train, useHub } from './harness.ts';
-import { expectSameAsOnnx } from './onnx.ts';
 
 const { hub } = useHub();
 
@@ -44,21 +43,6 @@ describe('a table with categories and missing values', () => {
     };
     await expect(predictRun(wrong)).rejects.toThrow('has no column "port"');
     await expect(predictRun({ ...wrong, output })).rejects.toThrow('exists. Choose another file');
-    const feeds = {
-      fare: { shape: [2, 1], data: Float64Array.of(7.25, 71.3) },
-      age: { shape: [2, 1], data: Float64Array.of(22, NaN) },
-      port: { shape: [2, 1], data: ['S', 'unknown'] },
-      alone: { shape: [2, 1], data: Float64Array.of(1, 0) },
-      // 10 April 1912, in days since 1970.
-      boarded: { shape: [2, 1], data: Float64Array.of(-21_085, -21_085) },
-    };
-    const boarded = '1912-04-10';
-    const rows = [
-      { fare: 7.25, age: 22, port: 'S', alone: true, boarded },
-      { fare: 71.3, age: null, port: 'unknown', alone: false, boarded },
-    ];
-    const outputs = await expectSameAsOnnx(folder, feeds, { rows });
-    expect(outputs.sort()).toEqual(['entropy', 'mean', 'members', 'mutual_information']);
     await expectPagePredicts(record.id, folder, input);
     await expectOwnSamples(record.id, folder, input);
   });

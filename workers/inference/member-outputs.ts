@@ -100,7 +100,9 @@ async function predictBatch(
     return { predicted, features: withFeatures ? [featureRows(outputs)] : [] };
   });
   const [found, [rows = null]] = await Promise.all([
-    Promise.all(predicted.map(async (tensors) => ({ outputs: await arraysOf(tensors), width: tensors[0].shape.at(-1) ?? 1 }))),
+    Promise.all(
+      predicted.map(async (tensors) => ({ outputs: await arraysOf(tensors), width: tensors[0].shape.at(-1) ?? 1 })),
+    ),
     arraysOf(features),
   ]);
   tf.dispose({ predicted, features });

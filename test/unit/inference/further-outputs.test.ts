@@ -148,6 +148,7 @@ describe('rows of predictions', () => {
         entropy: Float64Array.from(own),
         mutualInformation: Float64Array.from(own),
         judgement: null,
+        sets: null,
         further,
       }) as unknown as EnsemblePredictions;
     const found = values(1, [1, 2], { steps: values(2, [1, 2, 3, 4]) });
