@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { batchEnsemble, mimo, tf } from '../../../workers/index.ts';
@@ -55,6 +56,8 @@ async function expectUnrolled(model: LayersModel, x: Tensor): Promise<LayersMode
   return members;
 }
 
+/** Members, channels: also one, and three. */
+const sizes = fc.integer({ min: 1, max: 4 });
 const normal = (...shape: number[]): Tensor => tf.randomNormal(shape, 0, 1, 'float32', 4);
 
 /** A convolutional network of BatchEnsemble. */
@@ -133,6 +136,30 @@ describe('an unrolled member', () => {
 });
 
 describe('layers of BatchEnsemble', () => {
+  it('have the kernel W ∘ (r sᵀ) for each member, for all sizes', () =>
+    fc.assert(
+      fc.property(sizes, sizes, sizes, fc.integer({ min: 0, max: 5 }), (members, inputs, units, samples) => {
+        const layer = batchEnsemble({ members }).dense({ units, inputShape: [inputs] });
+        disturb(tf.sequential({ layers: [layer] }));
+        const [w, b, r, s] = layer.getWeights().map((weight) => weight.arraySync() as number[][]);
+        const x = normal(members * samples, inputs);
+        const rows = x.arraySync() as number[][];
+        const found = (layer.apply(x) as Tensor).arraySync() as number[][];
+        expect(found).toHaveLength(members * samples);
+        found.forEach((row, at) => {
+          const m = Math.floor(at / samples);
+          row.forEach((value, o) => {
+            const terms = rows[at].map((input, i) => input * w[i][o] * r[m][i] * s[m][o]);
+            expect(value).toBeCloseTo(
+              terms.reduce((sum, term) => sum + term, b[m][o]),
+              4,
+            );
+          });
+        });
+      }),
+      { seed: 6, numRuns: 40 },
+    ));
+
   it('begin with random signs, or with the values of another initializer', () => {
     const layer = batchEnsemble({ members: 4 }).dense({ units: 30, inputShape: [50] });
     tf.sequential({ layers: [layer] });
