@@ -36,6 +36,36 @@ describe('the answer for a sample', () => {
     expect(answerAt(columns, 0).isOutside).toBe(false);
   });
 
+  it('has the further outputs of a model under their names, each with its members', () => {
+    const further = [
+      ...columns,
+      number('distance/mean', 2, 5),
+      number('distance/epistemic', 1, 0),
+      number('distance/member_0_mean', 1, 5),
+      number('distance/member_3_mean', 3, 5),
+      number('late/probability_yes', 0.5, 0.5),
+      number('late/member_0_probability_yes', 0.5, 0.5),
+    ];
+    const { quantities, facts } = answerAt(further, 0);
+    expect(quantities.map(({ name, isProbability }) => [name, isProbability])).toEqual([
+      ['my_cat', true],
+      ['dog', true],
+      ['distance: mean', false],
+      ['late: yes', true],
+    ]);
+    expect(quantities[2].members).toEqual([
+      { rank: 0, value: 1 },
+      { rank: 3, value: 3 },
+    ]);
+    expect(facts.map(({ name }) => name)).toEqual(['class', 'mutual information', 'distance: epistemic']);
+    expect(shownColumns(further).map(({ name }) => name)).not.toContain('distance/member_0_mean');
+  });
+
+  it('takes a slash in the name of a class for a part of the name', () => {
+    const { quantities } = answerAt([number('probability_a/b', 1), number('member_0_probability_a/b', 1)], 0);
+    expect(quantities.map(({ name }) => name)).toEqual(['a/b']);
+  });
+
   it('has the 12 most probable of many classes', () => {
     const many = Array.from({ length: 15 }, (_, k) => [
       number(`probability_${k}`, k / 105),

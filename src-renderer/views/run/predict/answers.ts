@@ -24,7 +24,12 @@ export interface SampleAnswer {
   isWithheld: boolean;
 }
 
-const memberColumn = /^member_(\d+)_(.+)$/s;
+const memberColumn = /^([A-Za-z][\w-]*\/)?member_(\d+)_(.+)$/s;
+/** A further output of the models, whose columns begin with its name: `distance/mean`. */
+const ofOutput = /^([A-Za-z][\w-]*)\/(.+)$/s;
+/** Columns whose name ends in that of a class, label or target, which may have a slash too. */
+const ofName =
+  /^(probability|entropy|mutual_information|mean|standard_deviation|aleatoric|epistemic|lower|upper|quantile)_/;
 const probability = 'probability_';
 /** More classes or labels than these are left out, the least probable first. */
 const shownQuantities = 12;
@@ -35,14 +40,18 @@ const judgements = ['outside', 'withheld'];
 export function answerAt(columns: readonly PredictionColumn[], row: number): SampleAnswer {
   const members = columns.flatMap((column) => memberPart(column, row));
   const own = columns.filter(({ name }) => !memberColumn.test(name));
-  const quantities = own.flatMap((column): Quantity[] => {
-    const { name } = column;
-    const values = members.filter(({ of }) => of === name);
+  const quantities = own.flatMap((column): { output: string | null; quantity: Quantity }[] => {
+    const values = members.filter(({ of }) => of === column.name);
     if (column.type !== 'number' || values.length === 0) return [];
+    const { output, own: name } = partsOf(column.name);
     const isProbability = name.startsWith(probability);
-    return [{ name: titleOf(name), isProbability, ensemble: column.values[row], members: values.map(withoutName) }];
+    const about = { name: titleOf(column.name), isProbability, ensemble: column.values[row] };
+    return [{ output, quantity: { ...about, members: values.map(withoutName) } }];
   });
-  const shown = quantities.every(({ isProbability }) => isProbability) ? mostProbable(quantities) : quantities;
+  const shown = outputsOf(own).flatMap((output) => {
+    const ofThis = quantities.flatMap((one) => (one.output === output ? one.quantity : []));
+    return ofThis.every(({ isProbability }) => isProbability) ? mostProbable(ofThis) : ofThis;
+  });
   return {
     quantities: shown,
     hidden: quantities.length - shown.length,
@@ -57,7 +66,7 @@ export function answerAt(columns: readonly PredictionColumn[], row: number): Sam
 /** The columns of a table of answers: those of the ensemble, without the probability of each class where there are many. */
 export function shownColumns(columns: readonly PredictionColumn[]): PredictionColumn[] {
   const own = columns.filter(({ name }) => !memberColumn.test(name));
-  return own.length <= 2 * shownQuantities ? own : own.filter(({ name }) => !name.startsWith(probability));
+  return own.length <= 2 * shownQuantities ? own : own.filter(({ name }) => !partsOf(name).own.startsWith(probability));
 }
 
 /** A value as a cell of a table. */
@@ -67,8 +76,13 @@ export function textAt(column: PredictionColumn, row: number): string {
   return formatValue(column.values[row]);
 }
 
-/** `probability_cat` as `cat`, `mutual_information` as `mutual information`. The names of classes and targets stay as they are. */
-export function titleOf(name: string): string {
+/**
+ * `probability_cat` as `cat`, `mutual_information` as `mutual information`, `distance/mean` as `distance: mean`. The names of classes and targets
+ * stay as they are.
+ */
+export function titleOf(column: string): string {
+  const { output, own: name } = partsOf(column);
+  if (output !== null) return `${output}: ${titleOf(name)}`;
   if (name.startsWith(probability)) return name.slice(probability.length);
   const known = ['standard_deviation', 'mutual_information', 'outside_score'].find((own) => name.startsWith(own));
   return known === undefined ? name : known.replace('_', ' ') + name.slice(known.length);
@@ -83,8 +97,19 @@ export function placesOf({ isProbability, ensemble, members }: Quantity): (value
 }
 
 function memberPart(column: PredictionColumn, row: number): { of: string; rank: number; value: number }[] {
-  const [, rank, of] = memberColumn.exec(column.name) ?? [];
-  return of === undefined || column.type !== 'number' ? [] : [{ of, rank: Number(rank), value: column.values[row] }];
+  const [, output = '', rank, of] = memberColumn.exec(column.name) ?? [];
+  if (of === undefined || column.type !== 'number') return [];
+  return [{ of: `${output}${of}`, rank: Number(rank), value: column.values[row] }];
+}
+
+/** The output of a column, null for the main one, and the column's name without it. */
+function partsOf(column: string): { output: string | null; own: string } {
+  const [, output = null, own = column] = (ofName.test(column) ? null : ofOutput.exec(column)) ?? [];
+  return { output, own };
+}
+
+function outputsOf(columns: readonly PredictionColumn[]): (string | null)[] {
+  return [...new Set(columns.map(({ name }) => partsOf(name).output))];
 }
 
 function withoutName({ rank, value }: { rank: number; value: number }) {
