@@ -85,8 +85,8 @@ async function ask(
       ? await askProcess<PredictReply>({ entry: predictEntry, args: [], grant, ...(device && { device }), ...question })
       : await predictor.ask(opened, question);
   if (reply.type === 'predicted') {
-    const { rows, set, warnings, first } = reply;
-    return { rows, set, warnings, first };
+    const { rows, set, warnings, first, inputs } = reply;
+    return { rows, set, warnings, first, inputs };
   }
   throw new Error(reply.type === 'failed' ? reply.message : 'The process ended while it predicted.');
 }

@@ -3,7 +3,11 @@ import { controlSchema } from '../../core/protocol/run/messages.ts';
 import { checkpointKeySchema, setRequestSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { forkPointNameSchema, forkRequestSchema } from '../../core/protocol/pages/fork-views.ts';
 import { exportRequestSchema, seriesRequestSchema } from '../../core/protocol/pages/run-data.ts';
-import { sampleFileSchema } from '../../core/protocol/pages/new-samples.ts';
+import {
+  samplesToPredictSchema,
+  uploadPartSchema,
+  uploadRequestSchema,
+} from '../../core/protocol/pages/new-samples.ts';
 import { inputsRequestSchema } from '../../core/ensemble/sample-inputs.ts';
 import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
 import { runQuerySchema } from '../../core/protocol/pages/run-list.ts';
@@ -60,7 +64,10 @@ const argumentSchemas = {
   predictionNames: z.tuple([id]),
   sampleInputs: z.tuple([id, inputsRequestSchema]),
   sampleForm: z.tuple([id]),
-  predictSamples: z.tuple([id, sampleFileSchema]),
+  openUpload: z.tuple([uploadRequestSchema]),
+  sendPart: z.tuple([z.uuid(), uploadPartSchema]),
+  dropUpload: z.tuple([z.uuid()]),
+  predictSamples: z.tuple([id, samplesToPredictSchema]),
   postprocessing: z.tuple([id]),
   exportRun: z.tuple([id, exportRequestSchema]),
   reportRun: z.tuple([id]),

@@ -1,3 +1,4 @@
+import type { SampleFile, SamplePredictions } from '../../core/protocol/pages/new-samples.ts';
 import type { ExportResult } from '../../core/protocol/pages/run-data.ts';
 import type { Health, HubApi, PageRole } from '../../core/protocol/pages/rpc.ts';
 import type { RunRequest } from '../../core/protocol/pages/project-views.ts';
@@ -29,6 +30,7 @@ import { RunList } from './runs/run-list.ts';
 import { viewRun } from './runs/run-views.ts';
 import { readSeries } from './runs/series.ts';
 import { Trash } from './runs/trash.ts';
+import type { SentSamples, Uploads } from './runs/uploads.ts';
 
 export interface ServiceOptions {
   frontEnd: Health['frontEnd'];
@@ -38,6 +40,12 @@ export interface ServiceOptions {
   watchLinks: WatchLinks | null;
   /** Called for errors outside of calls. */
   onError: (error: unknown) => void;
+}
+
+/** What the hub keeps for one page until it leaves. */
+interface OfPage {
+  watches: PageWatches;
+  uploads: Uploads;
 }
 
 /** The links that let others watch runs. */
@@ -99,11 +107,13 @@ export class HubService {
   connect(wire: PageWire, role: PageRole): () => void {
     const { onError } = this.#options;
     const watches = new PageWatches(this.#parts.feed, (id, updates) => page.runUpdates(id, updates).catch(onError));
-    const page: PageMethods = connectPage(wire, this.#api(watches, role), role);
+    const uploads = this.#newSamples.uploads();
+    const page: PageMethods = connectPage(wire, this.#api({ watches, uploads }, role), role);
     const unsubscribe = this.#runs.subscribe((change) => void page.runsChanged(change).catch(onError));
     return () => {
       unsubscribe();
       watches.close().catch(onError);
+      uploads.close().catch(onError);
       page.$close();
     };
   }
@@ -118,7 +128,7 @@ export class HubService {
     await this.#trash.close();
   }
 
-  #api(watches: PageWatches, role: PageRole): HubApi {
+  #api({ watches, uploads }: OfPage, role: PageRole): HubApi {
     const { hub, live, feed } = this.#parts;
     return {
       ...sessionMethods(role, this.#options.watchLinks),
@@ -149,7 +159,7 @@ export class HubService {
       checkpoints: (id) => listCheckpoints(this.#parts, id),
       pinCheckpoints: (id, request) => pinCheckpoints(this.#parts, id, request),
       deleteCheckpoints: (id, { checkpoints }) => deleteCheckpoints(this.#parts, this.#trash, id, checkpoints),
-      ...this.#predictionMethods(),
+      ...this.#predictionMethods(uploads),
       exportRun: (id, request) => this.#linked(writeExport(this.#parts, id, request)),
       reportRun: (id) => this.#linked(exportReport(this.#parts, id)),
       watch: (id) => watches.watch(id),
@@ -157,14 +167,17 @@ export class HubService {
     };
   }
 
-  #predictionMethods() {
+  #predictionMethods(uploads: Uploads) {
     return {
       evaluateSet: (id, request) => this.#evaluations.evaluate(id, request),
       predictions: (id, request) => readPredictions(this.#parts, id, request),
       predictionNames: (id) => listPredictions(this.#parts, id),
       sampleInputs: async (id, request) => this.#ownSamples.read((await this.#parts.hub.find(id)).folder, request),
       sampleForm: (id) => this.#newSamples.form(id),
-      predictSamples: (id, file) => this.#newSamples.predict(id, file),
+      openUpload: (request) => uploads.open(request),
+      sendPart: (upload, part) => uploads.append(upload, part),
+      dropUpload: (upload) => uploads.drop(upload),
+      predictSamples: (id, samples) => this.#predict(id, 'upload' in samples ? uploads.take(samples.upload) : samples),
       postprocessing: (id) => readPostprocessing(this.#parts, id),
     } satisfies Partial<HubApi>;
   }
@@ -191,6 +204,11 @@ export class HubService {
     if (detach) await startDetached({ kind: 'start', folder: planned.folder, planned });
     else await live.start(planned);
     return { id: planned.id };
+  }
+
+  async #predict(id: string, samples: SampleFile | Promise<SentSamples>): Promise<SamplePredictions> {
+    const { csv, ...answer } = await this.#newSamples.predict(id, await samples);
+    return { ...answer, csv: csv instanceof Uint8Array ? csv : await this.#linked(Promise.resolve(csv)) };
   }
 
   async #linked(writing: Promise<WrittenExport>): Promise<ExportResult> {

@@ -29,6 +29,7 @@ const answer = (rows: number): SamplePredictions => ({
     number('member_0_mean', 2, 7.5),
     number('member_1_mean', 4, 8.5),
   ],
+  inputs: [1, 2].map((age) => [{ kind: 'row', name: null, fields: [{ name: 'age', value: age }], hidden: 0 }]),
   csv: new TextEncoder().encode('mean\n3\n'),
   warnings: ['The project has changed.'],
 });
@@ -78,7 +79,32 @@ describe('the tab Predict', () => {
     await flushPromises();
     const cells = wrapper.findAll('.answer tbody tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
     expect(cells).toEqual([['mean', '8', '', '7.500', '8.500']]);
+    expect(wrapper.findAll('.answer .input-parts dt, .answer .input-parts dd').map((cell) => cell.text())).toEqual([
+      'age',
+      '2',
+    ]);
     expect(wrapper.text()).not.toContain('outside the training data');
+  });
+
+  it('shows how much of a large file was sent, until it is cancelled', async () => {
+    const parts = Promise.withResolvers<void>();
+    const { wrapper, calls } = await open({
+      openUpload: () => 'upload-1',
+      sendPart: (_upload, part) => (part[0] === 0 ? undefined : parts.promise),
+    });
+    const input = wrapper.get<HTMLInputElement>('input[type=file]');
+    const file = new File([new Uint8Array(1_000_000), Uint8Array.of(1), new Uint8Array(999_999)], 'rows.csv');
+    Object.defineProperty(input.element, 'files', { value: { item: () => file } });
+    await input.trigger('change');
+    await expect.poll(() => wrapper.find('progress').exists()).toBe(true);
+    expect(wrapper.get('.sending').text()).toContain('50 %');
+    buttonNamed('Cancel').click();
+    parts.resolve();
+    await expect
+      .poll(() => wrapper.find('[role=alert]').exists() && wrapper.get('[role=alert]').text())
+      .toBe('Sending was cancelled. Nothing was predicted.');
+    expect(calls.at(-1)).toEqual(['dropUpload', 'upload-1']);
+    expect(wrapper.find('progress').exists()).toBe(false);
   });
 
   it("shows the hub's reason", async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -32,7 +33,7 @@ describe('a table with categories and missing values', () => {
     const output = join(folder, 'predicted.jsonl');
     const input = join(projectFolder('passengers'), 'passengers.csv');
     const report = await predictRun({ folder, input, output, format: 'jsonl', set: 'final', withMembers: true });
-    expect(report).toEqual({ rows: 40, set: 'final', warnings: [], first: [] });
+    expect(report).toEqual({ rows: 40, set: 'final', warnings: [], first: [], inputs: [] });
     await expectKeptAmong(output, folder, 'test', ['first', 'second', 'third']);
     await writeFile(join(folder, 'wrong.csv'), 'fare,age\n1,2\n');
     const wrong = {
@@ -65,7 +66,24 @@ async function expectPagePredicts(id: string, folder: string, input: string): Pr
   const answer = await samples.predict(id, { ending: 'csv', bytes: new Uint8Array(await readFile(input)) });
   expect(answer).toMatchObject({ set: 'ensemble-best', rows: 40, warnings: [] });
   const written = await readFile(output, 'utf8');
+  if (!(answer.csv instanceof Uint8Array)) expect.fail('A small answer was not sent to the page.');
   expect(new TextDecoder().decode(answer.csv)).toBe(written);
+  expect(answer.inputs).toHaveLength(40);
+  const [fare, age, port, , boarded] = readFileSync(input, 'utf8').split('\n')[2].split(',');
+  expect(answer.inputs[1]).toEqual([
+    {
+      kind: 'row',
+      name: null,
+      hidden: 0,
+      fields: [
+        { name: 'fare', value: Number(fare) },
+        { name: 'age', value: Number(age) },
+        { name: 'port', value: port === '' ? null : port },
+        { name: 'alone', value: 'false' },
+        { name: 'boarded', value: boarded.slice(0, 16).replace('T', ' ') },
+      ],
+    },
+  ]);
   const lines = written.trimEnd().split('\n');
   expect(answer.first.map(({ name }) => name).join(',')).toBe(lines[0]);
   // Files have 9 significant digits.

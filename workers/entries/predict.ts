@@ -9,8 +9,10 @@ import {
   type PredictTask,
   predictTaskSchema,
 } from '../../core/protocol/run/checkpoint-tasks.ts';
+import type { InputPart } from '../../core/ensemble/sample-inputs.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { predictFile } from '../inference/predict-file.ts';
+import { blockInputs } from '../inference/shown/block-inputs.ts';
 import { SampleReader } from '../inference/shown/sample-reader.ts';
 import { startBackend } from '../backends/backend.ts';
 import { type OpenedSource, openSource } from '../project/open-source.ts';
@@ -35,6 +37,7 @@ async function predict(task: PredictTask): Promise<PredictReply> {
   await stat(input);
   const { ensemble, models } = await openOnce(task);
   let first: PredictionColumn[] = [];
+  let inputs: InputPart[][] = [];
   const rows = await predictFile(ensemble, {
     input,
     output,
@@ -42,10 +45,21 @@ async function predict(task: PredictTask): Promise<PredictReply> {
     withMembers,
     tableInputs:
       models === null || source === null || source.projectRefusal !== null ? null : () => tableInputsOf(models, source),
-    firstBlock: (columns) => (first = firstRows === 0 ? [] : columns.map((column) => headOf(column, firstRows))),
+    firstBlock: async (columns, block, positions) => {
+      if (firstRows === 0) return;
+      first = columns.map((column) => headOf(column, firstRows));
+      inputs = await blockInputs(block, Math.ceil(firstRows / positions));
+    },
     progress: (done) => tell({ type: 'progress', rows: done }),
   });
-  return { type: 'predicted', rows, set: ensemble.description.set, warnings: models?.warnings ?? [], first };
+  return {
+    type: 'predicted',
+    rows,
+    set: ensemble.description.set,
+    warnings: models?.warnings ?? [],
+    first,
+    inputs,
+  };
 }
 
 /** After a failure the next task tries again. */

@@ -13,8 +13,8 @@ export interface PredictFileOptions {
   withMembers: boolean;
   /** Turns blocks of a table into inputs where the run kept no step for these; null: columns are features. */
   tableInputs?: (() => Promise<TableInputs | null>) | null;
-  /** Called with the columns of the first block. */
-  firstBlock?: (columns: PredictionColumn[]) => void;
+  /** Called with the columns of the first block, its inputs, and the rows that each sample has. */
+  firstBlock?: (columns: PredictionColumn[], block: InputBlock, positions: number) => Promise<void>;
   /** Called after each block. @param rows that were written so far */
   progress?: (rows: number) => void;
 }
@@ -33,7 +33,7 @@ export async function predictFile(ensemble: Ensemble, options: PredictFileOption
     const positions = positionsOfRows(found);
     const samples = (found.samples / found.positions) * positions;
     const places = placeColumns(block, { samples, positions }, rows / positions);
-    if (rows === 0) firstBlock?.([...places, ...columns]);
+    if (rows === 0) await firstBlock?.([...places, ...columns], block, positions);
     await writer.write([...places, ...columns]);
     rows += samples;
     progress?.(rows);

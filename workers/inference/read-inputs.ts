@@ -17,6 +17,8 @@ export interface InputBlock {
   input: EnsembleInput;
   /** Paths of images, relative to their folder. */
   files?: string[];
+  /** The table that the input was made of. */
+  table?: Table;
 }
 
 /** Turns a block of a table into inputs of the model, as a project's `inputs` does. */
@@ -42,7 +44,7 @@ export async function* readInputs(
   const isFitted = Object.keys(types).length > 0;
   const own = isFitted ? null : ((await tableInputs?.()) ?? null);
   for await (const table of tableBlocks(path, { types: isFitted ? types : null })) {
-    yield { input: own === null ? { table } : await own(table) };
+    yield { input: own === null ? { table } : await own(table), table };
   }
 }
 

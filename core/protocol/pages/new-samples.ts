@@ -1,10 +1,16 @@
 import { z } from 'zod';
 import type { PredictionColumn } from '../../ensemble/columns.ts';
+import type { InputPart } from '../../ensemble/sample-inputs.ts';
+import type { ExportResult } from './run-data.ts';
 
 /** What a page sends to have new samples predicted, and what it gets. */
 
-/** A page's call may have 1 MiB. */
+/** Bytes of samples in one call: a page's call may have 1 MiB. A larger file is sent in parts. */
 export const maximumSampleBytes = 1_000_000;
+/** A larger file is predicted from a terminal, which needs no copy of it. */
+export const maximumUploadBytes = 2 ** 30;
+/** Predictions of more bytes are not sent to the page, but saved as an export. */
+export const maximumAnswerBytes = 8_000_000;
 /** Rows that a page shows. All are in the CSV file. */
 export const shownSampleRows = 100;
 
@@ -14,17 +20,30 @@ export const imageEndings = ['png', 'jpg', 'jpeg', 'webp', 'tif', 'tiff'] as con
 export const sampleEndings = ['csv', 'tsv', 'jsonl', 'ndjson', 'txt', 'npy', ...imageEndings] as const;
 export type SampleEnding = (typeof sampleEndings)[number];
 
+const sentBytes = z
+  .instanceof(Uint8Array)
+  .refine(({ length }) => length > 0 && length <= maximumSampleBytes, `it must have 1 to ${maximumSampleBytes} bytes`);
+
 export const sampleFileSchema = z.strictObject({
   ending: z.enum(sampleEndings),
-  bytes: z
-    .instanceof(Uint8Array)
-    .refine(
-      ({ length }) => length > 0 && length <= maximumSampleBytes,
-      `it must have 1 to ${maximumSampleBytes} bytes`,
-    ),
+  bytes: sentBytes,
 });
 /** A file of samples, or one image. */
 export type SampleFile = z.output<typeof sampleFileSchema>;
+
+export const uploadRequestSchema = z.strictObject({
+  ending: z.enum(sampleEndings),
+  bytes: z.int().min(1).max(maximumUploadBytes),
+});
+/** A file that a page is about to send in parts. */
+export type UploadRequest = z.output<typeof uploadRequestSchema>;
+
+/** A part of it. */
+export const uploadPartSchema = sentBytes;
+
+/** What to predict: a file, or the name of a file that was sent in parts. */
+export const samplesToPredictSchema = z.union([sampleFileSchema, z.strictObject({ upload: z.uuid() })]);
+export type SamplesToPredict = z.output<typeof samplesToPredictSchema>;
 
 /** A column that a row of samples has. */
 export interface SampleField {
@@ -54,8 +73,10 @@ export interface SamplePredictions {
   rows: number;
   /** The first rows, with the columns of each member (`member_<rank>_...`). */
   first: PredictionColumn[];
-  /** All rows. */
-  csv: Uint8Array;
+  /** What the model got for each of these samples; empty where that cannot be shown. */
+  inputs: InputPart[][];
+  /** All rows, or where they were saved because they are too many for a page. */
+  csv: Uint8Array | ExportResult;
   /** Possible differences from the time when the run trained. */
   warnings: string[];
 }

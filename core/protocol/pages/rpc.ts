@@ -5,7 +5,7 @@ import type { CheckpointKey, SetEvaluationResult, SetRequest } from '../run/chec
 import type { controlSchema } from '../run/messages.ts';
 import type { ForkPoint } from '../history/fork.ts';
 import type { ForkRequest, ForkStart } from './fork-views.ts';
-import type { SampleFile, SampleForm, SamplePredictions } from './new-samples.ts';
+import type { SampleForm, SamplePredictions, SamplesToPredict, UploadRequest } from './new-samples.ts';
 import type { InputsRequest, SampleInputs } from '../../ensemble/sample-inputs.ts';
 import type { DescribedProject, ProjectCard, RunPreview, RunRequest, TrustedFolder } from './project-views.ts';
 import type {
@@ -116,8 +116,14 @@ export interface HubApi {
   sampleInputs(id: string, request: InputsRequest): Promise<SampleInputs>;
   /** What new samples for the ensemble of a run have. @throws if the members have no checkpoints of one name */
   sampleForm(id: string): Promise<SampleForm>;
+  /** Announces a file that is too large for one call. @returns the name under which its parts follow */
+  openUpload(request: UploadRequest): Promise<string>;
+  /** Sends the next part of a file. */
+  sendPart(upload: string, part: Uint8Array): Promise<void>;
+  /** Removes what was sent of a file. The hub does so too when the connection ends. */
+  dropUpload(upload: string): Promise<void>;
   /** Predicts new samples with the ensemble of a run, in a worker. @throws if the samples do not fit */
-  predictSamples(id: string, file: SampleFile): Promise<SamplePredictions>;
+  predictSamples(id: string, samples: SamplesToPredict): Promise<SamplePredictions>;
   /** What `tutti calibrate` fitted for the sets of a run. */
   postprocessing(id: string): Promise<Postprocessing[]>;
   /** Writes an export in Tutti's home. Returns its path, and in the browser a link to download it. */

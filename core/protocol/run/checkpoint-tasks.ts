@@ -4,7 +4,7 @@ import { ensembleSchema } from '../../ensemble/schema.ts';
 import type { Postprocessing } from '../../postprocessing/schema.ts';
 import { postprocessingRequestSchema } from '../../postprocessing/request.ts';
 import { blasSchema } from '../machine/blas.ts';
-import { inputsRequestSchema, type SampleInputs } from '../../ensemble/sample-inputs.ts';
+import { type InputPart, inputsRequestSchema, type SampleInputs } from '../../ensemble/sample-inputs.ts';
 import { runConfigSchema } from './config.ts';
 import { type PartCriterion, partMethods } from './parts.ts';
 import type { EvaluatedSet } from './record.ts';
@@ -135,7 +135,15 @@ export type PredictTask = z.output<typeof predictTaskSchema>;
 
 export type PredictReply =
   | { type: 'progress'; rows: number }
-  | { type: 'predicted'; rows: number; set: string; warnings: string[]; first: PredictionColumn[] }
+  | {
+      type: 'predicted';
+      rows: number;
+      set: string;
+      warnings: string[];
+      first: PredictionColumn[];
+      /** The inputs of the samples in these first rows. */
+      inputs: InputPart[][];
+    }
   | { type: 'failed'; message: string; stack: string };
 
 /** Another task of that process: to read inputs of the run's own samples, with the project's code. */

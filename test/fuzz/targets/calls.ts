@@ -93,6 +93,9 @@ const examples: [method: string, args: unknown[]][] = [
   ['deleteCheckpoints', [id, { checkpoints: [{ rank: 0, name: 'final' }] }]],
   ['predictions', [id, { split: 'test', name: 'best' }]], ['predictionNames', [id]], ['postprocessing', [id]], ['sampleForm', [id]],
   ['sampleInputs', [id, { split: 'validation', samples: [0, 1] }]],
+  ['openUpload', [{ ending: 'csv', bytes: 9 }]], ['sendPart', ['c2d29867-3d0b-4497-9191-18a9d8ee7830', '1,2']],
+  ['dropUpload', ['c2d29867-3d0b-4497-9191-18a9d8ee7830']],
+  ['predictSamples', [id, { upload: 'c2d29867-3d0b-4497-9191-18a9d8ee7830' }]],
   ['predictSamples', [id, { ending: 'csv', bytes: '1,2' }]], ['reportRun', [id]],
   ['exportRun', [id, { formats: ['csv'], checkpoints: null }]], ['watch', [id]], ['unwatch', [id]], ['health', ['x']], ['openFolder', ['x']],
 ]; // prettier-ignore

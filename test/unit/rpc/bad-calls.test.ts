@@ -28,6 +28,9 @@ describe('invalid calls', () => {
     ['samples of no bytes', 'predictSamples', ['run-1', { ending: 'csv', bytes: new Uint8Array(0) }]],
     ['samples as text', 'predictSamples', ['run-1', { ending: 'csv', bytes: 'a,b' }]],
     ['too many samples', 'predictSamples', ['run-1', { ending: 'csv', bytes: new Uint8Array(1_000_001) }]],
+    ['a file of too many bytes', 'openUpload', [{ ending: 'csv', bytes: 2 ** 30 + 1 }]],
+    ['a part of an upload that is a path', 'sendPart', ['../../x', Uint8Array.of(1)]],
+    ['the samples of a path', 'predictSamples', ['run-1', { upload: '../../x' }]],
     ['inputs of a sample before the first', 'sampleInputs', ['run-1', { split: 'test', samples: [-1] }]],
     [
       'inputs of too many samples',

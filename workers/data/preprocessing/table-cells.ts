@@ -1,5 +1,7 @@
 import type { ShownField } from '../../../core/ensemble/sample-inputs.ts';
 import type { ColumnStep, TableStep } from '../../../core/preprocessing/schema.ts';
+import type { Column } from '../tables/columns.ts';
+import type { Table } from '../tables/table.ts';
 import { widthOf } from './table-features.ts';
 
 const msPerDay = 86_400_000;
@@ -29,12 +31,27 @@ function cellOf(step: ColumnStep, own: readonly number[]): string | number {
   }
   const value = Number((step.mean + step.std * own[0]).toPrecision(keptDigits));
   if (step.type === 'boolean') return value === 1 ? 'true' : 'false';
-  return step.type === 'date' ? dateOf(step, own[0]) : value;
+  return step.type === 'date' ? dateOf(step.mean + step.std * own[0]) : value;
+}
+
+/** The cells of some rows of a table, as a person reads them. */
+export function rowsOfTable({ columns, length }: Table, rows: number): ShownField[][] {
+  return Array.from({ length: Math.min(rows, length) }, (_, row) =>
+    columns.map((column) => ({ name: column.name, value: valueAt(column, row) })),
+  );
+}
+
+function valueAt({ type, values }: Column, row: number): string | number | null {
+  const value = values[row];
+  if (value === null || typeof value === 'string') return value;
+  if (Number.isNaN(value)) return null;
+  if (type === 'boolean') return value === 1 ? 'true' : 'false';
+  return type === 'date' ? dateOf(value) : value;
 }
 
 /** Days since 1970-01-01 UTC as a date, to the minute. */
-function dateOf({ mean, std }: { mean: number; std: number }, feature: number): string {
-  const minutes = Math.round((mean + std * feature) * 1440);
+function dateOf(days: number): string {
+  const minutes = Math.round(days * 1440);
   const time = new Date((minutes / 1440) * msPerDay);
   if (Number.isNaN(time.getTime())) return 'no date';
   const text = time.toISOString();

@@ -53,7 +53,8 @@ function textPart(input: string | null, ids: Field['values'], preprocessing: Pre
   return { kind: 'text', name: column.name, text: new Tokenizer(column.tokenizer).decode(ids) };
 }
 
-async function valuesPart(name: string | null, { shape, values }: Field): Promise<InputPart> {
+/** Values as an image, a series or numbers, by their shape. */
+export async function valuesPart(name: string | null, { shape, values }: Field): Promise<InputPart> {
   const numbers = values instanceof Int32Array ? Float32Array.from(values) : values;
   const image = imageSizeOf(shape, values);
   if (image !== null) return imagePart(name, numbers, image);
@@ -78,7 +79,8 @@ function imageSizeOf(shape: readonly number[], values: Field['values']) {
   return null;
 }
 
-function rowPart(name: string | null, fields: readonly ShownField[]): InputPart {
+/** A row without the fields that are too many to be shown. */
+export function rowPart(name: string | null, fields: readonly ShownField[]): InputPart {
   const shown = fields.slice(0, maximumFields);
   return { kind: 'row', name, fields: shown, hidden: fields.length - shown.length };
 }

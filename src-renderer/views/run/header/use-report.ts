@@ -1,4 +1,5 @@
 import { type Ref, ref } from 'vue';
+import type { ExportResult } from '../../../../core/protocol/pages/run-data.ts';
 import { downloadFrom } from '../../../charts/frame/download.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';
@@ -18,12 +19,16 @@ export function useReport(id: string): ReportDownload {
   async function save(): Promise<void> {
     isWriting.value = true;
     await toasts.attempt(async () => {
-      const { path, link } = await hub.reportRun(id);
-      if (link === null) await window.tutti?.saveFile(path);
-      else downloadFrom(link);
+      await saveExport(await hub.reportRun(id));
     });
     isWriting.value = false;
   }
 
   return { isWriting, save };
+}
+
+/** Downloads a file that the hub wrote, or lets the user of the desktop app choose its place. */
+export async function saveExport({ path, link }: Pick<ExportResult, 'path' | 'link'>): Promise<void> {
+  if (link === null) await window.tutti?.saveFile(path);
+  else downloadFrom(link);
 }

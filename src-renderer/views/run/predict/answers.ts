@@ -96,6 +96,13 @@ export function placesOf({ isProbability, ensemble, members }: Quantity): (value
   return (value) => (high > low ? (value - low) / (high - low) : 0.5);
 }
 
+/** The sample that a row belongs to: samples with a prediction for each step have several rows, and say which. */
+export function sampleOfRow(columns: readonly PredictionColumn[], row: number): number {
+  const own = columns.find(({ name, type }) => name === 'sample' && type === 'number');
+  const isStepwise = columns.some(({ name }) => name === 'position');
+  return isStepwise && own?.type === 'number' ? own.values[row] : row;
+}
+
 function memberPart(column: PredictionColumn, row: number): { of: string; rank: number; value: number }[] {
   const [, output = '', rank, of] = memberColumn.exec(column.name) ?? [];
   if (of === undefined || column.type !== 'number') return [];

@@ -1,12 +1,15 @@
 import {
   imageEndings,
   maximumSampleBytes,
+  maximumUploadBytes,
   type SampleEnding,
   sampleEndings,
   type SampleField,
   type SampleFile,
   type SampleForm,
+  type SamplesToPredict,
 } from '../../../../core/protocol/pages/new-samples.ts';
+import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
 import { formatBytes } from '../../../../core/text/numbers.ts';
 
 /** The endings of the files that an ensemble takes. */
@@ -15,8 +18,14 @@ export function endingsFor({ takesImages }: SampleForm): SampleEnding[] {
   return sampleEndings.filter((ending) => images.includes(ending) === takesImages || ending === 'npy');
 }
 
-/** A file that the reader chose, ready to be sent. @throws Error that says why it cannot be sent, and what to do */
-export async function readSampleFile(file: File, form: SampleForm): Promise<SampleFile> {
+/** A file that the reader chose, and its kind. */
+export interface ChosenFile {
+  ending: SampleEnding;
+  file: File;
+}
+
+/** Checks a file before anything of it is read. @throws Error that says why it cannot be sent, and what to do */
+export function chooseFile(file: File, form: SampleForm): ChosenFile {
   const endings = endingsFor(form);
   const last = file.name.slice(file.name.lastIndexOf('.') + 1).toLowerCase();
   const ending = endings.find((one) => one === last);
@@ -24,12 +33,45 @@ export async function readSampleFile(file: File, form: SampleForm): Promise<Samp
     throw new Error(`${file.name} is not a file that this ensemble takes here. Choose one of ${endings.join(', ')}.`);
   }
   if (file.size === 0) throw new Error(`${file.name} is empty. Choose a file with at least one sample.`);
-  if (file.size > maximumSampleBytes) {
+  if (file.size > maximumUploadBytes) {
     throw new Error(
-      `${file.name} has ${formatBytes(file.size)}, and a page may send ${formatBytes(maximumSampleBytes)}. Predict it with \`npx tutti predict\`.`,
+      `${file.name} has ${formatBytes(file.size)}, and a page sends at most ${formatBytes(maximumUploadBytes)}. Predict it with \`npx tutti predict\`, which needs no copy.`,
     );
   }
-  return { ending, bytes: new Uint8Array(await file.arrayBuffer()) };
+  return { ending, file };
+}
+
+type UploadHub = Pick<HubApi, 'openUpload' | 'sendPart' | 'dropUpload'>;
+
+/**
+ * Sends a file to the hub: a small one with the question itself, a larger one before it in parts, each once the hub has written the one before. Memory holds one part.
+ * @param tell called with the bytes that were sent
+ * @throws Error if the file has changed, the disk is full, or it was cancelled
+ */
+export async function sendFile(
+  hub: UploadHub,
+  { ending, file }: ChosenFile,
+  { tell, signal }: { tell: (sentBytes: number) => void; signal: AbortSignal },
+): Promise<SamplesToPredict> {
+  if (file.size <= maximumSampleBytes) return { ending, bytes: await bytesOf(file) };
+  const upload = await hub.openUpload({ ending, bytes: file.size });
+  try {
+    for (let sent = 0; sent < file.size; sent += maximumSampleBytes) {
+      signal.throwIfAborted();
+      const part = await bytesOf(file.slice(sent, sent + maximumSampleBytes));
+      await hub.sendPart(upload, part);
+      tell(sent + part.length);
+    }
+    signal.throwIfAborted();
+    return { upload };
+  } catch (error) {
+    await hub.dropUpload(upload);
+    throw error;
+  }
+}
+
+async function bytesOf(part: Blob): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await part.arrayBuffer());
 }
 
 /**

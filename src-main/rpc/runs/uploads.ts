@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { readFreeBytes } from '../../../core/node/disk-room.ts';
+import { imageEndings, type SampleEnding, type UploadRequest } from '../../../core/protocol/pages/new-samples.ts';
+import { formatBytes } from '../../../core/text/numbers.ts';
+
+/** A page sends one file after the other; more at a time are a mistake. */
+const mostOpen = 2;
+/** Room that is left on the disk. */
+const reservedBytes = 100_000_000;
+
+/** A file of samples in a folder of its own, which whoever takes it removes. */
+export interface SentSamples {
+  folder: string;
+  /** What to predict: the file, or the folder of the only image. */
+  input: string;
+}
+
+interface Upload extends SentSamples {
+  handle: FileHandle;
+  expectedBytes: number;
+  receivedBytes: number;
+  /** Ends when all parts so far are written; fails like the first that failed. */
+  written: Promise<void>;
+}
+
+/** Files of samples that one page sends in parts. */
+export class Uploads {
+  readonly #place: () => Promise<string>;
+  readonly #uploads = new Map<string, Upload>();
+
+  /** @param place the folder that receives them */
+  constructor(place: () => Promise<string>) {
+    this.#place = place;
+  }
+
+  /** @returns the name of the upload @throws Error if the disk has no room, or the page sends other files already */
+  async open({ ending, bytes }: UploadRequest): Promise<string> {
+    if (this.#uploads.size >= mostOpen) {
+      throw new Error(`This page sends ${mostOpen} files already. Wait until one has been predicted.`);
+    }
+    const place = await this.#place();
+    const freeBytes = await readFreeBytes(place);
+    if (bytes + reservedBytes > freeBytes) {
+      throw new Error(
+        `A file of ${formatBytes(bytes)} does not fit: ${place} has ${formatBytes(freeBytes)} of free space. Make room there, or predict the file ` +
+          'with `npx tutti predict`, which needs no copy.',
+      );
+    }
+    const folder = await mkdtemp(join(place, 'question-'));
+    const { path, input } = samplePaths(folder, ending);
+    await mkdir(dirname(path));
+    const handle = await open(path, 'wx');
+    const id = randomUUID();
+    this.#uploads.set(id, {
+      folder,
+      input,
+      handle,
+      expectedBytes: bytes,
+      receivedBytes: 0,
+      written: Promise.resolve(),
+    });
+    return id;
+  }
+
+  /** Appends a part. @throws Error if the file would be larger than announced, or cannot be written */
+  async append(id: string, part: Uint8Array): Promise<void> {
+    const upload = this.#find(id);
+    const { handle, expectedBytes, receivedBytes } = upload;
+    if (receivedBytes + part.length > expectedBytes) {
+      throw new Error(`More than the announced ${expectedBytes} bytes were sent. Send the file again.`);
+    }
+    upload.receivedBytes += part.length;
+    upload.written = upload.written.then(() => handle.writeFile(part));
+    await upload.written;
+  }
+
+  /** The whole file, which is no longer an upload. @throws Error where parts are missing */
+  async take(id: string): Promise<SentSamples> {
+    const { folder, input, handle, expectedBytes, receivedBytes, written } = this.#find(id);
+    if (receivedBytes < expectedBytes) {
+      throw new Error(`Only ${receivedBytes} of ${expectedBytes} bytes were sent. Send the file again.`);
+    }
+    await written;
+    await handle.close();
+    this.#uploads.delete(id);
+    return { folder, input };
+  }
+
+  /** Removes what was sent of a file. */
+  async drop(id: string): Promise<void> {
+    const upload = this.#uploads.get(id);
+    if (upload === undefined) return;
+    this.#uploads.delete(id);
+    // The page has got the reason already.
+    await upload.written.catch(() => undefined);
+    await upload.handle.close();
+    await rm(upload.folder, { recursive: true, force: true });
+  }
+
+  /** Removes everything that was sent and not predicted. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#uploads.keys()].map((id) => this.drop(id)));
+  }
+
+  #find(id: string): Upload {
+    const upload = this.#uploads.get(id);
+    if (upload !== undefined) return upload;
+    throw new Error('This file is not being sent: the connection was interrupted. Send it again.');
+  }
+}
+
+/** The file of samples in a folder, and what to predict: an image is predicted as the only one of its folder. */
+export function samplePaths(folder: string, ending: SampleEnding): { path: string; input: string } {
+  const isImage = imageEndings.some((image) => image === ending);
+  const path = isImage ? join(folder, 'images', `image.${ending}`) : join(folder, 'input', `samples.${ending}`);
+  return { path, input: isImage ? dirname(path) : path };
+}
