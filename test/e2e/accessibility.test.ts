@@ -36,7 +36,7 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
     ],
     ['runs', () => '/runs', () => expect(page.getByRole('row')).toHaveCount(2)],
     ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
-    ['ensemble', () => `/runs/${run}/ensemble`, () => expect(page.locator('figure').first()).toBeVisible()],
+    ['ensemble', () => `/runs/${run}/ensemble?sample=0`, () => expect(page.locator('.input-parts')).toBeVisible()],
     ['predict', () => `/runs/${run}/predict`, () => expect(page.getByLabel('File of samples')).toBeVisible()],
     ['checkpoints', () => `/runs/${run}/checkpoints`, () => expect(page.getByLabel('Sets to compare')).toBeVisible()],
     ['logs', () => `/runs/${run}/logs`, () => expect(page.getByText(/lines?/).first()).toBeVisible()],
