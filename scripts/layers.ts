@@ -61,6 +61,7 @@ const order: Record<string, readonly string[]> = {
     'built',
     'rpc/projects',
     'rpc/runs',
+    'rpc/discoveries',
     'report',
     'rpc',
     'server',

@@ -24,6 +24,19 @@ export const routes: RouteRecordRaw[] = [
     meta: { title: 'Run' },
   },
   {
+    path: '/discover',
+    name: 'discoveries',
+    component: () => import('./views/discover/DiscoveriesPage.vue'),
+    meta: { title: 'Discovery' },
+  },
+  {
+    path: '/discover/:id',
+    name: 'discovery',
+    component: () => import('./views/discover/DiscoveryPage.vue'),
+    props: true,
+    meta: { title: 'Search' },
+  },
+  {
     path: '/settings',
     name: 'settings',
     component: () => import('./views/settings/SettingsPage.vue'),

@@ -44,6 +44,8 @@ const argumentSchemas = {
   previewFork: z.tuple([id, forkRequestSchema]),
   startFork: z.tuple([id, forkRequestSchema]),
   runs: z.tuple([runQuerySchema]),
+  discoveries: z.tuple([]),
+  discovery: z.tuple([id]),
   runOverview: z.tuple([]),
   updateRun: z.tuple([id, runNotesSchema]),
   deleteRun: z.tuple([id]),

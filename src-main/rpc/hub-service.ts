@@ -12,6 +12,7 @@ import { connectPage, type PageMethods, type PageWire } from './connection.ts';
 import { deleteRun, updateNotes } from './runs/run-changes.ts';
 import { Evaluations } from './runs/evaluations.ts';
 import { type WrittenExport, writeExport } from './runs/exports.ts';
+import { listDiscoveries, readDiscovery } from './discoveries/read-discoveries.ts';
 import { exportReport } from '../report/export-report.ts';
 import { HealthReport } from './health.ts';
 import { openFolder } from './projects/folders.ts';
@@ -145,6 +146,8 @@ export class HubService {
       previewFork: (id, request) => previewFork(hub, id, request),
       startFork: (id, request) => startFork(this.#parts, id, request),
       runs: (query) => this.#runs.page(query),
+      discoveries: () => listDiscoveries(),
+      discovery: (id) => readDiscovery(id),
       runOverview: () => this.#runs.overview(),
       updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
       deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),

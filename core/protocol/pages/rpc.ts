@@ -19,6 +19,7 @@ import type {
 import type { RunUpdate } from './run-updates.ts';
 import type { RunListChange, RunOverview, RunPage, RunQuery } from './run-list.ts';
 import type { AttemptCommand, LogLine, RunNotes, RunView } from './run-views.ts';
+import type { DiscoveryApi } from './discovery-views.ts';
 
 /**
  * The contract between pages and the hub, over Electron's messages or a WebSocket. The hub checks arguments with the schemas of this
@@ -26,7 +27,7 @@ import type { AttemptCommand, LogLine, RunNotes, RunView } from './run-views.ts'
  */
 
 /** The calls of pages to the hub. Every method rejects with an error whose message is meant for the user. */
-export interface HubApi {
+export interface HubApi extends DiscoveryApi {
   /** What this page may do. */
   session(): Promise<PageSession>;
   /** A link that lets another browser watch runs, and nothing else. It works once. @throws in the desktop app, which serves no links */

@@ -1,0 +1,48 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
+import { createSearch } from '../../../src-main/discovery/search-folder.ts';
+import { candidates, poolOf, searchOf, sessionIn } from '../discovery/searches.ts';
+import { openService } from './page.ts';
+
+it('searches are listed, and shown with their hits and choices', async () => {
+  const { page, home } = await openService();
+  expect(await page.hub.discoveries()).toEqual([]);
+  const folder = join(home, 'home', 'discoveries', 'test');
+  const search = searchOf();
+  await createSearch(folder, search);
+  expect(await page.hub.discovery('test')).toMatchObject({ choices: [], pool: null, candidates: 0 });
+
+  await (await sessionIn(folder, search)).session.run();
+  const targets = Int32Array.from({ length: candidates }, (_, i) => Number(i % 5 === 2));
+  const tensors = [{ name: 'targets', dtype: 'I32' as const, shape: [candidates], data: targets }];
+  await writeFile(join(folder, 'pool.safetensors'), encodeSafetensors(tensors));
+  await writeFile(join(folder, 'pool.json'), JSON.stringify(poolOf({ excluded: ['Row 3.'] })));
+  await mkdir(join(home, 'home', 'discoveries', 'empty'));
+
+  const [row, ...others] = await page.hub.discoveries();
+  expect(others).toEqual([]);
+  expect(row).toMatchObject({ id: 'test', rounds: 4 });
+  expect(row.arms.map(({ arm, rounds, labels }) => [arm, rounds, labels])).toEqual([
+    ['thompson', 4, 18],
+    ['random', 4, 18],
+    ['greedy', 4, 18],
+  ]);
+  const view = await page.hub.discovery('test');
+  expect(view.pool).toEqual({ candidates: 40, hits: 8, started: 6, hitsAtStart: 1 });
+  expect(view.excluded).toEqual(['Row 3.']);
+  expect(view.choices.map(({ round }) => round)).toEqual([1, 2, 3, 4]);
+  for (const { indices, labels, isHit, texts } of view.choices) {
+    expect(labels).toEqual(indices.map((index) => Number(index % 5 === 2)));
+    expect(isHit).toEqual(indices.map((index) => index % 5 === 2));
+    expect(texts.name).toEqual(indices.map((index) => `sample "${index}"`));
+  }
+  expect(view.arms[0].hits.at(-1)).toBe(row.arms[0].hits);
+});
+
+it('a search that does not exist, and a path in place of an id, are refused', async () => {
+  const { page } = await openService();
+  await expect(page.hub.discovery('nothing')).rejects.toThrow('There is no search "nothing"');
+  await expect(page.hub.discovery('../runs')).rejects.toThrow('There is no search "../runs"');
+});
