@@ -3,7 +3,7 @@ import type { DiscoverySummary, DiscoveryView } from '../../core/protocol/pages/
 import DiscoveriesPage from '../../src-renderer/views/discover/DiscoveriesPage.vue';
 import DiscoveryPage from '../../src-renderer/views/discover/DiscoveryPage.vue';
 import { hitLines } from '../../src-renderer/views/discover/hit-lines.ts';
-import { searchOf } from '../unit/discovery/searches.ts';
+import { searchOf } from '../unit/discovery/records.ts';
 import { mountPage } from './mount-page.ts';
 
 const batch = { scores: [0.9, NaN], means: [0.8, 0.5], deviations: [0.1, 0.25] };

@@ -9,6 +9,7 @@ const modules = {
   runFolder: async () => (await import('./run-folder.ts')).runFolderTargets,
   home: async () => (await import('./home.ts')).homeTargets,
   entrances: async () => (await import('./entrances.ts')).entranceTargets,
+  discovery: async () => (await import('./discovery.ts')).discoveryTargets,
   search: async () => (await import('./search.ts')).searchTargets,
   writers: async () => (await import('./writers.ts')).writerTargets,
 };

@@ -7,7 +7,7 @@ import { drawStratifiedStart } from '../../../core/discovery/start.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { labelOf, oracleOf } from '../../../src-main/discovery/oracles.ts';
 import { readAnswers } from '../../../src-main/discovery/person.ts';
-import { poolOf, searchOf } from './searches.ts';
+import { poolOf, searchOf } from './records.ts';
 
 function ask(script: string, indices: number[]): Promise<number[] | null> {
   const command = `"${process.execPath}" -e "${script}"`;

@@ -4,7 +4,8 @@ import { chosenBy, hitsOf } from '../../../core/discovery/progress.ts';
 import { readLines, searchPaths } from '../../../src-main/discovery/search-folder.ts';
 import type { RoundPlace } from '../../../src-main/discovery/train-round.ts';
 import { readAnswers } from '../../../src-main/discovery/person.ts';
-import { candidates, newFolder, poolOf, searchOf, sessionIn, withoutTimes } from './searches.ts';
+import { candidates, poolOf, searchOf } from './records.ts';
+import { newFolder, sessionIn, withoutTimes } from './searches.ts';
 
 const folders: string[] = [];
 async function temporary(): Promise<string> {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { createSearch } from '../../../src-main/discovery/search-folder.ts';
-import { candidates, poolOf, searchOf, sessionIn } from '../discovery/searches.ts';
+import { candidates, poolOf, searchOf } from '../discovery/records.ts';
+import { sessionIn } from '../discovery/searches.ts';
 import { openService } from './page.ts';
 
 it('searches are listed, and shown with their hits and choices', async () => {
