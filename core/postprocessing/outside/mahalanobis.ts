@@ -1,4 +1,5 @@
 import { cholesky, solveLower } from '../../numeric/cholesky.ts';
+import { usableDeviation } from './neighbours.ts';
 
 /** What Mahalanobis distances are measured from. */
 export interface GaussianReference {
@@ -29,7 +30,7 @@ export function fitGaussian(values: Float32Array, size: number, labels: Int32Arr
   );
   const deviations = new Float64Array(size);
   residuals.forEach((value, index) => (deviations[index % size] += value ** 2 / samples));
-  deviations.forEach((variance, column) => (deviations[column] = variance > 0 ? Math.sqrt(variance) : 1));
+  deviations.forEach((variance, column) => (deviations[column] = usableDeviation(variance, means[column])));
   residuals.forEach((value, index) => (residuals[index] = value / deviations[index % size]));
   const factor = cholesky(shrunkCovariance(residuals, size), size);
   if (factor === null) {

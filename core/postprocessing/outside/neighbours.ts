@@ -69,11 +69,16 @@ function scaled(values: Float32Array, size: number, scale: Float32Array | null):
   return result;
 }
 
+/** The root of a variance; 1 for a constant, whose variance may be a rounding of its mean. */
+export function usableDeviation(variance: number, mean: number): number {
+  return variance > (1e-8 * mean) ** 2 ? Math.sqrt(variance) : 1;
+}
+
 function standardDeviations(values: Float32Array, size: number): Float32Array<ArrayBuffer> {
   const samples = values.length / size;
   const means = new Float64Array(size);
   values.forEach((value, index) => (means[index % size] += value / samples));
   const variances = new Float64Array(size);
   values.forEach((value, index) => (variances[index % size] += (value - means[index % size]) ** 2 / samples));
-  return Float32Array.from(variances, (variance) => (variance > 0 ? Math.sqrt(variance) : 1));
+  return Float32Array.from(variances, (variance, column) => usableDeviation(variance, means[column]));
 }

@@ -72,6 +72,18 @@ describe('distances to training samples', () => {
     expect(outside).toBeGreaterThan(4);
   });
 
+  it('do not take the rounding of a mean for a deviation', () => {
+    // The mean of these in doubles is not 0.1 in float32.
+    const constant = Float32Array.from({ length: 2 * 1003 }, (_, index) => (index % 2 === 0 ? index : -0.1));
+    for (const score of ['input-knn', 'input-mahalanobis'] as const) {
+      const [own, near] = distancesFrom(
+        fitReference(score, constant, 2, null),
+        Float32Array.of(500, -0.1, 500, -0.0999),
+      );
+      expect(near).toBeCloseTo(own, 2);
+    }
+  });
+
   it('of one sample alone are those to it', () => {
     const lone = fitReference('mahalanobis', Float32Array.of(3, 4), 2, Int32Array.of(1));
     expect([...distancesFrom(lone, Float32Array.of(3, 4, 3, 5))]).toEqual([0, 1]);
