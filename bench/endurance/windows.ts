@@ -33,6 +33,8 @@ export async function openWindow({ origin, cookie, key }: Session): Promise<Wind
   });
   const received = { updates: 0, lists: 0 };
   const page: PageApi = {
+    studiesChanged: () => undefined,
+    studyChanged: () => undefined,
     runsChanged: () => void (received.lists += 1),
     runUpdates: (_id, updates) => void (received.updates += updates.length),
   };

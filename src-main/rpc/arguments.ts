@@ -12,6 +12,9 @@ import { inputsRequestSchema } from '../../core/ensemble/sample-inputs.ts';
 import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
 import { runQuerySchema } from '../../core/protocol/pages/run-list.ts';
 import { runNotesSchema } from '../../core/protocol/pages/run-views.ts';
+import { studyEnsembleSchema } from '../../core/protocol/pages/studies/study-views.ts';
+import { studyRequestSchema } from '../../core/protocol/studies/study.ts';
+import { assignmentSchema } from '../../core/search/trial.ts';
 import { runRequestSchema } from '../../core/protocol/pages/project-views.ts';
 
 const id = z.string().min(1);
@@ -73,6 +76,21 @@ const argumentSchemas = {
   postprocessing: z.tuple([id]),
   exportRun: z.tuple([id, exportRequestSchema]),
   reportRun: z.tuple([id]),
+  studies: z.tuple([]),
+  study: z.tuple([id]),
+  createStudy: z.tuple([studyRequestSchema]),
+  resumeStudy: z.tuple([id]),
+  stopStudy: z.tuple([id]),
+  addTrials: z.tuple([id, z.int().min(1).max(1_000_000)]),
+  enqueueTrial: z.tuple([id, assignmentSchema]),
+  ensembleFromStudy: z.tuple([id, studyEnsembleSchema]),
+  importStudy: z.tuple([
+    z.strictObject({ projectFolder: folder, journal: z.string().max(100_000_000), name: z.string().nullable() }),
+  ]),
+  exportStudy: z.tuple([id]),
+  deleteStudy: z.tuple([id]),
+  watchStudy: z.tuple([id]),
+  unwatchStudy: z.tuple([id]),
   watch: z.tuple([id]),
   unwatch: z.tuple([id]),
 } satisfies { [Method in keyof HubApi]: z.ZodType<Parameters<HubApi[Method]>> };

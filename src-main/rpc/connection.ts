@@ -27,7 +27,7 @@ export function connectPage(wire: PageWire, api: HubApi, role: PageRole): PageMe
     on: (receive) => wire.onMessage(receive),
     serialize: encodeRpc,
     deserialize: (bytes: Uint8Array) => callSchema.parse(decodeRpc(bytes)),
-    eventNames: ['runsChanged', 'runUpdates'],
+    eventNames: ['runsChanged', 'runUpdates', 'studiesChanged', 'studyChanged'],
     // Only methods of the API, and only with valid arguments.
     resolver: (name) => (isMethod(name) ? (...values) => callChecked(api, role, name, values) : undefined),
     onGeneralError: (error, method) => {

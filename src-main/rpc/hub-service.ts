@@ -1,6 +1,7 @@
 import type { SampleFile, SamplePredictions } from '../../core/protocol/pages/new-samples.ts';
 import type { ExportResult } from '../../core/protocol/pages/run-data.ts';
 import type { Health, HubApi, PageRole } from '../../core/protocol/pages/rpc.ts';
+import type { StudyApi } from '../../core/protocol/pages/studies/study-views.ts';
 import type { RunRequest } from '../../core/protocol/pages/project-views.ts';
 import { startDetached } from '../hub/detach.ts';
 import type { Hub } from '../hub/hub.ts';
@@ -28,6 +29,8 @@ import { listPredictions, readPredictions } from './runs/predictions.ts';
 import { previewResume, previewRun } from './projects/previews.ts';
 import { Projects } from './projects/projects.ts';
 import { RunList } from './runs/run-list.ts';
+import { StudyService } from './studies/study-service.ts';
+import { StudyWatches } from './studies/study-watches.ts';
 import { viewRun } from './runs/run-views.ts';
 import { readSeries } from './runs/series.ts';
 import { Trash } from './runs/trash.ts';
@@ -66,6 +69,7 @@ export class HubService {
   readonly #evaluations: Evaluations;
   readonly #newSamples: NewSamples;
   readonly #ownSamples = new OwnSamples();
+  readonly #studies: StudyService;
 
   private constructor(hub: Hub, options: ServiceOptions) {
     this.#options = options;
@@ -77,6 +81,7 @@ export class HubService {
     this.#health = new HealthReport(hub, options.frontEnd);
     this.#evaluations = new Evaluations(hub);
     this.#newSamples = new NewSamples(hub);
+    this.#studies = new StudyService(hub, this.#projects, options.onError);
   }
 
   static async open(hub: Hub, options: ServiceOptions): Promise<HubService> {
@@ -109,10 +114,19 @@ export class HubService {
     const { onError } = this.#options;
     const watches = new PageWatches(this.#parts.feed, (id, updates) => page.runUpdates(id, updates).catch(onError));
     const uploads = this.#newSamples.uploads();
-    const page: PageMethods = connectPage(wire, this.#api({ watches, uploads }, role), role);
+    const studies = new StudyWatches(
+      this.#studies,
+      (id, change) => page.studyChanged(id, change).catch(onError),
+      onError,
+    );
+    const api = { ...this.#api({ watches, uploads }, role), ...this.#studyMethods(studies) };
+    const page: PageMethods = connectPage(wire, api, role);
+    const unsubscribeStudies = this.#studies.subscribe((change) => void page.studiesChanged(change).catch(onError));
     const unsubscribe = this.#runs.subscribe((change) => void page.runsChanged(change).catch(onError));
     return () => {
       unsubscribe();
+      unsubscribeStudies();
+      studies.close().catch(onError);
       watches.close().catch(onError);
       uploads.close().catch(onError);
       page.$close();
@@ -121,6 +135,7 @@ export class HubService {
 
   /** Aborts the runs of this process and closes everything except the hub. */
   async close(): Promise<void> {
+    await this.#studies.close();
     await this.#parts.live.close();
     this.#evaluations.close();
     await Promise.all([this.#newSamples.close(), this.#ownSamples.close()]);
@@ -129,7 +144,7 @@ export class HubService {
     await this.#trash.close();
   }
 
-  #api({ watches, uploads }: OfPage, role: PageRole): HubApi {
+  #api({ watches, uploads }: OfPage, role: PageRole): Omit<HubApi, keyof StudyApi> {
     const { hub, live, feed } = this.#parts;
     return {
       ...sessionMethods(role, this.#options.watchLinks),
@@ -167,6 +182,14 @@ export class HubService {
       reportRun: (id) => this.#linked(exportReport(this.#parts, id)),
       watch: (id) => watches.watch(id),
       unwatch: (id) => watches.unwatch(id),
+    };
+  }
+
+  #studyMethods(watches: StudyWatches): StudyApi {
+    return {
+      ...this.#studies.methods((writing) => this.#linked(writing)),
+      watchStudy: (id) => watches.watch(id),
+      unwatchStudy: (id) => watches.unwatch(id),
     };
   }
 

@@ -17,6 +17,10 @@ const watchable: ReadonlySet<keyof HubApi> = new Set<keyof HubApi>([
   'predictions',
   'predictionNames',
   'postprocessing',
+  'studies',
+  'study',
+  'watchStudy',
+  'unwatchStudy',
   'watch',
   'unwatch',
 ]);

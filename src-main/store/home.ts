@@ -12,6 +12,8 @@ export function homePaths(home: string = tuttiHome()) {
     runs: join(home, 'runs'),
     /** Searches of `tutti discover`, a folder each, which holds its runs. */
     discoveries: join(home, 'discoveries'),
+    /** Searches of hyperparameters, a folder each. */
+    studies: join(home, 'studies'),
     cache: join(home, 'cache'),
     /** Downloaded data: the part of the cache that projects may write. */
     data: join(home, 'cache', 'data'),

@@ -33,6 +33,8 @@ export class HubClient {
     returned: new Set(),
     runsChanged: new Set(),
     runUpdates: new Set(),
+    studiesChanged: new Set(),
+    studyChanged: new Set(),
   };
   readonly #pageApi: PageApi = {
     runsChanged: (change) => {
@@ -40,6 +42,12 @@ export class HubClient {
     },
     runUpdates: (id, updates) => {
       for (const listener of this.#listeners.runUpdates) listener(id, updates);
+    },
+    studiesChanged: (change) => {
+      for (const listener of this.#listeners.studiesChanged) listener(change);
+    },
+    studyChanged: (id, change) => {
+      for (const listener of this.#listeners.studyChanged) listener(id, change);
     },
   };
   readonly #firstAnswer = Promise.withResolvers<void>();

@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { describeOptions } from '../../core/options/index.ts';
 import type { DescribeReply, ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import { searchSpaceSchema } from '../../core/search/space/schema.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { usualQuantiles } from '../../core/metrics/registry/task-kinds.ts';
 import { describeMetrics } from '../member/tasks/own-metrics.ts';
@@ -12,7 +13,7 @@ import { explainError, stackOf } from '../project/trace/explain-error.ts';
 
 async function describe(folder: string): Promise<ProjectDescription> {
   const project = await loadProject(folder);
-  const { name, description, task, hyperparameters, defaults, permissions } = project;
+  const { name, description, task, hyperparameters, defaults, permissions, search } = project;
   return {
     name,
     description,
@@ -23,6 +24,7 @@ async function describe(folder: string): Promise<ProjectDescription> {
     ...(task === 'quantile-regression' && { quantiles: [...(project.quantiles ?? usualQuantiles)] }),
     hyperparameters: describeOptions(hyperparameters),
     defaults: defaults ?? {},
+    ...(search && { search: searchSpaceSchema.parse(search) }),
     permissions: permissionsSchema.parse(permissions ?? {}),
   };
 }

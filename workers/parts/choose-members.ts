@@ -59,6 +59,13 @@ export async function chooseMembers(request: ChoiceRequest, samples: ChoiceSampl
     const kept = criterion.smallest(rows, request.tolerance);
     return { members: kept.map((candidate) => [candidate]), path: [] };
   }
+  if (request.method === 'top-k')
+    return {
+      members: bestAlone(samples)
+        .slice(0, request.rounds)
+        .map((best) => [best]),
+      path: [],
+    };
   const { chosen, losses } = criterion.greedily(rows, request.rounds);
   const members = withoutCommonFactor(chosen).map((candidate) => [candidate]);
   return { members, path: chosen.map((candidate, i) => ({ candidate, loss: losses[i] })) };
@@ -77,6 +84,12 @@ export function withoutCommonFactor(chosen: readonly number[]): number[] {
 
 function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+/** The candidates by their own loss, the best first. */
+function bestAlone({ criterion, rows }: ChoiceSamples): number[] {
+  const alone = rows.map((row) => criterion.lossOf([row]));
+  return alone.map((_, candidate) => candidate).sort((a, b) => alone[a] - alone[b] || a - b);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { RunConfig, RunConfigInput } from '../../core/protocol/run/config.ts';
 import type { PermissionsInput } from '../../core/protocol/run/permissions.ts';
+import type { SearchSpace } from '../../core/search/space/schema.ts';
 import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { ProjectCallback } from '../callbacks/project-callback.ts';
 import type { DataFolders, Fold, Splits, Table } from '../data/index.ts';
@@ -121,6 +122,11 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
   quantiles?: readonly number[];
   /** Options that override the general defaults of the run configuration. */
   defaults?: RunConfigInput;
+  /**
+   * What `tutti search` tries: a range or choices for each hyperparameter, by name, or option of every run, by path, such as
+   * `{ 'optimizer.learningRate': { kind: 'log', low: 1e-4, high: 0.1 } }`.
+   */
+  search?: SearchSpace;
   /** What it needs beyond what every project gets. The user is asked once. */
   permissions?: PermissionsInput;
   /** Loads the data. Called once per machine; the ranks share the result. */

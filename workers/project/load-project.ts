@@ -11,6 +11,7 @@ import type { HyperparameterSchema, Project } from './define-project.ts';
 import { loadedModules, shareOwnCopies } from '../system/own-copies.ts';
 import { mountSources } from '../system/kept-sources.ts';
 import { outputNameSchema } from '../../core/ensemble/further-outputs.ts';
+import { searchSpaceSchema } from '../../core/search/space/schema.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { projectEntries } from '../../core/protocol/run/project-description.ts';
 import type { Launch } from '../../core/protocol/run/messages.ts';
@@ -64,6 +65,7 @@ const projectSchema = z.strictObject({
   hyperparameters: z.custom((value) => value instanceof z.ZodObject, 'must be a z.object({...}) schema'),
   task: z.enum(taskKinds),
   defaults: z.record(z.string(), z.unknown()).optional(),
+  search: searchSpaceSchema.optional(),
   permissions: permissionsSchema.optional(),
   data: isFunction,
   model: isFunction,

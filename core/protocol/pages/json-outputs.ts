@@ -13,6 +13,8 @@ import {
 import { choiceSchema } from '../../discovery/search.ts';
 import { postprocessingSchema } from '../../postprocessing/schema.ts';
 import { realNumber } from '../wire/numbers.ts';
+import { studySchema } from '../studies/study.ts';
+import { studySummarySchema, studyTrialSchema } from './studies/study-views.ts';
 import { runRowSchema } from './run-list.ts';
 
 /** What commands print with `--json`. `docs/json.md` is generated from these schemas, and tests check the outputs against them. */
@@ -253,6 +255,15 @@ export const doctorOutputSchema = z.strictObject({
   ),
 });
 
+/** A line of `tutti search`. */
+export const searchLineSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('study'), study: studySchema, folder: z.string() }).describe('The first line.'),
+  z.strictObject({ type: z.literal('trial'), trial: studyTrialSchema }).describe('A trial has ended.'),
+  z
+    .strictObject({ type: z.literal('ended'), end: z.enum(['finished', 'stopped']), summary: studySummarySchema })
+    .describe('The last line.'),
+]);
+
 /** What each command prints: one object, or one on each line. */
 export const jsonOutputs = [
   { commands: ['train', 'resume', 'fork', 'attach'], isLines: true, schema: runLineSchema },
@@ -263,6 +274,8 @@ export const jsonOutputs = [
   { commands: ['calibrate'], isLines: false, schema: calibratedSchema },
   { commands: ['ensemble'], isLines: false, schema: ensembleOutputSchema },
   { commands: ['discover'], isLines: true, schema: discoverLineSchema },
+  { commands: ['search'], isLines: true, schema: searchLineSchema },
+  { commands: ['studies'], isLines: true, schema: studySummarySchema },
   { commands: ['devices'], isLines: false, schema: devicesOutputSchema },
   { commands: ['doctor'], isLines: false, schema: doctorOutputSchema },
 ] as const;

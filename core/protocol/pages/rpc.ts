@@ -18,6 +18,7 @@ import type {
 } from './run-data.ts';
 import type { RunUpdate } from './run-updates.ts';
 import type { RunListChange, RunOverview, RunPage, RunQuery } from './run-list.ts';
+import type { StudyApi, StudyPageApi } from './studies/study-views.ts';
 import type { AttemptCommand, LogLine, RunNotes, RunView } from './run-views.ts';
 import type { DiscoveryApi } from './discovery-views.ts';
 
@@ -27,7 +28,7 @@ import type { DiscoveryApi } from './discovery-views.ts';
  */
 
 /** The calls of pages to the hub. Every method rejects with an error whose message is meant for the user. */
-export interface HubApi extends DiscoveryApi {
+export interface HubApi extends DiscoveryApi, StudyApi {
   /** What this page may do. */
   session(): Promise<PageSession>;
   /** A link that lets another browser watch runs, and nothing else. It works once. @throws in the desktop app, which serves no links */
@@ -138,7 +139,7 @@ export interface HubApi extends DiscoveryApi {
 }
 
 /** The calls of the hub to pages. */
-export interface PageApi {
+export interface PageApi extends StudyPageApi {
   /** The list of runs has changed. */
   runsChanged(change: RunListChange): void;
   /**

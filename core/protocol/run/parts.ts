@@ -3,6 +3,7 @@ import { z } from 'zod';
 /** How an ensemble is made from checkpoints that exist already. */
 export const partMethods = [
   'greedy',
+  'top-k',
   'smallest',
   'soup',
   'greedy-soup',

@@ -1,5 +1,6 @@
 import type { OwnMetric } from '../../metrics/registry/own-metrics.ts';
 import type { OptionDescription } from '../../options/index.ts';
+import type { SearchSpace } from '../../search/space/schema.ts';
 import type { Permissions } from './permissions.ts';
 import type { RunConfigInput } from './config.ts';
 import type { FurtherOutput } from '../../ensemble/further-outputs.ts';
@@ -24,6 +25,8 @@ export interface ProjectDescription {
   hyperparameters: OptionDescription[];
   /** Its changes to the general defaults. */
   defaults: RunConfigInput;
+  /** What `tutti search` tries, by path of the option or name of the hyperparameter; absent: nothing that the project names. */
+  search?: SearchSpace | undefined;
   /** What it asks for beyond what every project gets. */
   permissions: Permissions;
 }

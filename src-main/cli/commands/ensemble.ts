@@ -3,6 +3,11 @@ import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { formatMetric } from '../../../core/text/numbers.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { type CombinedRun, type CombineRequest, combineRuns } from '../../parts/combine-runs.ts';
+import type { Hub } from '../../hub/hub.ts';
+import type { PartsRun } from '../../parts/choose-candidates.ts';
+import { findStudy } from '../../studies/folder/study-folder.ts';
+import { StudyStore } from '../../studies/folder/study-store.ts';
+import { runsOfTrials } from '../../studies/study-ensemble.ts';
 import { exitCodes, orUsageError, UsageError } from '../errors.ts';
 import { countEpoch } from '../format.ts';
 import { withHub } from '../open-hub.ts';
@@ -21,15 +26,14 @@ export interface EnsembleArguments {
   samples: string;
   deviations: string;
   json?: boolean;
+  fromStudy?: string;
 }
 
 /** `tutti ensemble <run...>`. @returns the exit code */
 export function ensemble(names: readonly string[], options: EnsembleArguments): Promise<number> {
   const request = requestOf(names, options);
   return withHub(async (hub) => {
-    const folders = new Set<string>();
-    for (const name of names) folders.add((await orUsageError(hub.find(name))).folder);
-    const runs = await Promise.all([...folders].map(async (folder) => ({ folder, record: await hub.record(folder) })));
+    const runs = await orUsageError(runsOf(hub, names, options.fromStudy));
     const stopping = new AbortController();
     const interrupt = (): void => stopping.abort();
     process.once('SIGINT', interrupt);
@@ -50,6 +54,17 @@ export function ensemble(names: readonly string[], options: EnsembleArguments): 
   });
 }
 
+/** The runs that members are chosen from. @throws Error if there are none of these names */
+async function runsOf(hub: Hub, names: readonly string[], fromStudy: string | undefined): Promise<PartsRun[]> {
+  if ((names.length === 0) === (fromStudy === undefined)) {
+    throw new UsageError('Name the runs to choose from, tutti ensemble <runs...>, or a study by --from-study.');
+  }
+  if (fromStudy !== undefined) return runsOfTrials(await StudyStore.open((await findStudy(fromStudy)).folder), null);
+  const folders = new Set<string>();
+  for (const name of names) folders.add((await hub.find(name)).folder);
+  return Promise.all([...folders].map(async (folder) => ({ folder, record: await hub.record(folder) })));
+}
+
 /** @throws UsageError that names the wrong option */
 export function requestOf(names: readonly string[], options: EnsembleArguments): CombineRequest {
   const { method, name, set, rank, fromEpoch } = options;
@@ -61,7 +76,8 @@ export function requestOf(names: readonly string[], options: EnsembleArguments):
   return {
     method,
     name,
-    set,
+    // Of a study each trial offers its best members.
+    set: set ?? (options.fromStudy === undefined ? undefined : 'ensemble-best'),
     rank: rank === undefined ? undefined : wholeNumberOf('--rank', rank, 0),
     fromEpoch: fromEpoch === undefined ? undefined : wholeNumberOf('--from-epoch', fromEpoch, 1) - 1,
     rounds: wholeNumberOf('--rounds', options.rounds, 1),

@@ -37,7 +37,8 @@ function addEnsemble(program: Command): void {
     .description(
       'make a run from checkpoints of runs: chosen members, averaged weights, snapshots of one member, draws with SWAG and MC dropout, or inner members of one network',
     )
-    .argument('<runs...>', 'runs of the same task and data by their ids, names or folders')
+    .argument('[runs...]', 'runs of the same task and data by their ids, names or folders')
+    .option('--from-study <study>', 'choose from the members of the complete trials of a study, instead of runs')
     .addOption(new Option('-m, --method <method>', 'how members are made').choices(partMethods).default('greedy'))
     .requiredOption('--name <name>', 'name of the new run')
     .option(
@@ -46,7 +47,7 @@ function addEnsemble(program: Command): void {
     )
     .option('--rank <rank>', 'only checkpoints of this rank (default: all; 0 for snapshots)')
     .option('--from-epoch <epoch>', 'only checkpoints of this epoch and later ones, from 1 (default: all)')
-    .option('--rounds <n>', 'most choices of the greedy selection', '25')
+    .option('--rounds <n>', 'most choices of the greedy selection, and members of top-k', '25')
     .option('--tolerance <loss>', 'NLL in nats, or pinball loss, that the smallest subset may lose', '0.001')
     .option('--samples <n>', 'members that swag draws for each member, and mc-dropout for each checkpoint', '10')
     .option('--deviations <n>', 'the newest epochs whose weights swag takes its covariances from', '20')

@@ -8,6 +8,7 @@ import { addPredicting } from './predicting.ts';
 import { addNotes, addRuns } from './runs.ts';
 import { addServing } from './serving.ts';
 import { addSearching } from './searching.ts';
+import { addStudies } from './studies.ts';
 import { addTraining } from './training.ts';
 
 const epilogue = `
@@ -18,6 +19,7 @@ Examples:
   tutti train examples/00_heteroscedastic_regression --help     its hyperparameters and all options of a run
   tutti train examples/00_heteroscedastic_regression --detach     it trains on when the terminal is closed
   tutti attach <run>
+  tutti search my-ensemble --search "optimizer.learningRate=log(1e-4,0.1)" --trials 100
   tutti runs --status finished
   tutti stop <run> --at-epoch-end
   tutti set <run> optimizer.learningRate=0.001
@@ -53,6 +55,7 @@ export function createProgram(parts: ProgramParts): Command {
     .addHelpText('after', epilogue);
   addTraining(program);
   addSearching(program);
+  addStudies(program);
   addControlling(program);
   addChanging(program);
   addRuns(program);

@@ -32,7 +32,7 @@ export function addRuns(program: Command): void {
 function addShowing(program: Command): void {
   program
     .command('show')
-    .description('show the configuration, attempts, origin and forks of a run, and where a fork can begin')
+    .description('show the configuration, attempts, origin and forks of a run, and where a fork can begin; or a study')
     .argument(...theRun)
     .option('-j, --json', 'print a JSON object')
     .action(

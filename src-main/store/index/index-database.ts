@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../core/text/errors.ts';
 
 /** Incremented with every change of the table. An index of another version is dropped and rebuilt from the run folders. */
-const SCHEMA_VERSION = 5;
+const SCHEMA_VERSION = 6;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -27,6 +27,7 @@ const noteChange = (row: 'new' | 'old'): string =>
 const SCHEMA = `
   DROP TABLE IF EXISTS runs;
   DROP TABLE IF EXISTS changes;
+  DROP TABLE IF EXISTS studies;
   CREATE TABLE runs (
     folder TEXT PRIMARY KEY,
     id TEXT NOT NULL,
@@ -59,6 +60,7 @@ const SCHEMA = `
   CREATE INDEX runs_by_project ON runs (project);
   CREATE INDEX runs_by_project_folder ON runs (project_folder, created_at);
   CREATE TABLE changes (revision INTEGER PRIMARY KEY AUTOINCREMENT, folder TEXT NOT NULL UNIQUE, id TEXT NOT NULL) STRICT;
+  CREATE TABLE studies (folder TEXT PRIMARY KEY, bytes INTEGER NOT NULL, summary TEXT NOT NULL) STRICT;
   CREATE TRIGGER runs_added AFTER INSERT ON runs ${noteChange('new')};
   CREATE TRIGGER runs_removed AFTER DELETE ON runs ${noteChange('old')};
   CREATE TRIGGER runs_changed AFTER UPDATE ON runs WHEN ${SHOWN.map((name) => `old.${name} IS NOT new.${name}`).join(' OR ')}

@@ -12,6 +12,7 @@ import { FolderScan } from './folder-scan.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
 import { ambiguityError, describeRuns, selectRuns } from './indexed-run.ts';
 import { readChanges, readOverview, readPage, readRevision } from './run-lists.ts';
+import { StudyIndex } from './study-index.ts';
 import type { IndexQuery } from './run-query.ts';
 import type { RunListChange, RunOverview, RunPage, RunRow } from '../../../core/protocol/pages/run-list.ts';
 import {
@@ -35,6 +36,8 @@ export class RunIndex {
   readonly #paths: ReturnType<typeof homePaths>;
   readonly #database: DatabaseSync;
   readonly #scan: FolderScan;
+  /** The studies, which have a table of their own. */
+  readonly studies: StudyIndex;
   /** The last reading of new folders. Readings run one after the other. */
   #adding: Promise<unknown> = Promise.resolve();
   /** Folders that are being read. */
@@ -46,6 +49,7 @@ export class RunIndex {
     this.#paths = paths;
     this.#database = database;
     this.#scan = new FolderScan(paths);
+    this.studies = new StudyIndex(database);
     this.notice = notice;
   }
 

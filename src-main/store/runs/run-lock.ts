@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { FileLock } from '../../../core/node/file-lock.ts';
 
 /** Holders keep the lock for the time of a few small files, so that waiting longer means that one of them hangs. */
-const WAIT_MS = 2_000;
+const usualWaitMs = 2_000;
 
 /** What this process does or waits to do, by folder, so that its own callers enter in the order in which they came. */
 const turns = new Map<string, Promise<unknown>>();
@@ -10,12 +10,14 @@ const turns = new Map<string, Promise<unknown>>();
 /**
  * Runs `action` while nobody else, in this process or another, does so for the same run folder. For short changes; the hub that trains the
  * run holds another lock (`hub-lock.ts`).
- * @throws Error when another process keeps the lock for more than 2 s
+ * @param folder of a run or a study
+ * @param waitMs how long others may keep it
+ * @throws Error when another process keeps the lock for longer
  */
-export function withRunLock<T>(folder: string, action: () => Promise<T>): Promise<T> {
+export function withRunLock<T>(folder: string, action: () => Promise<T>, waitMs = usualWaitMs): Promise<T> {
   const key = resolve(folder);
   const earlier = turns.get(key) ?? Promise.resolve();
-  const turn = earlier.then(() => runLocked(key, action));
+  const turn = earlier.then(() => runLocked(key, action, waitMs));
   // The caller of this turn gets its failure; the next turn runs in any case.
   turns.set(
     key,
@@ -24,12 +26,12 @@ export function withRunLock<T>(folder: string, action: () => Promise<T>): Promis
   return turn;
 }
 
-async function runLocked<T>(folder: string, action: () => Promise<T>): Promise<T> {
+async function runLocked<T>(folder: string, action: () => Promise<T>, waitMs: number): Promise<T> {
   const path = join(folder, '.lock');
-  const lock = await FileLock.take(path, WAIT_MS);
+  const lock = await FileLock.take(path, waitMs);
   if (lock === null) {
     throw new Error(
-      `Cannot lock ${path}: another Tutti process has been changing the run for more than ${WAIT_MS / 1000} s. ` +
+      `Cannot lock ${path}: another Tutti process has been changing its files for more than ${waitMs / 1000} s. ` +
         'Wait until it is done, or end it.',
     );
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type BirpcReturn, createBirpc } from 'birpc';
 import { onTestFinished, vi } from 'vitest';
 import type { HubApi, PageApi, PageRole } from '../../../core/protocol/pages/rpc.ts';
+import type { StudyChange, StudySummary } from '../../../core/protocol/pages/studies/study-views.ts';
 import type { RunListChange } from '../../../core/protocol/pages/run-list.ts';
 import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
@@ -16,6 +17,8 @@ export interface TestPage {
   hub: BirpcReturn<HubApi, PageApi>;
   updates: RunUpdate[];
   lists: RunListChange[];
+  studies: { changed: StudySummary[]; removed: string[] }[];
+  studyChanges: StudyChange[];
   /** The reason why the hub rejected the page. */
   refusals: string[];
   /** Sends raw bytes. */
@@ -52,7 +55,13 @@ export async function openService() {
 export function openPage(service: HubService, role: PageRole = 'owner'): TestPage {
   let toHub: (bytes: Uint8Array) => void = () => undefined;
   let toPage: (message: unknown) => void = () => undefined;
-  const told = { updates: [] as RunUpdate[], lists: [] as RunListChange[], refusals: [] as string[] };
+  const told = {
+    updates: [] as RunUpdate[],
+    lists: [] as RunListChange[],
+    studies: [] as { changed: StudySummary[]; removed: string[] }[],
+    studyChanges: [] as StudyChange[],
+    refusals: [] as string[],
+  };
   const close = service.connect(
     {
       send: (bytes) => queueMicrotask(() => toPage(decodeRpc(bytes))),
@@ -64,6 +73,8 @@ export function openPage(service: HubService, role: PageRole = 'owner'): TestPag
   const page: PageApi = {
     runsChanged: (change) => void told.lists.push(change),
     runUpdates: (_id, updates) => void told.updates.push(...updates),
+    studiesChanged: (change) => void told.studies.push(change),
+    studyChanged: (_id, change) => void told.studyChanges.push(change),
   };
   const hub = createBirpc<HubApi, PageApi>(page, {
     post: (message: unknown) => toHub(encodeRpc(message)),

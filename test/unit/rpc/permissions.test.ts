@@ -19,6 +19,10 @@ const watchable = [
   'runOverview',
   'series',
   'session',
+  'studies',
+  'study',
+  'unwatchStudy',
+  'watchStudy',
   'unwatch',
   'watch',
 ];

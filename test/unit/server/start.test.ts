@@ -63,6 +63,8 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     const trained = Promise.withResolvers<void>();
     const hub = await connectPage(link, {
       runsChanged: () => undefined,
+      studiesChanged: () => undefined,
+      studyChanged: () => undefined,
       runUpdates: (_id, updates) => {
         if (updates.some(({ type }) => type === 'points')) trained.resolve();
       },

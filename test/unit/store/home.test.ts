@@ -23,6 +23,7 @@ describe('tuttiHome', () => {
     expect(homePaths('/h')).toEqual({
       runs: join('/h', 'runs'),
       discoveries: join('/h', 'discoveries'),
+      studies: join('/h', 'studies'),
       cache: join('/h', 'cache'),
       data: join('/h', 'cache', 'data'),
       index: join('/h', 'index.sqlite'),

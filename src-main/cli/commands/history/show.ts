@@ -6,7 +6,11 @@ import { leavesOf } from '../../../../core/options/index.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import { readEvents } from '../../../store/runs/run-folder.ts';
-import { exitCodes, orUsageError } from '../../errors.ts';
+import type { RunRow } from '../../../../core/protocol/pages/run-list.ts';
+import type { Hub } from '../../../hub/hub.ts';
+import { findStudy } from '../../../studies/folder/study-folder.ts';
+import { studies } from '../studies/studies.ts';
+import { exitCodes, toUsageError } from '../../errors.ts';
 import { countEpoch } from '../../format.ts';
 import { withHub } from '../../open-hub.ts';
 import { renderTable } from '../../output/table.ts';
@@ -24,7 +28,9 @@ export interface ShownRun {
 /** `tutti show <run>`. @returns the exit code */
 export function show(run: string, { json = false }: { json?: boolean }): Promise<number> {
   return withHub(async (hub) => {
-    const { folder, name } = await orUsageError(hub.find(run));
+    const found = await findRun(hub, run);
+    if (found === null) return studies(run, { json });
+    const { folder, name } = found;
     const record = await hub.record(folder);
     const events = await readEvents(folder, ({ message }) => console.error(message));
     const forks = hub.runs({ origin: record.id }).map(({ id, name, status, folder }) => ({ id, name, status, folder }));
@@ -33,6 +39,20 @@ export function show(run: string, { json = false }: { json?: boolean }): Promise
     process.stdout.write(json ? `${toJson(shown)}\n` : `${describeRun(shown).join('\n')}\n`);
     return exitCodes.finished;
   });
+}
+
+/** A run; null for what only a study is named by. @throws UsageError if neither has the name */
+async function findRun(hub: Hub, name: string): Promise<RunRow | null> {
+  try {
+    return await hub.find(name);
+  } catch (error) {
+    const isStudy = await findStudy(name).then(
+      () => true,
+      () => false,
+    );
+    if (isStudy) return null;
+    throw toUsageError(error);
+  }
 }
 
 export function describeRun({ folder, name, record, history, forks, forkPoints }: ShownRun): string[] {

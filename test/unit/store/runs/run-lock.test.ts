@@ -27,7 +27,7 @@ describe('withRunLock', () => {
     const holder = spawn(process.execPath, [join(import.meta.dirname, 'hold-lock.ts'), folder]);
     await once(holder.stdout, 'data');
     await expect(withRunLock(folder, () => Promise.resolve())).rejects.toThrow(
-      'another Tutti process has been changing the run for more than 2 s',
+      'another Tutti process has been changing its files for more than 2 s',
     );
     const exited = once(holder, 'exit');
     holder.kill('SIGKILL');

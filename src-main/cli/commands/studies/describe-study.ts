@@ -1,0 +1,57 @@
+import type { StudySummary, StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
+import type { Objective, Study } from '../../../../core/protocol/studies/study.ts';
+import type { Assignment } from '../../../../core/search/space/space.ts';
+import { formatMetric } from '../../../../core/text/numbers.ts';
+import { printableLine } from '../../../../core/text/printable.ts';
+
+/** `trial 3 of 100  complete  ensemble NLL 0.41 ± 0.02  weightDecay=0.15`. */
+export function describeTrial({ objectives }: Pick<Study, 'objectives'>, trial: StudyTrial, wanted: number): string {
+  const { number, state, values, error } = trial;
+  const result = error ?? describeValues(objectives, trial.objectives, trial.standardErrors);
+  return [`trial ${number + 1} of ${wanted}`, state, printableLine(result), describeAssignment(values)]
+    .filter((part) => part !== '')
+    .join('  ');
+}
+
+/** The best configuration of a study, with the flags that train it. */
+export function describeBest({ best, objectives, trials }: StudySummary): string[] {
+  const counts = [
+    `${trials.complete} complete`,
+    ...(trials.pruned > 0 ? [`${trials.pruned} pruned`] : []),
+    ...(trials.paused > 0 ? [`${trials.paused} paused`] : []),
+    ...(trials.failed > 0 ? [`${trials.failed} failed`] : []),
+  ];
+  const ended = `${counts.join(', ')} of ${trials.wanted} trials.`;
+  if (best === null) return [`No trial is complete yet: ${ended}`];
+  return [
+    ended,
+    `Best: trial ${best.number + 1}, ${describeValues(objectives, best.objectives, best.standardErrors)}`,
+    `  ${describeAssignment(best.values)}`,
+  ];
+}
+
+/** `nll of the ensemble 0.41 ± 0.02`, for each objective; without an error where there is one part. */
+export function describeValues(
+  objectives: readonly Objective[],
+  values: readonly number[] | null,
+  errors: readonly number[] | null,
+): string {
+  if (values === null) return '';
+  return objectives
+    .map(({ metric, kind }, index) => {
+      const error = errors?.[index] ?? NaN;
+      const spread = Number.isNaN(error) ? '' : ` ± ${formatMetric(error)}`;
+      return `${metric} of the ${kind === 'ensemble' ? 'ensemble' : 'mean member'} ${formatMetric(values[index])}${spread}`;
+    })
+    .join(', ');
+}
+
+export function describeAssignment(values: Assignment): string {
+  return Object.entries(values)
+    .map(([path, value]) => `${path}=${typeof value === 'number' ? formatValue(value) : printableLine(String(value))}`)
+    .join(' ');
+}
+
+function formatValue(value: number): string {
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6)));
+}

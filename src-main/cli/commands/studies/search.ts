@@ -1,0 +1,157 @@
+import { readFile } from 'node:fs/promises';
+import { explainFileError } from '../../../../core/node/file-error.ts';
+import { importJournal } from '../../../studies/journal.ts';
+import { summarize, viewTrial } from '../../../../core/protocol/pages/studies/study-summary.ts';
+import { toJson } from '../../../../core/protocol/wire/numbers.ts';
+import { KeyPress } from '../../../processes/key-press.ts';
+import { createStudy, driveStudy } from '../../../studies/studies.ts';
+import { findStudy } from '../../../studies/folder/study-folder.ts';
+import { StudyStore } from '../../../studies/folder/study-store.ts';
+import type { StudyDriver } from '../../../studies/work/driver.ts';
+import type { Hub } from '../../../hub/hub.ts';
+import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
+import { exitCodes, orUsageError, toUsageError, UsageError } from '../../errors.ts';
+import { withHub } from '../../open-hub.ts';
+import { describeBest, describeTrial } from './describe-study.ts';
+import { requestOf, type SearchOptions } from './search-options.ts';
+
+/** `tutti search <project>`, or `tutti search --study <study>` to go on. @returns the exit code */
+export function search(projectFolder: string | undefined, options: SearchOptions): Promise<number> {
+  return withHub(async (hub) => {
+    const store = await openStore(hub, projectFolder, options);
+    if (options.import !== undefined) return tellImported(store);
+    const { folder } = store.study.project;
+    const project = await orUsageError(hub.describe(folder));
+    const report = new SearchReport(store, options);
+    report.begin();
+    const driver = await driveStudy(hub, store, project, () => report.changed());
+    const signals = stopOnSignals(driver);
+    try {
+      const end = await driver.run();
+      report.changed();
+      report.end(end);
+      return end === 'finished' ? exitCodes.finished : (signals.exitCode ?? exitCodes.stopped);
+    } finally {
+      signals.release();
+    }
+  });
+}
+
+async function openStore(hub: Hub, projectFolder: string | undefined, options: SearchOptions): Promise<StudyStore> {
+  const consent = consentOf(options.trust ?? false);
+  if (options.study !== undefined) {
+    if (projectFolder !== undefined) {
+      throw new UsageError('--study goes on with a study, which has its project: leave out the project, or --study.');
+    }
+    const { folder, study } = await orUsageError(findStudy(options.study));
+    await orUsageError(ensureTrusted(study.project.folder, consent));
+    const store = await StudyStore.open(folder);
+    if (options.trials !== undefined) await raiseTrials(store, options.trials);
+    return store;
+  }
+  if (projectFolder === undefined) {
+    throw new UsageError(
+      'Name a project, tutti search <project>, or a study to go on with, tutti search --study <study>.',
+    );
+  }
+  await orUsageError(ensureTrusted(projectFolder, consent));
+  const project = await orUsageError(hub.describe(projectFolder));
+  await orUsageError(ensureAllowed(projectFolder, project.permissions, consent));
+  if (options.import !== undefined) {
+    const journal = await readFile(options.import, 'utf8').catch((error: unknown) => {
+      throw toUsageError(explainFileError(error, options.import ?? '', 'read the journal'));
+    });
+    return orUsageError(importJournal(hub, { projectFolder, journal, name: options.name ?? null }, project));
+  }
+  return orUsageError(createStudy(hub, requestOf(projectFolder, project, options), project));
+}
+
+function tellImported({ study, log }: StudyStore): number {
+  process.stdout.write(
+    `Study ${study.id} ("${study.name}") has ${log.trials.length} trials. Go on with: tutti search --study ${study.id} --trials <n>\n`,
+  );
+  return exitCodes.finished;
+}
+
+/** `--trials` of a study that goes on is the number that it is to have. */
+async function raiseTrials(store: StudyStore, text: string): Promise<void> {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1) {
+    throw new UsageError(`--trials "${text}": it must be a whole number of at least 1.`);
+  }
+  await store.append([{ type: 'trials', count }]);
+}
+
+/** Prints what happens in a study: a line for each trial that ends. */
+class SearchReport {
+  readonly #store: StudyStore;
+  readonly #json: boolean;
+  readonly #quiet: boolean;
+  readonly #told = new Set<number>();
+
+  constructor(store: StudyStore, { json = false, quiet = false }: SearchOptions) {
+    this.#store = store;
+    this.#json = json;
+    this.#quiet = quiet;
+    for (const { number, endedAt } of store.log.trials) if (endedAt !== null) this.#told.add(number);
+  }
+
+  begin(): void {
+    const { study } = this.#store;
+    if (this.#json) this.#print(toJson({ type: 'study', study, folder: this.#store.folder }));
+    else
+      console.error(`Study ${study.id} ("${study.name}"). Ctrl-C stops it; tutti search --study ${study.id} goes on.`);
+  }
+
+  changed(): void {
+    const { study, log } = this.#store;
+    for (const trial of log.trials) {
+      if (trial.endedAt === null || this.#told.has(trial.number)) continue;
+      this.#told.add(trial.number);
+      const view = viewTrial(study, trial);
+      if (this.#json) this.#print(toJson({ type: 'trial', trial: view }));
+      else if (!this.#quiet) this.#print(describeTrial(study, view, log.trials.length + log.left));
+    }
+  }
+
+  end(end: 'finished' | 'stopped'): void {
+    const { study, log, warnings } = this.#store;
+    for (const warning of warnings) console.error(`warning: ${warning}`);
+    const summary = summarize(study, log, { isRunning: false, isHere: false });
+    if (this.#json) return this.#print(toJson({ type: 'ended', end, summary }));
+    for (const line of describeBest(summary)) this.#print(line);
+    if (end === 'stopped') this.#print(`Stopped. Go on with: tutti search --study ${study.id}`);
+  }
+
+  #print(line: string): void {
+    process.stdout.write(`${line}\n`);
+  }
+}
+
+/** Ctrl-C stops the trials with their states, a second one ends them at once, as the other signals do. */
+function stopOnSignals(driver: StudyDriver): { exitCode: number | null; release: () => void } {
+  const press = new KeyPress();
+  const watch: { exitCode: number | null; release: () => void } = { exitCode: null, release: () => undefined };
+  const interrupt = (): void => {
+    if (!press.isNew()) return;
+    if (watch.exitCode !== null) return driver.abort();
+    watch.exitCode = exitCodes.interrupted;
+    console.error('Stopping; the trials keep their states. Press Ctrl-C again to end them at once.');
+    driver.stop();
+  };
+  const end = (exitCode: number) => (): void => {
+    watch.exitCode = exitCode;
+    driver.abort();
+  };
+  const listeners = [
+    ['SIGINT', interrupt],
+    ['SIGTERM', end(exitCodes.terminated)],
+    ['SIGHUP', end(exitCodes.hungUp)],
+    ['SIGQUIT', end(exitCodes.quit)],
+  ] as const;
+  for (const [signal, listener] of listeners) process.on(signal, listener);
+  watch.release = () => {
+    for (const [signal, listener] of listeners) process.off(signal, listener);
+  };
+  return watch;
+}

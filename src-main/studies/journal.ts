@@ -1,0 +1,74 @@
+import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import type { StudyRequest } from '../../core/protocol/studies/study.ts';
+import { type JournalStudy, readJournal } from '../../core/search/optuna/read-journal.ts';
+import { writeJournal } from '../../core/search/optuna/write-journal.ts';
+import { checkAssignment, orderSpace } from '../../core/search/space/space.ts';
+import type { Trial } from '../../core/search/trial.ts';
+import type { Hub } from '../hub/hub.ts';
+import { objectiveFor, usualMetric } from './create-study.ts';
+import type { NewLine, StudyStore } from './folder/study-store.ts';
+import { createStudy } from './studies.ts';
+
+/** The study as an Optuna journal, which `JournalFileBackend` opens. */
+export function toJournal({ study, log }: Pick<StudyStore, 'study' | 'log'>): string {
+  const directions = study.objectives.map(({ direction }) => direction);
+  return writeJournal(study.name, directions, orderSpace(study.space), log.trials);
+}
+
+export interface JournalImport {
+  projectFolder: string;
+  /** The text of the journal. */
+  journal: string;
+  /** Which of its studies; null: the only one. */
+  name: string | null;
+}
+
+/**
+ * Creates a study with the space and the trials of an Optuna journal. Its objective is the ensemble's usual metric, in the journal's direction; trials that run
+ * there count as failed, because nobody here will end them.
+ * @throws Error if the journal is damaged, has several studies, several objectives, or parameters that the project does not have
+ */
+export async function importJournal(
+  hub: Hub,
+  { projectFolder, journal, name }: JournalImport,
+  project: ProjectDescription,
+) {
+  const found = chooseStudy(readJournal(journal), name);
+  if (found.directions.length > 1) {
+    throw new Error(
+      `The study "${found.name}" of the journal has ${found.directions.length} objectives, and a journal does not say of which metrics. ` +
+        'Only studies with one objective can be read.',
+    );
+  }
+  const objective = objectiveFor({ metric: usualMetric(project.task), kind: 'ensemble' }, project);
+  const request: StudyRequest = {
+    projectFolder,
+    name: found.name,
+    trials: 1,
+    space: found.parameters,
+    objectives: [{ ...objective, direction: found.directions[0] }],
+  };
+  const store = await createStudy(hub, request, project);
+  const space = orderSpace(store.study.space);
+  for (const { values } of found.trials.filter(({ state }) => state === 'complete')) checkAssignment(space, values);
+  await store.append([
+    ...found.trials.map((trial, work): NewLine => ({ type: 'imported', work, trial: ended(trial, work) })),
+    ...found.enqueued.map((values): NewLine => ({ type: 'enqueued', values: { ...values } })),
+  ]);
+  return store;
+}
+
+/** Numbers have no gaps here: enqueued trials are no trials yet. */
+function ended(trial: Trial, number: number): Trial {
+  const isOpen = trial.state === 'running' || trial.state === 'paused';
+  return { ...trial, number, ...(isOpen && { state: 'failed' as const, objectives: null }) };
+}
+
+function chooseStudy(studies: readonly JournalStudy[], name: string | null): JournalStudy {
+  const names = studies.map((study) => `"${study.name}"`).join(', ');
+  if (studies.length === 0) throw new Error('The journal holds no study.');
+  if (name === null && studies.length > 1) throw new Error(`The journal holds several studies: name one of ${names}.`);
+  const found = name === null ? studies[0] : studies.find((study) => study.name === name);
+  if (found !== undefined) return found;
+  throw new Error(`The journal holds no study "${name}". It holds ${names}.`);
+}

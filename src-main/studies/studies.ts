@@ -1,0 +1,112 @@
+import { stat } from 'node:fs/promises';
+import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import type { StudySummary, StudyView } from '../../core/protocol/pages/studies/study-views.ts';
+import { summarize, viewTrial } from '../../core/protocol/pages/studies/study-summary.ts';
+import type { Study, StudyRequest } from '../../core/protocol/studies/study.ts';
+import { unlessMissing } from '../../core/node/file-error.ts';
+import { messageOf } from '../../core/text/errors.ts';
+import type { Hub } from '../hub/hub.ts';
+import { usableKinds } from '../processes/native-build.ts';
+import { selectDevices } from '../devices/selection.ts';
+import { resolveConfig } from '../runs/configuration/resolve-config.ts';
+import { requirePermissions, requireTrust } from '../trust/project-trust.ts';
+import { studyOf } from './create-study.ts';
+import { createStudyFolder, listStudyFolders, studyPaths } from './folder/study-folder.ts';
+import { StudyStore } from './folder/study-store.ts';
+import { hasWorkers } from './folder/worker-lock.ts';
+import { StudyDriver } from './work/driver.ts';
+import { HubRunner } from './work/hub-runner.ts';
+import { sharePlaces } from './work/places.ts';
+
+/** Trials that a study has under way at a time, unless the user says so: at most this many, and one for each device. */
+const usualPlaces = 8;
+
+/** Creates a study with its folder. @throws Error with the problems of the request */
+export async function createStudy(hub: Hub, request: StudyRequest, project: ProjectDescription): Promise<StudyStore> {
+  requireTrust(request.projectFolder);
+  requirePermissions(request.projectFolder, project.permissions);
+  const devices = await devicesOf(hub, project, request.overrides ?? {});
+  const study = studyOf(request, project, Math.min(usualPlaces, devices.length));
+  const store = await StudyStore.open(await createStudyFolder(study));
+  await store.append([{ type: 'trials', count: request.trials }]);
+  note(hub, store);
+  return store;
+}
+
+/**
+ * A driver that works on a study with real runs.
+ * @param project its description now
+ * @throws UntrustedError if the project asks for what the user has not allowed
+ */
+export async function driveStudy(
+  hub: Hub,
+  store: StudyStore,
+  project: ProjectDescription,
+  onChange: () => void = () => undefined,
+): Promise<StudyDriver> {
+  const { study } = store;
+  requirePermissions(study.project.folder, project.permissions);
+  const devices = await devicesOf(hub, project, study.overrides);
+  const runner = new HubRunner(hub, study, project, sharePlaces(devices, study.parallel));
+  const changed = (): void => {
+    try {
+      note(hub, store);
+    } catch (error) {
+      // The index is a cache. Whoever lists the studies reads the folder instead.
+      const warning = `The index does not show the newest state of the study: ${messageOf(error)}`;
+      if (!store.warnings.includes(warning)) store.warnings.push(warning);
+    }
+    onChange();
+  };
+  return new StudyDriver({ store, runner, places: study.parallel, onChange: changed });
+}
+
+/** Ids of the devices on which a study's trials train. */
+async function devicesOf(hub: Hub, project: ProjectDescription, overrides: Study['overrides']): Promise<string[]> {
+  const { devices: selection, backend } = resolveConfig(project, [overrides]);
+  const { devices } = await hub.devices();
+  return selectDevices(selection, devices, usableKinds(backend)).map(({ id }) => id);
+}
+
+/** All studies, the newest first. Reads only those that have changed since they were last in the index. */
+export async function listStudies(hub: Hub, isHere: (id: string) => boolean = () => false): Promise<StudySummary[]> {
+  const folders = await listStudyFolders();
+  hub.index.studies.keep(folders);
+  const summaries = await Promise.all(folders.map((folder) => summaryOf(hub, folder)));
+  return summaries
+    .filter((summary) => summary !== null)
+    .map((summary) => ({ ...summary, isHere: isHere(summary.id) }))
+    .toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1));
+}
+
+/** Null for a folder that holds no study that can be read. */
+async function summaryOf(hub: Hub, folder: string): Promise<StudySummary | null> {
+  const bytes = (await unlessMissing(stat(studyPaths(folder).trials)))?.size ?? 0;
+  const known = hub.index.studies.find(folder, bytes);
+  const isRunning = hasWorkers(folder);
+  if (known !== null) return { ...known, status: isRunning ? 'running' : known.status };
+  try {
+    const store = await StudyStore.open(folder);
+    note(hub, store);
+    return summarize(store.study, store.log, { isRunning, isHere: false });
+  } catch {
+    return null;
+  }
+}
+
+/** Writes a study to the index, as it is when nobody works on it. */
+function note({ index }: Hub, { folder, study, log, bytes }: StudyStore): void {
+  index.studies.put(folder, bytes, summarize(study, log, { isRunning: false, isHere: false }));
+}
+
+/** A study with all its trials. */
+export function viewStudy({ folder, study, log, warnings }: StudyStore, isHere = false): StudyView {
+  return {
+    study,
+    folder,
+    summary: summarize(study, log, { isRunning: hasWorkers(folder), isHere }),
+    trials: log.trials.map((trial) => viewTrial(study, trial)),
+    enqueued: log.enqueued.map((values) => ({ ...values })),
+    warnings,
+  };
+}

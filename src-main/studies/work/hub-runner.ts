@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import { mergeConfig } from '../../../core/options/index.ts';
+import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import type { Study } from '../../../core/protocol/studies/study.ts';
+import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
+import type { Hub } from '../../hub/hub.ts';
+import { NothingLeftError } from '../../runs/attempt/resume-run.ts';
+import { resolveConfig } from '../../runs/configuration/resolve-config.ts';
+import type { RunSession } from '../../runs/attempt/run-session.ts';
+import { homePaths } from '../../store/home.ts';
+import { holdsRun } from '../../store/runs/known-folders.ts';
+import { readRunRecord } from '../../store/runs/run-folder.ts';
+import { changeRunNotes } from '../../store/runs/run-notes.ts';
+import { EvaluationCollector, readEvaluations, scoresOfRun, wantedMetrics, type WantedMetric } from './run-scores.ts';
+import type { Evaluation, PartJob, PartOutcome, PartRun, PlannedPart, TrialRunner } from './runner.ts';
+import { overridesOf } from './trial-overrides.ts';
+
+/** The tag of a study's runs. */
+export const tagOf = ({ id }: Pick<Study, 'id'>): string => `study:${id}`;
+
+/** Trains the parts of trials as ordinary runs, which have the study's tag. */
+export class HubRunner implements TrialRunner {
+  readonly #hub: Hub;
+  readonly #study: Study;
+  readonly #project: ProjectDescription;
+  readonly #metrics: WantedMetric[];
+  /** Devices of each place. */
+  readonly #devices: readonly string[];
+
+  /** @param devices of each place, as a selection */
+  constructor(hub: Hub, study: Study, project: ProjectDescription, devices: readonly string[]) {
+    this.#hub = hub;
+    this.#study = study;
+    this.#project = project;
+    this.#metrics = wantedMetrics(study);
+    this.#devices = devices;
+  }
+
+  async plan(job: PartJob): Promise<PlannedPart> {
+    const folder = job.earlier === null ? null : join(homePaths().runs, job.earlier);
+    if (folder !== null && holdsRun(folder)) {
+      const record = await readRunRecord(folder);
+      // A run keeps its members, so that a rung of more members is a new run.
+      if (!this.#countsMembers(job) || record.config.members === job.until) return this.#goOn(job, folder, record);
+    }
+    const config = this.#configOf(job);
+    const planned = await this.#hub.planRun(
+      {
+        projectFolder: this.#study.project.folder,
+        overrides: [config],
+        name: `${this.#study.name}, trial ${job.trial + 1}`,
+      },
+      this.#project,
+    );
+    const { id, plan } = planned;
+    return {
+      run: id,
+      ranks: null,
+      devices: devicesOf(plan),
+      epochs: planned.config.maxEpochs,
+      start: (onEvaluation) =>
+        this.#run(planned.folder, planned.config.members, onEvaluation, (listener) =>
+          Promise.resolve(this.#hub.start(planned, listener)),
+        ),
+    };
+  }
+
+  /** A run that an earlier process began, or that paused. */
+  #goOn(job: PartJob, folder: string, { id, plan, config }: RunRecord): PlannedPart {
+    const longer = job.until === null || this.#countsMembers(job) ? {} : { maxEpochs: job.until };
+    return {
+      run: id,
+      ranks: null,
+      devices: devicesOf(plan),
+      epochs: config.maxEpochs,
+      start: (onEvaluation) =>
+        this.#run(folder, config.members, onEvaluation, async (listener) => {
+          for (const evaluation of await readEvaluations(folder, this.#metrics, config.members))
+            onEvaluation(evaluation);
+          try {
+            return await this.#hub.resume(folder, longer, listener);
+          } catch (error) {
+            if (error instanceof NothingLeftError) return null;
+            throw error;
+          }
+        }),
+    };
+  }
+
+  #countsMembers({ until }: PartJob): boolean {
+    return until !== null && this.#study.resource === 'members';
+  }
+
+  #configOf({ values, part, until, place }: PartJob) {
+    const baseSeed = resolveConfig(this.#project, [this.#study.overrides]).seed;
+    const overrides = overridesOf(this.#study, this.#project, { values, part, baseSeed });
+    const longest =
+      until === null ? {} : this.#study.resource === 'members' ? { members: until } : { maxEpochs: until };
+    return mergeConfig(overrides, { ...longest, devices: this.#devices[place % this.#devices.length] });
+  }
+
+  /** @param open starts the session; null: the run has ended already */
+  #run(
+    folder: string,
+    members: number,
+    onEvaluation: (evaluation: Evaluation) => void,
+    open: (listener: (update: RunUpdate) => void) => Promise<RunSession | null>,
+  ): PartRun {
+    const collector = new EvaluationCollector(this.#metrics, members);
+    let session: RunSession | null = null;
+    let end: 'stop' | 'abort' | null = null;
+    const obey = (): void => {
+      if (end === 'abort') session?.abort();
+      else if (end === 'stop') session?.control({ action: 'stop' });
+    };
+    const listener = (update: RunUpdate): void => {
+      if (update.type === 'points') collector.take(update.batch).forEach(onEvaluation);
+    };
+    const train = async (): Promise<PartOutcome> => {
+      session = await open(listener);
+      obey();
+      const record = session === null ? await readRunRecord(folder) : await session.run();
+      await this.#tag(folder);
+      return this.#outcomeOf(folder, record, end !== null);
+    };
+    const request = (wanted: 'stop' | 'abort'): void => {
+      end = wanted;
+      obey();
+    };
+    return { outcome: train(), stop: () => request('stop'), abort: () => request('abort') };
+  }
+
+  async #outcomeOf(folder: string, record: RunRecord, isEnded: boolean): Promise<PartOutcome> {
+    const { status, error, config } = record;
+    if (status === 'failed') return { kind: 'failed', message: error?.message ?? 'The run failed.' };
+    if (status !== 'finished') {
+      if (isEnded) return { kind: 'stopped' };
+      return { kind: 'failed', message: `The run ${record.id} was ${status} by somebody else.` };
+    }
+    const evaluations = await readEvaluations(folder, this.#metrics, config.members);
+    return { kind: 'ended', scores: scoresOfRun(evaluations, this.#metrics, this.#study.evaluation) };
+  }
+
+  async #tag(folder: string): Promise<void> {
+    this.#hub.index.annotate(folder, await changeRunNotes(folder, { tags: [tagOf(this.#study)] }));
+  }
+}
+
+function devicesOf(plan: RunRecord['plan']): string[] {
+  return [...new Set(plan.map(({ device }) => device.id))];
+}

@@ -1,0 +1,29 @@
+import { mergeConfig, type OptionDescription, type PlainObject, setPath } from '../../../core/options/index.ts';
+import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import type { Part } from '../../../core/protocol/studies/study-line.ts';
+import type { Study } from '../../../core/protocol/studies/study.ts';
+import type { Assignment } from '../../../core/search/space/space.ts';
+
+/** Members of one run have seeds that follow each other; those of another base seed are others. */
+const seedStride = 256;
+
+/** Values by path as a layer of the configuration: a project's hyperparameter stands there under `hyperparameters`. */
+export function layerOf(values: Assignment, hyperparameters: readonly Pick<OptionDescription, 'path'>[]): PlainObject {
+  return Object.entries(values).reduce<PlainObject>((layer, [path, value]) => {
+    const isOwn = hyperparameters.some((own) => own.path === path);
+    return setPath(layer, isOwn ? `hyperparameters.${path}` : path, value);
+  }, {});
+}
+
+/** The changes to the project's defaults with which a part of a trial trains. @param baseSeed of the study's first seed */
+export function overridesOf(
+  study: Study,
+  { hyperparameters }: Pick<ProjectDescription, 'hyperparameters'>,
+  { values, part, baseSeed }: { values: Assignment; part: Part; baseSeed: number },
+): PlainObject {
+  const split = study.splits.at(part.split) ?? {};
+  return [layerOf(values, hyperparameters), layerOf(split, hyperparameters)].reduce(
+    (merged, layer) => mergeConfig(merged, layer),
+    { ...study.overrides, seed: (baseSeed + seedStride * part.seed) % 2 ** 32 },
+  );
+}

@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { createStudyFolder } from '../../../src-main/studies/folder/study-folder.ts';
+import { StudyStore } from '../../../src-main/studies/folder/study-store.ts';
+import { studyOf } from '../studies/studies.ts';
+import { openPage, openService } from './page.ts';
+
+const begin = { type: 'begin', isEnqueued: false, until: null, worker: 'w' } as const;
+const values = { weightDecay: 0.5, units: 3 };
+
+/** A service, and a study with a trial that is complete. */
+async function openWithStudy() {
+  const opened = await openService();
+  const store = await StudyStore.open(await createStudyFolder(studyOf()));
+  await store.append([
+    { type: 'trials', count: 1 },
+    { ...begin, work: 0, number: 0, values },
+    { type: 'end', work: 0, number: 0, state: 'complete', objectives: [NaN], error: null },
+  ]);
+  return { ...opened, store };
+}
+
+it('lists and shows studies, also to those who only watch', async () => {
+  const { service, page } = await openWithStudy();
+  const summary = {
+    id: 'study-1',
+    name: 'wine',
+    status: 'finished',
+    best: null,
+    trials: { wanted: 1, complete: 1 },
+    isHere: false,
+  };
+  expect(await page.hub.studies()).toMatchObject([summary]);
+  // Now from the index.
+  expect(await openPage(service, 'watcher').hub.studies()).toMatchObject([summary]);
+  const { study, trials, warnings } = await page.hub.study('study-1');
+  expect(study).toEqual(studyOf());
+  expect(trials).toMatchObject([{ number: 0, state: 'complete', objectives: [NaN], standardErrors: [NaN], values }]);
+  expect(warnings).toEqual([]);
+  await expect(page.hub.study('../runs')).rejects.toThrow('letters, digits');
+  await expect(page.hub.study('none')).rejects.toThrow('holds no study');
+});
+
+it('adds trials, enqueues values that fit, and tells pages that watch', async () => {
+  const { page, store } = await openWithStudy();
+  await page.hub.watchStudy('study-1');
+  await page.hub.addTrials('study-1', 5);
+  await page.hub.enqueueTrial('study-1', { weightDecay: 1, units: 2 });
+  await expect(page.hub.enqueueTrial('study-1', { weightDecay: 1 })).rejects.toThrow('units is missing');
+  await store.append([{ ...begin, work: 1, number: 1, values, isEnqueued: true }]);
+  await expect
+    .poll(() => page.studyChanges.flatMap(({ trials }) => trials))
+    .toMatchObject([{ number: 1, state: 'running' }]);
+  expect(page.studyChanges.at(-1)).toMatchObject({ enqueued: [], summary: { trials: { wanted: 6, running: 1 } } });
+  await page.hub.unwatchStudy('study-1');
+});
+
+it('exports an Optuna journal, and deletes a study that nobody works on', async () => {
+  const { page } = await openWithStudy();
+  const { path, link } = await page.hub.exportStudy('study-1');
+  expect(path).toMatch(/study-1\.log$/);
+  expect(link).toBe('/exports/study-1.log');
+  await page.hub.deleteStudy('study-1');
+  expect(await page.hub.studies()).toEqual([]);
+});
+
+it('refuses an ensemble from trials without runs', async () => {
+  const { page } = await openWithStudy();
+  const request = { method: 'greedy' as const, trials: [0], size: 3, name: 'x' };
+  await expect(page.hub.ensembleFromStudy('study-1', request)).rejects.toThrow('Trial 1 has no run here');
+});

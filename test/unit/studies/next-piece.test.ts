@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { nextPiece, trialsKnownTo } from '../../../core/protocol/studies/next-piece.ts';
+import type { Study } from '../../../core/protocol/studies/study.ts';
+import type { StudyLine } from '../../../core/protocol/studies/study-line.ts';
+import { StudyLog } from '../../../core/protocol/studies/study-log.ts';
+import type { Pruner } from '../../../core/search/pruners/settings.ts';
+import { Generator } from '../../../core/random/generator.ts';
+import { studyOf } from './studies.ts';
+
+const time = '2026-11-23T07:00:00.000Z';
+const rungs = { minimumResource: 1, maximumResource: 9, reductionFactor: 3 };
+
+/** Lines of a study whose pieces end in an order drawn from a seed. A loss that depends on the values alone stands in for training. */
+function simulate(study: Study, wanted: number, order: Generator): StudyLine[] {
+  const lines: StudyLine[] = [];
+  let log = new StudyLog();
+  const add = (line: StudyLine): void => {
+    lines.push(line);
+    expect(log.take(line)).toBe(true);
+  };
+  add({ type: 'trials', count: wanted, time });
+  for (;;) {
+    // A process that was killed knows what it had written, and no more.
+    if (order.uniform() < 0.1) log = readAgain(lines);
+    const piece = nextPiece(study, log);
+    const running = log.works.filter(({ end }) => end === null);
+    expect(running.length).toBeLessThanOrEqual(study.parallel);
+    if (piece.kind === 'done') return lines;
+    const begins = piece.kind !== 'wait' && (running.length === 0 || order.uniform() < 0.5);
+    if (begins) {
+      const { kind: type, ...fields } = piece;
+      add({ type, ...fields, worker: 'w', time } as StudyLine);
+      continue;
+    }
+    const ending = running[Math.floor(order.uniform() * running.length)];
+    for (const line of endOf(log, ending.number)) add(line);
+  }
+}
+
+function readAgain(lines: readonly StudyLine[]): StudyLog {
+  const log = new StudyLog();
+  for (const line of lines) log.take(line);
+  return log;
+}
+
+function endOf(log: StudyLog, number: number): StudyLine[] {
+  const { trial, until } = log.works[number];
+  const { weightDecay, units } = log.trials[trial].values;
+  const loss = Math.abs(Math.log(Number(weightDecay))) + Number(units) / 64;
+  const end = { type: 'end' as const, work: number, number: trial, error: null, time };
+  if (trial % 7 === 3) return [{ ...end, state: 'failed', objectives: null, error: 'killed' }];
+  const report: StudyLine[] = until === null ? [] : [{ type: 'report', number: trial, step: until, value: loss, time }];
+  if (until !== null && until < rungs.maximumResource)
+    return [...report, { ...end, state: 'paused', objectives: null }];
+  return [...report, { ...end, state: 'complete', objectives: [loss] }];
+}
+
+/** What a study chose: values, and which trial goes on to which rung, in order. */
+function choicesOf(lines: readonly StudyLine[]): unknown[] {
+  return lines.flatMap((line) => {
+    if (line.type === 'begin') return [[line.work, line.number, line.values, line.until]];
+    return line.type === 'resume' ? [[line.work, line.number, line.until]] : [];
+  });
+}
+
+describe('the pieces of work of a study', () => {
+  const pruners: Pruner[] = [
+    { kind: 'none' },
+    { kind: 'asha', ...rungs },
+    { kind: 'halving', ...rungs, trials: 9 },
+    { kind: 'hyperband', ...rungs },
+  ];
+  it.each(pruners.map((pruner) => [pruner.kind, pruner] as const))(
+    'are the same whatever ends first, and however often it is interrupted: %s',
+    (_kind, pruner) => {
+      for (const parallel of [1, 3, 8]) {
+        const study = studyOf({ pruner, parallel });
+        const [first, ...others] = [1, 2, 3, 4].map((seed) => simulate(study, 30, new Generator(seed, 'order')));
+        expect(choicesOf(first).filter((choice) => Array.isArray(choice) && choice.length === 4)).toHaveLength(30);
+        for (const other of others) expect(choicesOf(other)).toEqual(choicesOf(first));
+      }
+    },
+  );
+
+  it('keep as many trials under way as the study allows', () => {
+    const study = studyOf({ parallel: 3 });
+    const log = new StudyLog();
+    log.take({ type: 'trials', count: 10, time });
+    for (const number of [0, 1, 2]) {
+      const piece = nextPiece(study, log);
+      expect(piece).toMatchObject({ kind: 'begin', work: number, number });
+      if (piece.kind !== 'begin') continue;
+      const { kind: type, ...fields } = piece;
+      log.take({ type, ...fields, worker: 'w', time });
+    }
+    expect(nextPiece(study, log)).toEqual({ kind: 'wait' });
+    // Trial 3 knows trial 0, and needs no other.
+    log.take({ type: 'end', work: 1, number: 1, state: 'complete', objectives: [1], error: null, time });
+    expect(nextPiece(study, log)).toEqual({ kind: 'wait' });
+    log.take({ type: 'end', work: 0, number: 0, state: 'complete', objectives: [2], error: null, time });
+    expect(nextPiece(study, log)).toMatchObject({ kind: 'begin', number: 3 });
+    expect(trialsKnownTo(study, log, 3).map(({ state }) => state)).toEqual(['complete', 'running', 'running']);
+  });
+
+  it('try enqueued values first, completed by the sampler, and end after the last combination of a grid', () => {
+    const study = studyOf({
+      parallel: 1,
+      sampler: { kind: 'grid', points: 2 },
+      space: { units: { kind: 'int', low: 1, high: 2 } },
+    });
+    const log = new StudyLog();
+    log.take({ type: 'trials', count: 10, time });
+    log.take({ type: 'enqueued', values: { units: 2 }, time });
+    const tried = [];
+    for (let work = 0; ; work++) {
+      const piece = nextPiece(study, log);
+      if (piece.kind !== 'begin') break;
+      tried.push([piece.values.units, piece.isEnqueued]);
+      const { kind: type, ...fields } = piece;
+      log.take({ type, ...fields, worker: 'w', time });
+      log.take({ type: 'end', work, number: work, state: 'complete', objectives: [0], error: null, time });
+    }
+    // The enqueued trial took number 0, so that the grid goes on with number 1.
+    expect(tried).toEqual([
+      [2, true],
+      [2, false],
+    ]);
+    expect(nextPiece(study, log)).toEqual({ kind: 'done' });
+  });
+});
