@@ -110,11 +110,14 @@ export class HubRunner implements TrialRunner {
     const collector = new EvaluationCollector(this.#metrics, members);
     let session: RunSession | null = null;
     let end: 'stop' | 'abort' | null = null;
+    let isTraining = false;
     const obey = (): void => {
-      if (end === 'abort') session?.abort();
+      // Ranks that are not ready have nothing to save, and may take long to become ready.
+      if (end === 'abort' || (end === 'stop' && !isTraining)) session?.abort();
       else if (end === 'stop') session?.control({ action: 'stop' });
     };
     const listener = (update: RunUpdate): void => {
+      isTraining ||= update.type === 'worker' && update.state === 'training';
       if (update.type === 'points') collector.take(update.batch).forEach(onEvaluation);
     };
     const train = async (): Promise<PartOutcome> => {
