@@ -1,4 +1,4 @@
-import type { SamplerKind } from '../../core/protocol/run/strategy-rules.ts';
+import type { SamplerKind } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { Generator } from '../../core/random/generator.ts';
 
 export interface SamplerOptions {

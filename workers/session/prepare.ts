@@ -1,6 +1,6 @@
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { commonSamplers, samplerOf, samplesPerStep } from '../../core/protocol/run/strategy-rules.ts';
+import { commonSamplers, samplerOf, samplesPerStep } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Backend } from '../backends/backend.ts';
 import { DistributedSeeder } from '../callbacks/distributed-seeder.ts';
 import type { Callback } from '../callbacks/callback.ts';

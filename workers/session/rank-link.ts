@@ -2,7 +2,7 @@ import { messageOf } from '../../core/text/errors.ts';
 import { connect } from '../collectives/socket-channel.ts';
 import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import type { Control, HubMessage, Launch } from '../../core/protocol/run/messages.ts';
-import { mayShrink } from '../../core/protocol/run/strategy-rules.ts';
+import { mayShrink } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { ProcessGroup } from '../collectives/process-group.ts';
 import { type SharedMemory, sharedMemoryIn } from '../collectives/memory/shared-memory.ts';
 import { HubLink } from './hub-link.ts';

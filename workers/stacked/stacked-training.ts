@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { commonSamplers, samplerOf } from '../../core/protocol/run/strategy-rules.ts';
+import { commonSamplers, samplerOf } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Project } from '../project/define-project.ts';
 import { tf, type Tensor } from '../tensorflow/tf.ts';
 import { type LossInputs, lossInputsOf, partnersOf, targetTensor } from '../member/batch-tensors.ts';

@@ -9,7 +9,7 @@ import { metricNamed } from '../../core/metrics/registry/index.ts';
 import { type MetricRequests, requestedMetrics } from '../../core/metrics/registry/requested.ts';
 import { metricsOfRun } from '../../core/metrics/registry/monitors.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { hasProduct } from '../../core/protocol/run/strategy-rules.ts';
+import { hasProduct } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Dataset } from '../data/dataset.ts';
 import type { MemberOutputs } from '../member/predictions.ts';
 import { describeMetrics, type ProjectMetric, withOwnMetrics } from '../member/tasks/own-metrics.ts';

@@ -60,7 +60,7 @@ export interface Strategy {
   /**
    * Whether ranks exchange during training. Then all of them do the same steps: a stop, a pause, a requested checkpoint and a
    * non-finite loss take effect at the same step (`Lockstep`), and every rank must make the same collective calls in each step.
-   * `core/protocol/run/strategy-rules.ts` lists the options that this excludes.
+   * `core/protocol/run/strategies/strategy-rules.ts` lists the options that this excludes.
    */
   readonly isLockstep: boolean;
   /**

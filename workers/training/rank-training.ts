@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { memberCountOf, strategyRules } from '../../core/protocol/run/strategy-rules.ts';
+import { memberCountOf, strategyRules } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { modeFor } from '../../core/metrics/metric-mode.ts';
 import type { RetentionPolicy } from '../checkpoints/retention.ts';
 import type { Callback, StepEnd, Training } from '../callbacks/callback.ts';

@@ -1,6 +1,6 @@
 import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import { settingsOf } from '../../core/protocol/run/settings.ts';
-import { mayShrink } from '../../core/protocol/run/strategy-rules.ts';
+import { mayShrink } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
 import { Throttle } from './throttle.ts';
 import { joinOthers } from './completion.ts';

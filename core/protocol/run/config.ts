@@ -6,7 +6,7 @@ import { memberLossSchema } from './member-loss-config.ts';
 import { optimizerSchema } from './optimizers/optimizer-config.ts';
 import { modeSchema, scheduleSchema } from './optimizers/schedule-config.ts';
 import { warmStartSchema } from './optimizers/warm-start-config.ts';
-import { strategySchema } from './strategy-config.ts';
+import { strategySchema } from './strategies/strategy-config.ts';
 
 /**
  * The run configuration: everything that decides how an ensemble is trained. The terminal's flags, the dashboard's

@@ -1,5 +1,5 @@
 import type { LostMember, RunRecord } from './record.ts';
-import { strategyRules } from './strategy-rules.ts';
+import { strategyRules } from './strategies/strategy-rules.ts';
 
 type WithMembers = Pick<RunRecord, 'plan' | 'lostMembers'>;
 

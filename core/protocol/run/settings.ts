@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { learningRateSchema } from './optimizers/optimizer-config.ts';
 import { type PlainObject, setPath } from '../../options/index.ts';
 import { patienceSchema, type RunConfig } from './config.ts';
-import { lockstepReason } from './strategy-rules.ts';
+import { lockstepReason } from './strategies/strategy-rules.ts';
 
 /** The options of a run that can be changed while it trains, with the ranges and help of the configuration. */
 export const runSettingsSchema = z.strictObject({

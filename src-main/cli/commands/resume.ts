@@ -10,8 +10,8 @@ import { type Consent, consentOf, ensureTrusted } from '../consent.ts';
 import { orUsageError, exitCodes } from '../errors.ts';
 import { jsonLines } from '../report.ts';
 import { withHub } from '../open-hub.ts';
-import { trainDetached } from './train-detached.ts';
-import { watchRun, type WatchOptions } from './watch-run.ts';
+import { trainDetached } from './training/train-detached.ts';
+import { watchRun, type WatchOptions } from './training/watch-run.ts';
 
 export interface ResumeOptions extends WatchOptions, ChangeOptions {
   rank?: string;

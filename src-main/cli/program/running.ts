@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { StopOptions } from '../commands/control.ts';
-import type { WatchOptions } from '../commands/watch-run.ts';
+import type { WatchOptions } from '../commands/training/watch-run.ts';
 import { exitWith, theRun } from './common.ts';
 
 /** Commands that stop, hold and continue a run of any process of this user on this machine. */
@@ -13,7 +13,7 @@ export function addControlling(program: Command): void {
     .option('-q, --quiet', 'print no progress, only how the run ended')
     .action(
       exitWith(async (run: string, options: WatchOptions) =>
-        (await import('../commands/attach.ts')).attach(run, options),
+        (await import('../commands/training/attach.ts')).attach(run, options),
       ),
     );
   program

@@ -28,7 +28,7 @@ export function addTraining(program: Command): void {
     .argument('[options...]')
     .action(
       exitWith(async (project: string | undefined, args: string[]) =>
-        (await import('../commands/train.ts')).train(project, args),
+        (await import('../commands/training/train.ts')).train(project, args),
       ),
     );
   addResuming(program);

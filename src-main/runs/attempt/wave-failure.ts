@@ -2,7 +2,7 @@ import { TimeLimit } from '../../../core/node/time-limit.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { WorkerMessage } from '../../../core/protocol/run/messages.ts';
 import type { RunError } from '../../../core/protocol/run/record.ts';
-import { mayShrink } from '../../../core/protocol/run/strategy-rules.ts';
+import { mayShrink } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Relay } from '../../relay/relay.ts';
 import type { WaveRanks } from './wave-ranks.ts';
 import type { WorkerHandle } from './worker-handle.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../core/protocol/run/messages.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { RunError, RunSummary } from '../../../core/protocol/run/record.ts';
-import { mayShrink } from '../../../core/protocol/run/strategy-rules.ts';
+import { mayShrink } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { Relay } from '../../relay/relay.ts';
 import { type DiskEvent, WaveControls } from './wave-controls.ts';
 import { WaveFailure } from './wave-failure.ts';

@@ -2,7 +2,7 @@ import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { lockstepReason, strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
+import { lockstepReason, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { conflictsOfMetrics } from './metric-combinations.ts';
 import { conflictsOfData } from './data-combinations.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';

@@ -5,7 +5,7 @@ import type { OwnMetric } from '../../../core/metrics/registry/own-metrics.ts';
 import { listedMetrics } from '../../../core/metrics/registry/requested.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { hasProduct, strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
+import { hasProduct, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 
 /** The task of a project, and its own metrics. */
 export interface Measured {

@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ownSummary, type RunEvent } from '../../../core/protocol/run/record.ts';
-import { memberCountOf, strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
+import { memberCountOf, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunView } from '../../../core/protocol/pages/run-views.ts';
 
 /** `8 members`, or `1 model on 8 ranks` where all ranks train it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SamplerKind } from '../../../core/protocol/run/strategy-rules.ts';
+import type { SamplerKind } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { createSampler, shard } from '../../../workers/data/samplers.ts';
 import type { SamplerOptions } from '../../../workers/data/samplers.ts';
 

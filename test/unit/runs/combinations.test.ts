@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { whyNotStopRank } from '../../../core/protocol/run/settings.ts';
-import { samplerOf } from '../../../core/protocol/run/strategy-rules.ts';
+import { samplerOf } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { type Combined, findConflicts, refuseCombinations } from '../../../src-main/runs/configuration/combinations.ts';
 import { whyNotMapped } from '../../../src-main/processes/app-files.ts';
 

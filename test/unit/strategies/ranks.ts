@@ -1,6 +1,6 @@
 import type { RunConfig, RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import { samplerOf, samplesPerStep } from '../../../core/protocol/run/strategy-rules.ts';
+import { samplerOf, samplesPerStep } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';

@@ -1,5 +1,5 @@
 import { runConfigSchema, type RunConfig, type RunConfigInput } from '../../../core/protocol/run/config.ts';
-import { samplerOf, samplesPerStep } from '../../../core/protocol/run/strategy-rules.ts';
+import { samplerOf, samplesPerStep } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { BroadcastBatches, ownBatches } from '../../../workers/data/batches.ts';
 import { subset } from '../../../workers/data/dataset.ts';

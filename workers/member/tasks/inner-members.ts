@@ -1,5 +1,5 @@
 import { outputCount } from '../../../core/metrics/registry/task-kinds.ts';
-import { strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
+import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { Sampler } from '../../data/samplers.ts';
 import { type InnerBatch, InnerInputs, InnerLayer } from '../../tensorflow/layers/inner/inner-layer.ts';

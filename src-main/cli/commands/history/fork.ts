@@ -6,8 +6,8 @@ import { type ChangeOptions, parseOverrides } from '../../arguments.ts';
 import { type Consent, consentOf, ensureTrusted } from '../../consent.ts';
 import { orUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
-import { trainDetached } from '../train-detached.ts';
-import { watchRun, type WatchOptions } from '../watch-run.ts';
+import { trainDetached } from '../training/train-detached.ts';
+import { watchRun, type WatchOptions } from '../training/watch-run.ts';
 
 export interface ForkOptions extends WatchOptions, ChangeOptions {
   at?: string;

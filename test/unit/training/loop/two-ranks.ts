@@ -1,5 +1,5 @@
 import { type RunConfigInput, runConfigSchema } from '../../../../core/protocol/run/config.ts';
-import { samplerOf, samplesPerStep } from '../../../../core/protocol/run/strategy-rules.ts';
+import { samplerOf, samplesPerStep } from '../../../../core/protocol/run/strategies/strategy-rules.ts';
 import { createCallbacks } from '../../../../workers/callbacks/index.ts';
 import type { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
 import type { Dataset } from '../../../../workers/data/dataset.ts';

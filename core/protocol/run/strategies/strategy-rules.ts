@@ -1,4 +1,4 @@
-import type { RunConfig, StrategyConfig } from './config.ts';
+import type { RunConfig, StrategyConfig } from '../config.ts';
 
 export type SamplerKind = Exclude<RunConfig['sampler'], 'auto'>;
 

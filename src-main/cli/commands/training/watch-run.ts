@@ -1,13 +1,13 @@
-import { printable } from '../../../core/text/printable.ts';
-import type { RunRecord } from '../../../core/protocol/run/record.ts';
-import type { RunListener } from '../../runs/recording/run-recorder.ts';
-import type { RunSession } from '../../runs/attempt/run-session.ts';
-import { runPaths } from '../../store/runs/run-folder.ts';
-import { exitCodeOf, printError } from '../errors.ts';
-import { onLostOutput } from '../outputs.ts';
-import { JsonReport, type RunReport } from '../report.ts';
-import { watchSignals } from '../signals.ts';
-import { TerminalReport } from '../terminal-report.ts';
+import { printable } from '../../../../core/text/printable.ts';
+import type { RunRecord } from '../../../../core/protocol/run/record.ts';
+import type { RunListener } from '../../../runs/recording/run-recorder.ts';
+import type { RunSession } from '../../../runs/attempt/run-session.ts';
+import { runPaths } from '../../../store/runs/run-folder.ts';
+import { exitCodeOf, printError } from '../../errors.ts';
+import { onLostOutput } from '../../outputs.ts';
+import { JsonReport, type RunReport } from '../../report.ts';
+import { watchSignals } from '../../signals.ts';
+import { TerminalReport } from '../../terminal-report.ts';
 
 export interface WatchOptions {
   json?: boolean | undefined;

@@ -1,7 +1,7 @@
-import { toJson } from '../../../core/protocol/wire/numbers.ts';
-import { type DetachedJob, hubLogPath, startDetached } from '../../hub/detach.ts';
+import { toJson } from '../../../../core/protocol/wire/numbers.ts';
+import { type DetachedJob, hubLogPath, startDetached } from '../../../hub/detach.ts';
 import type { WatchOptions } from './watch-run.ts';
-import { exitCodeOf, exitCodes } from '../errors.ts';
+import { exitCodeOf, exitCodes } from '../../errors.ts';
 
 /**
  * Starts a run that outlives this command, and says how to follow it. Ctrl-C aborts it as long as its ranks are not ready.

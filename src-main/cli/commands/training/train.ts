@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { messageOf } from '../../../core/text/errors.ts';
-import type { PlainObject } from '../../../core/options/index.ts';
-import { explainFileError } from '../../../core/node/file-error.ts';
-import { parseTrainArguments } from '../arguments.ts';
-import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
-import { consentOf, ensureAllowed, ensureTrusted } from '../consent.ts';
-import { orUsageError, toUsageError, UsageError, exitCodes } from '../errors.ts';
-import { renderTrainHelp } from '../help.ts';
-import { withHub } from '../open-hub.ts';
+import { messageOf } from '../../../../core/text/errors.ts';
+import type { PlainObject } from '../../../../core/options/index.ts';
+import { explainFileError } from '../../../../core/node/file-error.ts';
+import { parseTrainArguments } from '../../arguments.ts';
+import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';
+import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
+import { orUsageError, toUsageError, UsageError, exitCodes } from '../../errors.ts';
+import { renderTrainHelp } from '../../help.ts';
+import { withHub } from '../../open-hub.ts';
 import { trainDetached } from './train-detached.ts';
 import { watchRun } from './watch-run.ts';
 
