@@ -8,7 +8,7 @@ export type ColorToken = 'text' | `rank-${number}`;
 /** What colours a shape or a name in a legend: a rank, or a variable of the theme; ink without either. */
 export interface Colored {
   rank?: number;
-  color?: ColorToken | 'accent' | 'bad';
+  color?: ColorToken | 'text-muted' | 'accent' | 'good' | 'warn' | 'bad';
 }
 
 /** Zero-based steps, epochs (may be fractional), or seconds since the run's start. */
@@ -126,6 +126,8 @@ export interface BarChartProps extends ChartProps {
   yLabel: string;
   /** `rank` gives a bar its rank's colour; without it, ink. */
   bars: readonly { label: string; value: number; rank?: number }[];
+  /** Bars lie, the first at the top: for long names. */
+  isLying?: boolean;
 }
 
 export interface HistogramProps extends ChartProps {

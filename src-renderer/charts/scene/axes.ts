@@ -13,6 +13,13 @@ export interface Tick {
   label: string;
 }
 
+/** An axis of a plot: its name, what it shows, and ticks that replace round numbers. */
+export interface PlotAxis {
+  label: string;
+  scale: Scale;
+  ticks?: readonly Tick[];
+}
+
 /** Fewer ticks do not show how far apart values are. */
 const fewest = 3;
 

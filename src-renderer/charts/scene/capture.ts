@@ -9,6 +9,7 @@ const styled = [
   'stroke-width',
   'stroke-opacity',
   'stroke-dasharray',
+  'stroke-linecap',
   'font-size',
   'text-anchor',
 ];

@@ -1,0 +1,82 @@
+import { formatValue } from '../../../core/text/numbers.ts';
+import { fractionOf, pixels, type PlotAxis } from '../scene/axes.ts';
+import { hundredths, type Place } from '../scene/plot.ts';
+import type { ParallelAxis, ParallelCoordinatesProps } from './types.ts';
+
+/** How near, in pixels, the pointer must be to a line's point on an axis. */
+const reach = 8;
+
+/**
+ * All lines of a group as one SVG path. A value that is NaN, or that its axis cannot show, interrupts its line; a value between two gaps
+ * becomes a short stroke.
+ */
+export function parallelPath(
+  rows: readonly (readonly number[])[],
+  axes: readonly Pick<ParallelAxis, 'scale'>[],
+  place: Place,
+): string {
+  const heights = axes.map(({ scale }) => pixels(scale, place.y(0), place.y(1)));
+  const lefts = axes.map((_, axis) => hundredths(place.x(axis)));
+  return rows
+    .map((row) => {
+      const tops = row.map((value, axis) => hundredths(heights[axis](value)));
+      return tops.map((top, axis) => commandAt(tops, axis, lefts[axis], top)).join('');
+    })
+    .join('');
+}
+
+function commandAt(tops: readonly number[], axis: number, left: number, top: number): string {
+  if (!Number.isFinite(top)) return '';
+  if (axis > 0 && Number.isFinite(tops[axis - 1])) return `L${left} ${top}`;
+  const isAlone = axis + 1 === tops.length || !Number.isFinite(tops[axis + 1]);
+  return isAlone ? `M${left - 3} ${top}h6` : `M${left} ${top}`;
+}
+
+/** The id whose line meets the nearest axis closest to a point in pixels, or null. */
+export function lineNear(
+  { axes, groups }: Pick<ParallelCoordinatesProps, 'axes' | 'groups'>,
+  place: Place,
+  left: number,
+  top: number,
+): number | null {
+  const spacing = place.x(1) - place.x(0);
+  const at = Math.round((left - place.x(0)) / spacing);
+  if (at < 0 || at >= axes.length) return null;
+  const height = pixels(axes[at].scale, place.y(0), place.y(1));
+  let [nearest, least]: [number | null, number] = [null, reach];
+  for (const { ids, rows } of groups.filter(({ isFaded }) => isFaded !== true)) {
+    for (const [index, row] of rows.entries()) {
+      const distance = Math.abs(height(row[at]) - top);
+      if (distance <= least) [nearest, least] = [ids[index], distance];
+    }
+  }
+  return nearest;
+}
+
+/** `trial 17: weightDecay 0.1, NLL 0.4101`; empty where no group has the line. */
+export function readLine(
+  { axes, groups, idName }: Omit<ParallelCoordinatesProps, 'title' | 'runName'>,
+  id: number,
+): string {
+  for (const { ids, rows } of groups) {
+    const index = ids.indexOf(id);
+    if (index === -1) continue;
+    const values = axes.flatMap((axis, at) =>
+      Number.isNaN(rows[index][at]) ? [] : [`${axis.label} ${spellOn(axis, rows[index][at])}`],
+    );
+    return `${idName} ${id}: ${values.join(', ')}`;
+  }
+  return '';
+}
+
+/** A value with the name that its axis gives it. */
+export function spellOn({ ticks }: PlotAxis, value: number): string {
+  return ticks?.find((tick) => tick.value === value)?.label ?? formatValue(value);
+}
+
+/** The range of an axis as two shares of it; [0, 1] without a brush. */
+export function sharesOf({ scale, brush }: ParallelAxis): [from: number, to: number] {
+  if (brush === null) return [0, 1];
+  const share = (value: number): number => Math.min(Math.max(fractionOf(scale, value), 0), 1);
+  return [share(brush.from), share(brush.to)];
+}

@@ -1,0 +1,60 @@
+import { hundredths, type Place } from '../scene/plot.ts';
+import type { Span } from './types.ts';
+
+/** A span with its place among those of its row that overlap. */
+export interface PlacedSpan extends Span {
+  lane: number;
+  /** Lanes of the row. */
+  lanes: number;
+}
+
+/** The share of a row's height that spans fill. */
+const fill = 0.8;
+
+/** Puts each span into the first lane of its row that is free when it begins. */
+export function packLanes(spans: readonly Span[], rows: number): PlacedSpan[] {
+  const ends: number[][] = Array.from({ length: rows }, () => []);
+  const placed = spans
+    .toSorted((left, right) => left.from - right.from || left.id - right.id)
+    .map((span) => {
+      const free = ends[span.row].findIndex((end) => end <= span.from);
+      const lane = free === -1 ? ends[span.row].length : free;
+      ends[span.row][lane] = span.to;
+      return { ...span, lane };
+    });
+  return placed.map((span) => ({ ...span, lanes: ends[span.row].length }));
+}
+
+/** The pixels of a span. The first row is at the top; a span is at least a pixel wide. */
+export function spanBox({ from, to, row, lane, lanes }: PlacedSpan, rows: number, { x, y }: Place) {
+  const height = (y(0) - y(1)) * fill;
+  const top = y(rows - 1 - row) - height / 2 + (lane * height) / lanes;
+  const left = x(from);
+  return { left, top, width: Math.max(x(to) - left - 0.5, 1), height: Math.max(height / lanes - 1, 1) };
+}
+
+/** Spans as one SVG path. */
+export function spanPath(spans: readonly PlacedSpan[], rows: number, place: Place): string {
+  return spans
+    .map((span) => spanBox(span, rows, place))
+    .map(({ left, top, width, height }) => {
+      const [across, down] = [hundredths(width), hundredths(height)];
+      return `M${hundredths(left)} ${hundredths(top)}h${across}v${down}h${-across}z`;
+    })
+    .join('');
+}
+
+/** The id of the span at a pixel, or null. */
+export function spanAt(
+  spans: readonly PlacedSpan[],
+  rows: number,
+  place: Place,
+  left: number,
+  top: number,
+): number | null {
+  const found = spans.find((span) => {
+    const box = spanBox(span, rows, place);
+    return left >= box.left && left <= box.left + box.width && top >= box.top && top <= box.top + box.height;
+  });
+  return found?.id ?? null;
+}

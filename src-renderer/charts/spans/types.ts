@@ -1,0 +1,25 @@
+import type { ChartProps, ChartRange, Colored } from '../types.ts';
+
+/** What took some time in a row, e.g. a trial on a device. */
+export interface Span extends ChartRange {
+  id: number;
+  /** Index of a row. */
+  row: number;
+}
+
+/** Spans of one kind. */
+export interface SpanGroup extends Colored {
+  label: string;
+  isFaded?: boolean;
+  spans: readonly Span[];
+}
+
+export interface SpanChartProps extends ChartProps {
+  rows: readonly string[];
+  groups: readonly SpanGroup[];
+  /** What `from` and `to` count, in seconds. */
+  xLabel: string;
+  hovered?: number | null;
+  /** What an id stands for, e.g. `trial`. */
+  idName: string;
+}
