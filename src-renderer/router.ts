@@ -37,6 +37,25 @@ export const routes: RouteRecordRaw[] = [
     meta: { title: 'Search' },
   },
   {
+    path: '/studies',
+    name: 'studies',
+    component: () => import('./views/studies/StudiesPage.vue'),
+    meta: { title: 'Studies' },
+  },
+  {
+    path: '/new-study',
+    name: 'new-study',
+    component: () => import('./views/studies/new/NewStudyPage.vue'),
+    meta: { title: 'New study' },
+  },
+  {
+    path: '/studies/:id',
+    name: 'study',
+    component: () => import('./views/studies/study/StudyPage.vue'),
+    props: true,
+    meta: { title: 'Study' },
+  },
+  {
     path: '/settings',
     name: 'settings',
     component: () => import('./views/settings/SettingsPage.vue'),

@@ -11,6 +11,9 @@ export interface Colored {
   color?: ColorToken | 'text-muted' | 'accent' | 'good' | 'warn' | 'bad';
 }
 
+/** Shapes of points, which differ without their colours. */
+export type PointSymbol = 'dot' | 'ring' | 'cross' | 'bars' | 'arrow';
+
 /** Zero-based steps, epochs (may be fractional), or seconds since the run's start. */
 export type ChartAxis = 'step' | 'epoch' | 'time';
 

@@ -8,6 +8,7 @@ export interface Shortcut {
 export const everywhere = [
   { keys: 'g p', does: 'Go to projects' },
   { keys: 'g r', does: 'Go to runs' },
+  { keys: 'g t', does: 'Go to studies' },
   { keys: 'g s', does: 'Go to settings and health' },
   { keys: '/', does: 'Search runs' },
   { keys: 'mod+k', does: 'Find a page, run or command' },
@@ -50,4 +51,12 @@ export const inCheckpoints = [
 export const inSamples = [
   { keys: 'j / k', does: 'Open the next or previous sample' },
   { keys: 'escape', does: 'Close the sample' },
+] as const satisfies Shortcut[];
+
+export const inStudies = [
+  { keys: 'up / down', does: 'On an end of an axis: move it; in the table: move through the trials' },
+  { keys: 'escape', does: 'On an end of an axis: select the whole axis' },
+  { keys: 'space', does: 'Pick the trial for an ensemble' },
+  { keys: 'l', does: 'Logarithmic objective' },
+  { keys: 'z', does: 'Select all trials' },
 ] as const satisfies Shortcut[];

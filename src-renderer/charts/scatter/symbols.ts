@@ -1,6 +1,7 @@
 import { clamp } from '../series/gestures.ts';
 import { hundredths, type Place, type PlotArea } from '../scene/plot.ts';
-import type { PointGroup, PointSymbol } from './types.ts';
+import type { PointSymbol } from '../types.ts';
+import type { PointGroup } from './types.ts';
 
 /** A point of a group where it is drawn, in pixels. */
 export interface PlacedPoint {

@@ -1,8 +1,5 @@
 import type { PlotAxis } from '../scene/axes.ts';
-import type { ChartProps, ChartRange, Colored } from '../types.ts';
-
-/** Shapes that differ without their colours. */
-export type PointSymbol = 'dot' | 'ring' | 'cross' | 'bars' | 'arrow';
+import type { ChartProps, ChartRange, Colored, PointSymbol } from '../types.ts';
 
 /** Points of one kind. The columns have the same length. */
 export interface PointGroup extends Colored {
@@ -28,9 +25,9 @@ export interface PlotLine extends Colored {
   y: readonly number[];
   /** Keeps each value until the next point. */
   isStep?: boolean;
-  /** Many lines in one, with gaps between them. */
+  /** Many lines in one, with gaps between them; without an entry in the legend. */
   isThin?: boolean;
-  /** Behind the other lines, faint, and without an entry in the legend. */
+  /** Behind the other lines, and faint. */
   isFaded?: boolean;
   dash?: string;
 }
@@ -57,6 +54,8 @@ export interface ScatterPlotProps extends ChartProps {
   brush?: Brush;
   /** The point that stands out, here and in other charts of the same things. */
   hovered?: number | null;
+  /** False where a chart beside it has the same groups. */
+  hasLegend?: boolean;
   /** What an id stands for, e.g. `trial`. */
   idName: string;
 }

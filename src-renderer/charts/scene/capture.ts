@@ -12,6 +12,7 @@ const styled = [
   'stroke-linecap',
   'font-size',
   'text-anchor',
+  'paint-order',
 ];
 const headingHeight = 56;
 

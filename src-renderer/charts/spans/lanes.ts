@@ -1,3 +1,4 @@
+import type { PlacedPoint } from '../scatter/symbols.ts';
 import { hundredths, type Place } from '../scene/plot.ts';
 import type { Span } from './types.ts';
 
@@ -42,6 +43,18 @@ export function spanPath(spans: readonly PlacedSpan[], rows: number, place: Plac
       return `M${hundredths(left)} ${hundredths(top)}h${across}v${down}h${-across}z`;
     })
     .join('');
+}
+
+/** A symbol fits into a span that is at least so wide and high, in pixels. */
+const leastForSymbol = 12;
+
+/** The middles of the spans that have room for a symbol. */
+export function spanMiddles(spans: readonly PlacedSpan[], rows: number, place: Place): PlacedPoint[] {
+  return spans.flatMap((span) => {
+    const { left, top, width, height } = spanBox(span, rows, place);
+    if (Math.min(width, height) < leastForSymbol) return [];
+    return [{ id: span.id, left: left + width / 2, top: top + height / 2 }];
+  });
 }
 
 /** The id of the span at a pixel, or null. */

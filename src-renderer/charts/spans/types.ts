@@ -1,4 +1,4 @@
-import type { ChartProps, ChartRange, Colored } from '../types.ts';
+import type { ChartProps, ChartRange, Colored, PointSymbol } from '../types.ts';
 
 /** What took some time in a row, e.g. a trial on a device. */
 export interface Span extends ChartRange {
@@ -10,6 +10,8 @@ export interface Span extends ChartRange {
 /** Spans of one kind. */
 export interface SpanGroup extends Colored {
   label: string;
+  /** In the middle of each span that has room for it. */
+  symbol: PointSymbol;
   isFaded?: boolean;
   spans: readonly Span[];
 }

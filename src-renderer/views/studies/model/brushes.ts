@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
+import type { ChartRange } from '../../../charts/types.ts';
+import type { TrialAxis } from './trial-axes.ts';
+
+/** The selected range of each axis that has one, by the axis's id. A trial is selected if it lies in all of them. */
+export type Brushes = Readonly<Record<string, ChartRange>>;
+
+const writtenSchema = z.record(z.string(), z.tuple([z.number(), z.number()]));
+
+/** As the address keeps them; empty without a brush. */
+export function writeBrushes(brushes: Brushes): string {
+  const entries = Object.entries(brushes).map(([id, { from, to }]) => [id, [shortest(from), shortest(to)]] as const);
+  return entries.length === 0 ? '' : JSON.stringify(Object.fromEntries(entries));
+}
+
+/** Enough digits for any screen. */
+function shortest(value: number): number {
+  return Number(value.toPrecision(6));
+}
+
+/** The inverse of `writeBrushes`. What is no list of brushes is none. */
+export function readBrushes(text: string): Brushes {
+  const written = writtenSchema.safeParse(parsed(text)).data ?? {};
+  return Object.fromEntries(Object.entries(written).map(([id, [from, to]]) => [id, { from, to }]));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The brushes after an axis gets another range, or loses its own. */
+export function withBrush(brushes: Brushes, axis: string, range: ChartRange | null): Brushes {
+  const others = Object.entries(brushes).filter(([id]) => id !== axis);
+  return Object.fromEntries(range === null ? others : [...others, [axis, range]]);
+}
+
+/** Whether a trial lies in the range of every axis that has one. */
+export function isWithin(trial: StudyTrial, axes: readonly TrialAxis[], brushes: Brushes): boolean {
+  return axes.every(({ id, valueOf }) => {
+    if (!Object.hasOwn(brushes, id)) return true;
+    const value = valueOf(trial);
+    return value >= brushes[id].from && value <= brushes[id].to;
+  });
+}

@@ -1,0 +1,104 @@
+import { formatDuration, formatValue } from '../../../../core/text/numbers.ts';
+import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
+import type { Study } from '../../../../core/protocol/studies/study.ts';
+import type { Space } from '../../../../core/search/space/space.ts';
+import { scoreText } from './study-text.ts';
+import { objectiveLabel, objectiveValue } from './trial-axes.ts';
+import { states } from './trial-groups.ts';
+
+/** A column of the table of trials, after the one of its boxes. */
+export interface TrialColumn {
+  /** `number`, `state`, `objective 0`, `parameter lr`, `seconds`. */
+  id: string;
+  title: string;
+  isNumber: boolean;
+  text(trial: StudyTrial): string;
+  /** What it is sorted by; null goes last in both directions. */
+  key(trial: StudyTrial): number | string | null;
+}
+
+export function trialColumns({ objectives }: Pick<Study, 'objectives'>, space: Space): TrialColumn[] {
+  return [
+    { id: 'number', title: 'Trial', isNumber: true, text: ({ number }) => String(number), key: ({ number }) => number },
+    { id: 'state', title: 'State', isNumber: false, text: stateText, key: ({ state }) => states.indexOf(state) },
+    ...objectives.map((objective, index) => ({
+      id: `objective ${index}`,
+      title: objectiveLabel(objective),
+      isNumber: true,
+      text: (trial: StudyTrial) => objectiveText(trial, index),
+      key: (trial: StudyTrial) => finite(objectiveValue(trial, index)),
+    })),
+    ...space.map(({ path, domain }) => ({
+      id: `parameter ${path}`,
+      title: path,
+      isNumber: domain.kind === 'numeric',
+      text: ({ values }: StudyTrial) => valueText(values[path]),
+      key: ({ values }: StudyTrial) => keyOf(values[path]),
+    })),
+    {
+      id: 'seconds',
+      title: 'Duration',
+      isNumber: true,
+      text: (trial) => {
+        const seconds = secondsOf(trial);
+        return seconds === null ? '-' : formatDuration(Number(seconds.toPrecision(3)));
+      },
+      key: secondsOf,
+    },
+  ];
+}
+
+function stateText({ state, isEnqueued, isImported }: StudyTrial): string {
+  return [state, ...(isEnqueued ? ['enqueued'] : []), ...(isImported ? ['imported'] : [])].join(', ');
+}
+
+/** `0.5525 ± 0.0031`; `0.61 so far` where the trial has not been scored; `-` without any value. */
+function objectiveText(trial: StudyTrial, index: number): string {
+  const value = objectiveValue(trial, index);
+  if (trial.state !== 'complete') return Number.isNaN(value) ? '-' : `${formatValue(value)} so far`;
+  return scoreText(trial, index);
+}
+
+function valueText(value: StudyTrial['values'][string] | undefined): string {
+  if (value === undefined) return '-';
+  return typeof value === 'number' ? formatValue(value) : String(value);
+}
+
+function keyOf(value: StudyTrial['values'][string] | undefined): number | string | null {
+  return value === undefined ? null : typeof value === 'boolean' ? Number(value) : value;
+}
+
+function finite(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}
+
+function secondsOf({ startedAt, endedAt }: StudyTrial): number | null {
+  return endedAt === null ? null : (Date.parse(endedAt) - Date.parse(startedAt)) / 1000;
+}
+
+/** The order of the table. */
+export interface TrialOrder {
+  column: string;
+  isDescending: boolean;
+}
+
+/** The trials by a column; those without a value last, equal ones by number. */
+export function sortTrials(
+  trials: readonly StudyTrial[],
+  columns: readonly TrialColumn[],
+  { column, isDescending }: TrialOrder,
+): StudyTrial[] {
+  const { key } = columns.find(({ id }) => id === column) ?? columns[0];
+  const sign = isDescending ? -1 : 1;
+  return trials
+    .map((trial) => ({ trial, value: key(trial) }))
+    .toSorted((left, right) => compareKeys(left.value, right.value, sign) || left.trial.number - right.trial.number)
+    .map(({ trial }) => trial);
+}
+
+function compareKeys(left: number | string | null, right: number | string | null, sign: number): number {
+  if (left === null || right === null) return Number(left === null) - Number(right === null);
+  // A choice may mix numbers and texts: numbers first.
+  if (typeof left !== typeof right) return typeof left === 'number' ? -sign : sign;
+  return left === right ? 0 : left < right ? -sign : sign;
+}

@@ -1,0 +1,125 @@
+import { watchDebounced } from '@vueuse/core';
+import { computed, type ComputedRef, type Ref, shallowRef, watch, type WritableComputedRef } from 'vue';
+import { useRoute } from 'vue-router';
+import type { StudyTrial, StudyView } from '../../../../core/protocol/pages/study-views.ts';
+import { orderSpace, type Space } from '../../../../core/search/space/space.ts';
+import type { ChartRange } from '../../../charts/types.ts';
+import type { Brush } from '../../../charts/scatter/types.ts';
+import { useQueryParameter } from '../../../composables/use-query.ts';
+import { type Brushes, isWithin, readBrushes, withBrush, writeBrushes } from '../model/brushes.ts';
+import { numberAxis, objectiveAxis, parameterAxes, type TrialAxis } from '../model/trial-axes.ts';
+
+/** How long a brush must rest before the address gets it. */
+const addressPauseMs = 200;
+
+/** What all charts and the table of a study share. The address keeps brushes, picks, objective and scale. */
+export interface StudyCharts {
+  space: ComputedRef<Space>;
+  trials: ComputedRef<readonly StudyTrial[]>;
+  /** The order of the trials, the parameters, then the objectives. */
+  axes: ComputedRef<TrialAxis[]>;
+  numbers: ComputedRef<TrialAxis>;
+  parameters: ComputedRef<TrialAxis[]>;
+  objectives: ComputedRef<TrialAxis[]>;
+  /** Index of the objective that charts with one objective show. */
+  index: WritableComputedRef<number>;
+  /** Its axis. */
+  objective: ComputedRef<TrialAxis>;
+  isLog: WritableComputedRef<boolean>;
+  brushes: Ref<Brushes>;
+  isSelected: ComputedRef<(trial: StudyTrial) => boolean>;
+  /** The trials in all brushes. */
+  selected: ComputedRef<StudyTrial[]>;
+  hovered: Ref<number | null>;
+  /** Numbers of the trials picked for an ensemble. */
+  picked: WritableComputedRef<ReadonlySet<number>>;
+  toggle(number: number): void;
+  brush(axis: string, range: ChartRange | null): void;
+  /** The brush of a chart with two of the axes. */
+  brushOf(x: TrialAxis, y: TrialAxis): Brush;
+  /** Takes a brush that was drawn in such a chart. */
+  take(x: TrialAxis, y: TrialAxis, values: Brush): void;
+}
+
+export function useStudyCharts(view: Readonly<Ref<StudyView>>): StudyCharts {
+  const trials = computed(() => view.value.trials);
+  const space = computed(() => orderSpace(view.value.study.space));
+  const { index, isLog, brushes, picked } = useAddress(view);
+  const numbers = computed(() => numberAxis(trials.value));
+  const parameters = computed(() => parameterAxes(space.value));
+  const objectives = computed(() =>
+    view.value.study.objectives.map((objective, at) => objectiveAxis(objective, at, trials.value, isLog.value)),
+  );
+  const axes = computed(() => [numbers.value, ...parameters.value, ...objectives.value]);
+  const isSelected = computed(() => (trial: StudyTrial) => isWithin(trial, axes.value, brushes.value));
+
+  function brush(axis: string, range: ChartRange | null): void {
+    brushes.value = withBrush(brushes.value, axis, range);
+  }
+  const rangeOf = ({ id }: TrialAxis): ChartRange | null =>
+    Object.hasOwn(brushes.value, id) ? brushes.value[id] : null;
+
+  return {
+    space,
+    trials,
+    axes,
+    numbers,
+    parameters,
+    objectives,
+    index,
+    objective: computed(() => objectives.value[index.value]),
+    isLog,
+    brushes,
+    isSelected,
+    selected: computed(() => trials.value.filter(isSelected.value)),
+    hovered: shallowRef(null),
+    picked,
+    toggle: (number) => {
+      const next = new Set(picked.value);
+      if (!next.delete(number)) next.add(number);
+      picked.value = next;
+    },
+    brush,
+    brushOf: (x, y) => ({ x: rangeOf(x), y: rangeOf(y) }),
+    take: (x, y, values) => {
+      brushes.value = withBrush(withBrush(brushes.value, x.id, values.x), y.id, values.y);
+    },
+  };
+}
+
+function useAddress(view: Readonly<Ref<StudyView>>) {
+  const picks = useQueryParameter('picked');
+  const chosen = useQueryParameter('objective', '0');
+  const scale = useQueryParameter('scale');
+  return {
+    index: computed({
+      get: () => (Number(chosen.value) in view.value.study.objectives ? Number(chosen.value) : 0),
+      set: (value) => (chosen.value = String(value)),
+    }),
+    isLog: computed({ get: () => scale.value === 'log', set: (value) => (scale.value = value ? 'log' : '') }),
+    brushes: useBrushes(),
+    picked: computed<ReadonlySet<number>>({
+      get: () => new Set(picks.value.split(',').filter(Boolean).map(Number).filter(Number.isInteger)),
+      set: (value) => (picks.value = [...value].join(',')),
+    }),
+  };
+}
+
+/** A drag changes brushes with every frame; the address gets them when it rests. */
+function useBrushes(): Ref<Brushes> {
+  const written = useQueryParameter('only');
+  const brushes = shallowRef(readBrushes(written.value));
+  const route = useRoute();
+  watchDebounced(
+    brushes,
+    (value) => {
+      // The reader may have left the page meanwhile.
+      if (route.name === 'study') written.value = writeBrushes(value);
+    },
+    { debounce: addressPauseMs },
+  );
+  watch(written, (text) => {
+    if (text !== writeBrushes(brushes.value)) brushes.value = readBrushes(text);
+  });
+  return brushes;
+}
