@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
+import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
 import type { ChartRange } from '../../../charts/types.ts';
 import type { TrialAxis } from './trial-axes.ts';
 

@@ -1,4 +1,4 @@
-import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
+import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
 import { lossOf, type Direction } from '../../../../core/search/trial.ts';
 import type { ParallelGroup } from '../../../charts/parallel/types.ts';
 import type { TrialAxis } from './trial-axes.ts';

@@ -1,4 +1,4 @@
-import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
+import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
 import type { Span, SpanGroup } from '../../../charts/spans/types.ts';
 import type { PlotLine } from '../../../charts/scatter/types.ts';
 import { stateLooks, states } from './trial-groups.ts';

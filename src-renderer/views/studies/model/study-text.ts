@@ -1,5 +1,5 @@
 import { formatValue } from '../../../../core/text/numbers.ts';
-import type { StudySummary, StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
+import type { StudySummary, StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
 
 /** `42 of 100 trials ended, 3 running, 2 failed`. */
 export function progressText({ wanted, running, paused, complete, pruned, failed }: StudySummary['trials']): string {

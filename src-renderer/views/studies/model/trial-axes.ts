@@ -1,5 +1,5 @@
 import { metricLabel } from '../../../../core/text/numbers.ts';
-import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
+import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
 import type { Objective } from '../../../../core/protocol/studies/study.ts';
 import { levelOf, levelsOf, type Domain } from '../../../../core/search/space/domain.ts';
 import type { Space, SpaceParameter } from '../../../../core/search/space/space.ts';

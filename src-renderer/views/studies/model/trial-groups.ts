@@ -1,4 +1,4 @@
-import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
+import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
 import type { TrialState } from '../../../../core/search/trial.ts';
 import type { PointGroup } from '../../../charts/scatter/types.ts';
 import type { Colored, PointSymbol } from '../../../charts/types.ts';

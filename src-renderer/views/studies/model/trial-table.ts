@@ -1,5 +1,5 @@
 import { formatDuration, formatValue } from '../../../../core/text/numbers.ts';
-import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
+import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
 import type { Study } from '../../../../core/protocol/studies/study.ts';
 import type { Space } from '../../../../core/search/space/space.ts';
 import { scoreText } from './study-text.ts';

@@ -1,7 +1,7 @@
 import { watchDebounced } from '@vueuse/core';
 import { computed, type ComputedRef, type Ref, shallowRef, watch, type WritableComputedRef } from 'vue';
 import { useRoute } from 'vue-router';
-import type { StudyTrial, StudyView } from '../../../../core/protocol/pages/study-views.ts';
+import type { StudyTrial, StudyView } from '../../../../core/protocol/pages/studies/study-views.ts';
 import { orderSpace, type Space } from '../../../../core/search/space/space.ts';
 import type { ChartRange } from '../../../charts/types.ts';
 import type { Brush } from '../../../charts/scatter/types.ts';
