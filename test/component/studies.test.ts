@@ -98,6 +98,7 @@ describe('the form of a new study', () => {
     await flushPromises();
     expect(wrapper.get('[role=alert]').text()).toBe('Choose an option.');
     await field('Option of parameter 2').setValue('optimizer.learningRate');
+    await field('Option of parameter 2').trigger('change');
     expect(field('Values of parameter 2').element.value).toMatch(/^log\(/);
     await field('Values of parameter 2').setValue('log(1e-4,1)');
 
