@@ -2,7 +2,7 @@ import { flushPromises, type VueWrapper } from '@vue/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StudyView } from '../../core/protocol/pages/studies/study-views.ts';
 import StudyPage from '../../src-renderer/views/studies/study/StudyPage.vue';
-import { summaryOf, trialOf, viewOf } from '../unit/renderer/study-fixtures.ts';
+import { largeView, summaryOf, trialOf, viewOf } from '../unit/renderer/study-fixtures.ts';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';
 
 const trials = [
@@ -175,6 +175,16 @@ describe('the page of a study', () => {
     hub.page?.studyChanged('another', { summary: { ...summary, status: 'finished' }, trials: [], enqueued: [] });
     await flushPromises();
     expect(wrapper.text()).toContain('Tried next');
+  });
+
+  it('draws thousands of trials as few shapes, and only the rows in view', async () => {
+    const { wrapper } = await open(largeView(2000, 3));
+    expect(wrapper.get('.study-header').text()).toContain('2000 of 2000');
+    expect(wrapper.findAll('.trials .row').length).toBeLessThan(40);
+    const shapes = wrapper.findAll('.study-charts path, .study-charts circle, .study-charts rect');
+    expect(shapes.length).toBeLessThan(300);
+    const marks = wrapper.findAll('.chart-svg path[d$="h0"]').map((path) => path.attributes('d')?.split('M').length);
+    expect(Math.max(...marks.map(Number))).toBeGreaterThan(1000);
   });
 
   it('says so when it is empty or cannot be read', async () => {

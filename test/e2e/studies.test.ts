@@ -53,7 +53,7 @@ describe.skipIf(noChromium !== null)(`Studies on the pages${notRun(noChromium)}`
     await rows.nth(2).getByRole('checkbox').check();
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Make an ensemble of 2' }).click();
-    await page.getByLabel('Members').fill('3');
+    await page.getByRole('spinbutton', { name: 'Members' }).fill('3');
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Make the ensemble' }).click();
     await page.waitForURL(/#\/runs\/[\w-]+$/);

@@ -21,3 +21,7 @@ export function withCapacity(column: Float64Array, capacity: number): Float64Arr
   larger.set(column);
   return larger;
 }
+
+export function clamp(value: number, low: number, high: number): number {
+  return Math.min(Math.max(value, low), high);
+}

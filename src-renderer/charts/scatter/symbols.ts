@@ -1,4 +1,4 @@
-import { clamp } from '../series/gestures.ts';
+import { clamp } from '../points/columns.ts';
 import { hundredths, type Place, type PlotArea } from '../scene/plot.ts';
 import type { PointSymbol } from '../types.ts';
 import type { PointGroup } from './types.ts';

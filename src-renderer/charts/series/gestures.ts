@@ -1,3 +1,4 @@
+import { clamp } from '../points/columns.ts';
 import { panBy, pixels, valueAt, zoomAround } from '../scene/axes.ts';
 import type { PlotArea } from '../scene/plot.ts';
 import type { Scene } from '../scene/scene.ts';
@@ -71,8 +72,4 @@ export function fractionAt({ left, right }: PlotArea, pixel: number): number {
 export function zoomedTo(range: ChartRange, whole: ChartRange, zoom: ChartRange | null): ChartRange | null {
   if (!(range.to > range.from)) return zoom;
   return range.from <= whole.from && range.to >= whole.to ? null : range;
-}
-
-export function clamp(value: number, low: number, high: number): number {
-  return Math.min(Math.max(value, low), high);
 }

@@ -1,7 +1,8 @@
 import { computed, type ComputedRef, ref, type ShallowRef } from 'vue';
 import { panBy, part, valueAt, zoomAround } from '../scene/axes.ts';
 import type { ChartRange, ChartView } from '../types.ts';
-import { clamp, fractionAt, keyAction, rankNear, zoomedTo } from './gestures.ts';
+import { clamp } from '../points/columns.ts';
+import { fractionAt, keyAction, rankNear, zoomedTo } from './gestures.ts';
 import type { Drawn } from './use-series-chart.ts';
 
 /** A drag shorter than this is a click, in pixels. */

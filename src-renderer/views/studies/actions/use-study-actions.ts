@@ -24,18 +24,7 @@ export function useStudyActions(id: string): StudyActions {
   const hub = useHub();
   const router = useRouter();
   const toasts = useToastsStore();
-  const isBusy = ref(false);
-
-  async function doing(action: () => Promise<void>): Promise<boolean> {
-    let isDone = false;
-    isBusy.value = true;
-    await toasts.attempt(async () => {
-      await action();
-      isDone = true;
-    });
-    isBusy.value = false;
-    return isDone;
-  }
+  const { isBusy, doing } = useDoing();
 
   return {
     isBusy,
@@ -68,4 +57,22 @@ export function useStudyActions(id: string): StudyActions {
         await router.push({ name: 'studies' });
       }),
   };
+}
+
+/** Runs one action at a time for the buttons that wait for it, and reports its failure. */
+function useDoing() {
+  const toasts = useToastsStore();
+  const isBusy = ref(false);
+
+  async function doing(action: () => Promise<void>): Promise<boolean> {
+    let isDone = false;
+    isBusy.value = true;
+    await toasts.attempt(async () => {
+      await action();
+      isDone = true;
+    });
+    isBusy.value = false;
+    return isDone;
+  }
+  return { isBusy, doing };
 }

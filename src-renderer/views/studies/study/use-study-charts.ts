@@ -52,34 +52,27 @@ export function useStudyCharts(view: Readonly<Ref<StudyView>>): StudyCharts {
   );
   const axes = computed(() => [numbers.value, ...parameters.value, ...objectives.value]);
   const isSelected = computed(() => (trial: StudyTrial) => isWithin(trial, axes.value, brushes.value));
-
-  function brush(axis: string, range: ChartRange | null): void {
-    brushes.value = withBrush(brushes.value, axis, range);
-  }
-  const rangeOf = ({ id }: TrialAxis): ChartRange | null =>
-    Object.hasOwn(brushes.value, id) ? brushes.value[id] : null;
-
   return {
-    space,
-    trials,
-    axes,
-    numbers,
-    parameters,
-    objectives,
-    index,
+    ...{ space, trials, axes, numbers, parameters, objectives, index, isLog, brushes, isSelected, picked },
+    ...brushing(brushes),
     objective: computed(() => objectives.value[index.value]),
-    isLog,
-    brushes,
-    isSelected,
     selected: computed(() => trials.value.filter(isSelected.value)),
     hovered: shallowRef(null),
-    picked,
     toggle: (number) => {
       const next = new Set(picked.value);
       if (!next.delete(number)) next.add(number);
       picked.value = next;
     },
-    brush,
+  };
+}
+
+function brushing(brushes: Ref<Brushes>): Pick<StudyCharts, 'brush' | 'brushOf' | 'take'> {
+  const rangeOf = ({ id }: TrialAxis): ChartRange | null =>
+    Object.hasOwn(brushes.value, id) ? brushes.value[id] : null;
+  return {
+    brush: (axis, range) => {
+      brushes.value = withBrush(brushes.value, axis, range);
+    },
     brushOf: (x, y) => ({ x: rangeOf(x), y: rangeOf(y) }),
     take: (x, y, values) => {
       brushes.value = withBrush(withBrush(brushes.value, x.id, values.x), y.id, values.y);

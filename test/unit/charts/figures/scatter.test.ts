@@ -11,7 +11,7 @@ import {
   symbolPath,
 } from '../../../../src-renderer/charts/scatter/symbols.ts';
 import type { PointGroup } from '../../../../src-renderer/charts/scatter/types.ts';
-import { brushOf, rectangleOfBrush } from '../../../../src-renderer/charts/scatter/use-brush.ts';
+import { brushOf, rectangleOfBrush } from '../../../../src-renderer/charts/scatter/brush.ts';
 import { placeIn } from '../../../../src-renderer/charts/scene/plot.ts';
 
 /** 100 × 100 pixels: x is logarithmic from 1 to 100, y goes from 0 to 1. */
