@@ -30,9 +30,12 @@ export function groupsByState(
   pointOf: (trial: StudyTrial) => TrialPoint,
 ): PointGroup[] {
   return states.flatMap((state) => {
-    const own = trials.filter((trial) => trial.state === state);
+    const own = Map.groupBy(
+      trials.filter((trial) => trial.state === state),
+      isSelected,
+    );
     return [true, false].flatMap((isFaded) => {
-      const shown = own.filter((trial) => isSelected(trial) !== isFaded);
+      const shown = own.get(!isFaded) ?? [];
       return shown.length === 0 ? [] : [groupOf(state, isFaded, shown, pointOf)];
     });
   });

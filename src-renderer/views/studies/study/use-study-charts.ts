@@ -51,12 +51,16 @@ export function useStudyCharts(view: Readonly<Ref<StudyView>>): StudyCharts {
     view.value.study.objectives.map((objective, at) => objectiveAxis(objective, at, trials.value, isLog.value)),
   );
   const axes = computed(() => [numbers.value, ...parameters.value, ...objectives.value]);
-  const isSelected = computed(() => (trial: StudyTrial) => isWithin(trial, axes.value, brushes.value));
+  const selected = computed(() => trials.value.filter((trial) => isWithin(trial, axes.value, brushes.value)));
+  // Every chart asks for every trial.
+  const isSelected = computed(() => {
+    const numbersOfSelected = new Set(selected.value.map(({ number }) => number));
+    return ({ number }: StudyTrial) => numbersOfSelected.has(number);
+  });
   return {
-    ...{ space, trials, axes, numbers, parameters, objectives, index, isLog, brushes, isSelected, picked },
+    ...{ space, trials, axes, numbers, parameters, objectives, index, isLog, brushes, selected, isSelected, picked },
     ...brushing(brushes),
     objective: computed(() => objectives.value[index.value]),
-    selected: computed(() => trials.value.filter(isSelected.value)),
     hovered: shallowRef(null),
     toggle: (number) => {
       const next = new Set(picked.value);
