@@ -56,7 +56,9 @@ describe.skipIf(noChromium !== null)(`Studies on the pages${notRun(noChromium)}`
     await page.getByRole('spinbutton', { name: 'Members' }).fill('3');
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Make the ensemble' }).click();
-    await page.waitForURL(/#\/runs\/[\w-]+$/);
+    const arrived = page.waitForURL(/#\/runs\/[\w-]+$/).then(() => 'arrived');
+    // A failure is a toast, which says more than a wait that ends.
+    expect(await Promise.race([arrived, page.locator('.toast').first().innerText()])).toBe('arrived');
     await expect(page.locator('.run-header .status')).toHaveText('finished');
   });
 });
