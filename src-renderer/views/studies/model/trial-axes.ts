@@ -13,7 +13,7 @@ export interface TrialAxis extends PlotAxis {
   /** How far a key moves an end of a brush, as a share of the axis. */
   keyStep: number;
   /** Where the trial lies on the axis; NaN where it has no such value. */
-  valueOf(trial: StudyTrial): number;
+  valueOf: (trial: StudyTrial) => number;
 }
 
 const keyStep = 0.02;

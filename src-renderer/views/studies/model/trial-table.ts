@@ -12,9 +12,9 @@ export interface TrialColumn {
   id: string;
   title: string;
   isNumber: boolean;
-  text(trial: StudyTrial): string;
+  text: (trial: StudyTrial) => string;
   /** What it is sorted by; null goes last in both directions. */
-  key(trial: StudyTrial): number | string | null;
+  key: (trial: StudyTrial) => number | string | null;
 }
 
 export function trialColumns({ objectives }: Pick<Study, 'objectives'>, space: Space): TrialColumn[] {

@@ -57,8 +57,10 @@ export function useStudyCharts(view: Readonly<Ref<StudyView>>): StudyCharts {
     const numbersOfSelected = new Set(selected.value.map(({ number }) => number));
     return ({ number }: StudyTrial) => numbersOfSelected.has(number);
   });
+  const shared = { space, trials, axes, numbers, parameters, objectives, index, isLog, brushes, selected, isSelected };
   return {
-    ...{ space, trials, axes, numbers, parameters, objectives, index, isLog, brushes, selected, isSelected, picked },
+    ...shared,
+    picked,
     ...brushing(brushes),
     objective: computed(() => objectives.value[index.value]),
     hovered: shallowRef(null),
