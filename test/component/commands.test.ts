@@ -55,6 +55,7 @@ describe('the command palette', () => {
       .toEqual([
         'Projects',
         'Runs',
+        'Studies',
         'Settings',
         'Train sine',
         'wide sine',
