@@ -1,4 +1,5 @@
-import { combineMembers, type EnsemblePredictions, type MemberOutputStack } from '../../core/ensemble/predictions.ts';
+import { combineMembers } from '../../core/ensemble/combine-members.ts';
+import type { EnsemblePredictions, MemberOutputStack } from '../../core/ensemble/predictions.ts';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
 import type { Postprocessing } from '../../core/postprocessing/schema.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';

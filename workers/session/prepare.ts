@@ -7,8 +7,7 @@ import type { Callback } from '../callbacks/callback.ts';
 import { followOthers } from '../callbacks/follow-others.ts';
 import { type CallbackPlan, createCallbacks } from '../callbacks/index.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
-import { holdsOut } from '../../core/protocol/run/training-data/data-config.ts';
-import type { Dataset, Splits } from '../data/dataset.ts';
+import type { Splits } from '../data/dataset.ts';
 import { distributeData, type RankData } from '../data/distribute.ts';
 import { preprocessingOf } from '../data/standardize.ts';
 import { augmentedBatches } from '../data/augment/augmented-batches.ts';
@@ -29,11 +28,12 @@ import { requireStackable } from '../stacked/model-graph.ts';
 import { stackedTraining } from '../stacked/stacked-training.ts';
 import { ensembleTask } from '../strategies/ensemble-task.ts';
 import { createStrategy } from '../strategies/index.ts';
-import { removeStates } from '../checkpoints/training-state.ts';
 import type { LayersModel, Variable } from '../tensorflow/tf.ts';
 import type { Report } from '../member/report.ts';
 import type { Completion } from '../training/completion.ts';
 import { readCompletion } from './read-completion.ts';
+import { requireUsableTargets } from './require-usable-targets.ts';
+import { startingPoint } from './starting-point.ts';
 import type { Controls } from '../training/controls.ts';
 import { Throttle } from '../training/throttle.ts';
 import { type LossInputs, requireInputs } from '../member/batch-tensors.ts';
@@ -43,10 +43,6 @@ import { type LossFunction, Member } from '../member/member.ts';
 import { createOptimizer } from '../optimizers/optimizers.ts';
 import { RunFiles } from '../member/run-files.ts';
 import { SaveRoom } from '../member/save-room.ts';
-import { Generator, seedForRank } from '../random/index.ts';
-import { loadWarmStart } from '../member/updates/warm-start.ts';
-import { loadForkedWeights } from './forked-weights.ts';
-import { loadTrainingState } from '../training/state/saved-state.ts';
 import { requireCounted } from '../member/tasks/target-weights.ts';
 import { type Task, taskFor } from '../member/tasks.ts';
 import type { TrainerParts } from '../training/rank-training.ts';
@@ -141,7 +137,7 @@ function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeede
   const { project, hyperparameters, config, task, data } = shared;
   const { rank } = launch.placement;
   const targetSize = task.targetSize(data.train);
-  requireWeighable(shared);
+  requireUsableTargets(config, task, data.train);
   const shapes = modelShapes(data.train);
   const model = seeder.draw(() => project.model({ hyperparameters, config, ...shapes, targetSize, rank }));
   for (const dataset of [data.train, data.validation, data.test]) {
@@ -203,7 +199,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const strategy = stacked ?? createStrategy(config.strategy, context);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, lostRanks, completion, files, report, controls, throttle };
-  trainer = new Trainer(parts, await resumed(launch, parts));
+  trainer = new Trainer(parts, await startingPoint(launch, parts));
   return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
 }
 
@@ -280,55 +276,4 @@ function lossOf({ project, task, hyperparameters, config }: Shared): LossFunctio
       Object.assign(Object.create(of) as LossInputs, context, { hyperparameters, outputs, targets }, position),
     );
   };
-}
-
-/** @throws where the strategy's loss would leave out the data's weights or masks, or takes no samples of several positions */
-function requireWeighable({ config, task, data: { train } }: Shared): void {
-  if (task.further !== undefined) requireFurtherOutputs(config, train);
-  if (config.strategy.kind !== 'joint') return;
-  if (task.positionAxes !== undefined) {
-    throw new Error(
-      `${train.name} has targets of shape [${train.targetShape?.join(', ')}] for each sample: the strategy joint trains a product of experts ` +
-        'of one prediction per sample. Choose another strategy.',
-    );
-  }
-  if (train.weights === undefined && train.mask === undefined) return;
-  throw new Error(
-    `${train.name} has ${train.weights === undefined ? 'a mask' : 'weights'}, which the loss of the strategy joint cannot use. ` +
-      'Remove them, or choose another strategy.',
-  );
-}
-
-/** @throws where further outputs of a model would be left out */
-function requireFurtherOutputs({ strategy, data }: RunConfig, { name, mask }: Dataset): void {
-  const obstacle =
-    strategy.kind === 'joint' || strategy.kind === 'coupled'
-      ? `the strategy ${strategy.kind}, whose members exchange one output`
-      : holdsOut(data)
-        ? 'samples that ranks hold out'
-        : mask === undefined
-          ? null
-          : `the mask of ${name}, which is that of the task's own targets`;
-  if (obstacle === null) return;
-  throw new Error(`The project's further outputs do not work with ${obstacle}. Remove the one or the other.`);
-}
-
-async function startWarm({ config, group, member, report }: TrainerParts): Promise<void> {
-  const { warmStart, seed, identicalSeeds } = config;
-  if (warmStart.checkpoint === '') return;
-  const checkpoint = warmStart.checkpoint.replaceAll('{rank}', String(group.rank));
-  const generator = new Generator(seedForRank(seed, group.rank, identicalSeeds), 'warm-start');
-  const { message, data } = await loadWarmStart(member.model, { ...warmStart, checkpoint }, generator);
-  if (checkpoint !== warmStart.checkpoint || group.rank === group.ranks[0]) {
-    report.event('warm-start', message, { epoch: 0, step: 0 }, data);
-  }
-}
-
-async function resumed(launch: Launch, parts: TrainerParts) {
-  const { resumeRound, forkedAt, runFolder, placement } = launch;
-  if (resumeRound !== null) return loadTrainingState(parts.files, resumeRound, parts.member, parts.callbacks);
-  await removeStates(runFolder, placement.rank);
-  if (forkedAt !== null) return loadForkedWeights(launch, parts.member, forkedAt);
-  await startWarm(parts);
-  return undefined;
 }

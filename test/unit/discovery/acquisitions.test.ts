@@ -9,7 +9,7 @@ import {
 } from '../../../core/discovery/acquisition/scores.ts';
 import { beliefOf } from '../../../core/discovery/belief.ts';
 import { acquisitionKinds, acquisitionSchema, whyNoBatch } from '../../../core/discovery/settings.ts';
-import { combineMembers } from '../../../core/ensemble/predictions.ts';
+import { combineMembers } from '../../../core/ensemble/combine-members.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { all, beliefFrom, recorded } from './recorded.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { combineMembers } from '../../../core/ensemble/predictions.ts';
+import { combineMembers } from '../../../core/ensemble/combine-members.ts';
 
 const mean = 'mean' as const;
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { combineMembers } from '../../../core/ensemble/predictions.ts';
+import { combineMembers } from '../../../core/ensemble/combine-members.ts';
 import type { EnsembleDescription } from '../../../core/ensemble/schema.ts';
 import type { Calibration } from '../../../core/postprocessing/schema.ts';
 import { calibratedProbabilities } from '../../../core/postprocessing/calibration/apply-calibration.ts';

@@ -1,0 +1,28 @@
+import type { Launch } from '../../core/protocol/run/messages.ts';
+import { removeStates } from '../checkpoints/training-state.ts';
+import { loadWarmStart } from '../member/updates/warm-start.ts';
+import { Generator, seedForRank } from '../random/index.ts';
+import type { TrainerParts } from '../training/rank-training.ts';
+import { loadTrainingState } from '../training/state/saved-state.ts';
+import { loadForkedWeights } from './forked-weights.ts';
+
+/** Brings a rank to the point at which its training begins: a saved state, the weights of another run, or its own initial weights. */
+export async function startingPoint(launch: Launch, parts: TrainerParts) {
+  const { resumeRound, forkedAt, runFolder, placement } = launch;
+  if (resumeRound !== null) return loadTrainingState(parts.files, resumeRound, parts.member, parts.callbacks);
+  await removeStates(runFolder, placement.rank);
+  if (forkedAt !== null) return loadForkedWeights(launch, parts.member, forkedAt);
+  await startWarm(parts);
+  return undefined;
+}
+
+async function startWarm({ config, group, member, report }: TrainerParts): Promise<void> {
+  const { warmStart, seed, identicalSeeds } = config;
+  if (warmStart.checkpoint === '') return;
+  const checkpoint = warmStart.checkpoint.replaceAll('{rank}', String(group.rank));
+  const generator = new Generator(seedForRank(seed, group.rank, identicalSeeds), 'warm-start');
+  const { message, data } = await loadWarmStart(member.model, { ...warmStart, checkpoint }, generator);
+  if (checkpoint !== warmStart.checkpoint || group.rank === group.ranks[0]) {
+    report.event('warm-start', message, { epoch: 0, step: 0 }, data);
+  }
+}
