@@ -58,5 +58,5 @@ function requireComplete(trials: readonly LoggedTrial[], number: number): Logged
   if (trial !== undefined && hasRun(trial)) return trial;
   const state =
     trial === undefined ? 'does not exist' : trial.runs.length === 0 ? 'has no run here' : `is ${trial.state}`;
-  throw new Error(`Trial ${number + 1} ${state}: an ensemble is made from complete trials. Leave it out.`);
+  throw new Error(`Trial ${number} ${state}: an ensemble is made from complete trials. Leave it out.`);
 }

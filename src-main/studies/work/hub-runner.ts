@@ -49,7 +49,7 @@ export class HubRunner implements TrialRunner {
       {
         projectFolder: this.#study.project.folder,
         overrides: [config],
-        name: `${this.#study.name}, trial ${job.trial + 1}`,
+        name: `${this.#study.name}, trial ${job.trial}`,
       },
       this.#project,
     );

@@ -66,5 +66,5 @@ it('exports an Optuna journal, and deletes a study that nobody works on', async 
 it('refuses an ensemble from trials without runs', async () => {
   const { page } = await openWithStudy();
   const request = { method: 'greedy' as const, trials: [0], size: 3, name: 'x' };
-  await expect(page.hub.ensembleFromStudy('study-1', request)).rejects.toThrow('Trial 1 has no run here');
+  await expect(page.hub.ensembleFromStudy('study-1', request)).rejects.toThrow('Trial 0 has no run here');
 });

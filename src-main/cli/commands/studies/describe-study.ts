@@ -4,11 +4,11 @@ import type { Assignment } from '../../../../core/search/space/space.ts';
 import { formatMetric } from '../../../../core/text/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 
-/** `trial 3 of 100  complete  ensemble NLL 0.41 ± 0.02  weightDecay=0.15`. */
-export function describeTrial({ objectives }: Pick<Study, 'objectives'>, trial: StudyTrial, wanted: number): string {
+/** `trial 3  complete  ensemble NLL 0.41 ± 0.02  weightDecay=0.15`. */
+export function describeTrial({ objectives }: Pick<Study, 'objectives'>, trial: StudyTrial): string {
   const { number, state, values, error } = trial;
   const result = error ?? describeValues(objectives, trial.objectives, trial.standardErrors);
-  return [`trial ${number + 1} of ${wanted}`, state, printableLine(result), describeAssignment(values)]
+  return [`trial ${number}`, state, printableLine(result), describeAssignment(values)]
     .filter((part) => part !== '')
     .join('  ');
 }
@@ -25,7 +25,7 @@ export function describeBest({ best, objectives, trials }: StudySummary): string
   if (best === null) return [`No trial is complete yet: ${ended}`];
   return [
     ended,
-    `Best: trial ${best.number + 1}, ${describeValues(objectives, best.objectives, best.standardErrors)}`,
+    `Best: trial ${best.number}, ${describeValues(objectives, best.objectives, best.standardErrors)}`,
     `  ${describeAssignment(best.values)}`,
   ];
 }

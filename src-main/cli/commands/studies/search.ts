@@ -110,7 +110,7 @@ class SearchReport {
       this.#told.add(trial.number);
       const view = viewTrial(study, trial);
       if (this.#json) this.#print(toJson({ type: 'trial', trial: view }));
-      else if (!this.#quiet) this.#print(describeTrial(study, view, log.trials.length + log.left));
+      else if (!this.#quiet) this.#print(describeTrial(study, view));
     }
   }
 

@@ -79,7 +79,7 @@ const trialColumns = [
 /** A study with a table of its trials. */
 function describeStudy({ study, folder, summary, trials }: StudyView): string[] {
   const rows = trials.map(({ number, state, objectives, standardErrors, error, values }) => [
-    String(number + 1),
+    String(number),
     state,
     printableLine(error ?? describeValues(study.objectives, objectives, standardErrors)),
     describeAssignment(values),
