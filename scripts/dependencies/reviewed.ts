@@ -10,9 +10,10 @@ export const installScripts: Readonly<Record<string, { version: string; reason: 
     reason:
       'compiles only where none of its prebuilt optional packages fits the system; without it the wasm backend uses its own kernels',
   },
-  protobufjs: {
-    version: '7.6.6',
-    reason: 'only warns about version ranges of packages that depend on it; ONNX Runtime, for tests, uses it',
+  'onnxruntime-node': {
+    version: '1.30.0',
+    reason:
+      'only fetches libraries for CUDA; tests use the one for processors, which the package holds for every system',
   },
 };
 
@@ -72,6 +73,7 @@ export const allowedLicences: readonly string[] = [
   'ISC',
   'MIT',
   'MPL-2.0',
+  '(MIT OR CC0-1.0)',
   'Python-2.0',
 ];
 

@@ -7,7 +7,7 @@ const root = new URL('../../../', import.meta.url);
 const npmrc = 'ignore-scripts=true\n';
 const integrity = `sha512-${'A'.repeat(86)}==`;
 const sound: Lockfile['packages'][string] = { version: '1.0.0', license: 'MIT', integrity };
-const protobufjs = { ...sound, version: '7.6.6', hasInstallScript: true };
+const onnxruntime = { ...sound, version: '1.30.0', hasInstallScript: true };
 const koffi = { ...sound, version: '3.3.4', hasInstallScript: true };
 
 /** A lockfile with one more package than the reviewed ones. */
@@ -17,7 +17,7 @@ function lockfile(name: string, locked: Lockfile['packages'][string], direct: Re
     packages: {
       '': { dependencies: direct },
       'node_modules/koffi': koffi,
-      'node_modules/protobufjs': protobufjs,
+      'node_modules/onnxruntime-node': onnxruntime,
       [`node_modules/${name}`]: locked,
     },
   };

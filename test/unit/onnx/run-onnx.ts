@@ -1,11 +1,9 @@
-import * as ort from 'onnxruntime-web';
+import * as ort from 'onnxruntime-node';
 import { GraphBuilder, valueInfo } from '../../../workers/onnx/format/graph.ts';
 import { encodeModel } from '../../../workers/onnx/format/model-file.ts';
 import { writeModel } from '../../../workers/onnx/model-graph.ts';
 import type { LayersModel } from '../../../workers/tensorflow/tf.ts';
 
-// One thread: others would start workers, which outlive the test.
-ort.env.wasm.numThreads = 1;
 ort.env.logLevel = 'error';
 
 export type OnnxInputs = Readonly<
@@ -16,7 +14,7 @@ export type OnnxInputs = Readonly<
 >;
 
 /**
- * Runs a file with ONNX Runtime (WebAssembly).
+ * Runs a file with ONNX Runtime's native library for Node, on one thread of the processor, as tests share few cores.
  * @param given the inputs, or what makes them from the types of the file's inputs (`float32`, `string`)
  * @returns the outputs by name
  */
@@ -24,8 +22,12 @@ export async function runOnnx(
   bytes: Uint8Array,
   given: OnnxInputs | ((types: ReadonlyMap<string, string>) => OnnxInputs),
 ): Promise<Record<string, { shape: number[]; data: Float32Array }>> {
-  const session = await ort.InferenceSession.create(bytes);
-  const types = new Map(session.inputMetadata.map(({ name, type = 'no tensor' }) => [name, type]));
+  const session = await ort.InferenceSession.create(bytes, {
+    executionProviders: ['cpu'],
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+  });
+  const types = new Map(session.inputMetadata.map((input) => [input.name, input.isTensor ? input.type : 'no tensor']));
   const inputs = typeof given === 'function' ? given(types) : given;
   const feeds = Object.entries(inputs).map(([name, { shape, data }]) => [name, tensorOf(data, shape)] as const);
   const results = await session.run(Object.fromEntries(feeds));
