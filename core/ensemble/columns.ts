@@ -1,3 +1,4 @@
+import type { OutsideScores } from './outside-scores.ts';
 import type { ClassPredictions, EnsemblePredictions, Judgement, ValuePredictions } from './predictions.ts';
 import type { EnsembleDescription } from './schema.ts';
 
@@ -12,6 +13,8 @@ export interface ColumnOptions {
   targets?: readonly string[] | undefined;
   /** Whether each member has columns too. */
   withMembers: boolean;
+  /** Scores that each have a column: `outside_<score>`. */
+  scores?: OutsideScores;
 }
 
 /** What of an ensemble names the columns of an output. */
@@ -83,6 +86,7 @@ function outputColumns(found: EnsemblePredictions, description: Naming, options:
   return [
     ...ensembleColumns(found, description, options),
     ...judgementColumns(found.judgement),
+    ...scoreColumns(options.scores ?? {}),
     ...(options.withMembers ? memberColumns(found, description, options) : []),
   ];
 }
@@ -151,6 +155,13 @@ function judgementColumns(judgement: Judgement | null): PredictionColumn[] {
     ...(isWithheld === null ? [] : [{ name: 'withheld', type: 'boolean' as const, values: isWithheld }]),
   ];
 }
+
+function scoreColumns(scores: OutsideScores): PredictionColumn[] {
+  return Object.entries(scores).map(([score, values]) => number(outsideColumn(score), values));
+}
+
+/** The column of a score: `outside_mutual_information`. */
+export const outsideColumn = (score: string): string => `outside_${score.replaceAll('-', '_')}`;
 
 function memberColumns(
   found: EnsemblePredictions,

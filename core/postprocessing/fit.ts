@@ -23,10 +23,9 @@ import {
   type LabelCalibrationMethod,
   labelCalibrations,
 } from './labels/fit-labels.ts';
-import { labelOutsideScores } from './labels/label-scores.ts';
+import { outsideScoresOf, scoresFor } from './outside/all-scores.ts';
 import { isDistanceScore } from './outside/distance-scores.ts';
 import { outsideThreshold } from './outside/detection.ts';
-import { classOutsideScores, valueOutsideScores } from './outside/scores.ts';
 import {
   type ClassSamples,
   divideSamples,
@@ -184,19 +183,16 @@ function fitOutside({ outside, quantile }: PostprocessingRequest, samples: HeldO
     );
   }
   const score = outside === 'auto' ? (samples.kind === 'values' ? 'variance' : 'entropy') : outside;
-  return { score, threshold: outsideThreshold(outsideScoresOf(score, samples), quantile, samples.weights), quantile };
-}
-
-/** A score of held-out samples, shape `[N]`. */
-export function outsideScoresOf(score: OutsideScore, samples: HeldOut): Float64Array {
-  if (isDistanceScore(score)) {
-    const found = samples.distances?.[score];
-    if (found !== undefined) return found;
-    throw new RangeError(`There are no distances of the samples for the score "${score}".`);
-  }
-  if (samples.kind === 'classes') return classOutsideScores(score, samples.stack);
-  if (samples.kind === 'labels') return labelOutsideScores(score, samples.stack);
-  return valueOutsideScores(score, samples.means, samples.columns);
+  const thresholdOf = (own: OutsideScore) => outsideThreshold(outsideScoresOf(own, samples), quantile, samples.weights);
+  const others = scoresFor(samples).flatMap((own) =>
+    own === score || isDistanceScore(own) ? [] : { score: own, threshold: thresholdOf(own) },
+  );
+  return {
+    score,
+    threshold: thresholdOf(score),
+    quantile,
+    others,
+  };
 }
 
 function fitSelective(fitted: Fitted, samples: HeldOut, risk: number): NonNullable<Fitted['selective']> {

@@ -8,13 +8,12 @@ import { weightedMean, type Weights } from '../metrics/weights.ts';
 import { type Fitted, pooledValues } from './apply.ts';
 import { calibratedProbabilities } from './calibration/apply-calibration.ts';
 import { intervalCoverage, labelCoverage, setCoverage } from './conformal/coverage.ts';
-import { applyTo, confidenceAndLosses, outsideScoresOf } from './fit.ts';
+import { applyTo, confidenceAndLosses } from './fit.ts';
 import { countedWeights, type HeldOut, type ValueSamples, weightsOfValues } from './held-out.ts';
 import { softplus } from './labels/label-answers.ts';
 import type { Detection, Measured } from './measured-schema.ts';
+import { outsideScoresOf, scoresFor } from './outside/all-scores.ts';
 import { detectionFigures } from './outside/detection.ts';
-import { isDistanceScore } from './outside/distance-scores.ts';
-import { type OutsideScore, predictionScoreNames } from './schema.ts';
 import { riskCoverageAreas, riskCoverageCurve, thinCurve } from './selective/risk-coverage.ts';
 
 /** What the pages and tables show of a split, without its name. */
@@ -141,7 +140,7 @@ export function measureDetection(
 ): Detection {
   const scores: Detection['scores'] = {};
   let [flagged, samples] = [NaN, 0];
-  for (const score of scoresOf(inside)) {
+  for (const score of scoresFor(inside)) {
     const far = outsideScoresOf(score, others);
     samples = far.length;
     scores[score] = { ...detectionFigures(outsideScoresOf(score, inside), far) };
@@ -154,12 +153,6 @@ export function measureDetection(
 export function flaggedShare({ outside }: Fitted, samples: HeldOut): number {
   if (outside === null) return NaN;
   return shareAbove(outsideScoresOf(outside.score, samples), outside.threshold, samples.weights);
-}
-
-function scoresOf(samples: HeldOut): readonly OutsideScore[] {
-  const ofPredictions: readonly OutsideScore[] =
-    samples.kind !== 'values' ? predictionScoreNames : samples.means.members > 1 ? ['variance'] : [];
-  return [...ofPredictions, ...Object.keys(samples.distances ?? {}).filter(isDistanceScore)];
 }
 
 function shareAbove(scores: Float64Array, threshold: number, weights?: Weights): number {

@@ -145,6 +145,8 @@ export const postprocessingSchema = z.strictObject({
       threshold: finite,
       /** Share of the fitted samples at or below the threshold. */
       quantile: z.number().gt(0).lt(1),
+      /** The same threshold of each other score of what the members predict, to show; absent from files of earlier versions. */
+      others: z.array(z.strictObject({ score: z.enum(predictionScoreNames), threshold: finite })).optional(),
       /** What a distance is measured from; absent or null for scores of predictions. */
       reference: referenceFileSchema.nullable().optional(),
     })

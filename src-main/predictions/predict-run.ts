@@ -26,6 +26,8 @@ export interface PredictRequest {
   format: PredictTask['format'];
   /** Whether each member has columns too. */
   withMembers?: boolean;
+  /** Whether each score of how unlike the training data a sample is has a column too. */
+  withScores?: boolean;
   /** How many of the first rows the report has, at most those of one block; by default none. */
   firstRows?: number;
   /** Whether an existing file is replaced. */
@@ -69,11 +71,11 @@ async function ask(
   request: PredictRequest,
   { input, written, aside }: { input: string; written: string; aside: string },
 ): Promise<PredictReport> {
-  const { folder, set, format, withMembers = false, firstRows = 0, signal, progress, predictor } = request;
+  const { folder, set, signal, progress, predictor } = request;
   const opened = await ensembleSource(folder, set);
-  const { task, project, device } = opened;
+  const { project, device } = opened;
   const question: Question = {
-    message: { type: 'predict', ...task, input, output: written, format, withMembers, firstRows } satisfies PredictTask,
+    message: { type: 'predict', ...opened.task, input, output: written, ...columnsOf(request) } satisfies PredictTask,
     timeoutMs,
     ...(signal && { signal }),
     progress: (message) => progress?.((message as Extract<PredictReply, { type: 'progress' }>).rows),
@@ -85,8 +87,12 @@ async function ask(
       ? await askProcess<PredictReply>({ entry: predictEntry, args: [], grant, ...(device && { device }), ...question })
       : await predictor.ask(opened, question);
   if (reply.type === 'predicted') {
-    const { rows, set, warnings, first, inputs } = reply;
-    return { rows, set, warnings, first, inputs };
+    const { type: _type, ...report } = reply;
+    return report;
   }
   throw new Error(reply.type === 'failed' ? reply.message : 'The process ended while it predicted.');
+}
+
+function columnsOf({ format, withMembers = false, withScores = false, firstRows = 0 }: PredictRequest) {
+  return { format, withMembers, withScores, firstRows };
 }

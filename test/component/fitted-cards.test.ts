@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Postprocessing } from '../../core/postprocessing/schema.ts';
-import FittedCards from '../../src-renderer/views/run/ensemble/FittedCards.vue';
+import FittedCards from '../../src-renderer/views/run/ensemble/fitted/FittedCards.vue';
 import { calibratedSet } from '../unit/postprocessing/recorded-file.ts';
 import { mountPage } from './mount-page.ts';
 
@@ -13,8 +13,14 @@ describe('the cards of what was fitted', () => {
     expect(rows).toEqual([
       ['NLL', '0.5000', '0.4000'],
       ['ECE', '0.1000', '0.02000'],
-      ['letters', '50.0 %', 'energy', '0.9500', '0.8500', '0.7500', '0.1500'],
+      ['letters', '50.0 %', '0.9000', '0.9500'],
     ]);
+    const titles = wrapper.findAll('.detection th[scope=col]').map((cell) => cell.text().replace(/\s+/g, ' '));
+    expect(titles).toEqual(['Outside the training data', 'Flagged', 'entropy decides', 'energy']);
+    expect(wrapper.get('.detection .best').text()).toBe('0.9500');
+    await wrapper.findAll('.detection button')[3].trigger('click');
+    expect(wrapper.findAll('.detection tbody td').map((cell) => cell.text())).toEqual(['50.0 %', '0.2000', '0.1500']);
+    expect(wrapper.get('.detection .best').text()).toBe('0.1500');
     expect(wrapper.findAll('.fitted li').map((item) => item.text())).toEqual([
       'Coverage 91.0 % ± 2.9 %, wished 90.0 %; 1.250 classes in a set on average.',
       'AURC 0.01000, AUGRC 0.008000; 88.0 % answered with a risk of 0.05000.',

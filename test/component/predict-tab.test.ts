@@ -26,14 +26,18 @@ const answer = (rows: number): SamplePredictions => ({
     number('mean', 3, 8),
     number('epistemic', 1, 0.5),
     { name: 'outside', type: 'boolean', values: Uint8Array.of(1, 0) },
+    { name: 'withheld', type: 'boolean', values: Uint8Array.of(0, 0) },
+    number('outside_variance', 1.5, 0.25),
     number('member_0_mean', 2, 7.5),
     number('member_1_mean', 4, 8.5),
   ],
+  outside: { score: 'variance', threshold: 1, quantile: 0.95, others: [] },
   inputs: [1, 2].map((age) => [{ kind: 'row', name: null, fields: [{ name: 'age', value: age }], hidden: 0 }]),
   csv: new TextEncoder().encode('mean\n3\n'),
   warnings: ['The project has changed.'],
 });
 
+const textOf = (cell: { text: () => string }): string => cell.text().replace(/\s+/g, ' ');
 const props = { run: { id: 'run-1' }, view: { row: { id: 'run-1', name: 'Wine' } } };
 const open = (answers: HubAnswers) => mountPage(PredictTab, { props }, { sampleForm: () => form, ...answers });
 
@@ -49,8 +53,11 @@ describe('the tab Predict', () => {
     const [, id, file] = calls.find(([method]) => method === 'predictSamples') ?? [];
     expect(id).toBe('run-1');
     expect(new TextDecoder().decode((file as { bytes: Uint8Array }).bytes)).toBe('{"age":40,"port":"S"}\n');
-    const cells = wrapper.findAll('.answer tbody tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
-    expect(cells).toEqual([['mean', '3', '', '2', '4']]);
+    const cells = wrapper.findAll('.answer tbody tr').map((row) => row.findAll('th, td').map(textOf));
+    expect(cells).toEqual([
+      ['mean', '3', '', '2', '4'],
+      ['variance decides', '1.500', '1', '▲ outside'],
+    ]);
     expect(wrapper.get('.answer thead th').text()).toBe('Prediction');
     expect(wrapper.findAll('circle')).toHaveLength(2);
     expect(wrapper.text()).toContain('outside the training data');
@@ -77,13 +84,29 @@ describe('the tab Predict', () => {
     expect(wrapper.text()).toContain('Row 1');
     buttonNamed('2').click();
     await flushPromises();
-    const cells = wrapper.findAll('.answer tbody tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
-    expect(cells).toEqual([['mean', '8', '', '7.500', '8.500']]);
+    const cells = wrapper.findAll('.answer tbody tr').map((row) => row.findAll('th, td').map(textOf));
+    expect(cells).toEqual([
+      ['mean', '8', '', '7.500', '8.500'],
+      ['variance decides', '0.2500', '1', 'inside'],
+    ]);
     expect(wrapper.findAll('.answer .input-parts dt, .answer .input-parts dd').map((cell) => cell.text())).toEqual([
       'age',
       '2',
     ]);
     expect(wrapper.text()).not.toContain('outside the training data');
+
+    const rows = () => wrapper.findAll('.answers tbody tr').map((row) => row.find('button').text());
+    expect(rows()).toEqual(['1', '2']);
+    for (const [filter, listed] of [
+      ['Answered', ['2']],
+      ['Outside', ['1']],
+      ['Withheld', []],
+      ['All', ['1', '2']],
+    ]) {
+      buttonNamed(String(filter)).click();
+      await flushPromises();
+      expect(rows(), String(filter)).toEqual(listed);
+    }
   });
 
   it('shows how much of a large file was sent, until it is cancelled', async () => {

@@ -33,7 +33,7 @@ let opened: Promise<OpenedSource> | null = null;
 let reader: Promise<{ samples: SampleReader; warnings: string[] }> | null = null;
 
 async function predict(task: PredictTask): Promise<PredictReply> {
-  const { source, input, output, format, withMembers, firstRows } = task;
+  const { source, input, output, format, withMembers, withScores, firstRows } = task;
   await stat(input);
   const { ensemble, models } = await openOnce(task);
   let first: PredictionColumn[] = [];
@@ -43,6 +43,7 @@ async function predict(task: PredictTask): Promise<PredictReply> {
     output,
     format,
     withMembers,
+    withScores,
     tableInputs:
       models === null || source === null || source.projectRefusal !== null ? null : () => tableInputsOf(models, source),
     firstBlock: async (columns, block, positions) => {
@@ -58,6 +59,7 @@ async function predict(task: PredictTask): Promise<PredictReply> {
     set: ensemble.description.set,
     warnings: models?.warnings ?? [],
     first,
+    outside: ensemble.postprocessing?.outside ?? null,
     inputs,
   };
 }

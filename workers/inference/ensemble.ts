@@ -44,7 +44,11 @@ export class Ensemble {
    * @throws Error that names the column, the shape or the input that does not fit
    */
   async predict(input: EnsembleInput): Promise<EnsemblePredictions> {
-    const stack = await this.outputs(input);
+    return this.combine(await this.outputs(input));
+  }
+
+  /** Combines what {@link outputs} returned. */
+  combine(stack: MemberOutputStack): EnsemblePredictions {
     const { task, combination, outputs } = this.description;
     const { postprocessing } = this;
     return combineMembers(stack, { task, combination, outputs, target: this.preprocessing?.target, postprocessing });

@@ -1,4 +1,5 @@
 import { positionsOfRows, predictionColumns, type PredictionColumn } from '../../core/ensemble/columns.ts';
+import { allOutsideScores } from '../../core/ensemble/outside-scores.ts';
 import type { EnsemblePredictions } from '../../core/ensemble/predictions.ts';
 import type { Ensemble } from './ensemble.ts';
 import { type InputBlock, readInputs, type TableInputs } from './read-inputs.ts';
@@ -11,6 +12,8 @@ export interface PredictFileOptions {
   format: PredictionFormat;
   /** Whether each member has columns too. */
   withMembers: boolean;
+  /** Whether each score of how unlike the training data a sample is has a column too. */
+  withScores?: boolean;
   /** Turns blocks of a table into inputs where the run kept no step for these; null: columns are features. */
   tableInputs?: (() => Promise<TableInputs | null>) | null;
   /** Called with the columns of the first block, its inputs, and the rows that each sample has. */
@@ -21,15 +24,17 @@ export interface PredictFileOptions {
 
 /** Predicts all samples, block by block in their order. Memory holds one block. @returns the number of rows written */
 export async function predictFile(ensemble: Ensemble, options: PredictFileOptions): Promise<number> {
-  const { input, output, format, withMembers, tableInputs = null, firstBlock, progress } = options;
+  const { input, output, format, withMembers, withScores = false, tableInputs = null, firstBlock, progress } = options;
   const { description, preprocessing } = ensemble;
   const target = preprocessing?.target;
   const targets = target?.kind === 'values' ? target.columns : undefined;
   const writer = await openWriter(output, format);
   let rows = 0;
   for await (const block of readInputs(input, preprocessing, tableInputs)) {
-    const found = await ensemble.predict(block.input);
-    const columns = predictionColumns(found, description, { targets, withMembers });
+    const stack = await ensemble.outputs(block.input);
+    const found = ensemble.combine(stack);
+    const scores = withScores ? allOutsideScores(stack, description, ensemble.postprocessing?.outside ?? null) : {};
+    const columns = predictionColumns(found, description, { targets, withMembers, scores });
     const positions = positionsOfRows(found);
     const samples = (found.samples / found.positions) * positions;
     const places = placeColumns(block, { samples, positions }, rows / positions);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { PredictionColumn } from '../../ensemble/columns.ts';
+import type { Postprocessing } from '../../postprocessing/schema.ts';
 import type { InputPart } from '../../ensemble/sample-inputs.ts';
 import type { ExportResult } from './run-data.ts';
 
@@ -73,6 +74,8 @@ export interface SamplePredictions {
   rows: number;
   /** The first rows, with the columns of each member (`member_<rank>_...`). */
   first: PredictionColumn[];
+  /** The thresholds of samples outside the training data; null where none were fitted. */
+  outside: Postprocessing['outside'];
   /** What the model got for each of these samples; empty where that cannot be shown. */
   inputs: InputPart[][];
   /** All rows, or where they were saved because they are too many for a page. */

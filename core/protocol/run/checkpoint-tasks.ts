@@ -128,6 +128,7 @@ export const predictTaskSchema = ensembleSourceSchema.extend({
   output: z.string(),
   format: z.enum(['csv', 'jsonl', 'parquet']),
   withMembers: z.boolean(),
+  withScores: z.boolean(),
   /** How many of the first rows the reply has; at most those of one block. */
   firstRows: z.int().min(0),
 });
@@ -141,6 +142,8 @@ export type PredictReply =
       set: string;
       warnings: string[];
       first: PredictionColumn[];
+      /** The thresholds that were fitted, beside which scores stand. */
+      outside: Postprocessing['outside'];
       /** The inputs of the samples in these first rows. */
       inputs: InputPart[][];
     }

@@ -9,6 +9,7 @@ export interface PredictArguments {
   output: string;
   set?: string;
   members?: boolean;
+  scores?: boolean;
   overwrite?: boolean;
   json?: boolean;
 }
@@ -22,7 +23,8 @@ const formats: Record<string, PredictTask['format']> = {
 
 /** `tutti predict <run> --input <path> --output <file>`. @returns the exit code */
 export async function predict(run: string, options: PredictArguments): Promise<number> {
-  const { input, output, set, members: withMembers = false, overwrite = false, json } = options;
+  const { input, output, set, overwrite = false, json } = options;
+  const { members: withMembers = false, scores: withScores = false } = options;
   const format = formats[extname(output).toLowerCase()];
   if (format === undefined) throw new UsageError(`--output ${output}: it must end in .csv, .jsonl or .parquet.`);
   const folder = await ensembleFolder(run);
@@ -32,7 +34,8 @@ export async function predict(run: string, options: PredictArguments): Promise<n
   const startedMs = performance.now();
   try {
     const { signal } = stopping;
-    const report = await predictRun({ folder, set, input, output, format, withMembers, overwrite, signal, progress });
+    const columns = { withMembers, withScores };
+    const report = await predictRun({ folder, set, input, output, format, ...columns, overwrite, signal, progress });
     print(report, { output: resolve(output), seconds: (performance.now() - startedMs) / 1000, json });
     return exitCodes.finished;
   } catch (error) {

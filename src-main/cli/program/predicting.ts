@@ -22,6 +22,7 @@ function addPredict(program: Command): void {
     .requiredOption('-o, --output <file>', 'a file that ends in .csv, .jsonl or .parquet')
     .option('--set <name>', 'the checkpoints of the members (default: ensemble-best)')
     .option('--members', 'also write what each member predicts')
+    .option('--scores', 'also write each score of how unlike the training data a sample is')
     .option('--overwrite', 'replace an existing file')
     .option('-j, --json', 'print a JSON object')
     .action(

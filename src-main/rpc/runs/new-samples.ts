@@ -94,19 +94,20 @@ async function predictSamples(
   signal: AbortSignal,
 ): Promise<Predicted> {
   const output = join(own, 'predictions.csv');
-  const { rows, set, warnings, first, inputs } = await predictRun({
+  const report = await predictRun({
     folder,
     input,
     output,
     format: 'csv',
     withMembers: true,
+    withScores: true,
     firstRows: shownSampleRows,
     signal,
     predictor,
   });
   const { size } = await stat(output);
   const csv = size > maximumAnswerBytes ? await saveAnswer(id, output, size) : new Uint8Array(await readFile(output));
-  return { set, rows, first, inputs, warnings, csv };
+  return { ...report, csv };
 }
 
 /** Writes predictions among the exports, in place of earlier ones of this run. */

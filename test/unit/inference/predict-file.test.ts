@@ -53,6 +53,28 @@ describe('predictions of a file', () => {
     expect(columns.find(({ name }) => name === 'member_0_probability_=no')?.values).toEqual(Float64Array.of(0.75, 0.5));
   });
 
+  it('have each score of how unlike the training data a sample is', async () => {
+    const folder = await twoClasses();
+    const input = join(folder, 'new.csv');
+    await writeFile(input, `y,x\n0,${Math.log(3)}\n`);
+    const output = join(folder, 'scores.jsonl');
+    const ensemble = await openEnsemble(folder);
+    await predictFile(ensemble, { input, output, format: 'jsonl', withMembers: false, withScores: true });
+    const row = JSON.parse(await readFile(output, 'utf8')) as Record<string, number>;
+    // Members give [3/4, 1/4] and [1/4, 3/4]; the means of their centred logits are 0.
+    const ofMember = -0.75 * Math.log(0.75) - 0.25 * Math.log(0.25);
+    const expected = {
+      outside_entropy: Math.log(2),
+      outside_mutual_information: Math.log(2) - ofMember,
+      outside_energy: -Math.log(2),
+      outside_max_logit: 0,
+      outside_variance: 2 * 0.25 ** 2,
+    };
+    const scores = Object.entries(row).filter(([name]) => name.startsWith('outside'));
+    expect(scores.map(([name]) => name)).toEqual(Object.keys(expected));
+    for (const [name, value] of Object.entries(expected)) expect(row[name], name).toBeCloseTo(value, 6);
+  });
+
   it('come from arrays too, of which one holds the features', async () => {
     const folder = await twoClasses();
     const features = { name: 'x', dtype: 'F32' as const, shape: [1, 2], data: Float32Array.of(Math.log(3), 0) };

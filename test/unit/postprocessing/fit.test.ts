@@ -42,6 +42,10 @@ describe('a fit', () => {
     expect(conformal).toMatchObject({ kind: 'sets', method: 'raps', alpha: 0.5, penalty: 0.01, freeRanks: 1 });
     expect(outside).toMatchObject({ score: 'entropy', threshold: expect.closeTo(Math.log(2), 6) as number });
     expect(selective).toBeNull();
+    // Of the undecided sample: the members agree, and its centred logits are 0.
+    const others = outside?.others?.map(({ score, threshold }) => [score, threshold]);
+    const expected = { 'mutual-information': 0, energy: -Math.log(2), 'max-logit': 0, variance: 0 };
+    expect(others).toEqual(Object.entries(expected).map(([score, value]) => [score, expect.closeTo(value, 6)]));
   });
 
   it('takes what suits values', () => {

@@ -15,6 +15,8 @@ const columns: PredictionColumn[] = [
   number('probability_dog', 0.25, 0.75),
   number('mutual_information', 0.5, 0.125),
   { name: 'outside', type: 'boolean', values: Uint8Array.of(0, 1) },
+  number('outside_entropy', 0.5, 0.75),
+  number('outside_energy', -3, NaN),
   number('member_0_probability_my_cat', 1, 0.5),
   number('member_0_probability_dog', 0, 0.5),
   number('member_3_probability_my_cat', 0.5, 0),

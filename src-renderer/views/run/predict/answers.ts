@@ -1,4 +1,5 @@
-import type { PredictionColumn } from '../../../../core/ensemble/columns.ts';
+import { outsideColumn, type PredictionColumn } from '../../../../core/ensemble/columns.ts';
+import { outsideScoreNames } from '../../../../core/postprocessing/schema.ts';
 import { formatValue } from '../../../../core/text/numbers.ts';
 
 /** A number that the ensemble and its members predict for a sample. */
@@ -33,8 +34,10 @@ const ofName =
 const probability = 'probability_';
 /** More classes or labels than these are left out, the least probable first. */
 const shownQuantities = 12;
-/** They have their own sentence. */
-const judgements = ['outside', 'withheld'];
+/** They have their own sentence or table. */
+const isJudgement = (name: string): boolean => ['outside', 'withheld'].includes(name) || isScore(name);
+const scoreColumns = new Set(outsideScoreNames.map(outsideColumn));
+const isScore = (name: string): boolean => scoreColumns.has(name);
 
 /** The answer in one row of predictions. */
 export function answerAt(columns: readonly PredictionColumn[], row: number): SampleAnswer {
@@ -56,7 +59,7 @@ export function answerAt(columns: readonly PredictionColumn[], row: number): Sam
     quantities: shown,
     hidden: quantities.length - shown.length,
     facts: own
-      .filter(({ name }) => !judgements.includes(name) && members.every(({ of }) => of !== name))
+      .filter(({ name }) => !isJudgement(name) && members.every(({ of }) => of !== name))
       .map((column) => ({ name: titleOf(column.name), text: textAt(column, row) })),
     isOutside: isSet(own, 'outside', row),
     isWithheld: isSet(own, 'withheld', row),
@@ -65,7 +68,7 @@ export function answerAt(columns: readonly PredictionColumn[], row: number): Sam
 
 /** The columns of a table of answers: those of the ensemble, without the probability of each class where there are many. */
 export function shownColumns(columns: readonly PredictionColumn[]): PredictionColumn[] {
-  const own = columns.filter(({ name }) => !memberColumn.test(name));
+  const own = columns.filter(({ name }) => !memberColumn.test(name) && !isScore(name));
   return own.length <= 2 * shownQuantities ? own : own.filter(({ name }) => !partsOf(name).own.startsWith(probability));
 }
 

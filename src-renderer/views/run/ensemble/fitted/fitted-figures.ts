@@ -1,8 +1,8 @@
-import { formatMetric } from '../../../../core/text/numbers.ts';
-import { formatShare } from '../../../../core/postprocessing/describe.ts';
-import type { Measured } from '../../../../core/postprocessing/measured-schema.ts';
-import type { Postprocessing } from '../../../../core/postprocessing/schema.ts';
-import type { ReliabilityDiagramProps } from '../../../charts/types.ts';
+import { formatMetric } from '../../../../../core/text/numbers.ts';
+import { formatShare } from '../../../../../core/postprocessing/describe.ts';
+import type { Measured } from '../../../../../core/postprocessing/measured-schema.ts';
+import type { Postprocessing } from '../../../../../core/postprocessing/schema.ts';
+import type { ReliabilityDiagramProps } from '../../../../charts/types.ts';
 
 /** Metrics before and after calibration. */
 export function figureRows(measured: Measured | null): { name: string; before: number; after: number }[] {
@@ -34,19 +34,30 @@ export function describeFound({ measured, conformal }: Postprocessing): string[]
   return sentences;
 }
 
-/** For each other data set the score with the largest AUROC. */
-export function detectionRows(measured: Measured | null) {
-  return (measured?.outside?.others ?? []).map(({ name, flagged, scores }) => {
-    const [[score, { auroc, auprIn, auprOut, fpr95 }]] = Object.entries(scores).toSorted(
-      ([, left], [, right]) => right.auroc - left.auroc,
-    );
-    return {
-      name,
-      score,
-      flagged: Number.isFinite(flagged) ? flagged : null,
-      figures: [auroc, auprIn, auprOut, fpr95],
-    };
+export const detectionFigureNames = [
+  { id: 'auroc', title: 'AUROC', help: 'Area under the ROC curve: 0.5 by chance, 1 at best.' },
+  { id: 'auprIn', title: 'AUPR in', help: 'Average precision with the samples inside as positives.' },
+  { id: 'auprOut', title: 'AUPR out', help: 'Average precision with the samples outside as positives.' },
+  {
+    id: 'fpr95',
+    title: 'FPR95',
+    help: 'Share of the samples inside above the threshold that finds 95 % of those outside.',
+  },
+] as const;
+export type DetectionFigure = (typeof detectionFigureNames)[number]['id'];
+
+/** One figure of each score for each other data set. `isBest` marks the best score of a data set. */
+export function detectionTable(measured: Measured | null, figure: DetectionFigure) {
+  const others = measured?.outside?.others ?? [];
+  const scores = [...new Set(others.flatMap((other) => Object.keys(other.scores)))];
+  const rows = others.map(({ name, flagged, scores: found }) => {
+    const values = scores.map((score) => found[score]?.[figure] ?? NaN);
+    const finite = values.filter(Number.isFinite);
+    const best = figure === 'fpr95' ? Math.min(...finite) : Math.max(...finite);
+    const figures = values.map((value) => ({ value, isBest: value === best }));
+    return { name, flagged: Number.isFinite(flagged) ? flagged : null, figures };
   });
+  return { scores, rows };
 }
 
 /** The bins before and after calibration; null for values. */
