@@ -83,12 +83,25 @@ export async function removeRun(runFolder: string, index: RunIndex): Promise<voi
   index.remove(runFolder);
 }
 
-/** What each round changes: where it starts from, and that only what the search needs is kept. */
-function roundConfig({ config, isWarm }: Search, folder: string, { arm, round }: RoundPlace): RunConfig {
+/** What each round changes: where it starts from, and how often its ranks meet. */
+function roundConfig({ config: given, isWarm }: Search, folder: string, { arm, round }: RoundPlace): RunConfig {
+  const config = { ...given, evaluateEveryEpochs: epochsBetweenEvaluations(given) };
   if (!isWarm || round === 1) return config;
   const before = roundFolder(folder, { arm, round: round - 1 });
   const checkpoint = join(before, 'checkpoints', 'rank-{rank}', 'final.safetensors');
   return { ...config, warmStart: { ...config.warmStart, checkpoint, strict: true } };
+}
+
+/** A search uses the last weights alone: ranks that exchange nothing meet only at the end, unless an evaluation decides something. The weights are the same. */
+export function epochsBetweenEvaluations({
+  evaluateEveryEpochs,
+  maxEpochs,
+  strategy,
+  earlyStopping,
+  schedule,
+}: Pick<RunConfig, 'evaluateEveryEpochs' | 'maxEpochs' | 'strategy' | 'earlyStopping' | 'schedule'>): number {
+  const isDeciding = earlyStopping.enabled || schedule.kind === 'plateau' || strategy.kind !== 'independent';
+  return isDeciding ? evaluateEveryEpochs : Math.max(evaluateEveryEpochs, maxEpochs);
 }
 
 function failure({ error, status }: RunRecord, { arm, round, runFolder }: RoundPlace & { runFolder: string }): Error {

@@ -27,7 +27,10 @@ export interface Distribution {
   isWantedLater: boolean;
 }
 
-/** Gives all ranks of a group the run's data. Only the first rank loads, unpacks and checks them; where samples are on disk, each process does. */
+/**
+ * Gives all ranks of a group the run's data. Only the first rank loads, unpacks and checks them; where samples are on disk, each process does. Where all
+ * ranks are of one process, no file is written.
+ */
 export async function distributeData(how: Distribution, load: () => Promise<Splits>): Promise<RankData> {
   if (how.mode === 'broadcast') return broadcastData(how.groups[0], load);
   const splits = await loadOnce(how, load);
@@ -42,7 +45,8 @@ async function loadOnce(how: Distribution, load: () => Promise<Splits>): Promise
   const files = folders.map((folder) => join(folder, 'data.bin'));
   const isFirst = group.rank === group.ranks[0];
   const isThere = files.some(existsSync);
-  if (group.worldSize === 1 && !isWantedLater && !isThere) return load();
+  const isAlone = group.worldSize === groups.length;
+  if (isAlone && !isWantedLater && !isThere) return load();
   const loaded = isFirst && !isThere ? await load() : null;
   if (loaded !== null) await writeWhereRoomIs(files, loaded);
   await barrier();

@@ -6,6 +6,9 @@ import { type Labels, labelsFile, labelsSchema } from '../../core/protocol/run/l
 import { messageOf } from '../../core/text/errors.ts';
 import { createDataset, createSplits, type Dataset, type Splits, subset } from './dataset.ts';
 
+/** Bytes become numbers of four bytes each up to this many values: 256 MiB. */
+const mostValues = 2 ** 26;
+
 /** The labels of a run's folder. @param sha256 of the file @throws Error if the file is missing, damaged or another one */
 export async function readLabels(runFolder: string, sha256: string): Promise<Labels> {
   const path = join(runFolder, labelsFile);
@@ -40,10 +43,18 @@ export function withLabels(splits: Splits, labels: Labels): Splits {
   const { weights, ...own } = subset(pool, Int32Array.from(labels.rows));
   const train = createDataset({
     ...own,
+    ...asNumbers(own),
     targets: isOfClasses ? Int32Array.from(labels.targets) : Float32Array.from(labels.targets),
     ...(labels.weights === undefined ? weights && { weights } : { weights: Float32Array.from(labels.weights) }),
   });
   return createSplits({ ...splits, train, unlabelled: pool });
+}
+
+/** Labelled samples are few and trained on in many epochs: their bytes are scaled once, to the same numbers that each batch would scale them to. */
+function asNumbers({ features, normalization, source }: Omit<Dataset, 'weights'>): Pick<Dataset, 'features'> | object {
+  if (!(features instanceof Uint8Array) || normalization !== undefined || source !== undefined) return {};
+  if (features.length > mostValues) return {};
+  return { features: Float32Array.from(features, (byte) => byte / 255) };
 }
 
 /** @throws Error where samples come as a stream, or have more than one target */

@@ -57,3 +57,13 @@ it('names the bytes of each place when none has room', async () => {
     /memory\/data\.bin.* It takes \d+ bytes, and [\d,]+ bytes are free: make that much room there\.\n.*disk\/data\.bin/,
   );
 });
+
+it('ranks of one process share what it loads, without a file', async () => {
+  const { memory } = await places();
+  const groups = [0, 1].map((rank) => new ProcessGroup(rank, [0, 1], { send: () => expect.unreachable() }, null));
+  const load = vi.fn<() => Promise<typeof splits>>(() => Promise.resolve(splits));
+  const own = await distributeData({ mode: 'shared', groups, folders: [memory], isWantedLater: false }, load);
+  expect(own.splits).toBe(splits);
+  expect(load).toHaveBeenCalledOnce();
+  expect(existsSync(join(memory, 'data.bin'))).toBe(false);
+});

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Labels } from '../../../core/protocol/run/labels.ts';
-import { createDataset } from '../../../workers/data/dataset.ts';
+import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { readLabels, requirePool, withLabels } from '../../../workers/data/labels.ts';
 
 const pool = createDataset({
@@ -36,6 +36,16 @@ test('labelled samples become the training split in their order, with their labe
   expect(splits.train.weights).toEqual(Float32Array.of(0.5, 1.5));
   expect(splits.unlabelled).toBe(pool);
   expect(splits.test).toBe(pool);
+});
+
+test('bytes become the numbers that each batch would scale them to; normalized ones stay bytes', () => {
+  const bytes = createDataset({ ...pool, features: Uint8Array.of(0, 255, 51, 0, 0, 0, 255, 102, 0, 0) });
+  const { train } = withLabels({ train: bytes }, labels);
+  expect(train.features).toEqual(Float32Array.of(1, 102 / 255, 0, 1));
+  const rows = Int32Array.of(3, 0);
+  expect(gatherBatch(train, Int32Array.of(0, 1)).features).toEqual(gatherBatch(bytes, rows).features);
+  const normalized = createDataset({ ...bytes, normalization: { mean: [0.5], std: [0.25] } });
+  expect(withLabels({ train: normalized }, labels).train.features).toEqual(Uint8Array.of(255, 102, 0, 255));
 });
 
 test('values become float32, and a label need no weight', () => {
