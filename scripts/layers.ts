@@ -59,6 +59,7 @@ const order: Record<string, readonly string[]> = {
     'discovery',
     'parts',
     'studies',
+    'sweeps',
     'health',
     'built',
     'rpc/projects',

@@ -30,6 +30,10 @@ export interface TrainArguments {
   config?: string;
   name?: string;
   out?: string;
+  /** Number of runs that differ in their seeds; absent: one run. */
+  repeat?: number;
+  /** Of these, how many train at a time. */
+  parallel?: number;
   json?: boolean;
   quiet?: boolean;
   detach?: boolean;
@@ -65,8 +69,29 @@ export function parseTrainArguments(args: readonly string[], flags: readonly Run
     }
   }
   parse(command, args, flags);
-  const { config, name, out, json, quiet, detach, help } = command.opts<TrainArguments>();
-  return { overrides, config, name, out, json, quiet, detach, help };
+  const { repeat, parallel, ...others } = command.opts<TrainTexts>();
+  const { config, name, out, json, quiet, detach, help } = others;
+  return {
+    overrides,
+    config,
+    name,
+    out,
+    json,
+    quiet,
+    detach,
+    help,
+    ...(repeat !== undefined && { repeat: parseCount('--repeat', repeat) }),
+    ...(parallel !== undefined && { parallel: parseCount('--parallel', parallel) }),
+  };
+}
+
+/** The options as the command line gives them. */
+type TrainTexts = Omit<TrainArguments, 'overrides' | 'repeat' | 'parallel'> & { repeat?: string; parallel?: string };
+
+/** The value of an option that is a number of things. @throws UsageError */
+export function parseCount(option: string, text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new UsageError(`${option} "${text}": it must be a whole number of at least 1.`);
 }
 
 /** `-m, --members`, or the flag alone if it has no short form. */

@@ -12,7 +12,7 @@ import type { PlannedRun } from './plan-run.ts';
 
 /** The first record of a planned run. */
 export async function newRecord(planned: PlannedRun): Promise<RunRecord> {
-  const { id, name, project, projectFolder, config, overrides, plan, blas } = planned;
+  const { id, name, project, projectFolder, config, overrides, plan, blas, sweep } = planned;
   const createdAt = new Date().toISOString();
   const origin = await originOf(projectFolder, plan);
   return {
@@ -34,6 +34,7 @@ export async function newRecord(planned: PlannedRun): Promise<RunRecord> {
     versions: { node: process.versions.node },
     gitCommit: origin.gitCommit ?? null,
     attempts: withNext([], { kind: 'start', overrides, config, ...origin }),
+    ...(sweep === undefined ? {} : { sweep }),
     hub: null,
     error: null,
     summary: null,

@@ -14,6 +14,7 @@ import { refuseCombinations } from '../runs/configuration/combinations.ts';
 import { withOwnModes } from '../runs/configuration/metric-combinations.ts';
 import { resolveConfig } from '../runs/configuration/resolve-config.ts';
 import { requirePermissions, requireTrust } from '../trust/project-trust.ts';
+import { type SweepPlace, sweepRunId } from '../../core/protocol/run/sweep/sweep.ts';
 import { homePaths } from '../store/home.ts';
 
 export interface TrainRequest {
@@ -23,6 +24,8 @@ export interface TrainRequest {
   name?: string | undefined;
   /** The run's folder; by default a new one in Tutti's home. */
   folder?: string | undefined;
+  /** Its place in a sweep, from which its id follows. */
+  sweep?: SweepPlace | undefined;
 }
 
 /** A run that was checked and placed on devices but has not started. */
@@ -37,6 +40,7 @@ export interface PlannedRun {
   folder: string;
   name: string;
   id: string;
+  sweep?: SweepPlace | undefined;
 }
 
 /** @throws Error if the configuration is invalid, has parts that exclude each other, or names a device or a BLAS that does not exist */
@@ -48,7 +52,8 @@ export async function planRun(request: TrainRequest, project: ProjectDescription
   const config = { ...requested, backend: backendOn(plan[0].device, requested.backend) };
   refuseCombinations(config, plan, project);
   const blas = await chooseBlas(config);
-  const id = createRunId(request.projectFolder);
+  const { sweep } = request;
+  const id = sweep === undefined ? createRunId(request.projectFolder) : sweepRunId(sweep, sweep.index);
   return {
     project,
     projectFolder: resolve(request.projectFolder),
@@ -59,6 +64,7 @@ export async function planRun(request: TrainRequest, project: ProjectDescription
     folder: resolve(request.folder ?? join(homePaths().runs, id)),
     name: request.name ?? project.name,
     id,
+    sweep,
   };
 }
 

@@ -16,7 +16,7 @@ import { StudyStore } from './folder/study-store.ts';
 import { hasWorkers } from './folder/worker-lock.ts';
 import { StudyDriver } from './work/driver.ts';
 import { HubRunner } from './work/hub-runner.ts';
-import { sharePlaces } from './work/places.ts';
+import { sharePlaces } from '../devices/share-places.ts';
 
 /** Trials that a study has under way at a time, unless the user says so: at most this many, and one for each device. */
 const usualPlaces = 8;

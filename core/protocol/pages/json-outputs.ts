@@ -14,6 +14,7 @@ import { choiceSchema } from '../../discovery/search.ts';
 import { postprocessingSchema } from '../../postprocessing/schema.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { studySchema } from '../studies/study.ts';
+import { sweepSummarySchema } from './sweeps/sweep-summary.ts';
 import { studySummarySchema, studyTrialSchema } from './studies/study-views.ts';
 import { runRowSchema } from './run-list.ts';
 
@@ -264,9 +265,39 @@ export const searchLineSchema = z.discriminatedUnion('type', [
     .describe('The last line.'),
 ]);
 
+const sweepRun = { index: z.int().describe('from 0'), seed: z.int().describe("the run's base seed") };
+
+/** A line of `tutti train --repeat`, and of `tutti resume` with a sweep. */
+export const sweepLineSchema = z.discriminatedUnion('type', [
+  z
+    .strictObject({ type: z.literal('sweep'), sweep: sweepSummarySchema.shape.sweep })
+    .describe('The sweep, as it begins or continues.'),
+  z
+    .strictObject({ type: z.literal('begun'), ...sweepRun, isResumed: z.boolean(), folder: z.string() })
+    .describe('A run begins, or goes on.'),
+  z
+    .strictObject({
+      type: z.literal('run'),
+      ...sweepRun,
+      by: z.enum(['this process', 'an earlier one', 'another process']).describe('who trained it'),
+      id: z.string(),
+      status: runStatusSchema,
+      folder: z.string(),
+    })
+    .describe('A run has ended, or another process trains it.'),
+  z
+    .strictObject({
+      type: z.literal('ended'),
+      end: z.enum(['done', 'stopped', 'gave up']),
+      summary: sweepSummarySchema,
+    })
+    .describe('The last line.'),
+]);
+
 /** What each command prints: one object, or one on each line. */
 export const jsonOutputs = [
   { commands: ['train', 'resume', 'fork', 'attach'], isLines: true, schema: runLineSchema },
+  { commands: ['train --repeat', 'resume <sweep>'], isLines: true, schema: sweepLineSchema },
   { commands: ['train --detach', 'resume --detach', 'fork --detach'], isLines: false, schema: detachedLineSchema },
   { commands: ['runs'], isLines: true, schema: runRowSchema },
   { commands: ['show'], isLines: false, schema: shownRunSchema },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { runStatusSchema } from '../run/record.ts';
+import { sweepSchema } from '../run/sweep/sweep.ts';
 import { realNumber } from '../wire/numbers.ts';
 
 const bestValueSchema = z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int() });
@@ -25,6 +26,8 @@ export const runRowSchema = z.strictObject({
   notFinite: z.string().nullable(),
   /** The id of the run that it is a fork of; null for others. */
   origin: z.string().nullable(),
+  /** Its place in a sweep over seeds; null for others. */
+  sweep: sweepSchema.nullable(),
   tags: z.array(z.string()),
   note: z.string(),
   isArchived: z.boolean(),
@@ -48,6 +51,8 @@ export const runQuerySchema = z.strictObject({
   tag: z.string().optional(),
   /** Only forks of the run with this id. */
   origin: z.string().optional(),
+  /** Only runs of the sweeps with these ids. */
+  sweeps: z.array(z.string()).optional(),
   isArchived: z.boolean().optional(),
   /** Default: the newest first. Equal ones are ordered from new to old, and runs without a value are last. */
   sort: z.strictObject({ by: z.enum(sortKeys), isDescending: z.boolean() }).optional(),

@@ -11,6 +11,7 @@ import { withOptimizerClipping } from './optimizers/optimizer-config.ts';
 import { withMovedWarmStart } from './optimizers/warm-start-config.ts';
 import { withMemberLoss } from './member-loss-config.ts';
 import { settingChangesSchema } from './settings.ts';
+import { sweepSchema } from './sweep/sweep.ts';
 
 /** The records in a run's folder: `run.json`, `events.jsonl`, a checkpoint's `.json`. Formats: docs/formats.md. */
 
@@ -204,6 +205,8 @@ export const runRecordSchema = z.strictObject({
   attempts: z.array(attemptSchema),
   /** The point of another run at which this one begins; absent from runs that begin at the start. */
   origin: originSchema.optional(),
+  /** The sweep over seeds that it belongs to; absent from others. */
+  sweep: sweepSchema.optional(),
   /** The labels that it trains on, of a pool (`tutti discover`); absent from runs that train on their whole training split. */
   labels: labelsRecordSchema.optional(),
   /** Where the members of an ensemble that was made from checkpoints come from (`tutti ensemble`); absent from runs that trained. */

@@ -1,3 +1,4 @@
+import { estimate } from '../../numeric/estimate.ts';
 import { lossOf, type Trial } from '../../search/trial.ts';
 import type { Objective, Study } from './study.ts';
 import type { Score } from './study-line.ts';
@@ -9,14 +10,6 @@ export interface TrialScore extends Score {
   meanMemberError: number;
 }
 
-/** The mean of values, and its standard error s / √n, which is NaN for fewer than two. */
-function meanWithError(values: readonly number[]): { mean: number; error: number } {
-  const count = values.length;
-  const mean = values.reduce((sum, value) => sum + value, 0) / count;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { mean, error: count < 2 ? NaN : Math.sqrt(squares / (count - 1) / count) };
-}
-
 /** The scores of a trial over its parts that have ended, by metric. */
 export function scoresOf(trial: Pick<LoggedTrial, 'runs'>, metrics: readonly string[]): TrialScore[] {
   const parts = trial.runs
@@ -25,15 +18,15 @@ export function scoresOf(trial: Pick<LoggedTrial, 'runs'>, metrics: readonly str
   return metrics.flatMap((metric) => {
     const own = parts.flatMap((scores) => scores.filter((score) => score.metric === metric));
     if (own.length === 0) return [];
-    const ensemble = meanWithError(own.map((score) => score.ensemble));
-    const meanMember = meanWithError(own.map((score) => score.meanMember));
+    const ensemble = estimate(own.map((score) => score.ensemble));
+    const meanMember = estimate(own.map((score) => score.meanMember));
     return [
       {
         metric,
         ensemble: ensemble.mean,
-        ensembleError: ensemble.error,
+        ensembleError: ensemble.standardError,
         meanMember: meanMember.mean,
-        meanMemberError: meanMember.error,
+        meanMemberError: meanMember.standardError,
       },
     ];
   });

@@ -7,9 +7,11 @@ import { NothingLeftError } from '../../runs/attempt/resume-run.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { type ChangeOptions, parseOverrides, parseRank } from '../arguments.ts';
 import { type Consent, consentOf, ensureTrusted } from '../consent.ts';
-import { orUsageError, exitCodes } from '../errors.ts';
+import { findSubject } from '../../sweeps/find-sweep.ts';
+import { orUsageError, exitCodes, UsageError } from '../errors.ts';
 import { jsonLines } from '../report.ts';
 import { withHub } from '../open-hub.ts';
+import { resumeSweep } from './sweeps/train-sweep.ts';
 import { trainDetached } from './training/train-detached.ts';
 import { watchRun, type WatchOptions } from './training/watch-run.ts';
 
@@ -20,15 +22,21 @@ export interface ResumeOptions extends WatchOptions, ChangeOptions {
   trust?: boolean;
   /** Continue without this terminal. */
   detach?: boolean;
+  /** Of a sweep: runs that train at a time. */
+  parallel?: string;
 }
 
-/** `tutti resume <run>`. @returns the exit code; `finished` if nothing is left to do */
+/** `tutti resume <run>`, or `tutti resume <sweep>`. @returns the exit code; `finished` if nothing is left to do */
 export function resume(run: string, options: ResumeOptions): Promise<number> {
   const override = parseOverrides(options);
   const rank = options.rank === undefined ? undefined : parseRank(options.rank);
   const { currentSource = false } = options;
   const request: ResumeRequest = { run, override, rank, currentSource, consent: consentOf(options.trust ?? false) };
   return withHub(async (hub) => {
+    const subject = await orUsageError(findSubject(hub, run));
+    if (subject.kind === 'sweep') return resumeSweep(hub, subject.sweep, subject.rows[0].projectFolder, options);
+    if (options.parallel !== undefined)
+      throw new UsageError(`--parallel belongs to a sweep, and ${subject.row.id} is one run. Omit it.`);
     if (options.detach) return resumeDetached(hub, request, options);
     try {
       const code = await watchRun((listener) => orUsageError(openSession(hub, request, listener)), options);

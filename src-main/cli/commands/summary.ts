@@ -19,7 +19,7 @@ import { type Look, plainLook } from '../output/look.ts';
 import { renderTable } from '../output/table.ts';
 
 /** Metrics of the comparison, if the task has them. */
-const comparedMetrics = [
+export const comparedMetrics = [
   { name: 'mse', title: 'MSE' },
   { name: 'nll', title: 'NLL' },
   { name: 'acc', title: 'accuracy' },

@@ -38,9 +38,10 @@ export function addTraining(program: Command): void {
 function addResuming(program: Command): void {
   const command = program
     .command('resume')
-    .description('resume a run from its newest saved state')
+    .description('resume a run from its newest saved state, or train the runs of a sweep that have not finished')
     .argument(...theRun)
-    .option('--rank <rank>', 'complete only this missing member, up to where the others ended');
+    .option('--rank <rank>', 'complete only this missing member, up to where the others ended')
+    .option('--parallel <runs>', 'of a sweep: runs that train at a time, which share the devices (default: 1)');
   addContinuing(command).action(
     exitWith(async (run: string, options: ResumeOptions) =>
       (await import('../commands/resume.ts')).resume(run, options),

@@ -32,6 +32,22 @@ export const trainFlags: readonly OptionDescription[] = [
     help: "The run's folder; by default a new one in Tutti's home.",
   },
   {
+    path: 'repeat',
+    flag: '--repeat',
+    type: 'integer',
+    unit: 'runs',
+    help:
+      'Train so many runs that differ only in their seeds (seed, seed + 256, ...), and print means with standard errors. `tutti resume` continues them; ' +
+      '`--out` is then the folder of their folders.',
+  },
+  {
+    path: 'parallel',
+    flag: '--parallel',
+    type: 'integer',
+    unit: 'runs',
+    help: 'With --repeat: runs that train at a time, which share the devices. By default 1.',
+  },
+  {
     path: 'json',
     flag: '--json',
     type: 'boolean',

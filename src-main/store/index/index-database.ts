@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../core/text/errors.ts';
 
 /** Incremented with every change of the table. An index of another version is dropped and rebuilt from the run folders. */
-const SCHEMA_VERSION = 6;
+const SCHEMA_VERSION = 7;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -16,7 +16,7 @@ const UNWRITABLE: ReadonlySet<number> = new Set([3, 5, 8, 10, 13, 14, 15]);
 /** The columns whose changes lists show. */
 const SHOWN = [
   'id name project project_folder task strategy members status created_at ended_at',
-  'best_metric best_value best_epoch error not_finite tags note is_archived',
+  'best_metric best_value best_epoch error not_finite sweep tags note is_archived',
 ].flatMap((names) => names.split(' '));
 
 /** Notes the folder's last change under the next revision. It is no `INSERT OR REPLACE`, whose rule an upsert of the row would override. */
@@ -46,6 +46,8 @@ const SCHEMA = `
     error TEXT,
     not_finite TEXT,
     origin TEXT,
+    sweep TEXT,
+    sweep_id TEXT,
     given_name TEXT,
     tags TEXT NOT NULL DEFAULT '[]',
     note TEXT NOT NULL DEFAULT '',
@@ -55,6 +57,7 @@ const SCHEMA = `
   ) STRICT;
   CREATE INDEX runs_by_id ON runs (id);
   CREATE INDEX runs_by_origin ON runs (origin);
+  CREATE INDEX runs_by_sweep ON runs (sweep_id);
   CREATE INDEX runs_by_creation ON runs (created_at);
   CREATE INDEX runs_by_status ON runs (status);
   CREATE INDEX runs_by_project ON runs (project);

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { type RunRow, runRowSchema } from '../../../core/protocol/pages/run-list.ts';
+import { sweepSchema } from '../../../core/protocol/run/sweep/sweep.ts';
 import { realNumber } from '../../../core/protocol/wire/numbers.ts';
 
 const json = z.string().transform((text, context): unknown => {
@@ -19,6 +20,7 @@ const storedRunSchema = runRowSchema
     bestMetric: z.string().nullable(),
     bestValue: realNumber.nullable(),
     bestEpoch: z.number().nullable(),
+    sweep: json.pipe(sweepSchema).nullable(),
     tags: json.pipe(z.array(z.string())),
     isArchived: z.number().transform(Boolean),
   })
@@ -32,7 +34,7 @@ const storedRunsSchema = z.array(storedRunSchema);
 const SELECT_RUNS = `
   SELECT id, folder, name, project, project_folder AS projectFolder, task, strategy, members, status, created_at AS createdAt, ended_at AS endedAt,
     best_metric AS bestMetric, best_value AS bestValue, best_epoch AS bestEpoch, error,
-    not_finite AS notFinite, origin, tags, note, is_archived AS isArchived FROM runs`;
+    not_finite AS notFinite, origin, sweep, tags, note, is_archived AS isArchived FROM runs`;
 
 export type Parameters = Record<string, string | number>;
 

@@ -11,7 +11,7 @@ import { homePaths, tuttiHome } from '../home.ts';
 import { FolderScan } from './folder-scan.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
 import { ambiguityError, describeRuns, selectRuns } from './indexed-run.ts';
-import { readChanges, readOverview, readPage, readRevision } from './run-lists.ts';
+import { findSweepId, readChanges, readOverview, readPage, readRevision } from './run-lists.ts';
 import { StudyIndex } from './study-index.ts';
 import type { IndexQuery } from './run-query.ts';
 import type { RunListChange, RunOverview, RunPage, RunRow } from '../../../core/protocol/pages/run-list.ts';
@@ -127,6 +127,11 @@ export class RunIndex {
   /** Like {@link list}, with the number of runs on all pages. */
   page(query: IndexQuery): RunPage {
     return readPage(this.#database, query);
+  }
+
+  /** The id of the sweep over seeds that a text means: its id, name, or the beginning of its id; null if it means none, or may mean something else. */
+  findSweep(text: string): string | null {
+    return findSweepId(this.#database, text);
   }
 
   overview(): RunOverview {
@@ -280,6 +285,8 @@ export class RunIndex {
       error: record.error?.message ?? null,
       not_finite: describeNotFinite(record),
       origin: record.origin?.run ?? null,
+      sweep: record.sweep === undefined ? null : JSON.stringify(record.sweep),
+      sweep_id: record.sweep?.id ?? null,
       record_text: this.#textOf(record, folder),
     };
     const columns = Object.keys(row);

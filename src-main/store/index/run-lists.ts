@@ -31,6 +31,19 @@ export function readOverview(database: DatabaseSync): RunOverview {
   };
 }
 
+/** The id of the sweep to which all runs belong that a text may mean; null if there is none, or the text names one of its runs. */
+export function findSweepId(database: DatabaseSync, text: string): string | null {
+  const [found, ...others] = database
+    .prepare(
+      `SELECT DISTINCT coalesce(sweep_id, id) AS id, sweep_id AS sweep FROM runs
+      WHERE (substr(id, 1, length(:text)) = :text AND length(:text) <= coalesce(length(sweep_id), length(id)))
+        OR name = :text OR json_extract(sweep, '$.name') = :text`,
+    )
+    .all({ text });
+  if (text === '' || found === undefined || others.length > 0 || found.sweep === null) return null;
+  return String(found.sweep);
+}
+
 /** Grows with every change of a row, by this process or another. It is smaller than before if the index was made again. */
 export function readRevision(database: DatabaseSync): number {
   return Number(database.prepare('SELECT coalesce(max(revision), 0) AS revision FROM changes').get()?.revision);

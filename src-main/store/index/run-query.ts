@@ -40,6 +40,7 @@ export function toClauses(query: IndexQuery): Clauses {
 function conditionsOf(query: IndexQuery): { conditions: string[]; parameters: Parameters } {
   const possible: [value: string | number | undefined, name: string, condition: string][] = [
     [listOf(query.ids), 'ids', 'id IN (SELECT value FROM json_each(:ids))'],
+    [listOf(query.sweeps), 'sweeps', 'sweep_id IN (SELECT value FROM json_each(:sweeps))'],
     [listOf(query.statuses), 'statuses', 'status IN (SELECT value FROM json_each(:statuses))'],
     [query.project, 'project', 'project = :project'],
     [query.projectFolder, 'projectFolder', 'project_folder = :projectFolder'],

@@ -1,11 +1,9 @@
 import { mergeConfig, type OptionDescription, type PlainObject, setPath } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import { repeatedSeed } from '../../../core/protocol/run/sweep/sweep.ts';
 import type { Part } from '../../../core/protocol/studies/study-line.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import type { Assignment } from '../../../core/search/space/space.ts';
-
-/** Members of one run have seeds that follow each other; those of another base seed are others. */
-const seedStride = 256;
 
 /** Values by path as a layer of the configuration: a project's hyperparameter stands there under `hyperparameters`. */
 export function layerOf(values: Assignment, hyperparameters: readonly Pick<OptionDescription, 'path'>[]): PlainObject {
@@ -24,6 +22,6 @@ export function overridesOf(
   const split = study.splits.at(part.split) ?? {};
   return [layerOf(values, hyperparameters), layerOf(split, hyperparameters)].reduce(
     (merged, layer) => mergeConfig(merged, layer),
-    { ...study.overrides, seed: (baseSeed + seedStride * part.seed) % 2 ** 32 },
+    { ...study.overrides, seed: repeatedSeed(baseSeed, part.seed) },
   );
 }

@@ -19,6 +19,7 @@ const run = {
   error: null,
   notFinite: null,
   origin: null,
+  sweep: null,
   tags: [] as string[],
   note: '',
   isArchived: false,

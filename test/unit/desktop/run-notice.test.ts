@@ -19,6 +19,7 @@ const training: RunRow = {
   error: null,
   notFinite: null,
   origin: null,
+  sweep: null,
   tags: [],
   note: '',
   isArchived: false,

@@ -55,6 +55,7 @@ export function runRow(changes: Partial<RunRow> = {}): RunRow {
     error: null,
     notFinite: null,
     origin: null,
+    sweep: null,
     tags: [],
     note: '',
     isArchived: false,

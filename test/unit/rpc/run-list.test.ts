@@ -70,6 +70,7 @@ it('reports runs that start and end in other processes', async () => {
     error: null,
     notFinite: null,
     origin: null,
+    sweep: null,
     tags: [],
     note: '',
     isArchived: false,

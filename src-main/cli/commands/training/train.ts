@@ -10,7 +10,13 @@ import { orUsageError, toUsageError, UsageError, exitCodes } from '../../errors.
 import { renderTrainHelp } from '../../help.ts';
 import { withHub } from '../../open-hub.ts';
 import { trainDetached } from './train-detached.ts';
+import { newSweep } from '../../../sweeps/sweep-plan.ts';
+import { trainSweep } from '../sweeps/train-sweep.ts';
 import { watchRun } from './watch-run.ts';
+
+const detachedSweep =
+  '--detach and --repeat exclude each other: this process begins one run after the other. Omit --detach; should the process end early, ' +
+  '`tutti resume` continues the sweep.';
 
 /**
  * `tutti train <project> [options]`. The options depend on the project, so it is described first.
@@ -24,7 +30,10 @@ export async function train(projectFolder: string | undefined, args: readonly st
   return withHub(async (hub) => {
     const project = await orUsageError(hub.describe(projectFolder));
     const flags = runFlagsOf(project);
-    const { help, config, name, out, overrides, json, quiet, detach } = parseTrainArguments(args, flags);
+    const { help, config, name, out, overrides, repeat, parallel, json, quiet, detach } = parseTrainArguments(
+      args,
+      flags,
+    );
     if (help) {
       printHelp(renderTrainHelp({ project: { folder: projectFolder, description: project }, flags, width: columns() }));
       return exitCodes.finished;
@@ -32,6 +41,13 @@ export async function train(projectFolder: string | undefined, args: readonly st
     await orUsageError(ensureAllowed(projectFolder, project.permissions, consent));
     const layers = config === undefined ? [overrides] : [await readConfig(config), overrides];
     const request = { projectFolder, overrides: layers, name, folder: out };
+    if (repeat === undefined && parallel !== undefined)
+      throw new UsageError('--parallel belongs to --repeat: it is the number of repeated runs that train at a time.');
+    if (repeat !== undefined) {
+      if (detach) throw new UsageError(detachedSweep);
+      const plan = await orUsageError(newSweep(hub, request, project, repeat));
+      return trainSweep(hub, plan, { parallel, json, quiet });
+    }
     const planned = await orUsageError(hub.planRun(request, project));
     if (detach) return trainDetached({ kind: 'start', folder: planned.folder, planned }, planned.id, { json });
     return watchRun((listener) => hub.start(planned, listener), { json, quiet });

@@ -78,6 +78,7 @@ describe('RunIndex.list', () => {
         error: 'Rank 1 died.',
         notFinite: null,
         origin: null,
+        sweep: null,
         projectFolder: '/projects/wine',
         tags: [],
         note: '',
