@@ -32,7 +32,7 @@ export const routes: RouteRecordRaw[] = [
   {
     path: '/discover/:id',
     name: 'discovery',
-    component: () => import('./views/discover/DiscoveryPage.vue'),
+    component: () => import('./views/discover/search/DiscoveryPage.vue'),
     props: true,
     meta: { title: 'Search' },
   },

@@ -35,6 +35,8 @@ export async function openWindow({ origin, cookie, key }: Session): Promise<Wind
   const page: PageApi = {
     studiesChanged: () => undefined,
     studyChanged: () => undefined,
+    discoveriesChanged: () => undefined,
+    discoveryChanged: () => undefined,
     runsChanged: () => void (received.lists += 1),
     runUpdates: (_id, updates) => void (received.updates += updates.length),
   };

@@ -46,6 +46,11 @@ export function unlabelled({ labels }: Pick<SearchProgress, 'labels'>, indices: 
   return [...new Set(indices)].filter((index) => !labels.has(index));
 }
 
+/** Whether a search says what a hit is. */
+export function hasHits(goal: SearchGoal): boolean {
+  return goal.kind === 'class' || goal.threshold !== null;
+}
+
 /** Whether a label is a hit; false where no threshold says what one is. */
 export function isHit(goal: SearchGoal, label: number): boolean {
   if (goal.kind === 'class') return label === goal.label;

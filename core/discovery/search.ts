@@ -61,6 +61,8 @@ export const choiceSchema = z.strictObject({
   scores: z.array(realNumber),
   means: z.array(realNumber),
   deviations: z.array(realNumber),
+  /** Variance that is predicted of each label around its expectation; lines of older searches have none. */
+  noises: z.array(realNumber).default([]),
   /** Metrics of the round's ensemble on the test split, by name; empty without one. */
   metrics: z.record(z.string(), realNumber),
   /** Time to train, and to predict and choose. */

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import type { Belief } from '../../core/discovery/belief.ts';
+import { predictedLabel } from '../../core/discovery/calibration.ts';
+import type { ArmChoice, SearchGoal } from '../../core/discovery/search.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { explainFileError } from '../../core/node/file-error.ts';
 import type { Pool } from '../../core/protocol/run/pool-task.ts';
@@ -9,32 +10,57 @@ import { messageOf } from '../../core/text/errors.ts';
 import { labelOf, textsOf } from './oracles.ts';
 import { searchPaths } from './search-folder.ts';
 
+/** Candidates that a person is to label. */
+export interface Question {
+  indices: readonly number[];
+  /** What is predicted of each, as a label; null where nothing is. */
+  predicted: ReadonlyMap<number, { mean: number; deviation: number }> | null;
+}
+
+/** What a choice predicted of its candidates. */
+export function predictedIn(
+  { indices, means, deviations }: Pick<ArmChoice, 'indices' | 'means' | 'deviations'>,
+  goal: SearchGoal,
+): NonNullable<Question['predicted']> {
+  return new Map(
+    indices.map((index, at) => [index, { mean: predictedLabel(goal, means[at]), deviation: deviations[at] }]),
+  );
+}
+
 /** Writes what a person is to label: a CSV file with an empty column `label`. @returns its path */
-export async function writeQuestion(
-  folder: string,
-  name: string,
-  pool: Pool,
-  indices: readonly number[],
-  belief: Pick<Belief, 'mean' | 'deviation'> | null,
-): Promise<string> {
-  const columns = Object.keys(pool.texts);
-  const header = ['index', ...columns, ...(belief === null ? [] : ['predicted', 'deviation']), 'label'];
-  const rows = indices.map((index) => {
-    const predicted =
-      belief === null ? [] : [belief.mean[index].toPrecision(6), belief.deviation[index].toPrecision(6)];
-    const texts = textsOf(pool, index);
-    return [String(index), ...columns.map((column) => texts[column]), ...predicted, ''];
-  });
+export async function writeQuestion(folder: string, name: string, pool: Pool, question: Question): Promise<string> {
   const path = join(searchPaths(folder).questions, `${name}.csv`);
-  await writeFileAsOnlyWriter(path, `${[header, ...rows].map((row) => row.map(quoted).join(',')).join('\n')}\n`);
+  await writeFileAsOnlyWriter(path, questionCsv(pool, question));
   return path;
 }
 
-/** Labels from a CSV file with the columns `index` and `label`. Rows without a label are left out. @throws Error that names the row */
+/** The question as a CSV file: the column `index`, the texts, what is predicted, and an empty column `label`. */
+export function questionCsv(pool: Pool, { indices, predicted }: Question): string {
+  const columns = Object.keys(pool.texts);
+  const header = ['index', ...columns, ...(predicted === null ? [] : ['predicted', 'deviation']), 'label'];
+  const rows = indices.map((index) => {
+    const { mean = NaN, deviation = NaN } = predicted?.get(index) ?? {};
+    const numbers = predicted === null ? [] : [mean.toPrecision(6), deviation.toPrecision(6)];
+    const texts = textsOf(pool, index);
+    return [String(index), ...columns.map((column) => texts[column]), ...numbers, ''];
+  });
+  return `${[header, ...rows].map((row) => row.map(quoted).join(',')).join('\n')}\n`;
+}
+
+/** Labels from a CSV file, as {@link parseAnswers} reads them. */
 export async function readAnswers(path: string, pool: Pool): Promise<Map<number, number>> {
   const content = await readFile(path, 'utf8').catch((error: unknown) => {
     throw explainFileError(error, path, 'read');
   });
+  return parseAnswers(content, path, pool);
+}
+
+/**
+ * Labels from CSV with the columns `index` and `label`. Rows without a label are left out.
+ * @param path names the file in errors
+ * @throws Error that names the row
+ */
+export function parseAnswers(content: string, path: string, pool: Pool): Map<number, number> {
   const rows = parseRows(content, path);
   const found = new Map<number, number>();
   rows.forEach(({ index, label }, at) => {

@@ -17,7 +17,7 @@ import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { Generator } from '../../core/random/generator.ts';
 import { encodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { type AskOracle, oracleOf } from './oracles.ts';
-import { writeQuestion } from './person.ts';
+import { predictedIn, writeQuestion } from './person.ts';
 import type { OpenedPool } from './pool.ts';
 import { appendLine, searchPaths } from './search-folder.ts';
 import type { RoundPlace, TrainedRound } from './train-round.ts';
@@ -162,6 +162,7 @@ export class SearchSession {
       scores: [...scores],
       means: Array.from(indices, (candidate) => belief.mean[candidate]),
       deviations: Array.from(indices, (candidate) => belief.deviation[candidate]),
+      noises: Array.from(indices, (candidate) => belief.noise[candidate]),
       metrics: trained?.metrics ?? {},
       seconds: { train: (trainedMs - startMs) / 1000, choose: (performance.now() - trainedMs) / 1000 },
       time: now(),
@@ -196,8 +197,8 @@ export class SearchSession {
       return null;
     }
     const { folder, opened, tell } = this.#parts;
-    const predicted = choice === null ? null : predictionsIn(choice, opened.pool.samples);
-    const question = await writeQuestion(folder, name, opened.pool, asked, predicted);
+    const predicted = choice === null ? null : predictedIn(choice, this.#parts.search.goal);
+    const question = await writeQuestion(folder, name, opened.pool, { indices: asked, predicted });
     tell({ type: 'waiting', question, count: asked.length });
     return question;
   }
@@ -206,19 +207,6 @@ export class SearchSession {
     await appendLine(this.#parts.folder, line);
     this.#lines.push(line);
   }
-}
-
-function predictionsIn(
-  { indices, means, deviations }: ArmChoice,
-  candidates: number,
-): Pick<Belief, 'mean' | 'deviation'> {
-  const mean = new Float64Array(candidates).fill(NaN);
-  const deviation = new Float64Array(candidates).fill(NaN);
-  indices.forEach((index, i) => {
-    mean[index] = means[i];
-    deviation[index] = deviations[i];
-  });
-  return { mean, deviation };
 }
 
 /** Random choices need no ensemble. */

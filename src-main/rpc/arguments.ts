@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { controlSchema } from '../../core/protocol/run/messages.ts';
 import { checkpointKeySchema, setRequestSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { forkPointNameSchema, forkRequestSchema } from '../../core/protocol/pages/fork-views.ts';
+import { answersSchema, searchRequestSchema } from '../../core/protocol/pages/discovery/search-request.ts';
 import { exportRequestSchema, seriesRequestSchema } from '../../core/protocol/pages/run-data.ts';
 import {
   samplesToPredictSchema,
@@ -49,6 +50,14 @@ const argumentSchemas = {
   runs: z.tuple([runQuerySchema]),
   discoveries: z.tuple([]),
   discovery: z.tuple([id]),
+  discoveryRound: z.tuple([id, z.int().min(1)]),
+  createDiscovery: z.tuple([searchRequestSchema]),
+  resumeDiscovery: z.tuple([id]),
+  stopDiscovery: z.tuple([id]),
+  answerDiscovery: z.tuple([id, answersSchema]),
+  discoveryQuestion: z.tuple([id]),
+  watchDiscovery: z.tuple([id]),
+  unwatchDiscovery: z.tuple([id]),
   runOverview: z.tuple([]),
   updateRun: z.tuple([id, runNotesSchema]),
   deleteRun: z.tuple([id]),

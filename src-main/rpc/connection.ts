@@ -27,7 +27,14 @@ export function connectPage(wire: PageWire, api: HubApi, role: PageRole): PageMe
     on: (receive) => wire.onMessage(receive),
     serialize: encodeRpc,
     deserialize: (bytes: Uint8Array) => callSchema.parse(decodeRpc(bytes)),
-    eventNames: ['runsChanged', 'runUpdates', 'studiesChanged', 'studyChanged'],
+    eventNames: [
+      'runsChanged',
+      'runUpdates',
+      'studiesChanged',
+      'studyChanged',
+      'discoveriesChanged',
+      'discoveryChanged',
+    ],
     // Only methods of the API, and only with valid arguments.
     resolver: (name) => (isMethod(name) ? (...values) => callChecked(api, role, name, values) : undefined),
     onGeneralError: (error, method) => {

@@ -1,6 +1,7 @@
 import type { SampleFile, SamplePredictions } from '../../core/protocol/pages/new-samples.ts';
 import type { ExportResult } from '../../core/protocol/pages/run-data.ts';
 import type { Health, HubApi, PageRole } from '../../core/protocol/pages/rpc.ts';
+import type { DiscoveryApi } from '../../core/protocol/pages/discovery/discovery-views.ts';
 import type { StudyApi } from '../../core/protocol/pages/studies/study-views.ts';
 import type { RunRequest } from '../../core/protocol/pages/project-views.ts';
 import { startDetached } from '../hub/detach.ts';
@@ -13,7 +14,8 @@ import { connectPage, type PageMethods, type PageWire } from './connection.ts';
 import { deleteRun, updateNotes } from './runs/run-changes.ts';
 import { Evaluations } from './runs/evaluations.ts';
 import { type WrittenExport, writeExport } from './runs/exports.ts';
-import { listDiscoveries, readDiscovery } from './discoveries/read-discoveries.ts';
+import { DiscoveryService } from './discoveries/discovery-service.ts';
+import { DiscoveryWatches } from './discoveries/discovery-watches.ts';
 import { exportReport } from '../report/export-report.ts';
 import { HealthReport } from './health.ts';
 import { openFolder } from './projects/folders.ts';
@@ -70,6 +72,7 @@ export class HubService {
   readonly #newSamples: NewSamples;
   readonly #ownSamples = new OwnSamples();
   readonly #studies: StudyService;
+  readonly #discoveries: DiscoveryService;
 
   private constructor(hub: Hub, options: ServiceOptions) {
     this.#options = options;
@@ -82,6 +85,7 @@ export class HubService {
     this.#evaluations = new Evaluations(hub);
     this.#newSamples = new NewSamples(hub);
     this.#studies = new StudyService(hub, this.#projects, options.onError);
+    this.#discoveries = new DiscoveryService(this.#projects);
   }
 
   static async open(hub: Hub, options: ServiceOptions): Promise<HubService> {
@@ -119,13 +123,24 @@ export class HubService {
       (id, change) => page.studyChanged(id, change).catch(onError),
       onError,
     );
-    const api = { ...this.#api({ watches, uploads }, role), ...this.#studyMethods(studies) };
+    const searches = new DiscoveryWatches((id) => void page.discoveryChanged(id).catch(onError), onError);
+    const api = {
+      ...this.#api({ watches, uploads }, role),
+      ...this.#studyMethods(studies),
+      ...this.#discoveryMethods(searches),
+    };
     const page: PageMethods = connectPage(wire, api, role);
     const unsubscribeStudies = this.#studies.subscribe((change) => void page.studiesChanged(change).catch(onError));
     const unsubscribe = this.#runs.subscribe((change) => void page.runsChanged(change).catch(onError));
+    const unsubscribeSearches = this.#discoveries.subscribe({
+      discoveriesChanged: () => void page.discoveriesChanged().catch(onError),
+      discoveryChanged: (id) => searches.changed(id),
+    });
     return () => {
       unsubscribe();
       unsubscribeStudies();
+      unsubscribeSearches();
+      searches.close();
       studies.close().catch(onError);
       watches.close().catch(onError);
       uploads.close().catch(onError);
@@ -135,7 +150,7 @@ export class HubService {
 
   /** Aborts the runs of this process and closes everything except the hub. */
   async close(): Promise<void> {
-    await this.#studies.close();
+    await Promise.all([this.#studies.close(), this.#discoveries.close()]);
     await this.#parts.live.close();
     this.#evaluations.close();
     await Promise.all([this.#newSamples.close(), this.#ownSamples.close()]);
@@ -144,7 +159,7 @@ export class HubService {
     await this.#trash.close();
   }
 
-  #api({ watches, uploads }: OfPage, role: PageRole): Omit<HubApi, keyof StudyApi> {
+  #api({ watches, uploads }: OfPage, role: PageRole): Omit<HubApi, keyof StudyApi | keyof DiscoveryApi> {
     const { hub, live, feed } = this.#parts;
     return {
       ...sessionMethods(role, this.#options.watchLinks),
@@ -161,8 +176,6 @@ export class HubService {
       previewFork: (id, request) => previewFork(hub, id, request),
       startFork: (id, request) => startFork(this.#parts, id, request),
       runs: (query) => this.#runs.page(query),
-      discoveries: () => listDiscoveries(),
-      discovery: (id) => readDiscovery(id),
       runOverview: () => this.#runs.overview(),
       updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
       deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),
@@ -190,6 +203,14 @@ export class HubService {
       ...this.#studies.methods((writing) => this.#linked(writing)),
       watchStudy: (id) => watches.watch(id),
       unwatchStudy: (id) => watches.unwatch(id),
+    };
+  }
+
+  #discoveryMethods(watches: DiscoveryWatches): DiscoveryApi {
+    return {
+      ...this.#discoveries.methods(),
+      watchDiscovery: async (id) => watches.watch(id),
+      unwatchDiscovery: async (id) => watches.unwatch(id),
     };
   }
 

@@ -35,6 +35,8 @@ export class HubClient {
     runUpdates: new Set(),
     studiesChanged: new Set(),
     studyChanged: new Set(),
+    discoveriesChanged: new Set(),
+    discoveryChanged: new Set(),
   };
   readonly #pageApi: PageApi = {
     runsChanged: (change) => {
@@ -48,6 +50,12 @@ export class HubClient {
     },
     studyChanged: (id, change) => {
       for (const listener of this.#listeners.studyChanged) listener(id, change);
+    },
+    discoveriesChanged: () => {
+      for (const listener of this.#listeners.discoveriesChanged) listener();
+    },
+    discoveryChanged: (id) => {
+      for (const listener of this.#listeners.discoveryChanged) listener(id);
     },
   };
   readonly #firstAnswer = Promise.withResolvers<void>();

@@ -1,27 +1,76 @@
+import { flushPromises, type VueWrapper } from '@vue/test-utils';
 import { describe, expect, it } from 'vitest';
-import type { DiscoverySummary, DiscoveryView } from '../../core/protocol/pages/discovery-views.ts';
+import type {
+  DiscoverySummary,
+  DiscoveryView,
+  RoundPrediction,
+} from '../../core/protocol/pages/discovery/discovery-views.ts';
 import DiscoveriesPage from '../../src-renderer/views/discover/DiscoveriesPage.vue';
-import DiscoveryPage from '../../src-renderer/views/discover/DiscoveryPage.vue';
-import { hitLines } from '../../src-renderer/views/discover/hit-lines.ts';
+import DiscoveryPage from '../../src-renderer/views/discover/search/DiscoveryPage.vue';
+import { batchShares, enrichmentLines } from '../../src-renderer/views/discover/charts/enrichment-lines.ts';
+import { bestLines, hitLines } from '../../src-renderer/views/discover/charts/hit-lines.ts';
+import { acquisitionSchema } from '../../core/discovery/settings.ts';
 import { searchOf } from '../unit/discovery/records.ts';
-import { mountPage } from './mount-page.ts';
+import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';
 
-const batch = { scores: [0.9, NaN], means: [0.8, 0.5], deviations: [0.1, 0.25] };
+const batch = {
+  scores: [0.9, NaN],
+  means: [0.8, 0.5],
+  deviations: [0.1, 0.25],
+  metrics: {},
+  seconds: { train: 4, choose: 0.1 },
+};
+const calibration = { kind: 'hits', count: 2, predicted: 0.65, observed: 0.5, error: 0.3 } as const;
 const view: DiscoveryView = {
-  search: searchOf({ name: 'Screen', rounds: 3 }),
+  search: searchOf({
+    name: 'Screen',
+    acquisition: acquisitionSchema.parse({ kind: 'ucb' }),
+    beside: ['random'],
+    perRound: 2,
+    rounds: 3,
+  }),
   folder: '/home/discoveries/test',
+  status: 'stopped',
+  isHere: false,
+  failure: null,
   candidates: 1000,
   pool: { candidates: 1000, hits: 50, started: 2, hitsAtStart: 1 },
+  start: { indices: [1, 2], isHit: [false, true] },
   arms: [
-    { arm: 'ucb', rounds: 2, hits: [0, 1, 2, 2, 3, 3] },
-    { arm: 'random', rounds: 1, hits: [0, 1, 1, 1] },
+    { arm: 'ucb', rounds: 2, labels: [0, 1, 1, 0, 1], hits: [0, 1, 2, 2, 3] },
+    { arm: 'random', rounds: 1, labels: [0, 1, 0, 0], hits: [0, 1, 1, 1] },
   ],
   choices: [
-    { round: 1, indices: [7, 9], ...batch, labels: [1, 0], isHit: [true, false], texts: { smiles: ['CCO', 'C#N'] } },
-    { round: 2, indices: [3, 4], ...batch, labels: [1, null], isHit: [true, null], texts: { smiles: ['C', 'N'] } },
+    {
+      round: 1,
+      indices: [7, 9],
+      ...batch,
+      labels: [1, 0],
+      isHit: [true, false],
+      texts: { smiles: ['CCO', 'C#N'] },
+      calibration,
+    },
+    {
+      round: 2,
+      indices: [3, 4],
+      ...batch,
+      labels: [1, null],
+      isHit: [true, null],
+      texts: { smiles: ['C', 'N'] },
+      calibration: null,
+    },
   ],
+  question: null,
   excluded: ['Row 2 of "screen" is no SMILES.'],
 };
+const prediction = (round: number): RoundPrediction => ({
+  round,
+  indices: Int32Array.of(1, 3, 4, 7, 9),
+  means: Float32Array.of(0.1, 0.8, 0.5, 0.8, 0.5),
+  deviations: Float32Array.of(0.05, 0.1, 0.25, 0.1, 0.25),
+  histogram: { from: 0, to: 1, counts: Float64Array.of(900, 100) },
+});
+const answers: HubAnswers = { discovery: () => view, discoveryRound: (_id, round) => prediction(round) };
 
 describe('the lines of hits', () => {
   it('are those of the arms, of labels at random and of a search that knew the hits', () => {
@@ -33,49 +82,107 @@ describe('the lines of hits', () => {
       ['ideal', 'rank-7'],
     ]);
     const [ucb, , random, ideal] = lines;
-    expect([...ucb.x]).toEqual([1, 2, 3, 4, 5, 6]);
+    expect([...ucb.x]).toEqual([1, 2, 3, 4, 5]);
     // It ends where it leaves the chart.
     expect([...ideal.x]).toEqual([2, 3, 4]);
     expect([...ideal.y]).toEqual([1, 2, 3]);
     // 49 hits among 998 candidates are left.
-    expect(random.y[4]).toBeCloseTo(1 + (4 * 49) / 998, 12);
+    expect(random.y[3]).toBeCloseTo(1 + (3 * 49) / 998, 12);
     expect(hitLines({ ...view, pool: null })).toHaveLength(2);
   });
 });
 
 describe('the page of a search', () => {
+  const imagesOf = (wrapper: VueWrapper) =>
+    wrapper.findAll('[role=img]').map((image) => image.attributes('aria-label'));
+  const cells = (wrapper: VueWrapper, table: string) =>
+    wrapper
+      .get(`[aria-label="${table}"]`)
+      .findAll('tbody tr')
+      .map((row) => row.findAll('th, td').map((cell) => cell.text()));
+
   it('shows hits, enrichment, what was chosen in each round, and what was left out', async () => {
-    const { wrapper } = await mountPage(DiscoveryPage, { props: { id: 'test' } }, { discovery: () => view });
-    const cells = (table: number) => {
-      const rows = wrapper.findAll('table')[table].findAll('tbody tr');
-      return rows.map((row) => row.findAll('th, td').map((cell) => cell.text()));
-    };
-    expect(wrapper.get('[role=img]').attributes('aria-label')).toBe(
-      'Hits: ucb 3 hits among 6 labels, random 1 hits among 4 labels.',
-    );
-    expect(cells(0)).toEqual([
-      ['ucb', '2 of 3', '6', '3', '10'],
+    const { wrapper, router } = await mountPage(DiscoveryPage, { props: { id: 'test' } }, answers);
+    expect(imagesOf(wrapper)).toEqual([
+      'Hits: ucb 3 hits among 5 labels, random 1 hits among 4 labels.',
+      'Enrichment: enrichment over round; 2 ucb, each batch.',
+      'Calibration: probability of a hit over round; 1 predicted, 1 came out.',
+      'Mean against deviation: deviation of the members over probability of a hit, mean; 1 chosen, hit, 1 chosen, asked.',
+      'Histogram of means: 1000 candidates, 2 of them chosen in round 2.',
+    ]);
+    expect(cells(wrapper, 'Acquisitions')).toEqual([
+      ['ucb', '2 of 3', '5', '3', '12.00'],
       ['random', '1 of 3', '4', '1', '5'],
     ]);
-    expect(cells(1)).toEqual([
+    expect(cells(wrapper, 'Chosen candidates')).toEqual([
       ['3', 'C', '0.9000', '0.8000', '0.1000', '1', 'hit'],
       ['4', 'N', 'NaN', '0.5000', '0.2500', '-', 'asked'],
     ]);
     await wrapper.get('input[type=range]').setValue('1');
-    expect(cells(1)[1]).toEqual(['9', 'C#N', 'NaN', '0.5000', '0.2500', '0', 'no hit']);
+    await flushPromises();
+    expect(router.currentRoute.value.query.round).toBe('1');
+    expect(cells(wrapper, 'Chosen candidates')[1]).toEqual(['9', 'C#N', 'NaN', '0.5000', '0.2500', '0', 'no hit']);
+    expect(imagesOf(wrapper)[3]).toContain('1 chosen, hit, 1 chosen, no hit');
     expect(wrapper.text()).toContain('Row 2 of "screen" is no SMILES.');
   });
 
-  it('says how a search without a round goes on, and why one cannot be shown', async () => {
+  it('follows a search that runs, stops it, and says why one failed', async () => {
+    let now: DiscoveryView = { ...view, status: 'running', isHere: true };
+    const { wrapper, hub, calls } = await mountPage(
+      DiscoveryPage,
+      { props: { id: 'test' } },
+      { ...answers, discovery: () => now },
+    );
+    expect(wrapper.get('.status').text()).toBe('running');
+    expect(wrapper.text()).toContain('random, round 2 of 3');
+    await wrapper.get('button.button').trigger('click');
+    expect(calls).toContainEqual(['stopDiscovery', 'test']);
+    now = { ...view, status: 'failed', failure: 'The oracle ended with code 1.' };
+    hub.page?.discoveryChanged('other');
+    hub.page?.discoveryChanged('test');
+    await flushPromises();
+    expect(wrapper.get('[role=alert]').text()).toBe('The oracle ended with code 1.');
+    expect(buttonNamed('Resume').disabled).toBe(false);
+  });
+
+  it('of values shows the best label instead of hits', async () => {
+    const search = searchOf({ goal: { kind: 'minimize', threshold: null } });
+    const { wrapper } = await mountPage(
+      DiscoveryPage,
+      { props: { id: 'test' } },
+      { ...answers, discovery: () => ({ ...view, search, pool: null }) },
+    );
+    expect(imagesOf(wrapper)[0]).toBe('Best label: smallest label over labels; no points.');
+    expect(cells(wrapper, 'Chosen candidates')[0].at(-1)).toBe('labelled');
+    expect(bestLines({ arms: [{ arm: 'ei', rounds: 1, labels: [3, 4, 1, 2], hits: [] }], search })[0].y).toEqual([
+      3, 3, 1, 1,
+    ]);
+  });
+
+  it('says that a search has not chosen yet, and why one cannot be shown', async () => {
     const none = await mountPage(
       DiscoveryPage,
       { props: { id: 'x' } },
       { discovery: () => ({ ...view, choices: [] }) },
     );
-    expect(none.wrapper.text()).toContain('tutti discover --resume x');
+    expect(none.wrapper.text()).toContain('The search has not finished its first round.');
     const discovery = () => Promise.reject(new Error('There is no search "x".'));
     const failed = await mountPage(DiscoveryPage, { props: { id: 'x' } }, { discovery });
     expect(failed.wrapper.text()).toContain('There is no search "x".');
+  });
+});
+
+describe('enrichment over rounds', () => {
+  it('is the share of hits over their share in the pool, after each round and in each batch', () => {
+    // 50 of 1,000 are hits: a share of hits of 0.05 is an enrichment of 1.
+    const [ucb, random] = enrichmentLines(view);
+    expect(ucb.x).toEqual([0, 1, 2]);
+    // 1 of 2, 2 of 4, 3 of 5 labels.
+    expect(ucb.y.map((own) => own.toFixed(9))).toEqual(['10.000000000', '10.000000000', '12.000000000']);
+    expect(random.y).toEqual([10, 5]);
+    // 1 of 2, then 1 of the only label.
+    expect(batchShares(view).y).toEqual([10, 20]);
+    expect(batchShares({ ...view, pool: null }).y).toEqual([0.5, 1]);
   });
 });
 
@@ -89,13 +196,14 @@ describe('the list of searches', () => {
       id: 'test',
       name: 'Screen',
       project: 'Molecules',
+      status: 'finished',
       createdAt: '2026-11-23T08:00:00Z',
       rounds: 3,
       arms,
     };
     const { wrapper } = await mountPage(DiscoveriesPage, {}, { discoveries: () => [row] });
     const cells = wrapper.findAll('tbody th, tbody td').map((cell) => cell.text());
-    expect(cells.slice(0, 5)).toEqual(['Screen', 'Molecules', '2 of 3', '6', 'ucb 3, random 1']);
+    expect(cells.slice(0, 6)).toEqual(['Screen', 'finished', 'Molecules', '2 of 3', '6', 'ucb 3, random 1']);
     expect(wrapper.get('a').attributes('href')).toBe('/discover/test');
   });
 

@@ -20,7 +20,7 @@ import type { RunUpdate } from './run-updates.ts';
 import type { RunListChange, RunOverview, RunPage, RunQuery } from './run-list.ts';
 import type { StudyApi, StudyPageApi } from './studies/study-views.ts';
 import type { AttemptCommand, LogLine, RunNotes, RunView } from './run-views.ts';
-import type { DiscoveryApi } from './discovery-views.ts';
+import type { DiscoveryApi, DiscoveryPageApi } from './discovery/discovery-views.ts';
 
 /**
  * The contract between pages and the hub, over Electron's messages or a WebSocket. The hub checks arguments with the schemas of this
@@ -139,7 +139,7 @@ export interface HubApi extends DiscoveryApi, StudyApi {
 }
 
 /** The calls of the hub to pages. */
-export interface PageApi extends StudyPageApi {
+export interface PageApi extends DiscoveryPageApi, StudyPageApi {
   /** The list of runs has changed. */
   runsChanged(change: RunListChange): void;
   /**

@@ -24,15 +24,25 @@ export async function readTensorMetadata(folder: string, path: string): Promise<
   });
 }
 
-/** The tensors of a safetensors file, by name. @param path relative to the run's folder @throws Error where it is damaged */
+/**
+ * The tensors of a safetensors file, by name.
+ * @param path relative to the run's folder
+ * @param names only these tensors; absent: all
+ * @throws Error where it is damaged
+ */
 export async function readTensors(
   folder: string,
   path: string,
+  names?: readonly string[],
 ): Promise<{ tensors: Map<string, StoredTensor>; metadata: Record<string, string> }> {
   return withFile(folder, path, async (handle) => {
     const { header, dataStart } = await readHeader(handle);
     const tensors = new Map<string, StoredTensor>();
-    for (const entry of header.entries) tensors.set(entry.name, await readTensor(handle, entry, dataStart));
+    for (const entry of header.entries) {
+      if (names === undefined || names.includes(entry.name)) {
+        tensors.set(entry.name, await readTensor(handle, entry, dataStart));
+      }
+    }
     return { tensors, metadata: header.metadata };
   });
 }

@@ -8,7 +8,7 @@ import { fileTarget, text } from './files.ts';
 
 const time = '2026-01-02T03:04:05.000Z';
 const search = searchOf();
-const choice = { indices: [2], scores: [NaN], means: [0.5], deviations: [0.1], metrics: { nll: 0.3 } };
+const choice = { indices: [2], scores: [NaN], means: [0.5], deviations: [0.1], noises: [0.25], metrics: { nll: 0.3 } };
 const lines: SearchLine[] = [
   { type: 'start', indices: [0, 1], time },
   { type: 'labels', indices: [0, 1], values: [0, 1], time },

@@ -40,6 +40,20 @@ it('searches are listed, and shown with their hits and choices', async () => {
     expect(texts.name).toEqual(indices.map((index) => `sample "${index}"`));
   }
   expect(view.arms[0].hits.at(-1)).toBe(row.arms[0].hits);
+  expect(view.arms[0].labels).toHaveLength(18);
+  expect(view).toMatchObject({ status: 'finished', isHere: false, failure: null, question: null });
+  expect(view.start.isHit.filter((own) => own)).toHaveLength(1);
+  expect(view.choices.map(({ calibration }) => calibration?.count)).toEqual([3, 3, 3, 3]);
+
+  const round = await page.hub.discoveryRound('test', 2);
+  expect([...round.indices]).toEqual(Array.from({ length: candidates }, (_, i) => i));
+  const { indices, means, deviations } = view.choices[1];
+  indices.forEach((index, at) => {
+    expect(round.means[index]).toBeCloseTo(means[at], 6);
+    expect(round.deviations[index]).toBeCloseTo(deviations[at], 6);
+  });
+  expect(round.histogram.counts.reduce((sum, count) => sum + count, 0)).toBe(candidates);
+  await expect(page.hub.discoveryRound('test', 9)).rejects.toThrow('has no predictions of round 9');
 });
 
 it('a search that does not exist, and a path in place of an id, are refused', async () => {

@@ -19,6 +19,8 @@ export interface TestPage {
   lists: RunListChange[];
   studies: { changed: StudySummary[]; removed: string[] }[];
   studyChanges: StudyChange[];
+  /** Ids of watched searches that changed. */
+  searchChanges: string[];
   /** The reason why the hub rejected the page. */
   refusals: string[];
   /** Sends raw bytes. */
@@ -60,6 +62,7 @@ export function openPage(service: HubService, role: PageRole = 'owner'): TestPag
     lists: [] as RunListChange[],
     studies: [] as { changed: StudySummary[]; removed: string[] }[],
     studyChanges: [] as StudyChange[],
+    searchChanges: [] as string[],
     refusals: [] as string[],
   };
   const close = service.connect(
@@ -75,6 +78,8 @@ export function openPage(service: HubService, role: PageRole = 'owner'): TestPag
     runUpdates: (_id, updates) => void told.updates.push(...updates),
     studiesChanged: (change) => void told.studies.push(change),
     studyChanged: (_id, change) => void told.studyChanges.push(change),
+    discoveriesChanged: () => undefined,
+    discoveryChanged: (id) => void told.searchChanges.push(id),
   };
   const hub = createBirpc<HubApi, PageApi>(page, {
     post: (message: unknown) => toHub(encodeRpc(message)),

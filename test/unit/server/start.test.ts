@@ -65,6 +65,8 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
       runsChanged: () => undefined,
       studiesChanged: () => undefined,
       studyChanged: () => undefined,
+      discoveriesChanged: () => undefined,
+      discoveryChanged: () => undefined,
       runUpdates: (_id, updates) => {
         if (updates.some(({ type }) => type === 'points')) trained.resolve();
       },

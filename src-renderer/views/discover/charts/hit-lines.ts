@@ -1,6 +1,7 @@
-import { expectedRandomHits, idealHits } from '../../../core/discovery/hits.ts';
-import type { ColorToken } from '../../charts/types.ts';
-import type { DiscoveryView } from '../../../core/protocol/pages/discovery-views.ts';
+import { expectedRandomHits, idealHits } from '../../../../core/discovery/hits.ts';
+import type { PlotLine } from '../../../charts/scatter/types.ts';
+import type { ColorToken } from '../../../charts/types.ts';
+import type { DiscoveryView } from '../../../../core/protocol/pages/discovery/discovery-views.ts';
 
 /** A line of hits over labels. */
 export interface HitLine {
@@ -13,6 +14,21 @@ export interface HitLine {
   y: Float64Array;
 }
 
+/** The colour of an arm: the chosen acquisition is in ink. */
+export function armColor(at: number): ColorToken {
+  return at === 0 ? 'text' : `rank-${at - 1}`;
+}
+
+/** The best label of each arm after each of its labels. */
+export function bestLines({ arms, search }: Pick<DiscoveryView, 'arms' | 'search'>): PlotLine[] {
+  const better = search.goal.kind === 'minimize' ? Math.min : Math.max;
+  return arms.map(({ arm, labels }, at) => {
+    let best = NaN;
+    const y = labels.map((label) => (best = Number.isNaN(best) ? label : better(best, label)));
+    return { label: arm, color: armColor(at), isStep: true, x: labels.map((_, place) => place + 1), y };
+  });
+}
+
 /** The end of the axis of hits: a little above what the searches found. The ideal would leave them a strip at the bottom. */
 export function highestHits({ arms }: Pick<DiscoveryView, 'arms'>): number {
   return 1.05 * Math.max(1, ...arms.map(({ hits }) => hits.at(-1) ?? 0));
@@ -23,7 +39,7 @@ export function hitLines(view: Pick<DiscoveryView, 'arms' | 'pool'>): HitLine[] 
   const { arms, pool } = view;
   const lines = arms.map(({ arm, hits }, at): HitLine => {
     const x = Float64Array.from(hits, (_, i) => i + 1);
-    return { label: arm, color: at === 0 ? 'text' : `rank-${at - 1}`, isDashed: false, x, y: Float64Array.from(hits) };
+    return { label: arm, color: armColor(at), isDashed: false, x, y: Float64Array.from(hits) };
   });
   const most = Math.max(0, ...arms.map(({ hits }) => hits.length));
   if (pool === null || most === 0) return lines;

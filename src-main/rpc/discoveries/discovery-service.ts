@@ -1,0 +1,163 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { lookAtLock } from '../../../core/node/file-lock.ts';
+import { unlessMissing } from '../../../core/node/file-error.ts';
+import type {
+  DiscoveryApi,
+  DiscoveryPageApi,
+  DiscoverySummary,
+  DiscoveryView,
+} from '../../../core/protocol/pages/discovery/discovery-views.ts';
+import type { Answers, SearchRequest } from '../../../core/protocol/pages/discovery/search-request.ts';
+import type { Pool } from '../../../core/protocol/run/pool-task.ts';
+import { messageOf } from '../../../core/text/errors.ts';
+import { newSearch } from '../../discovery/open-search.ts';
+import { labelOf } from '../../discovery/oracles.ts';
+import { parseAnswers, questionCsv } from '../../discovery/person.ts';
+import { searchPaths } from '../../discovery/search-folder.ts';
+import { homePaths } from '../../store/home.ts';
+import type { Projects } from '../projects/projects.ts';
+import { type SearchNow, summarize, viewSearch, waitingQuestion } from './discovery-view.ts';
+import { folderOf, KeptPools, readKept } from './kept-search.ts';
+import { readRound } from './round-prediction.ts';
+import { SearchWork } from './search-work.ts';
+
+/** The searches in Tutti's home, and those that this process works on. */
+export class DiscoveryService {
+  readonly #projects: Projects;
+  readonly #pools = new KeptPools();
+  readonly #work = new Map<string, SearchWork>();
+  /** Why searches of this process could not go on. */
+  readonly #failures = new Map<string, string>();
+  readonly #listeners = new Set<DiscoveryPageApi>();
+
+  constructor(projects: Projects) {
+    this.#projects = projects;
+  }
+
+  /** The methods of pages that concern all searches alike. */
+  methods() {
+    return {
+      discoveries: () => this.#list(),
+      discovery: (id) => this.#view(id),
+      discoveryRound: async (id, round) => readRound(await readKept(folderOf(id)), round),
+      createDiscovery: (request) => this.#create(request),
+      resumeDiscovery: async (id) => void (await this.#goOn(id, new Map()).opened),
+      stopDiscovery: (id) => this.#stop(id),
+      answerDiscovery: (id, answers) => this.#answer(id, answers),
+      discoveryQuestion: (id) => this.#question(id),
+    } satisfies Partial<DiscoveryApi>;
+  }
+
+  /** Calls the listener after each change. @returns a function that unsubscribes */
+  subscribe(listener: DiscoveryPageApi): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Ends the rounds of this process at once. They are trained again when their searches go on. */
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    await Promise.all([...this.#work.values()].map((work) => work.stop()));
+  }
+
+  async #list(): Promise<DiscoverySummary[]> {
+    const { discoveries } = homePaths();
+    const names = (await unlessMissing(readdir(discoveries))) ?? [];
+    const folders = names
+      .map((name) => join(discoveries, name))
+      .filter((folder) => existsSync(searchPaths(folder).search));
+    const found = await Promise.all(
+      folders.map(async (folder) => summarize(await readKept(folder), this.#now(folder))),
+    );
+    return found.sort((a, b) => b.createdAt.localeCompare(a.createdAt));
+  }
+
+  async #view(id: string): Promise<DiscoveryView> {
+    const folder = folderOf(id);
+    const kept = await readKept(folder);
+    return viewSearch(kept, await this.#pools.read(folder), this.#now(folder));
+  }
+
+  #now(folder: string): SearchNow {
+    const id = basename(folder);
+    const isHere = this.#work.has(id);
+    const isRunning = isHere || lookAtLock(searchPaths(folder).lock).kind === 'held';
+    return { isHere, isRunning, failure: isRunning ? null : (this.#failures.get(id) ?? null) };
+  }
+
+  async #create(request: SearchRequest): Promise<{ id: string }> {
+    const { projectFolder, overrides, name, ...choices } = request;
+    const project = await this.#projects.describe(projectFolder);
+    const place = { overrides: [overrides], out: undefined };
+    const folder = await newSearch(projectFolder, project, { ...choices, name: name ?? project.name }, place);
+    const id = basename(folder);
+    // Reading the pool may take minutes. If that fails, the page of the search says so.
+    this.#goOn(id, new Map());
+    return { id };
+  }
+
+  /** Begins to work on a search. @param labels to add first */
+  #goOn(id: string, labels: ReadonlyMap<number, number>): SearchWork {
+    const folder = folderOf(id);
+    if (this.#work.has(id)) throw new Error('This search runs already. Stop it first, or wait for its next question.');
+    this.#failures.delete(id);
+    const work = new SearchWork(folder, { labels, tell: () => this.#tell(id) });
+    this.#work.set(id, work);
+    this.#tell(id);
+    void this.#follow(id, work);
+    return work;
+  }
+
+  async #follow(id: string, work: SearchWork): Promise<void> {
+    const failure = await work.ended;
+    if (failure !== null) this.#failures.set(id, failure);
+    this.#work.delete(id);
+    this.#tell(id);
+  }
+
+  async #answer(id: string, answers: Answers): Promise<{ added: number }> {
+    const known = await this.#pools.read(folderOf(id));
+    if (known === null) throw new Error('This search has not read its pool yet. Wait for its first question.');
+    return { added: await this.#goOn(id, labelsOf(answers, known.pool)).opened };
+  }
+
+  async #stop(id: string): Promise<void> {
+    const work = this.#work.get(id);
+    if (work !== undefined) return work.stop();
+    if (lookAtLock(searchPaths(folderOf(id)).lock).kind !== 'held') return;
+    throw new Error('Another process works on this search. Stop it there, with Ctrl-C in its terminal.');
+  }
+
+  async #question(id: string): Promise<string> {
+    const kept = await readKept(folderOf(id));
+    const question = waitingQuestion(kept);
+    const known = await this.#pools.read(kept.folder);
+    if (question === null || known === null) {
+      throw new Error('This search asks for no labels at the moment. Read it again.');
+    }
+    return questionCsv(known.pool, question);
+  }
+
+  #tell(id: string): void {
+    for (const listener of this.#listeners) {
+      listener.discoveriesChanged();
+      listener.discoveryChanged(id);
+    }
+  }
+}
+
+function labelsOf(answers: Answers, pool: Pool): Map<number, number> {
+  if ('csv' in answers) return parseAnswers(answers.csv, answers.file, pool);
+  return new Map(answers.labels.map(({ index, label }) => [index, readLabel(index, label, pool)]));
+}
+
+function readLabel(index: number, label: string, pool: Pool): number {
+  if (index >= pool.samples) throw new Error(`${index} is no candidate: the pool has 0 to ${pool.samples - 1}.`);
+  try {
+    return labelOf(label.trim(), pool);
+  } catch (error) {
+    throw new Error(`Candidate ${index}: ${messageOf(error)}. Correct the label.`, { cause: error });
+  }
+}
