@@ -6,6 +6,7 @@ import { type Postprocessing, postprocessingPath } from '../../core/postprocessi
 import type {
   CalibrationReply,
   CalibrationRequest,
+  CalibrationResult,
   CalibrationTask,
 } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
@@ -20,10 +21,7 @@ import { grantFor } from '../trust/grant.ts';
 /** Time to read the data, including a download, and to predict with every member. */
 const timeoutMs = 3_600_000;
 
-export interface Calibrated {
-  postprocessing: Postprocessing;
-  /** Possible differences from the time when the run trained. */
-  warnings: string[];
+export interface Calibrated extends CalibrationResult {
   /** The file that was written. */
   path: string;
 }

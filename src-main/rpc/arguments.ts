@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { controlSchema } from '../../core/protocol/run/messages.ts';
-import { checkpointKeySchema, setRequestSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
+import {
+  calibrationRequestSchema,
+  checkpointKeySchema,
+  setRequestSchema,
+} from '../../core/protocol/run/checkpoint-tasks.ts';
 import { forkPointNameSchema, forkRequestSchema } from '../../core/protocol/pages/fork-views.ts';
 import { answersSchema, searchRequestSchema } from '../../core/protocol/pages/discovery/search-request.ts';
 import { exportRequestSchema, seriesRequestSchema } from '../../core/protocol/pages/run-data.ts';
@@ -82,6 +86,7 @@ const argumentSchemas = {
   sendPart: z.tuple([z.uuid(), uploadPartSchema]),
   dropUpload: z.tuple([z.uuid()]),
   predictSamples: z.tuple([id, samplesToPredictSchema]),
+  calibrate: z.tuple([id, calibrationRequestSchema]),
   postprocessing: z.tuple([id]),
   exportRun: z.tuple([id, exportRequestSchema]),
   reportRun: z.tuple([id]),

@@ -26,7 +26,7 @@ import { readLogs } from './runs/logs.ts';
 import { PageWatches } from './runs/page-watches.ts';
 import { NewSamples } from './runs/new-samples.ts';
 import { OwnSamples } from '../predictions/own-samples.ts';
-import { readPostprocessing } from './runs/postprocessing.ts';
+import { Calibrations, readPostprocessing } from './runs/postprocessing.ts';
 import { listPredictions, readPredictions } from './runs/predictions.ts';
 import { previewResume, previewRun } from './projects/previews.ts';
 import { Projects } from './projects/projects.ts';
@@ -69,6 +69,7 @@ export class HubService {
   readonly #trash: Trash;
   readonly #health: HealthReport;
   readonly #evaluations: Evaluations;
+  readonly #calibrations: Calibrations;
   readonly #newSamples: NewSamples;
   readonly #ownSamples = new OwnSamples();
   readonly #studies: StudyService;
@@ -83,6 +84,7 @@ export class HubService {
     this.#trash = new Trash(options.onError);
     this.#health = new HealthReport(hub, options.frontEnd);
     this.#evaluations = new Evaluations(hub);
+    this.#calibrations = new Calibrations(hub);
     this.#newSamples = new NewSamples(hub);
     this.#studies = new StudyService(hub, this.#projects, options.onError);
     this.#discoveries = new DiscoveryService(this.#projects);
@@ -153,7 +155,7 @@ export class HubService {
     await Promise.all([this.#studies.close(), this.#discoveries.close()]);
     await this.#parts.live.close();
     this.#evaluations.close();
-    await Promise.all([this.#newSamples.close(), this.#ownSamples.close()]);
+    await Promise.all([this.#calibrations.close(), this.#newSamples.close(), this.#ownSamples.close()]);
     this.#parts.feed.close();
     this.#runs.close();
     await this.#trash.close();
@@ -225,6 +227,7 @@ export class HubService {
       sendPart: (upload, part) => uploads.append(upload, part),
       dropUpload: (upload) => uploads.drop(upload),
       predictSamples: (id, samples) => this.#predict(id, 'upload' in samples ? uploads.take(samples.upload) : samples),
+      calibrate: (id, request) => this.#calibrations.calibrate(id, request),
       postprocessing: (id) => readPostprocessing(this.#parts, id),
     } satisfies Partial<HubApi>;
   }

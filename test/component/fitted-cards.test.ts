@@ -29,7 +29,10 @@ describe('the cards of what was fitted', () => {
     expect(wrapper.text()).toContain(
       'final, fitted on 200 validation samples, 120 for the calibration and 80 for the rest: joint temperatures 1.250, 1.500',
     );
-    expect(wrapper.findAll('figure')).toHaveLength(2);
+    expect(wrapper.findAll('figure')).toHaveLength(3);
+    const legends = wrapper.findAll('figure').map((figure) => figure.text());
+    expect(legends[0]).toContain('ECE 0.1000');
+    expect(legends[1]).toContain('ECE 0.0200');
   });
 
   it('choose among sets, and say so where nothing was measured', async () => {

@@ -1,7 +1,13 @@
 import type { Postprocessing } from '../../postprocessing/schema.ts';
 import { z } from 'zod';
 import type { DeviceLoadColumns, deviceSchema } from '../machine/devices.ts';
-import type { CheckpointKey, SetEvaluationResult, SetRequest } from '../run/checkpoint-tasks.ts';
+import type {
+  CalibrationRequest,
+  CalibrationResult,
+  CheckpointKey,
+  SetEvaluationResult,
+  SetRequest,
+} from '../run/checkpoint-tasks.ts';
 import type { controlSchema } from '../run/messages.ts';
 import type { ForkPoint } from '../history/fork.ts';
 import type { ForkRequest, ForkStart } from './fork-views.ts';
@@ -126,6 +132,8 @@ export interface HubApi extends DiscoveryApi, StudyApi {
   dropUpload(upload: string): Promise<void>;
   /** Predicts new samples with the ensemble of a run, in a worker. @throws if the samples do not fit */
   predictSamples(id: string, samples: SamplesToPredict): Promise<SamplePredictions>;
+  /** Fits calibration, sets or intervals and thresholds for a set of a run, as `tutti calibrate` does, and keeps them with the run. */
+  calibrate(id: string, request: CalibrationRequest): Promise<CalibrationResult>;
   /** What `tutti calibrate` fitted for the sets of a run. */
   postprocessing(id: string): Promise<Postprocessing[]>;
   /** Writes an export in Tutti's home. Returns its path, and in the browser a link to download it. */

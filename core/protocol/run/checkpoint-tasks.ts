@@ -65,6 +65,13 @@ export const calibrationRequestSchema = z.strictObject({
 });
 export type CalibrationRequest = z.output<typeof calibrationRequestSchema>;
 
+/** What was fitted. */
+export interface CalibrationResult {
+  postprocessing: Postprocessing;
+  /** Possible differences from the time when the run trained. */
+  warnings: string[];
+}
+
 /** The task of the process that fits them (`workers/entries/calibrate.ts`). */
 export const calibrationTaskSchema = runSourceSchema.extend({
   ...calibrationRequestSchema.shape,
@@ -77,8 +84,7 @@ export const calibrationTaskSchema = runSourceSchema.extend({
 export type CalibrationTask = z.output<typeof calibrationTaskSchema>;
 
 export type CalibrationReply =
-  | { type: 'calibrated'; postprocessing: Postprocessing; warnings: string[] }
-  | { type: 'failed'; message: string; stack: string };
+  ({ type: 'calibrated' } & CalibrationResult) | { type: 'failed'; message: string; stack: string };
 
 /** The task of the process that writes checkpoints as layers models (`workers/entries/write-layers.ts`). */
 export const layersTaskSchema = runSourceSchema.extend({

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readMetrics } from '../../integration/metric-table.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import { usualRequest } from '../../../core/postprocessing/request.ts';
 import { openPage, openService } from './page.ts';
 import { tinyProject } from './tiny-project.ts';
 
@@ -66,6 +67,15 @@ describe('a run of this process', () => {
     const absent = page.hub.evaluateSet(id, { members: [{ rank: 0, name: 'absent' }], split: 'test' });
     await expect(absent).rejects.toThrow('Rank 0 has no checkpoint "absent"');
 
+    const request = { ...usualRequest, method: 'vector' as const, calibrationShare: 1 };
+    const calibration = { set: 'final' as const, split: 'validation' as const, request, corruptions: false };
+    const calibrated = await page.hub.calibrate(id, calibration);
+    expect(calibrated).toMatchObject({ warnings: [], postprocessing: { calibration: { method: 'vector' } } });
+    expect(calibrated.postprocessing.measured?.calibration?.before.nll).toBe(final?.ensemble.nll);
+    expect(await page.hub.postprocessing(id)).toEqual([calibrated.postprocessing]);
+    const wrong = { ...calibration, request: { ...request, method: 'sigma' as const } };
+    await expect(page.hub.calibrate(id, wrong)).rejects.toThrow('method "sigma" does not suit');
+
     const names = await page.hub.predictionNames(id);
     expect(names.filter(({ split }) => split === 'test').map(({ name }) => name)).toContain('final');
     const predictions = await page.hub.predictions(id, { split: 'test', name: 'final' });
@@ -114,6 +124,13 @@ describe('a run of this process', () => {
     await page.hub.watch(id);
     await expect.poll(() => page.updates.some(({ type }) => type === 'points')).toBe(true);
     await expect(page.hub.deleteRun(id)).rejects.toThrow('Stop it before deleting it');
+    const calibration = {
+      set: 'final' as const,
+      split: 'validation' as const,
+      request: usualRequest,
+      corruptions: false,
+    };
+    await expect(page.hub.calibrate(id, calibration)).rejects.toThrow('Calibrate it once it has ended');
     await expect(page.hub.control(id, { action: 'checkpoint', name: '../x' })).rejects.toThrow(
       'cannot name a checkpoint',
     );

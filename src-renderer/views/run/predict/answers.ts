@@ -35,7 +35,7 @@ const probability = 'probability_';
 /** More classes or labels than these are left out, the least probable first. */
 const shownQuantities = 12;
 /** They have their own sentence or table. */
-const isJudgement = (name: string): boolean => ['outside', 'withheld'].includes(name) || isScore(name);
+const isJudgement = (name: string): boolean => ['outside_score', 'outside', 'withheld'].includes(name) || isScore(name);
 const scoreColumns = new Set(outsideScoreNames.map(outsideColumn));
 const isScore = (name: string): boolean => scoreColumns.has(name);
 

@@ -60,13 +60,15 @@ export function detectionTable(measured: Measured | null, figure: DetectionFigur
   return { scores, rows };
 }
 
-/** The bins before and after calibration; null for values. */
-export function reliabilitySets(measured: Measured | null): ReliabilityDiagramProps['sets'] | null {
+/** The bins before and after calibration, a diagram each; none for values. */
+export function reliabilityDiagrams(
+  measured: Measured | null,
+): { title: string; set: ReliabilityDiagramProps['sets'][number] }[] {
   const { before, after, reliability = null } = measured?.calibration ?? {};
-  if (reliability === null || before === undefined || after === undefined) return null;
+  if (reliability === null || before === undefined || after === undefined) return [];
   return [
-    { label: `after (ECE ${after.ece.toFixed(4)})`, bins: reliability.after },
-    { label: `before (ECE ${before.ece.toFixed(4)})`, bins: reliability.before, rank: 0 },
+    { title: 'Reliability before', set: { label: `ECE ${before.ece.toFixed(4)}`, bins: reliability.before } },
+    { title: 'Reliability after', set: { label: `ECE ${after.ece.toFixed(4)}`, bins: reliability.after } },
   ];
 }
 

@@ -1,0 +1,111 @@
+import { taskKinds } from '../../../../../core/metrics/registry/task-kinds.ts';
+import { choicesFor } from '../../../../../core/postprocessing/choices.ts';
+import type { PostprocessingRequest } from '../../../../../core/postprocessing/request.ts';
+
+/** A choice of a list, with a sentence that explains it. */
+export interface Choice<T extends string> {
+  id: T;
+  title: string;
+  help: string;
+}
+
+const methodTexts: Record<
+  Exclude<PostprocessingRequest['method'], 'auto' | 'none'>,
+  { title: string; help: string }
+> = {
+  'pooled-temperature': {
+    title: 'Temperature after averaging',
+    help: 'One temperature of the mean probabilities (Rahaman and Thiery, 2021).',
+  },
+  'shared-temperature': {
+    title: 'One temperature before averaging',
+    help: "One temperature of all members' logits, for the NLL of the ensemble.",
+  },
+  'member-temperatures': {
+    title: 'A temperature for each member',
+    help: 'Each for the NLL of the member alone. The ensemble is then often not certain enough.',
+  },
+  'joint-temperatures': {
+    title: 'Temperatures of all members together',
+    help: 'One for each member, together for the NLL of the ensemble (Fredsgaard and Schmidt, 2025).',
+  },
+  vector: { title: 'Vector', help: "A scale and a bias for each class's log-probability (Guo et al., 2017)." },
+  dirichlet: {
+    title: 'Dirichlet',
+    help: 'A matrix and a bias of the log-probabilities, regularized (Kull et al., 2019). It needs hundreds of samples of each class.',
+  },
+  isotonic: {
+    title: 'Isotonic',
+    help: 'A monotone map for each class (Zadrozny and Elkan, 2002). It needs hundreds of samples of each class.',
+  },
+  'label-temperature': {
+    title: 'One temperature',
+    help: "One temperature of the logits of all labels' mean probabilities.",
+  },
+  'label-temperatures': { title: 'A temperature for each label', help: 'Each for the NLL of its label.' },
+  platt: { title: 'Platt', help: "A scale and a bias for each label, with Platt's targets (1999)." },
+  sigma: { title: 'Scaled deviations', help: 'A factor of the standard deviations (Laves et al., 2020).' },
+};
+
+const conformalTexts: Record<
+  Exclude<PostprocessingRequest['conformal'], 'auto' | 'none'>,
+  { title: string; help: string }
+> = {
+  raps: {
+    title: 'RAPS sets',
+    help: 'Sets that adapt to each sample, with a penalty for each further class (Angelopoulos et al., 2021).',
+  },
+  aps: {
+    title: 'APS sets',
+    help: 'Sets that adapt to each sample (Romano et al., 2020). They are large where members are very certain.',
+  },
+  thr: { title: 'Threshold sets', help: 'The smallest sets on average (Sadinle et al., 2019).' },
+  split: { title: 'Intervals of one width', help: 'The mean plus and minus one margin.' },
+  'sigma-scaled': { title: 'Scaled intervals', help: 'Widths in proportion to the standard deviation.' },
+  cqr: { title: 'Widened quantiles', help: 'Conformalized quantile regression (Romano et al., 2019).' },
+};
+
+const outsideHelp = {
+  predictions: 'A score of what the members predict.',
+  features: "The distance to training samples of what enters each member's last layer.",
+  inputs: 'The distance of the inputs to those of training samples.',
+};
+
+/** What the lists of a task offer: the usual choice first, then each by name, then none. */
+export function listsFor(task: string) {
+  const kind = taskKinds.find((known) => known === task);
+  if (kind === undefined) throw new Error(`Nothing is known to calibrate for the task "${task}".`);
+  const { methods, conformal, outside, hasClasses } = choicesFor(kind);
+  return {
+    methods: listOf(methods, methodTexts, { help: 'Probabilities and deviations stay as they are.' }),
+    conformal: listOf(conformal, conformalTexts, { help: 'No sets or intervals.' }),
+    outside: listOf(outside, Object.fromEntries(outside.map((score) => [score, outsideText(score)])), {
+      help: 'No sample counts as outside the training data.',
+    }),
+    hasClasses,
+  };
+}
+
+function outsideText(score: string): { title: string; help: string } {
+  const isDistance = score.endsWith('mahalanobis') || score.endsWith('knn');
+  const help = score.startsWith('input-')
+    ? outsideHelp.inputs
+    : isDistance
+      ? outsideHelp.features
+      : outsideHelp.predictions;
+  return { title: score.replaceAll('-', ' '), help };
+}
+
+function listOf<T extends string>(
+  ids: readonly T[],
+  texts: Readonly<Record<string, { title: string; help: string }>>,
+  none: { help: string },
+): Choice<T | 'auto' | 'none'>[] {
+  const named = ids.filter((id) => id !== 'auto' && id !== 'none').map((id) => ({ id, ...texts[id] }));
+  const usual = named.at(0);
+  return [
+    ...(usual === undefined ? [] : [{ id: 'auto' as const, title: `Usual: ${usual.title}`, help: usual.help }]),
+    ...named.slice(1),
+    { id: 'none', title: 'None', ...none },
+  ];
+}
