@@ -9,10 +9,11 @@ import { describeProject } from '../runs/configuration/project.ts';
 import { hashProjectSource } from '../runs/configuration/project-source.ts';
 import { homePaths } from '../store/home.ts';
 import { RunIndex } from '../store/index/run-index.ts';
+import { WorkerHost } from '../runs/attempt/worker-host.ts';
 import { openPool } from './pool.ts';
 import { removeRun, roundFolder, trainRound } from './train-round.ts';
 import { SearchSession, type SearchUpdate } from './run-search.ts';
-import { createSearch, lockSearch, readLines, readSearch } from './search-folder.ts';
+import { createSearch, lockSearch, readLines, readSearch, searchPaths } from './search-folder.ts';
 
 /** What the user decides about a search. */
 export type SearchChoices = Omit<Search, 'format' | 'id' | 'createdAt' | 'project' | 'sourceHash' | 'task' | 'config'>;
@@ -118,8 +119,9 @@ export async function withSearch<T>(
     const project = await describeProject(search.project.folder);
     const plan = await planRun({ projectFolder: search.project.folder, overrides: [{ ...search.config }] }, project);
     const index = await RunIndex.open(folder);
+    const host = await WorkerHost.open(searchPaths(folder).runs);
     try {
-      const training = { folder, search, planned: { ...plan, config: search.config }, index, signal };
+      const training = { folder, search, planned: { ...plan, config: search.config }, index, host, signal };
       const session = new SearchSession({
         folder,
         search,
@@ -132,6 +134,7 @@ export async function withSearch<T>(
       });
       return await use(session, search, opened);
     } finally {
+      await host.close();
       index.close();
     }
   } finally {

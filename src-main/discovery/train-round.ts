@@ -7,9 +7,11 @@ import { combineMembers } from '../../core/ensemble/combine-members.ts';
 import type { MemberOutputStack } from '../../core/ensemble/predictions.ts';
 import { taskKinds } from '../../core/metrics/registry/task-kinds.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
+import type { Labels } from '../../core/protocol/run/labels.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { PlannedRun } from '../hub/plan-run.ts';
 import { startRun } from '../hub/start-run.ts';
+import type { WorkerHost } from '../runs/attempt/worker-host.ts';
 import type { RunIndex } from '../store/index/run-index.ts';
 import { readTensors } from '../store/runs/safetensors-reader.ts';
 import { searchPaths } from './search-folder.ts';
@@ -21,6 +23,8 @@ export interface TrainingParts {
   planned: PlannedRun;
   /** The index of the search's own runs. */
   index: RunIndex;
+  /** Keeps the worker processes from round to round. */
+  host: WorkerHost;
   signal: AbortSignal;
 }
 
@@ -47,7 +51,7 @@ export function roundFolder(folder: string, { arm, round }: RoundPlace): string 
  * @throws Error if the run fails; AbortError if the signal aborts
  */
 export async function trainRound(
-  { folder, search, planned, index, signal }: TrainingParts,
+  { folder, search, planned, index, host, signal }: TrainingParts,
   { arm, round }: RoundPlace,
   labels: ReadonlyMap<number, number>,
 ): Promise<TrainedRound> {
@@ -64,7 +68,8 @@ export async function trainRound(
     id: `${search.id}-${arm}-${round}`.slice(-200),
     name: `${search.name}: ${arm}, round ${round}`,
   };
-  const session = startRun(run, index, () => undefined, { format: 1, rows: [...labels.keys()], targets, ...weights });
+  const given: Labels = { format: 1, rows: [...labels.keys()], targets, ...weights };
+  const session = startRun(run, index, () => undefined, given, host);
   const abort = (): void => session.abort();
   signal.addEventListener('abort', abort);
   try {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { type Labels, labelsFile } from '../../core/protocol/run/labels.ts';
 import { RunSession } from '../runs/attempt/run-session.ts';
+import type { WorkerHost } from '../runs/attempt/worker-host.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
 import { createOwnRun } from '../store/index/recovery.ts';
 import type { RunIndex } from '../store/index/run-index.ts';
@@ -12,12 +13,14 @@ import type { PlannedRun } from './plan-run.ts';
 /**
  * A session that creates a planned run when it is run.
  * @param labels what it trains on of the project's training split, which is then a pool; null: all of it
+ * @param host keeps its worker processes for the next run; absent: they end with this one
  */
 export function startRun(
   planned: PlannedRun,
   index: RunIndex,
   listener: RunListener,
   labels: Labels | null = null,
+  host?: WorkerHost,
 ): RunSession {
   const { folder } = planned;
   const text = labels === null ? null : `${JSON.stringify(labels)}\n`;
@@ -26,6 +29,7 @@ export function startRun(
     index,
     listener,
     resume: false,
+    ...(host && { host }),
     claim: async (hub) => {
       const record = { ...(await newRecord(planned)), ...labelsOf(labels, text), hub };
       const fill = async (): Promise<void> => {

@@ -31,6 +31,7 @@ import { createStrategy } from '../strategies/index.ts';
 import type { LayersModel, Variable } from '../tensorflow/tf.ts';
 import type { Report } from '../member/report.ts';
 import type { Completion } from '../training/completion.ts';
+import { keptPool } from './kept-pool.ts';
 import { readCompletion } from './read-completion.ts';
 import { requireUsableTargets } from './require-usable-targets.ts';
 import { startingPoint } from './starting-point.ts';
@@ -238,8 +239,8 @@ function loadData(
   const folders = overflowFolder === null ? [scratchFolder] : [scratchFolder, overflowFolder];
   const how = { mode: config.data.mode, groups, folders, isWantedLater };
   return distributeData(how, async () => {
-    const splits = await loadProjectData(project, hyperparameters, launch);
-    return labels === null ? splits : withLabels(splits, await readLabels(runFolder, labels));
+    const read = () => loadProjectData(project, hyperparameters, launch);
+    return labels === null ? read() : withLabels(await keptPool(launch, read), await readLabels(runFolder, labels));
   });
 }
 

@@ -39,6 +39,9 @@ export class RankLink {
   private readonly left = Promise.withResolvers<void>();
   private readonly link: HubLink;
   private readonly report: HubReport;
+  /** Whether the rank has reported an error. */
+  hasFailed = false;
+  private hasVacated = false;
   private group: ProcessGroup | null = null;
   private launch: Launch | null = null;
 
@@ -52,7 +55,7 @@ export class RankLink {
     this.link = new HubLink(channel, {
       message: (message) => this.take(message),
       collective: (frame) => this.group?.receive(frame),
-      closed: () => options.onHubGone(),
+      closed: () => this.hasVacated || options.onHubGone(),
     });
     this.report = new HubReport(this.link, options.ranks);
     this.link.send({ type: 'hello', rank: options.rank, pid: process.pid, token: options.token });
@@ -110,7 +113,15 @@ export class RankLink {
     this.started.reject(error);
   }
 
+  /** Tells the hub that the process no longer takes part in the run. */
+  vacate(): void {
+    this.hasVacated = true;
+    this.link.send({ type: 'vacated' });
+    this.link.close();
+  }
+
   fail(error: unknown, isConsequence = error instanceof CollectiveError): void {
+    this.hasFailed = true;
     const { report, launch } = this;
     const { rank } = this.options;
     report.flush();

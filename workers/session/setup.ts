@@ -5,6 +5,15 @@ import { DistributedSeeder } from '../callbacks/distributed-seeder.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { useInitializers } from '../tensorflow/layers/initializers.ts';
 
+let started: { key: string; backend: Backend } | null = null;
+
+/** A process that trains several runs starts its backend for the first one. */
+async function startOnce({ backend, determinism }: Pick<RunConfig, 'backend' | 'determinism'>, blas: Blas | null) {
+  const key = JSON.stringify([backend, determinism, blas]);
+  if (started?.key !== key) started = { key, backend: await startBackend(backend, { blas, determinism }) };
+  return started.backend;
+}
+
 /** What `setupIndependentWorker` returns. */
 export interface IndependentWorker {
   /** This process's rank. */
@@ -29,7 +38,7 @@ export async function setupIndependentWorker(
     Partial<Pick<RunConfig, 'initializers'>>,
   blas: Blas | null = null,
 ): Promise<IndependentWorker> {
-  const backend = await startBackend(config.backend, { blas, determinism: config.determinism });
+  const backend = await startOnce(config, blas);
   useInitializers(config.initializers ?? 'corrected');
   const seeder = new DistributedSeeder({ baseSeed: config.seed, rank: group.rank, unique: !config.identicalSeeds });
   return { rank: group.rank, worldSize: group.worldSize, backend, seeder };

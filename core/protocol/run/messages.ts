@@ -135,6 +135,8 @@ export const workerMessageSchema = z.discriminatedUnion('type', [
     /** True for a rank that failed only because its group did. */
     isConsequence: z.boolean(),
   }),
+  /** The rank was asked to leave, and its process waits for the next run instead of ending. */
+  z.strictObject({ type: z.literal('vacated') }),
   z.strictObject({
     type: z.literal('finished'),
     ...position,

@@ -40,6 +40,8 @@ export function keepMessage(
       return recorder.evaluated(message.set);
     case 'finished':
       return recorder.reached(message.epoch, message.step);
+    case 'vacated':
+      return;
     case 'failed':
       if (!message.isConsequence)
         recorder.event(rank, 'failed', message.error.message, { data: { stack: message.stack } });

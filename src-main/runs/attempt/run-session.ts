@@ -21,6 +21,7 @@ import { RecordRoom } from '../recording/record-room.ts';
 import { FolderGuard } from './folder-guard.ts';
 import { ScratchFolder } from './scratch.ts';
 import type { WaveOutcome } from './wave.ts';
+import type { WorkerHost } from './worker-host.ts';
 import { completed, type Completion, recordAfter, whyNotCompleted } from './completion.ts';
 import { WaveSequence } from './wave-sequence.ts';
 
@@ -34,6 +35,8 @@ export interface SessionOptions {
   resume: boolean;
   /** Where a forked run begins; absent for other runs. */
   start?: ResumeStart;
+  /** Keeps the worker processes for the next run; absent: they end with this one. */
+  host?: WorkerHost;
   /** Missing members that train alone; absent or null: all ranks that are not missing train. */
   completion?: Completion | null;
 }
@@ -149,6 +152,7 @@ export class RunSession {
       token,
       ...paths,
       resume: options.resume,
+      host: options.host ?? null,
       completion: options.completion ?? null,
       begin: (from) => (this.hasBegun ? Promise.resolve() : this.begin(recorder, from)),
     });

@@ -4,6 +4,8 @@ import type { LogFile } from '../recording/log-file.ts';
 import type { Grant } from '../../processes/confined.ts';
 import { coreOf } from '../../processes/node-process.ts';
 import { WorkerHandle, type WorkerListener } from './worker-handle.ts';
+import { WorkerChild } from './worker-child.ts';
+import type { WorkerHost } from './worker-host.ts';
 import { WorkerProcess } from './worker-process.ts';
 
 /** What the processes of a wave need to start. */
@@ -11,6 +13,8 @@ export interface WaveProcesses {
   placements: readonly Placement[];
   socketPath: string;
   token: string;
+  /** Keeps the processes for the next run; null: they end with this one. */
+  host: WorkerHost | null;
   /** What a worker on this device gets. */
   grantOn(device: Device): Grant;
   openLog(rank: number): LogFile;
@@ -86,12 +90,14 @@ export class WaveRanks {
 
   /** Starts the process of some ranks. */
   #start(placements: readonly Placement[], listenerOf: (handle: () => WorkerHandle) => WorkerListener): WorkerHandle[] {
-    const { socketPath, token } = this.#options;
+    const { socketPath, token, host } = this.#options;
     const logs = placements.map(({ rank }) => this.#options.openLog(rank));
     this.#logs.push(...logs);
     const core = coreOf(placements[0], this.#options.placements);
     const grant = this.#options.grantOn(placements[0].device);
-    const process = new WorkerProcess({ placements, core, grant, socketPath, token, logs });
+    const child =
+      host?.take({ placements, core, grant }) ?? new WorkerChild({ placements, core, grant, isStaying: false });
+    const process = new WorkerProcess({ child, ranks: placements.length, task: { socketPath, token }, logs });
     return placements.map((placement, i) => {
       const listener = listenerOf(() => handle);
       const handle = new WorkerHandle({ placement, process, timeouts: this.#timeouts, log: logs[i], listener });

@@ -1,5 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
@@ -22,6 +22,7 @@ import type { ResumeStart, RunRecorder } from '../recording/run-recorder.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { type Restart, Restarts } from './restarts.ts';
 import { forkedAt, refuseWithoutState, startOfRun } from '../fork/fork-start.ts';
+import type { WorkerHost } from './worker-host.ts';
 import { type Hello, Wave, type WaveOutcome } from './wave.ts';
 
 export interface WaveSequenceOptions {
@@ -36,6 +37,8 @@ export interface WaveSequenceOptions {
   token: string;
   /** Whether the ranks of each wave continue from their newest common state. */
   resume: boolean;
+  /** Keeps worker processes for the next run; null: they end with this one. */
+  host: WorkerHost | null;
   /** Missing members that train alone; null: all ranks that are not missing train. */
   completion: Completion | null;
   /** Called each time that all ranks of a wave are ready, before they train, with the position at which they continue. */
@@ -124,8 +127,8 @@ export class WaveSequence {
     point: ResumePoint | null,
     note: string | null,
   ): Promise<WaveOutcome> {
-    const { recorder, controls, socketPath, token } = this.#options;
-    const folders = await this.#emptyFoldersOfRanks(note !== null);
+    const { recorder, controls, socketPath, token, host } = this.#options;
+    const folders = await this.#emptyFoldersOfRanks(note !== null || placements === this.#waves[0]);
     const { sourceFolder } = await codeOfRun(recorder.folder, recorder.record);
     if (this.#aborted.signal.aborted) return { kind: 'aborted' };
     recorder.setRanks(placements.map(({ rank }) => rank));
@@ -134,6 +137,7 @@ export class WaveSequence {
       launch: { ...this.#launch(folders, placements), sourceFolder, resumeRound: point?.round ?? null },
       socketPath,
       token,
+      host,
       grantOn: (device) => this.#grantOn(device, folders),
       openLog: (rank) => openLog(recorder, rank, note),
       listener: {
@@ -159,11 +163,14 @@ export class WaveSequence {
 
   /** What a worker gets: its run's folder and the ranks' scratch folder, beside what all processes of the project get. */
   #grantOn(device: Device, { scratchFolder, overflowFolder }: RankFolders): Grant {
-    const { folder, record } = this.#options.recorder;
+    const { recorder, host } = this.#options;
+    const { folder, record } = recorder;
     const { project, config } = record;
-    const write = [folder, scratchFolder, ...(overflowFolder === null ? [] : [overflowFolder])];
+    const write = [host?.runs ?? folder, scratchFolder, ...(overflowFolder === null ? [] : [overflowFolder])];
     const { memoryLimitBytes } = config;
-    return grantFor({ project: project.folder, read: warmStartsOf(config), write, memoryLimitBytes, device });
+    // A process that stays may read all runs of its host anyway.
+    const read = warmStartsOf(config).filter((path) => host === null || !path.startsWith(host.runs + sep));
+    return grantFor({ project: project.folder, read, write, memoryLimitBytes, device });
   }
 
   /** Lists in the run's events what its workers may do. */
@@ -229,13 +236,17 @@ export class WaveSequence {
     this.#options.recorder.event(null, 'state-skipped', message, { epoch, step, data: { round } });
   }
 
-  /** The folders for files that ranks share. Later waves reuse them; a restart empties them, because a killed rank may have left parts. */
-  async #emptyFoldersOfRanks(isRestart: boolean): Promise<RankFolders> {
-    const { scratchFolder, overflowFolder } = this.#options;
+  /**
+   * The folders for files that ranks share. Later waves reuse them. They are emptied for a run's first wave, because a host's folders served other runs, and
+   * for a restart, because a killed rank may have left parts. The folder itself stays: processes were granted this one.
+   */
+  async #emptyFoldersOfRanks(isFresh: boolean): Promise<RankFolders> {
+    const { scratchFolder, overflowFolder } = this.#options.host?.scratch ?? this.#options;
     const empty = async (parent: string): Promise<string> => {
       const folder = join(parent, 'ranks');
-      if (isRestart) await rm(folder, { recursive: true });
       await mkdir(folder, { recursive: true });
+      const left = isFresh ? await readdir(folder) : [];
+      for (const name of left) await rm(join(folder, name), { recursive: true });
       return folder;
     };
     return {

@@ -196,6 +196,8 @@ export class Wave {
       case 'finished':
         this.stopReason = message.stopReason;
         return handle.leave();
+      case 'vacated':
+        return handle.vacate();
       case 'failed':
         this.failure.take(handle, message);
         return handle.leave();

@@ -52,7 +52,7 @@ export class WorkerHandle {
   step = 0;
   /** Whether it has completed a step since it started to train. */
   hasStepped = false;
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for whatever reason, or stays for the next run. */
   readonly exited: Promise<void>;
   private readonly options: WorkerOptions;
   private readonly process: WorkerProcess;
@@ -149,6 +149,11 @@ export class WorkerHandle {
       this.send({ type: 'leave' });
       this.restartLimit();
     });
+  }
+
+  /** The rank has left its process, which stays for the next run. */
+  vacate(): void {
+    if (this.phase === 'leaving') this.process.vacate();
   }
 
   /** Kills the process, and with it the other ranks in it. */

@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import type { Placement } from '../../../core/protocol/machine/devices.ts';
+import type { WorkerTask } from '../../../core/protocol/run/worker-task.ts';
+import { messageOf } from '../../../core/text/errors.ts';
+import { confinedEnvironment, confinementFlags, type Grant } from '../../processes/confined.ts';
+import { hasDeathSignal, workerCommand } from '../../processes/node-process.ts';
+import { copyLines, type LineSink } from '../../processes/output-lines.ts';
+import { ProcessEnd } from './process-end.ts';
+
+export interface WorkerChildOptions {
+  /** Placements of the ranks that it trains, all on one device. */
+  placements: readonly Placement[];
+  /** The only core that it may run on; null: any. */
+  core: number | null;
+  /** What it gets, because it runs the project's code. */
+  grant: Grant;
+  /** Whether it stays after a run, to train the same ranks of the next one. */
+  isStaying: boolean;
+}
+
+/** Time from SIGTERM to SIGKILL. */
+const killAfterMs = 500;
+
+/** A process of `workers/entries/worker.ts`. It trains the ranks of one run or, where it stays, of several runs one after the other. */
+export class WorkerChild {
+  /** Resolves when the process has ended, with a description: `exited with code 1`. */
+  readonly ended: Promise<string>;
+  readonly #child: ChildProcess;
+  readonly #isStaying: boolean;
+  #hasEnded = false;
+  /** What takes the lines that it prints: the logs of the present run's ranks. */
+  #logs: readonly LineSink[] = [];
+  #killTimer: NodeJS.Timeout | null = null;
+
+  constructor(options: WorkerChildOptions) {
+    this.#isStaying = options.isStaying;
+    this.#child = start(options);
+    // A process that ends before it reads its task is reported as such.
+    this.#child.stdin?.on('error', () => undefined);
+    const cause = new ProcessEnd();
+    const sinks: LineSink[] = [
+      cause,
+      {
+        write: (line) => this.#logs.forEach((log) => log.write(line)),
+        drained: async () => void (await Promise.all(this.#logs.map((log) => log.drained()))),
+      },
+    ];
+    const outputs = [this.#child.stdout, this.#child.stderr].map((stream) => keepOutput(stream, sinks));
+    const end = new Promise<() => string>((resolve) => {
+      this.#child.on('error', (error) => resolve(() => `could not be started: ${error.message}`));
+      this.#child.on('close', (code, signal) => resolve(() => cause.describe(code, signal)));
+    });
+    // The last lines of its output may say why it ended.
+    this.ended = end.then(async (describe) => {
+      this.#hasEnded = true;
+      if (this.#killTimer !== null) clearTimeout(this.#killTimer);
+      await Promise.all(outputs);
+      return describe();
+    });
+  }
+
+  get pid(): number | null {
+    return this.#child.pid ?? null;
+  }
+
+  /** Whether it still runs, and nothing has asked it to end. */
+  get isThere(): boolean {
+    return !this.#hasEnded && this.#killTimer === null && this.#child.exitCode === null;
+  }
+
+  /** Lets it train the ranks of a run. @param logs of the ranks; each gets all the output */
+  begin(task: WorkerTask, logs: readonly LineSink[]): void {
+    this.#logs = logs;
+    const line = `${JSON.stringify(task)}\n`;
+    // Other users see command lines, so the token goes through its input.
+    if (this.#isStaying) this.#child.stdin?.write(line);
+    else this.#child.stdin?.end(line);
+  }
+
+  /** The run's logs are complete: what it prints from now on belongs to no run. */
+  rest(): void {
+    this.#logs = [];
+  }
+
+  /** Ends the process by SIGTERM, and by SIGKILL if it is still there 500 ms later. */
+  kill(): void {
+    this.#child.kill('SIGTERM');
+    if (!this.#hasEnded) this.#killTimer ??= setTimeout(() => this.#child.kill('SIGKILL'), killAfterMs);
+  }
+}
+
+function start({ placements, core, grant, isStaying }: WorkerChildOptions): ChildProcess {
+  const ranks = placements.map(({ rank }) => rank).join(',');
+  const flags = confinementFlags(grant, { needsThreads: !hasDeathSignal() });
+  // In a separate session, so that Ctrl-C in the terminal only reaches the hub, which then stops the ranks jointly.
+  const [command, ...args] = workerCommand([ranks, isStaying ? 'stays' : 'leaves'], core, flags);
+  return spawn(command, args, {
+    env: confinedEnvironment(grant, placements[0].device),
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  });
+}
+
+/** Copies the lines of an output of the process until it ends. A process that did not start has no output. */
+async function keepOutput(stream: Readable | null, sinks: readonly LineSink[]): Promise<void> {
+  try {
+    if (stream !== null) await copyLines(stream, sinks);
+  } catch (error) {
+    for (const sink of sinks) sink.write(`(hub) The rest of the output could not be read: ${messageOf(error)}`);
+  }
+}
