@@ -43,9 +43,14 @@ export function keepMessage(
     case 'vacated':
       return;
     case 'failed':
-      if (!message.isConsequence)
-        recorder.event(rank, 'failed', message.error.message, { data: { stack: message.stack } });
+      return fail(recorder, rank, message);
   }
+}
+
+/** Records the first error of a group, and none that follows from it. */
+function fail(recorder: RunRecorder, rank: number, message: WorkerMessage & { type: 'failed' }): void {
+  const { isConsequence, error, stack } = message;
+  if (!isConsequence) recorder.event(rank, 'failed', error.message, { data: { stack } });
 }
 
 /** Records the description of the model. All ranks send the same one, so only the first is recorded. */
