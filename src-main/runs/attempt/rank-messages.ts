@@ -19,11 +19,8 @@ export function keepMessage(
       const { state, epoch, step } = message;
       return recorder.update({ type: 'worker', rank, state, epoch, step, pid });
     }
-    case 'progress': {
-      const { epoch, step, samplesPerSecond, memoryBytes } = message;
-      const totalSteps = recorder.facts?.totalSteps ?? 0;
-      return recorder.update({ type: 'progress', rank, epoch, step, totalSteps, samplesPerSecond, memoryBytes });
-    }
+    case 'progress':
+      return advance(recorder, rank, message);
     case 'points':
       recorder.points(rank, pointBatch(message.names, arrays));
       return handle.tellWritten(() => recorder.metrics.writtenPoints(rank));
@@ -45,6 +42,12 @@ export function keepMessage(
     case 'failed':
       return fail(recorder, rank, message);
   }
+}
+
+function advance(recorder: RunRecorder, rank: number, message: WorkerMessage & { type: 'progress' }): void {
+  const { epoch, step, samplesPerSecond, memoryBytes } = message;
+  const totalSteps = recorder.facts?.totalSteps ?? 0;
+  recorder.update({ type: 'progress', rank, epoch, step, totalSteps, samplesPerSecond, memoryBytes });
 }
 
 /** Records the first error of a group, and none that follows from it. */
