@@ -50,6 +50,7 @@ const order: Record<string, readonly string[]> = {
     'runs',
     'runs/configuration',
     'runs/recording',
+    'runs/workers',
     'runs/control',
     'runs/attempt',
     'export',

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { Relay } from '../../src-main/relay/relay.ts';
 import { listen } from '../../src-main/relay/socket-server.ts';
-import { ScratchFolder } from '../../src-main/runs/attempt/scratch.ts';
+import { ScratchFolder } from '../../src-main/runs/workers/scratch.ts';
 
 /** The transport of large arrays: mapped files, or files that are read and written. */
 export type Way = 'mapped' | 'files';

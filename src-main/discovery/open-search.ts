@@ -9,7 +9,7 @@ import { describeProject } from '../runs/configuration/project.ts';
 import { hashProjectSource } from '../runs/configuration/project-source.ts';
 import { homePaths } from '../store/home.ts';
 import { RunIndex } from '../store/index/run-index.ts';
-import { WorkerHost } from '../runs/attempt/worker-host.ts';
+import { WorkerHost } from '../runs/workers/worker-host.ts';
 import { openPool } from './pool.ts';
 import { removeRun, roundFolder, trainRound } from './train-round.ts';
 import { SearchSession, type SearchUpdate } from './run-search.ts';

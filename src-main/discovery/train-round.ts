@@ -11,7 +11,7 @@ import type { Labels } from '../../core/protocol/run/labels.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { PlannedRun } from '../hub/plan-run.ts';
 import { startRun } from '../hub/start-run.ts';
-import type { WorkerHost } from '../runs/attempt/worker-host.ts';
+import type { WorkerHost } from '../runs/workers/worker-host.ts';
 import type { RunIndex } from '../store/index/run-index.ts';
 import { readTensors } from '../store/runs/safetensors-reader.ts';
 import { searchPaths } from './search-folder.ts';

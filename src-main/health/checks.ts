@@ -5,7 +5,7 @@ import { makeFolder } from '../../core/node/make-folder.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { detectDevices } from '../devices/detect.ts';
 import { listen } from '../relay/socket-server.ts';
-import { ScratchFolder } from '../runs/attempt/scratch.ts';
+import { ScratchFolder } from '../runs/workers/scratch.ts';
 import { dataFolders, tuttiHome } from '../store/home.ts';
 import { privateMode } from '../store/private-home.ts';
 import { type Check, checkBackends } from './backend-checks.ts';

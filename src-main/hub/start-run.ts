@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { type Labels, labelsFile } from '../../core/protocol/run/labels.ts';
 import { RunSession } from '../runs/attempt/run-session.ts';
-import type { WorkerHost } from '../runs/attempt/worker-host.ts';
+import type { WorkerHost } from '../runs/workers/worker-host.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
 import { createOwnRun } from '../store/index/recovery.ts';
 import type { RunIndex } from '../store/index/run-index.ts';

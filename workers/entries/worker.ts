@@ -1,12 +1,12 @@
 import { setSourceMapsSupport } from 'node:module';
 import { createInterface } from 'node:readline';
-import { workerTaskSchema } from '../../core/protocol/run/worker-task.ts';
+import { workerTaskSchema } from '../../core/protocol/run/messages.ts';
 import { guardAgainstOrphaning } from '../session/orphan-guard.ts';
 import { WorkerRun } from '../session/worker-run.ts';
 
 /**
  * Entry of a worker process: connects to a run's hub, trains one rank, or several as one computation, and exits or, where it stays, waits for the next run of
- * the same project. Started by `src-main/runs/attempt/worker-child.ts`.
+ * the same project. Started by `src-main/runs/workers/worker-child.ts`.
  */
 
 const [ranksText, stays, guard] = process.argv.slice(2);

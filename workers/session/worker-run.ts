@@ -1,4 +1,4 @@
-import type { WorkerTask } from '../../core/protocol/run/worker-task.ts';
+import type { WorkerTask } from '../../core/protocol/run/messages.ts';
 import { tf } from '../tensorflow/tf.ts';
 import { Controls } from '../training/controls.ts';
 import { prepare } from './prepare.ts';

@@ -2,7 +2,7 @@ import type { WireArray } from '../../../core/protocol/wire/frames.ts';
 import type { WorkerMessage } from '../../../core/protocol/run/messages.ts';
 import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import type { RunRecorder } from '../recording/run-recorder.ts';
-import type { WorkerHandle } from './worker-handle.ts';
+import type { WorkerHandle } from '../workers/worker-handle.ts';
 
 /** Records a message of a rank. */
 export function keepMessage(

@@ -19,9 +19,9 @@ import { codeOfRun, noteTrained } from '../configuration/kept-code.ts';
 import { keepSource } from '../recording/kept-source.ts';
 import { RecordRoom } from '../recording/record-room.ts';
 import { FolderGuard } from './folder-guard.ts';
-import { ScratchFolder } from './scratch.ts';
+import { ScratchFolder } from '../workers/scratch.ts';
 import type { WaveOutcome } from './wave.ts';
-import type { WorkerHost } from './worker-host.ts';
+import type { WorkerHost } from '../workers/worker-host.ts';
 import { completed, type Completion, recordAfter, whyNotCompleted } from './completion.ts';
 import { WaveSequence } from './wave-sequence.ts';
 

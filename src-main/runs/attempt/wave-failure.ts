@@ -5,7 +5,7 @@ import type { RunError } from '../../../core/protocol/run/record.ts';
 import { mayShrink } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Relay } from '../../relay/relay.ts';
 import type { WaveRanks } from './wave-ranks.ts';
-import type { WorkerHandle } from './worker-handle.ts';
+import type { WorkerHandle } from '../workers/worker-handle.ts';
 
 /** What a wave does because a rank failed. */
 export interface WaveFailureOptions {

@@ -3,10 +3,10 @@ import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import type { Grant } from '../../processes/confined.ts';
 import { coreOf } from '../../processes/node-process.ts';
-import { WorkerHandle, type WorkerListener } from './worker-handle.ts';
-import { WorkerChild } from './worker-child.ts';
-import type { WorkerHost } from './worker-host.ts';
-import { WorkerProcess } from './worker-process.ts';
+import { WorkerHandle, type WorkerListener } from '../workers/worker-handle.ts';
+import { WorkerChild } from '../workers/worker-child.ts';
+import type { WorkerHost } from '../workers/worker-host.ts';
+import { WorkerProcess } from '../workers/worker-process.ts';
 
 /** What the processes of a wave need to start. */
 export interface WaveProcesses {

@@ -22,7 +22,7 @@ import type { ResumeStart, RunRecorder } from '../recording/run-recorder.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { type Restart, Restarts } from './restarts.ts';
 import { forkedAt, refuseWithoutState, startOfRun } from '../fork/fork-start.ts';
-import type { WorkerHost } from './worker-host.ts';
+import type { WorkerHost } from '../workers/worker-host.ts';
 import { type Hello, Wave, type WaveOutcome } from './wave.ts';
 
 export interface WaveSequenceOptions {

@@ -15,7 +15,7 @@ import { Relay } from '../../relay/relay.ts';
 import { type DiskEvent, WaveControls } from './wave-controls.ts';
 import { WaveFailure } from './wave-failure.ts';
 import { type WaveProcesses, WaveRanks } from './wave-ranks.ts';
-import type { WorkerHandle, WorkerListener } from './worker-handle.ts';
+import type { WorkerHandle, WorkerListener } from '../workers/worker-handle.ts';
 
 export interface WaveOptions extends WaveProcesses {
   launch: Omit<Launch, 'placement' | 'groupRanks'>;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { startRun } from '../../../src-main/hub/start-run.ts';
-import { WorkerHost } from '../../../src-main/runs/attempt/worker-host.ts';
+import { WorkerHost } from '../../../src-main/runs/workers/worker-host.ts';
 import { RunIndex } from '../../../src-main/store/index/run-index.ts';
 import { projectFolder, useHub } from '../harness.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { ScratchFolder } from '../../../src-main/runs/attempt/scratch.ts';
+import { ScratchFolder } from '../../../src-main/runs/workers/scratch.ts';
 import { FileLock } from '../../../core/node/file-lock.ts';
 import { notRun } from '../../environment/reasons.ts';
 import { DEAD_PID } from '../store/fixtures.ts';

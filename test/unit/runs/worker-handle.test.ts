@@ -6,8 +6,8 @@ import { type Channel, createChannelPair } from '../../../core/protocol/wire/cha
 import type { CollectiveStage } from '../../../core/protocol/wire/collective-stages.ts';
 import { timeoutsSchema } from '../../../core/protocol/run/config.ts';
 import { LogFile } from '../../../src-main/runs/recording/log-file.ts';
-import { WorkerHandle } from '../../../src-main/runs/attempt/worker-handle.ts';
-import type { WorkerProcess } from '../../../src-main/runs/attempt/worker-process.ts';
+import { WorkerHandle } from '../../../src-main/runs/workers/worker-handle.ts';
+import type { WorkerProcess } from '../../../src-main/runs/workers/worker-process.ts';
 import { barrierRequest } from '../relay/in-memory-group.ts';
 
 const unknown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };

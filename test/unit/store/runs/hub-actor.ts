@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isHubAlive, lookAtHub, takeHubLock } from '../../../../src-main/store/runs/hub-lock.ts';
 import { takeOverRun } from '../../../../src-main/store/index/recovery.ts';
-import { ScratchFolder } from '../../../../src-main/runs/attempt/scratch.ts';
+import { ScratchFolder } from '../../../../src-main/runs/workers/scratch.ts';
 
 /** What a process of a test does with a run's folder; prints one line of JSON, and holds what it took until it is killed. */
 const actions: Record<string, (folder: string) => Promise<unknown>> = {

@@ -1,4 +1,4 @@
-import type { WorkerTask } from '../../../core/protocol/run/worker-task.ts';
+import type { WorkerTask } from '../../../core/protocol/run/messages.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import type { WorkerChild } from './worker-child.ts';
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
-import type { WorkerTask } from '../../../core/protocol/run/worker-task.ts';
+import type { WorkerTask } from '../../../core/protocol/run/messages.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { confinedEnvironment, confinementFlags, type Grant } from '../../processes/confined.ts';
 import { hasDeathSignal, workerCommand } from '../../processes/node-process.ts';
