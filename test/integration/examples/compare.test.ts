@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -65,6 +65,21 @@ describe('compare.ts', () => {
       JSON.parse(readFileSync(join(folder, name, 'run.json'), 'utf8')).config.strategy.couplingWeight;
     expect([weight('coupled'), weight('uncoupled')]).toEqual([1, 0]);
     expectFigure(folder, 'coupled-ssl', 2);
+  });
+
+  it('03: searches the weight decay for ensemble and members, goes on, and draws it', async () => {
+    await cp(join(samples, 'uci'), join(home, 'data', 'uci'), { recursive: true });
+    const small = ['--splits', '2', '--epochs', '3', '--members', '2'];
+    const given = ['--', '--set', 'membersPerDevice=2', '--set', 'units=4', '--search-seed', '3'];
+    const { folder, stdout } = await compare('03_hpo_ensemble', '--trials', '3', ...small, ...given);
+    expectFigure(folder, 'weight-decay-wine', 2);
+    const [[, forEnsemble, , best], [, forMembers, , other]] = rowsOf(stdout);
+    expect([forEnsemble, forMembers]).toEqual(['the ensemble', 'its members']);
+    // No trial is better for the ensemble than the one chosen for it.
+    expect(Number.parseFloat(best)).toBeLessThanOrEqual(Number.parseFloat(other));
+    const again = await compare('03_hpo_ensemble', '--trials', '3', ...small, ...given);
+    expect(again.stdout).toBe(stdout);
+    expect(readdirSync(join(home, 'tutti', 'studies'))).toHaveLength(1);
   });
 
   it('05: one graph and processes train alike, and all three ways are drawn', async () => {

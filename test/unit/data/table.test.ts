@@ -1,6 +1,7 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { uciTable, type UciName } from '../../../workers/data/sources/uci.ts';
 import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';
 import { tableDataset, type TableDatasetOptions } from '../../../workers/data/tables/table-splits.ts';
@@ -124,11 +125,42 @@ describe('parseTable', () => {
 });
 
 describe('uciTable', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
   it('names which file to put where', async () => {
     const [lookup, cache] = [await temporaryFolder(), await temporaryFolder()];
     await expect(uciTable('yacht', { lookup, cache })).rejects.toThrow(
       `Put yacht.txt (numbers separated by white space, target last) into ${join(lookup, 'uci')}`,
     );
+  });
+
+  it('reads the quality of red wines as UCI publishes it', async () => {
+    const cache = await temporaryFolder();
+    await mkdir(join(cache, 'uci'));
+    // The first lines of the official file.
+    const official = [
+      '"fixed acidity";"volatile acidity";"citric acid";"residual sugar";"chlorides";"free sulfur dioxide";"total sulfur dioxide";"density";"pH";"sulphates";"alcohol";"quality"',
+      '7.4;0.7;0;1.9;0.076;11;34;0.9978;3.51;0.56;9.4;5',
+      '7.8;0.88;0;2.6;0.098;25;67;0.9968;3.2;0.68;9.8;5',
+    ];
+    await writeFile(join(cache, 'uci', 'winequality-red.csv'), `${official.join('\n')}\n`);
+    const dataset = await uciTable('wine', { lookup: null, cache });
+    expect(dataset).toMatchObject({ length: 2, featureShape: [11] });
+    expect([...dataset.features.subarray(0, 3)]).toEqual([7.4, 0.7, 0].map(Math.fround));
+    expect([...dataset.targets]).toEqual([5, 5]);
+  });
+
+  it('downloads that table from UCI', async () => {
+    const asked: unknown[] = [];
+    vi.stubGlobal('fetch', (url: unknown) => {
+      asked.push(url);
+      return Promise.reject(new Error('no network'));
+    });
+    const cache = await temporaryFolder();
+    const missing = uciTable('wine', { lookup: null, cache });
+    await expect(missing).rejects.toThrow(/no network[^]*Put winequality-red\.csv \(.+\) into/);
+    const official = 'https://archive.ics.uci.edu/ml/machine-learning-databases/wine-quality/winequality-red.csv';
+    expect(asked.map(String)).toEqual([official]);
   });
 });
 
