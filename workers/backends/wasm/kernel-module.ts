@@ -75,6 +75,7 @@ export interface KernelModule extends GemmModule, RecurrentModule {
     unclaimed: number,
   ): void;
   avgPoolGradient(dy: number, dx: number, window: number, positions: number): void;
+  tanh(x: number, size: number, y: number): void;
   gradientOfRelu(x: number, dy: number, size: number, dx: number): void;
   gradientOfSigmoid(y: number, dy: number, size: number, dx: number): void;
   gradientOfTanh(y: number, dy: number, size: number, dx: number): void;

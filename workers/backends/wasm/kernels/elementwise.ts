@@ -11,6 +11,7 @@ import { type Kernel, type WasmRuntime, required } from '../kernel.ts';
 export const elementwiseKernels: Record<string, Kernel> = {
   Identity: ({ memory }, inputs) => identity(memory, required(inputs, 'x')),
   Prelu: prelu,
+  Tanh: (runtime, inputs) => tanh(runtime, required(inputs, 'x')),
   Relu6: (runtime, inputs) => clip(runtime, required(inputs, 'x'), 0, 6),
   ClipByValue: (runtime, inputs, { clipValueMin, clipValueMax }) =>
     clip(runtime, required(inputs, 'x'), Number(clipValueMin), Number(clipValueMax)),
@@ -24,6 +25,14 @@ export const elementwiseKernels: Record<string, Kernel> = {
  */
 function identity(memory: TensorMemory, x: TensorInfo): TensorInfo {
   return memory.share(x);
+}
+
+/** tfjs's own kernel computes one value at a time, which took half of the steps of small networks with tanh. */
+function tanh({ kernels, memory }: WasmRuntime, x: TensorInfo): TensorInfo | null {
+  if (x.dtype !== 'float32') return null;
+  const output = memory.output(x.shape);
+  kernels.tanh(memory.address(x), tf.util.sizeFromShape(x.shape), memory.address(output));
+  return output;
 }
 
 function clip({ kernels, memory }: WasmRuntime, x: TensorInfo, lowest: number, highest: number): TensorInfo | null {
