@@ -25,15 +25,25 @@ const [folder, ...given] = positionals;
 if (folder === undefined) throw new Error('Name a folder for the figure.');
 const { table, members, epochs } = values;
 
-const trials = await searchStudy(join(folder, `${table}.study`), [
-  ...['--name', `weight decay, ${table}`, '--trials', values.trials, '--sampler', 'quasi-random'],
-  ...['--objective', 'ensemble', '--objective', 'mean-member', '--members', members],
-  ...['--splits', `split=${Array.from({ length: Number(values.splits) }, (_, split) => split).join(',')}`],
+const splits = Array.from({ length: Number(values.splits) }, (_, split) => split);
+const settings: [option: string, value: string][] = [
+  ['--name', `weight decay, ${table}`],
+  ['--trials', values.trials],
+  ['--sampler', 'quasi-random'],
+  ['--objective', 'ensemble'],
+  ['--objective', 'mean-member'],
+  ['--splits', `split=${splits.join(',')}`],
+  ['--members', members],
+  ['--max-epochs', epochs],
+  ['--set', `table=${table}`],
   // Only the last weights count, so that neither the ensemble nor its members gain from a choice among epochs.
-  ...['--max-epochs', epochs, '--set', `evaluateEveryEpochs=${epochs}`, '--set', `table=${table}`],
-  ...['ensembleBest', 'memberBest', 'final'].flatMap((kind) => ['--set', `checkpoints.${kind}=false`]),
-  ...['--set', 'keepPredictions=none', ...given],
-]);
+  ['--set', `evaluateEveryEpochs=${epochs}`],
+  ['--set', 'checkpoints.ensembleBest=false'],
+  ['--set', 'checkpoints.memberBest=false'],
+  ['--set', 'checkpoints.final=false'],
+  ['--set', 'keepPredictions=none'],
+];
+const trials = await searchStudy(join(folder, `${table}.study`), [...settings.flat(), ...given]);
 await saveFigure(folder, `weight-decay-${table}`, weightDecayFigure(table, Number(members), trials));
 report();
 
