@@ -4,6 +4,7 @@ import { createMemoryHistory, createRouter } from 'vue-router';
 import { z } from 'zod';
 import { HubClient } from './client/hub-client.ts';
 import { hubClientKey } from './client/use-hub.ts';
+import './report/font.css';
 import './styles.css';
 import './report/report.css';
 import { messageOf } from '../core/text/errors.ts';

@@ -1,5 +1,6 @@
 import { defineStore, getActivePinia } from 'pinia';
 import { computed, onScopeDispose, shallowRef } from 'vue';
+import type { RunRow } from '../../core/protocol/pages/run-list.ts';
 import type { RankView } from '../../core/protocol/pages/run-views.ts';
 import type { HubApi } from '../../core/protocol/pages/rpc.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
@@ -72,6 +73,12 @@ function followRun(id: string, state: RunState) {
 
   const unsubscribe = [
     client.on('runUpdates', (runId, updates) => runId === id && take(updates)),
+    client.on('runsChanged', ({ changed }) =>
+      withRow(
+        state,
+        changed.find((row) => row.id === id),
+      ),
+    ),
     client.on('returned', () => void refresh()),
   ];
   function end(): void {
@@ -81,6 +88,11 @@ function followRun(id: string, state: RunState) {
     client.hub.unwatch(id).catch(() => undefined);
   }
   return { isLoading, error, refresh, ...holders(() => void refresh(), end) };
+}
+
+/** Its row in the list of runs has its name, tags and note, which users change. */
+function withRow({ view }: RunState, row: RunRow | undefined): void {
+  if (row !== undefined && view.value !== null) view.value = { ...view.value, row };
 }
 
 /** Reads a run and replaces the state, unless a later reading has begun. @returns why it cannot be read; null where it was read */

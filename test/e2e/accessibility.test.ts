@@ -63,7 +63,7 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
 
     it('in dialogs', async () => {
       await page.keyboard.press('?');
-      await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
+      await expect(page.getByRole('dialog', { name: 'Shortcuts' })).toBeVisible();
       expect(await seriousViolations(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await page.keyboard.press('Control+k');

@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './support/expect.ts';
-import { blobs, expectPoints, expectProgress, expectStatus, Stage, startRun, visit } from './stage.ts';
+import { chooseAction, blobs, expectPoints, expectProgress, expectStatus, Stage, startRun, visit } from './stage.ts';
 import { chromium, noChromium } from './support/browser.ts';
 import { notRun } from '../environment/reasons.ts';
 
@@ -82,13 +82,13 @@ describe.skipIf(noChromium !== null)(`Control of a running run${notRun(noChromiu
   });
 
   it('accepts a new learning rate, validated as in the form, and marks it in the charts and their tables', async () => {
-    await page.getByRole('button', { name: 'Change', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Change while training' });
+    await chooseAction(page, 'Edit settings');
+    const dialog = page.getByRole('dialog', { name: 'Edit settings' });
     await dialog.getByLabel('Learning rate').fill('-1');
     await expect(dialog.getByRole('alert')).toHaveText('It must be a number above 0.');
-    await expect(dialog.getByRole('button', { name: 'Change' })).toBeDisabled();
+    await expect(dialog.getByRole('button', { name: 'Apply' })).toBeDisabled();
     await dialog.getByLabel('Learning rate').fill('0.0123');
-    await dialog.getByRole('button', { name: 'Change' }).click();
+    await dialog.getByRole('button', { name: 'Apply' }).click();
     await expect(events()).toContainText('optimizer.learningRate changed from 0.003 to 0.0123.');
     // Before everything else, because the undo is offered for ten seconds.
     await page.getByRole('button', { name: 'Undo' }).click();
@@ -126,7 +126,7 @@ describe.skipIf(noChromium !== null)(`Control of a running run${notRun(noChromiu
   });
 
   it('resumes with changed options in the form for new runs', async () => {
-    await page.getByRole('link', { name: 'Resume with changes' }).click();
+    await chooseAction(page, 'Resume with changes');
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Resume Overlapping blobs');
     await expect(page.getByLabel('Members', { exact: true })).toHaveCount(0);
     await page.getByLabel('Log every steps', { exact: true }).fill('7');

@@ -9,7 +9,7 @@ import { chromium as playwright } from '@playwright/test';
 import { afterAll, beforeAll, describe, it, onTestFinished } from 'vitest';
 import { notRun } from '../environment/reasons.ts';
 import { makeCertificate, noOpenssl } from '../unit/server/certificates.ts';
-import { blobs, expectStatus, Stage, startRun, visit } from './stage.ts';
+import { chooseAction, blobs, expectStatus, Stage, startRun, visit } from './stage.ts';
 import { chromium, noChromium } from './support/browser.ts';
 import { chromiumFlags, launchChromium } from './support/chromium.ts';
 import { expect } from './support/expect.ts';
@@ -168,7 +168,7 @@ describe.skipIf(noChromium !== null)(`A link for watching${notRun(noChromium)}`,
     await expect(watcher.getByRole('alert')).toContainText('Tutti no longer accepts this page.');
     await visit(owner, `/runs/${id}`);
     await expectStatus(owner, 'running');
-    await owner.getByRole('button', { name: 'Abort' }).click();
+    await chooseAction(owner, 'Abort');
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './support/expect.ts';
-import { blobs, expectPoints, expectProgress, expectStatus, Stage, startRun } from './stage.ts';
+import { chooseAction, blobs, expectPoints, expectProgress, expectStatus, Stage, startRun } from './stage.ts';
 import { Tunnel, tunnelBrowserFlag } from './support/tunnel.ts';
 import { startTutti } from './support/tutti-process.ts';
 import { chromium, noChromium } from './support/browser.ts';
@@ -99,7 +99,7 @@ describe.skipIf(noChromium !== null)(`Failures on the page${notRun(noChromium)}`
     await next.getByRole('button', { name: 'Resume' }).click();
     await expectStatus(next, 'running');
     await expectProgress(next, 'NLL');
-    await next.getByRole('button', { name: 'Abort' }).click();
+    await chooseAction(next, 'Abort');
     await next.getByRole('alertdialog').getByRole('button', { name: 'Abort' }).click();
     await expectStatus(next, 'interrupted');
   });

@@ -19,7 +19,7 @@ describe.skipIf(noChromium !== null)(`Keys and themes${notRun(noChromium)}`, () 
 
   it('? lists all keys, and escape closes the list', async () => {
     await page.keyboard.press('?');
-    const dialog = page.getByRole('dialog', { name: 'Keys' });
+    const dialog = page.getByRole('dialog', { name: 'Shortcuts' });
     await expect(dialog).toContainText('Go to runs');
     await page.keyboard.press('Escape');
     await expect(dialog).toHaveCount(0);

@@ -90,6 +90,12 @@ export async function startRun(page: Page, project: string, overrides: object, n
   return page.url().replace(/^.*\/runs\//, '');
 }
 
+/** Chooses one of a run's less frequent actions. */
+export async function chooseAction(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name, exact: true }).click();
+}
+
 /** The run's status in the header. */
 export async function expectStatus(page: Page, status: string): Promise<void> {
   await expect(page.locator('.run-header .status')).toHaveText(status);

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { readZip } from '../unit/export/zip-reader.ts';
 import { expect } from './support/expect.ts';
-import { expectPoints, expectProgress, expectStatus, Stage } from './stage.ts';
+import { chooseAction, expectPoints, expectProgress, expectStatus, Stage } from './stage.ts';
 import { chromium, noChromium } from './support/browser.ts';
 import { notRun } from '../environment/reasons.ts';
 
@@ -132,7 +132,7 @@ describe.skipIf(noChromium !== null)(`Training an ensemble from the browser${not
   });
 
   it('is exported as a ZIP', async () => {
-    await page.getByRole('button', { name: 'Export', exact: true }).click();
+    await chooseAction(page, 'Export');
     const dialog = page.getByRole('dialog', { name: 'Export this run' });
     await dialog.getByRole('button', { name: 'Export' }).click();
     const [download] = await Promise.all([
@@ -149,10 +149,7 @@ describe.skipIf(noChromium !== null)(`Training an ensemble from the browser${not
   });
 
   it('is saved as a report', async () => {
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Report', exact: true }).click(),
-    ]);
+    const [download] = await Promise.all([page.waitForEvent('download'), chooseAction(page, 'Report')]);
     expect(download.suggestedFilename()).toMatch(/^[\w-]+\.html$/);
     const report = await readFile(await download.path(), 'utf8');
     expect(report).toContain('<title>Report - Tutti</title>');

@@ -46,30 +46,37 @@ export function marksOf(scene: Scene): Mark[] {
  * @param fontFamily of the page, which a canvas does not inherit
  */
 export function chartOptions(shown: Readonly<Shown>, fontFamily: string): Options {
+  const font = { family: fontFamily, size: 12 };
   return {
     animation: false,
     maintainAspectRatio: false,
     events: ['mousemove', 'mouseout'],
     interaction: { mode: 'point' },
     layout: { padding: { right: markerRoom } },
-    font: { family: fontFamily, size: 12 },
-    scales: { x: axisOptions('x', shown), y: axisOptions('y', shown) },
-    plugins: { legend: legendOptions(shown), tooltip: tooltipOptions(shown) },
+    font,
+    scales: { x: axisOptions('x', shown, font), y: axisOptions('y', shown, font) },
+    plugins: { legend: legendOptions(shown, font), tooltip: { ...tooltipOptions(shown), bodyFont: font } },
   };
 }
 
 /** Sets what changes from scene to scene: the axes' kinds, limits and titles, and whether a legend is needed. */
-export function applyScene({ scales, plugins }: Options, { scene, palette }: Readonly<Shown>): void {
+export function applyScene({ scales, plugins, font }: Options, { scene, palette }: Readonly<Shown>): void {
   for (const name of ['x', 'y'] as const) {
     const { from, to, isLog, label } = scene[name];
     // The unit of y stands beside the chart's heading.
-    const title = { display: name === 'x', text: label, color: palette['text-muted'], padding: 0 };
+    const title = { display: name === 'x', text: label, color: palette['text-muted'], padding: 0, font };
     Object.assign(scales?.[name] ?? {}, { type: isLog ? 'logarithmic' : 'linear', min: from, max: to, title });
   }
   Object.assign(plugins?.legend ?? {}, { display: namedLines(scene).length > 1 });
 }
 
-function axisOptions(name: 'x' | 'y', shown: Readonly<Shown>): AxisOptions {
+/** Axes and legend do not inherit the chart's font. */
+interface Font {
+  family: string;
+  size: number;
+}
+
+function axisOptions(name: 'x' | 'y', shown: Readonly<Shown>, font: Font): AxisOptions {
   return {
     bounds: 'data',
     afterBuildTicks: (scale) => {
@@ -78,6 +85,7 @@ function axisOptions(name: 'x' | 'y', shown: Readonly<Shown>): AxisOptions {
     ticks: {
       autoSkip: false,
       maxRotation: 0,
+      font,
       color: () => shown.palette['text-muted'],
       callback: (_value, index) => shown.scene[name].ticks[index].label,
     },
@@ -91,7 +99,7 @@ function namedLines({ lines }: Scene): SceneLine[] {
   return lines.filter(({ series }) => series.role !== 'rank');
 }
 
-function legendOptions(shown: Readonly<Shown>): PluginOptions['legend'] {
+function legendOptions(shown: Readonly<Shown>, font: Font): PluginOptions['legend'] {
   const items = (): LegendItem[] =>
     namedLines(shown.scene).map(({ series, style }) => ({
       text: series.label,
@@ -103,7 +111,7 @@ function legendOptions(shown: Readonly<Shown>): PluginOptions['legend'] {
     }));
   return {
     align: 'start',
-    labels: { generateLabels: items, usePointStyle: true, pointStyleWidth: 20, boxHeight: 8, padding: 8 },
+    labels: { font, generateLabels: items, usePointStyle: true, pointStyleWidth: 20, boxHeight: 8, padding: 8 },
   };
 }
 

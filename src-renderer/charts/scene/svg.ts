@@ -16,7 +16,7 @@ export interface SvgOptions {
 
 const margin = { left: 64, right: 16, top: 72, bottom: 44 };
 const legendItem = { width: 150, height: 18 };
-const font = "system-ui, 'Segoe UI', sans-serif";
+const font = "'Inter Variable', Inter, system-ui, 'Segoe UI', sans-serif";
 
 export function sceneSvg(scene: Scene, { title, runName, width, height, palette }: SvgOptions): string {
   const area = { left: margin.left, top: margin.top, right: width - margin.right, bottom: height - margin.bottom };

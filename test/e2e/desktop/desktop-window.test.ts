@@ -138,7 +138,7 @@ describeDesktop('The window', (open, isElectron) => {
   it("performs the menu's commands", async () => {
     const { page } = stage;
     await stage.choose('Keyboard Shortcuts');
-    await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
+    await expect(page.getByRole('dialog', { name: 'Shortcuts' })).toBeVisible();
     await page.keyboard.press('Escape');
     await stage.choose('Dark');
     await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');

@@ -1,0 +1,132 @@
+import { improves, type MetricMode, modeFor } from '../../../../../core/metrics/metric-mode.ts';
+import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
+import { formatShare, formatShort, formatValue } from '../../../../../core/text/numbers.ts';
+import type { MetricColumns } from '../../../../stores/metric-columns.ts';
+import { metricTitle } from '../../format.ts';
+import { subjectOf } from '../../run-facts.ts';
+
+/** One headline number of a run. */
+export interface SummaryFigure {
+  id: string;
+  title: string;
+  value: string;
+  detail: string;
+  /** Whether the last evaluation made it better; null where neither direction is better or it did not change. */
+  isBetter: boolean | null;
+  /** The metric whose values its sparkline shows; null for none. */
+  metric: string | null;
+}
+
+/** The columns of a metric by its name; undefined without points. */
+export type ColumnsOf = (metric: string) => MetricColumns | undefined;
+
+/** The headline numbers of a run, as far as it has measured them: the monitored metric, its best, what the ensemble gains, how far patience is. */
+export function summaryFigures(view: RunView, columnsOf: ColumnsOf): SummaryFigure[] {
+  const monitor = view.ensembleMonitor;
+  const watched = monitor === null ? undefined : columnsOf(monitor);
+  if (monitor === null || watched === undefined || watched.length === 0) return [];
+  const mode = modeFor(monitor, view.record.config.earlyStopping.mode);
+  return [
+    metricFigure(monitor, `${subjectOf(monitor, view.record.config)} ${nameOf(monitor)}`, watched, mode),
+    ...(mode === null ? [] : [bestFigure(watched, mode)]),
+    ...gainFigure(columnsOf),
+    ...['acc', 'f1', 'mse', 'ece'].flatMap((name) => further(monitor, name, columnsOf)).slice(0, 2),
+    ...patienceFigure(view, columnsOf),
+  ];
+}
+
+function further(monitor: string, name: string, columnsOf: ColumnsOf): SummaryFigure[] {
+  const metric = `val/ens_${name}`;
+  const columns = columnsOf(metric);
+  if (metric === monitor || columns === undefined || columns.length === 0) return [];
+  return [metricFigure(metric, metricTitle(name), columns, modeFor(metric, 'auto'))];
+}
+
+/** The last value of a metric, and how far it moved since the evaluation before. */
+function metricFigure(metric: string, title: string, columns: MetricColumns, mode: MetricMode | null): SummaryFigure {
+  const last = columns.value[columns.length - 1];
+  const change = columns.length < 2 ? NaN : last - columns.value[columns.length - 2];
+  const hasMoved = Number.isFinite(change) && change !== 0;
+  return {
+    id: metric,
+    title,
+    value: formatFinite(last),
+    detail: hasMoved
+      ? `${change > 0 ? '+' : '−'}${formatShort(Number(Math.abs(change).toPrecision(2)))} since the last evaluation`
+      : '',
+    isBetter: hasMoved && mode !== null ? change < 0 === (mode === 'min') : null,
+    metric,
+  };
+}
+
+function bestFigure(columns: MetricColumns, mode: MetricMode): SummaryFigure {
+  const index = lastImprovement(columns, mode, 0);
+  const isKnown = index !== -1;
+  return {
+    id: 'best',
+    title: 'Best epoch',
+    value: isKnown ? String(columns.epoch[index] + 1) : '–',
+    detail: isKnown ? `${nameOf(columns.name)} ${formatValue(columns.value[index])}` : 'no finite value yet',
+    isBetter: null,
+    metric: null,
+  };
+}
+
+/** What the ensemble gains over the mean member: the Jensen gap of the NLL, or the difference of the MSE. */
+function gainFigure(columnsOf: ColumnsOf): SummaryFigure[] {
+  const metric = ['val/ambiguity', 'val/ensemble_gain'].find((name) => (columnsOf(name)?.length ?? 0) > 0);
+  const columns = metric === undefined ? undefined : columnsOf(metric);
+  if (metric === undefined || columns === undefined) return [];
+  const value = columns.value[columns.length - 1];
+  const of = metric === 'val/ambiguity' ? 'NLL' : 'error';
+  const detail = Number.isFinite(value)
+    ? `the ensemble’s ${of} is ${value < 0 ? 'above' : 'below'} the mean member’s`
+    : '';
+  return [{ id: 'gain', title: 'Diversity gain', value: formatFinite(value), detail, isBetter: null, metric }];
+}
+
+/** Evaluations since the last improvement, of those after which early stopping ends the run. */
+function patienceFigure({ record, ensembleMonitor }: RunView, columnsOf: ColumnsOf): SummaryFigure[] {
+  const { enabled, joint, monitor, mode, minDelta } = record.config.earlyStopping;
+  const metric = monitor === 'auto' ? ensembleMonitor : monitor;
+  const columns = metric === null ? undefined : columnsOf(metric);
+  const best = metric === null ? null : modeFor(metric, mode);
+  if (!enabled || !joint || columns === undefined || columns.length === 0 || best === null) return [];
+  const patience = record.changed?.patience ?? record.config.earlyStopping.patience;
+  const since = Math.min(patience, evaluationsSince(columns, lastImprovement(columns, best, minDelta)));
+  return [
+    {
+      id: 'patience',
+      title: 'Patience',
+      value: `${since} of ${patience}`,
+      detail: `evaluations without an improvement, ${formatShare(since / patience)}`,
+      isBetter: null,
+      metric: null,
+    },
+  ];
+}
+
+/** Index of the last value that improved on all before it by more than `minDelta`; -1 if none is finite. */
+function lastImprovement({ value, length }: MetricColumns, mode: MetricMode, minDelta: number): number {
+  let found = -1;
+  for (let index = 0; index < length; index++) {
+    if (improves(value[index], found === -1 ? null : value[found], mode, minDelta)) found = index;
+  }
+  return found;
+}
+
+/** The hub thins long metrics, so that steps count evaluations, not points. */
+function evaluationsSince({ step, length, isThinned, stepsPerPoint }: MetricColumns, index: number): number {
+  if (index === -1) return length;
+  if (!isThinned) return length - 1 - index;
+  return Math.round((step[length - 1] - step[index]) / stepsPerPoint);
+}
+
+/** `NLL` for `val/ens_nll`. */
+function nameOf(metric: string): string {
+  return metricTitle(metric.replace(/^val\/(ens_|product_)?/, ''));
+}
+
+function formatFinite(value: number): string {
+  return Number.isNaN(value) ? 'NaN' : formatValue(value);
+}
