@@ -73,6 +73,7 @@ export const allowedLicences: readonly string[] = [
   'ISC',
   'MIT',
   'MPL-2.0',
+  'OFL-1.1',
   '(MIT OR CC0-1.0)',
   'Python-2.0',
 ];
