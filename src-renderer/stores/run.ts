@@ -73,12 +73,7 @@ function followRun(id: string, state: RunState) {
 
   const unsubscribe = [
     client.on('runUpdates', (runId, updates) => runId === id && take(updates)),
-    client.on('runsChanged', ({ changed }) =>
-      withRow(
-        state,
-        changed.find((row) => row.id === id),
-      ),
-    ),
+    client.on('runsChanged', ({ changed }) => replaceRow(state, changed)),
     client.on('returned', () => void refresh()),
   ];
   function end(): void {
@@ -90,8 +85,9 @@ function followRun(id: string, state: RunState) {
   return { isLoading, error, refresh, ...holders(() => void refresh(), end) };
 }
 
-/** Its row in the list of runs has its name, tags and note, which users change. */
-function withRow({ view }: RunState, row: RunRow | undefined): void {
+/** A run's row in the list of runs has its name, tags and note, which users change. */
+function replaceRow({ view }: RunState, changed: readonly RunRow[]): void {
+  const row = changed.find(({ id }) => id === view.value?.row.id);
   if (row !== undefined && view.value !== null) view.value = { ...view.value, row };
 }
 
