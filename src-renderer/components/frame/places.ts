@@ -1,4 +1,4 @@
-import type { IconName } from '../icons.ts';
+import type { IconName } from '../icons/icons.ts';
 
 /** A page that the sidebar names. */
 interface Place {

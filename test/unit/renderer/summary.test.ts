@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trainingTimeMs } from '../../../core/protocol/run/training-time.ts';
+import { trainingTimeMs } from '../../../core/protocol/history/training-time.ts';
 import { columnsOf, type MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 import { endReason } from '../../../src-renderer/views/run/header/end-reason.ts';
 import { sparklinePath } from '../../../src-renderer/views/run/live/summary/sparkline.ts';

@@ -1,4 +1,4 @@
-import type { Attempt, RunRecord } from './record.ts';
+import type { Attempt, RunRecord } from '../run/record.ts';
 
 /**
  * How long a run has trained, in ms: the sum of its attempts. The time between an interruption and the resume does not count; a pause
