@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { mergeConfig, type PlainObject } from '../../core/options/index.ts';
+import { leavesOf, mergeConfig, type PlainObject, setPath } from '../../core/options/index.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { mostRepetitions, repeatedSeed, type Sweep, sweepRunId } from '../../core/protocol/run/sweep/sweep.ts';
@@ -67,7 +67,7 @@ export async function openSweep(hub: Hub, id: string, isCurrentSource = false): 
     sweep: { id: sweep.id, name: sweep.name, of: sweep.of, seed: sweep.seed },
     project: await hub.describe(project.folder),
     projectFolder: project.folder,
-    overrides: { ...shared, ...(devices === undefined ? {} : { devices }) },
+    overrides: { ...withPatterns(shared, attempts[0].overrides ?? {}), ...(devices === undefined ? {} : { devices }) },
     folder: dirname(folder) === homePaths().runs ? null : dirname(folder),
   };
 }
@@ -89,10 +89,11 @@ export async function planSweepRun(
 ): Promise<PlannedRun> {
   const seed = repeatedSeed(sweep.seed, index);
   const asked = { ...overrides, seed };
+  const own = withPlace(asked, index);
   const planned = await hub.planRun(
     {
       projectFolder,
-      overrides: [devices === undefined ? asked : { ...asked, devices }],
+      overrides: [devices === undefined ? own : { ...own, devices }],
       name: `${sweep.name}, seed ${seed}`,
       folder: sweepRunFolder({ sweep, folder }, index),
       sweep: { ...sweep, index },
@@ -100,6 +101,28 @@ export async function planSweepRun(
     project,
   );
   return { ...planned, overrides: asked };
+}
+
+/** Stands for the index of a run in texts of its configuration, such as the path of the checkpoint that it begins with. */
+const placeMark = '{index}';
+
+/** The configuration of one run of a sweep. */
+function withPlace(overrides: PlainObject, index: number): PlainObject {
+  return patternsOf(overrides).reduce(
+    (config, [path, text]) => setPath(config, path, text.replaceAll(placeMark, String(index))),
+    overrides,
+  );
+}
+
+/** A configuration in which the texts that depend on the run are patterns again. */
+function withPatterns(config: PlainObject, asked: PlainObject): PlainObject {
+  return patternsOf(asked).reduce((changed, [path, text]) => setPath(changed, path, text), config);
+}
+
+function patternsOf(overrides: PlainObject): [path: string, text: string][] {
+  return leavesOf(overrides).flatMap(([path, value]): [string, string][] =>
+    typeof value === 'string' && value.includes(placeMark) ? [[path, value]] : [],
+  );
 }
 
 /** Runs of one sweep that train different code could not be compared. */
