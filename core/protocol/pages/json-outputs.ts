@@ -12,6 +12,7 @@ import {
 } from '../run/record.ts';
 import { choiceSchema } from '../../discovery/search.ts';
 import { postprocessingSchema } from '../../postprocessing/schema.ts';
+import { estimateSchema } from '../run/sweep/sweep-scores.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { studySchema } from '../studies/study.ts';
 import { sweepSummarySchema } from './sweeps/sweep-summary.ts';
@@ -140,11 +141,18 @@ export const shownRunSchema = z.strictObject({
   ),
 });
 
-const values = 'one for each run';
+const values = 'one for each run or sweep';
 
 /** `tutti compare`. */
 export const comparisonSchema = z.strictObject({
-  runs: z.array(z.strictObject({ id: z.string(), name: z.string(), status: runStatusSchema })),
+  runs: z.array(
+    z.strictObject({
+      id: z.string().describe('of the run or sweep'),
+      name: z.string(),
+      status: runStatusSchema,
+      seeds: z.strictObject({ finished: z.int(), of: z.int() }).nullable().describe('of a sweep; null for a run'),
+    }),
+  ),
   options: z
     .array(z.strictObject({ path: z.string(), values: z.array(z.unknown()).describe(values) }))
     .describe('the options that differ'),
@@ -154,13 +162,37 @@ export const comparisonSchema = z.strictObject({
         set: z.string(),
         split: z.string(),
         metric: z.string(),
-        values: z.array(realNumber.nullable()).describe(values),
+        values: z.array(realNumber.nullable()).describe(`${values}, of which it is the mean`),
+        standardErrors: z.array(realNumber.nullable()).describe('of the means of sweeps; null for runs'),
       }),
     )
     .describe('of the ensemble, for each set of checkpoints'),
   best: z
-    .array(z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int() }).nullable())
+    .array(
+      z
+        .strictObject({
+          metric: z.string(),
+          value: realNumber,
+          epoch: z.int().nullable().describe('null for a sweep'),
+          standardError: realNumber.nullable().describe('of the mean of a sweep; null for a run'),
+        })
+        .nullable(),
+    )
     .describe('the best monitored value of each run, or null'),
+  differences: z
+    .array(
+      z.strictObject({
+        of: z.string(),
+        from: z.string(),
+        set: z.string(),
+        split: z.string(),
+        metric: z.string(),
+        mean: realNumber,
+        standardError: realNumber,
+        count: z.int().describe('seeds that both have finished'),
+      }),
+    )
+    .describe('of the ensembles of each sweep from those of the first one, paired by seed'),
 });
 
 /** `tutti calibrate`. */
@@ -169,6 +201,23 @@ export const calibratedSchema = z.strictObject({
   warnings: z.array(z.string()).describe('possible differences from the time when the run trained'),
   postprocessing: postprocessingSchema,
 });
+
+/** `tutti calibrate` with a sweep. */
+const calibratedSweepSchema = z.strictObject({
+  sweep: z.string(),
+  runs: z.array(
+    z.strictObject({ id: z.string(), seed: z.int(), path: z.string().describe('the file that was written') }),
+  ),
+  figures: z.array(
+    z.strictObject({
+      name: z.string(),
+      before: estimateSchema.nullable(),
+      after: estimateSchema,
+      leftOut: z.array(z.int()).describe('seeds whose figure is not finite'),
+    }),
+  ),
+});
+export type CalibratedSweep = z.output<typeof calibratedSweepSchema>;
 
 /** `tutti ensemble`. */
 export const ensembleOutputSchema = z.strictObject({
@@ -302,7 +351,9 @@ export const jsonOutputs = [
   { commands: ['runs'], isLines: true, schema: runRowSchema },
   { commands: ['show'], isLines: false, schema: shownRunSchema },
   { commands: ['compare'], isLines: false, schema: comparisonSchema },
+  { commands: ['show <sweep>'], isLines: false, schema: sweepSummarySchema },
   { commands: ['calibrate'], isLines: false, schema: calibratedSchema },
+  { commands: ['calibrate <sweep>'], isLines: false, schema: calibratedSweepSchema },
   { commands: ['ensemble'], isLines: false, schema: ensembleOutputSchema },
   { commands: ['discover'], isLines: true, schema: discoverLineSchema },
   { commands: ['search'], isLines: true, schema: searchLineSchema },

@@ -52,6 +52,7 @@ export function createProgram(parts: ProgramParts): Command {
     .version(packageJson.version)
     .enablePositionalOptions()
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(withRepeatRemedy(text)) })
     .addHelpText('after', epilogue);
   addTraining(program);
   addSearching(program);
@@ -64,4 +65,13 @@ export function createProgram(parts: ProgramParts): Command {
   addNotes(program);
   addMachine(program, parts);
   return program;
+}
+
+/** Says which commands repeat something, to who asked another one. */
+function withRepeatRemedy(text: string): string {
+  if (!text.includes("unknown option '--repeat'")) return text;
+  return (
+    `${text.trimEnd()}: this command draws nothing that a seed decides. Repeat the training, tutti train <project> --repeat <n>; \`tutti show\`, ` +
+    '`compare` and `calibrate` then give means with standard errors of its sweep.\n'
+  );
 }

@@ -32,7 +32,9 @@ export function addRuns(program: Command): void {
 function addShowing(program: Command): void {
   program
     .command('show')
-    .description('show the configuration, attempts, origin and forks of a run, and where a fork can begin; or a study')
+    .description(
+      'show the configuration, attempts, origin and forks of a run, and where a fork can begin; or a sweep, or a study',
+    )
     .argument(...theRun)
     .option('-j, --json', 'print a JSON object')
     .action(
@@ -42,8 +44,8 @@ function addShowing(program: Command): void {
     );
   program
     .command('compare')
-    .description('compare results and options of runs')
-    .argument('<runs...>', 'two runs or more')
+    .description('compare results and options of runs, and of sweeps by means with standard errors')
+    .argument('<runs...>', 'two runs or sweeps, or more')
     .option('-j, --json', 'print a JSON object')
     .action(
       exitWith(async (runs: string[], options: { json?: boolean }) =>
@@ -92,7 +94,9 @@ function addReport(program: Command): void {
 function addCalibrating(program: Command): void {
   program
     .command('calibrate')
-    .description('fit calibration, conformal sets and thresholds for a set of checkpoints, and measure them')
+    .description(
+      'fit calibration, conformal sets and thresholds for a set of checkpoints, and measure them; of a sweep, for each run',
+    )
     .argument(...theRun)
     .addOption(new Option('--set <name>', 'the set').choices(['ensemble-best', 'member-best', 'final']))
     .addOption(

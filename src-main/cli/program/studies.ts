@@ -57,6 +57,7 @@ function addJudging(command: Command): Command {
     .addOption(new Option('--evaluation <which>', 'the evaluation of a run that counts').choices(['best', 'last']))
     .option('--splits <splits>', 'folds of a cross-validation, or values of an option: split=0,1,2', collect, [])
     .option('--seeds <n>', 'base seeds with which each trial runs (default: 1)')
+    .addOption(new Option('--repeat <n>', 'the same as --seeds').conflicts('seeds'))
     .option('--parallel <n>', 'trials under way at a time, on all machines together (default: the devices, at most 8)')
     .option('--minimum-improvement <value>', 'by how much a trial must beat the best one (default: 0)')
     .option('--search-seed <seed>', 'seed of the sampler (default: 0)');

@@ -57,6 +57,14 @@ export function ambiguityError(text: string, candidates: RunRow[]): Error {
   );
 }
 
+/** A sweep was named where one run is needed. */
+export function sweepError(sweep: string, { id }: RunRow): Error {
+  return new Error(
+    `${sweep} is a sweep of several runs, and this needs one of them: name it by its id, such as ${id}. ` +
+      'The commands resume, show, compare and calibrate take a whole sweep.',
+  );
+}
+
 /** One line per run, with the values that distinguish runs of the same name. */
 export function describeRuns(runs: RunRow[]): string {
   return runs.map((run) => `  ${run.id}  ${run.name}  ${run.status}  ${run.createdAt}  ${run.folder}`).join('\n');

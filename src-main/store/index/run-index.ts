@@ -10,7 +10,7 @@ import { privateMode } from '../private-home.ts';
 import { homePaths, tuttiHome } from '../home.ts';
 import { FolderScan } from './folder-scan.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
-import { ambiguityError, describeRuns, selectRuns } from './indexed-run.ts';
+import { ambiguityError, describeRuns, selectRuns, sweepError } from './indexed-run.ts';
 import { findSweepId, readChanges, readOverview, readPage, readRevision } from './run-lists.ts';
 import { StudyIndex } from './study-index.ts';
 import type { IndexQuery } from './run-query.ts';
@@ -165,7 +165,10 @@ export class RunIndex {
     ];
     for (const meaning of meanings) {
       const [run, ...others] = selectRuns(this.#database, `WHERE ${meaning}`, { text, folder });
-      if (run !== undefined && others.length > 0) throw ambiguityError(text, [run, ...others]);
+      if (run !== undefined && others.length > 0) {
+        const sweep = this.findSweep(text);
+        throw sweep === null ? ambiguityError(text, [run, ...others]) : sweepError(sweep, run);
+      }
       if (run !== undefined) return run;
     }
     throw new Error(

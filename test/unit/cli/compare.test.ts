@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../../core/protocol/run/record.ts';
-import { compareRuns, describeComparison } from '../../../src-main/cli/commands/history/compare.ts';
+import { describeComparison } from '../../../src-main/cli/commands/history/compare.ts';
+import { compareRuns } from '../../../src-main/cli/commands/history/comparison.ts';
 import { changeTags } from '../../../src-main/cli/commands/notes/notes.ts';
 import { recordOf } from './records.ts';
 
@@ -23,14 +24,16 @@ describe('a comparison of runs', () => {
   it('has the options that differ, and the metrics of each set, null where a run has none', () => {
     const { runs, options, metrics, best } = compareRuns([first, second]);
     expect(runs).toEqual([
-      { id: 'a', name: 'Blobs', status: 'finished' },
-      { id: 'b', name: 'other', status: 'failed' },
+      { id: 'a', name: 'Blobs', status: 'finished', seeds: null },
+      { id: 'b', name: 'other', status: 'failed', seeds: null },
     ]);
     expect(options).toContainEqual({ path: 'seed', values: [3, 4] });
     expect(options).toContainEqual({ path: 'optimizer.kind', values: ['adam', 'sgd'] });
     expect(options.map(({ path }) => path)).not.toContain('members');
-    expect(metrics).toEqual([{ set: 'final', split: 'test', metric: 'nll', values: [0.25, null] }]);
-    expect(best).toEqual([{ metric: 'val/ens_nll', value: 0.25, epoch: 1 }, null]);
+    expect(metrics).toEqual([
+      { set: 'final', split: 'test', metric: 'nll', values: [0.25, null], standardErrors: [null, null] },
+    ]);
+    expect(best).toEqual([{ metric: 'val/ens_nll', value: 0.25, epoch: 1, standardError: null }, null]);
   });
 
   it('is a table with a column for each run', () => {
@@ -47,6 +50,44 @@ describe('a comparison of runs', () => {
 
   it('says so where all options are the same', () => {
     expect(describeComparison(compareRuns([first, first])).at(-1)).toBe('All options are the same.');
+  });
+});
+
+describe('a comparison of sweeps', () => {
+  const sweepOf = (id: string, nlls: number[]) => {
+    const sweep = { id, name: id, of: nlls.length, seed: 42 };
+    const runs = nlls.map((nll, index) =>
+      recordOf({ seed: 42 + 256 * index }, { status: 'finished', summary: summaryOf(nll), sweep: { ...sweep, index } }),
+    );
+    return { sweep, runs: [runs[0], ...runs.slice(1)] as const };
+  };
+  const comparison = compareRuns([sweepOf('a', [1, 2, 3]), sweepOf('b', [0.5, 1.5, 2.5]), first]);
+
+  it('has means with standard errors, and differences paired by seed', () => {
+    const [{ values, standardErrors }] = comparison.metrics;
+    expect(values).toEqual([2, 1.5, 0.25]);
+    // s = 1 for both, so s / √3.
+    expect(standardErrors).toEqual([expect.closeTo(0.577_35, 5), expect.closeTo(0.577_35, 5), null]);
+    // The seeds differ by 1, but the sweeps by 0.5 with every seed.
+    expect(comparison.differences).toEqual([
+      { of: 'b', from: 'a', set: 'final', split: 'test', metric: 'nll', mean: -0.5, standardError: 0, count: 3 },
+    ]);
+    expect(comparison.runs.map(({ status, seeds }) => [status, seeds])).toEqual([
+      ['finished', { finished: 3, of: 3 }],
+      ['finished', { finished: 3, of: 3 }],
+      ['finished', null],
+    ]);
+  });
+
+  it('is a table that says what the errors are', () => {
+    const lines = describeComparison(comparison).map((line) => line.replaceAll(/ +/g, ' ').trim());
+    expect(lines).toContain('seeds 3 of 3 3 of 3 1');
+    expect(lines).toContain('final on test: nll 2.000 ± 0.5774 1.500 ± 0.5774 0.2500');
+    expect(lines.slice(-3)).toEqual([
+      'b − a, paired by seed:',
+      'difference mean ± error seeds',
+      'final on test: nll -0.5000 ± 0.000 3',
+    ]);
   });
 });
 

@@ -10,7 +10,7 @@ import {
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import type { RunEvent } from '../../../core/protocol/run/record.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
-import { compareRuns } from '../../../src-main/cli/commands/history/compare.ts';
+import { compareRuns } from '../../../src-main/cli/commands/history/comparison.ts';
 import type { ShownRun } from '../../../src-main/cli/commands/history/show.ts';
 import { jsonLines } from '../../../src-main/cli/report.ts';
 import type { Check } from '../../../src-main/health/backend-checks.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type RunRecord, runStatusSchema } from '../../run/record.ts';
+import { type RunRecord, type RunStatus, runStatusSchema } from '../../run/record.ts';
 import { repeatedSeed, type Sweep, sweepSchema } from '../../run/sweep/sweep.ts';
 import { bestEstimateSchema, bestOverSeeds, sweepScores, sweepScoreSchema } from '../../run/sweep/sweep-scores.ts';
 
@@ -50,4 +50,13 @@ export function summarizeSweep(
     best: bestOverSeeds(records),
     scores: sweepScores(records),
   };
+}
+
+/** How a sweep stands as a whole. It is stopped while some of its runs have not finished, and none trains. */
+export function sweepStatus({ of }: Pick<Sweep, 'of'>, runs: readonly Pick<RunRecord, 'status'>[]): RunStatus {
+  const has = (...statuses: RunStatus[]): boolean => runs.some(({ status }) => statuses.includes(status));
+  if (has('created', 'running')) return 'running';
+  if (has('failed')) return 'failed';
+  if (has('interrupted')) return 'interrupted';
+  return runs.length < of || has('stopped') ? 'stopped' : 'finished';
 }

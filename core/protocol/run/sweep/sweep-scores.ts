@@ -3,7 +3,7 @@ import { type Estimate, estimate } from '../../../numeric/estimate.ts';
 import { realNumber } from '../../wire/numbers.ts';
 import type { EvaluatedSet, RunRecord } from '../record.ts';
 
-const estimateSchema = z.strictObject({
+export const estimateSchema = z.strictObject({
   mean: realNumber,
   standardError: realNumber.describe('s / √n of the mean; NaN for fewer than two values'),
   count: z.int().describe('runs whose values were averaged'),

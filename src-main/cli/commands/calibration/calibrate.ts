@@ -10,6 +10,10 @@ import { formatMetric } from '../../../../core/text/numbers.ts';
 import { type Calibrated, calibrateRun } from '../../../calibration/calibrate-run.ts';
 import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
+import { findSubject } from '../../../sweeps/find-sweep.ts';
+import { readRunRecord } from '../../../store/runs/run-folder.ts';
+import type { RunRow } from '../../../../core/protocol/pages/run-list.ts';
+import { type CalibratedRun, describeCalibratedSweep, summarizeCalibrated } from './calibrate-sweep.ts';
 import { type Look, lookOf, plainLook } from '../../output/look.ts';
 import { renderTable } from '../../output/table.ts';
 
@@ -29,10 +33,12 @@ export interface CalibrateArguments {
   json?: boolean;
 }
 
-/** `tutti calibrate <run>`. @returns the exit code */
+/** `tutti calibrate <run>`, or `tutti calibrate <sweep>`. @returns the exit code */
 export function calibrate(name: string, options: CalibrateArguments): Promise<number> {
   return withHub(async (hub) => {
-    const { folder } = await orUsageError(hub.find(name));
+    const subject = await orUsageError(findSubject(hub, name));
+    if (subject.kind === 'sweep') return calibrateRuns(subject.sweep.id, subject.rows, options);
+    const { folder } = subject.row;
     const record = await hub.record(folder);
     const calibrated = await calibrateRun(folder, record, requestOf(options, record));
     for (const message of calibrated.warnings) console.error(`warning: ${message}`);
@@ -40,6 +46,25 @@ export function calibrate(name: string, options: CalibrateArguments): Promise<nu
     process.stdout.write(`${lines.join('\n')}\n`);
     return exitCodes.finished;
   });
+}
+
+/** Calibrates the finished runs of a sweep, one after the other. @returns the exit code */
+async function calibrateRuns(sweep: string, rows: readonly RunRow[], options: CalibrateArguments): Promise<number> {
+  const finished = rows.filter(({ status }) => status === 'finished');
+  if (finished.length === 0) throw new UsageError(`No run of the sweep ${sweep} has finished: tutti resume ${sweep}.`);
+  for (const { id, status } of rows.filter((row) => row.status !== 'finished'))
+    console.error(`warning: ${id} is ${status}: left out.`);
+  const runs: CalibratedRun[] = [];
+  for (const { folder } of finished) {
+    const record = await readRunRecord(folder);
+    const { warnings, path, postprocessing } = await calibrateRun(folder, record, requestOf(options, record));
+    for (const message of warnings) console.error(`warning: ${record.id}: ${message}`);
+    runs.push({ record, path, measured: postprocessing.measured });
+  }
+  const summary = summarizeCalibrated(sweep, runs);
+  const lines = options.json ? [toJson(summary)] : describeCalibratedSweep(summary, lookOf(process.stdout));
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return exitCodes.finished;
 }
 
 /** @throws UsageError that names the wrong option */

@@ -6,14 +6,17 @@ import { leavesOf } from '../../../../core/options/index.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import { readEvents } from '../../../store/runs/run-folder.ts';
-import type { RunRow } from '../../../../core/protocol/pages/run-list.ts';
+import { findSubject, type Subject } from '../../../sweeps/find-sweep.ts';
+import { readSweep } from '../../../sweeps/summarize.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { findStudy } from '../../../studies/folder/study-folder.ts';
 import { studies } from '../studies/studies.ts';
 import { exitCodes, toUsageError } from '../../errors.ts';
 import { countEpoch } from '../../format.ts';
 import { withHub } from '../../open-hub.ts';
+import { lookOf } from '../../output/look.ts';
 import { renderTable } from '../../output/table.ts';
+import { describeSweepRuns } from '../sweeps/show-sweep.ts';
 
 /** A run with its history. */
 export interface ShownRun {
@@ -25,12 +28,13 @@ export interface ShownRun {
   forkPoints: ForkPoint[];
 }
 
-/** `tutti show <run>`. @returns the exit code */
+/** `tutti show` of a run, a sweep or a study. @returns the exit code */
 export function show(run: string, { json = false }: { json?: boolean }): Promise<number> {
   return withHub(async (hub) => {
     const found = await findRun(hub, run);
     if (found === null) return studies(run, { json });
-    const { folder, name } = found;
+    if (found.kind === 'sweep') return showSweep(hub, found.sweep.id, json);
+    const { folder, name } = found.row;
     const record = await hub.record(folder);
     const events = await readEvents(folder, ({ message }) => console.error(message));
     const forks = hub.runs({ origin: record.id }).map(({ id, name, status, folder }) => ({ id, name, status, folder }));
@@ -41,10 +45,17 @@ export function show(run: string, { json = false }: { json?: boolean }): Promise
   });
 }
 
-/** A run; null for what only a study is named by. @throws UsageError if neither has the name */
-async function findRun(hub: Hub, name: string): Promise<RunRow | null> {
+async function showSweep(hub: Hub, id: string, json: boolean): Promise<number> {
+  const summary = await readSweep(hub, id);
+  const lines = json ? [toJson(summary)] : describeSweepRuns(summary, lookOf(process.stdout));
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return exitCodes.finished;
+}
+
+/** A run or a sweep; null for what only a study is named by. @throws UsageError if neither has the name */
+async function findRun(hub: Hub, name: string): Promise<Subject | null> {
   try {
-    return await hub.find(name);
+    return await findSubject(hub, name);
   } catch (error) {
     const isStudy = await findStudy(name).then(
       () => true,

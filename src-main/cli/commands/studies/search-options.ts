@@ -23,6 +23,7 @@ export interface SearchOptions {
   evaluation?: string;
   splits: string[];
   seeds?: string;
+  repeat?: string;
   parallel?: string;
   minimumImprovement?: string;
   searchSeed?: string;
@@ -59,6 +60,7 @@ export function requestOf(projectFolder: string, project: ProjectDescription, op
     ...(options.sampler !== undefined && { sampler: samplerOf(options.sampler) }),
     ...(options.pruner !== undefined && { pruner: prunerOf(options.pruner) }),
     ...(options.seeds !== undefined && { seeds: wholeNumber('--seeds', options.seeds, 1) }),
+    ...(options.repeat !== undefined && { seeds: wholeNumber('--repeat', options.repeat, 1) }),
     ...(options.parallel !== undefined && { parallel: wholeNumber('--parallel', options.parallel, 1) }),
     ...(options.searchSeed !== undefined && { seed: wholeNumber('--search-seed', options.searchSeed, 0) }),
     ...(options.minimumImprovement !== undefined && { minimumImprovement: Number(options.minimumImprovement) }),
