@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { distanceKinds } from './batches/distances.ts';
 
 /** How a search chooses what to label next. */
 
@@ -22,6 +23,8 @@ export const acquisitionSchema = z.strictObject({
   xi: z.number().default(0),
   /** The batches `centres` and `clusters` choose among this many times their size of the best candidates. */
   shortlist: z.int().min(1).default(10),
+  /** How far candidates lie apart for these batches: by their coordinates, or by the Tanimoto coefficient, which suits fingerprints. */
+  distance: z.enum(distanceKinds).default('euclidean'),
 });
 export type Acquisition = z.output<typeof acquisitionSchema>;
 export type AcquisitionKind = Acquisition['kind'];

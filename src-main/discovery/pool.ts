@@ -6,7 +6,7 @@ import { type Pool, poolSchema, type PoolReply, type PoolTask } from '../../core
 import { askProcess } from '../processes/ask-process.ts';
 import { readPoolEntry } from '../processes/node-process.ts';
 import { dataFolders } from '../store/home.ts';
-import { readTensors } from '../store/runs/safetensors-reader.ts';
+import { readTensors, type StoredTensor } from '../store/runs/safetensors-reader.ts';
 import { grantFor } from '../trust/grant.ts';
 import { requireTrust } from '../trust/project-trust.ts';
 import { searchPaths } from './search-folder.ts';
@@ -31,17 +31,27 @@ export async function openPool(folder: string, search: Search): Promise<OpenedPo
   const pool = poolSchema.parse(JSON.parse(await readFile(paths.pool, 'utf8')));
   const { tensors } = await readTensors(folder, 'pool.safetensors');
   const targets = tensors.get('targets')?.data;
-  const features = tensors.get('features');
-  if (targets?.length !== pool.samples || (withFeatures && features === undefined)) {
+  const features = withFeatures ? featuresOf(tensors, pool, search) : null;
+  if (targets?.length !== pool.samples || (withFeatures && features === null)) {
     throw new Error(
       `${paths.targets} does not fit pool.json beside it. Restore both from a copy, or begin another search.`,
     );
   }
-  return {
-    pool,
-    targets,
-    features: withFeatures && features ? { width: features.shape[1], values: features.data as Float32Array } : null,
-  };
+  return { pool, targets, features };
+}
+
+function featuresOf(
+  tensors: ReadonlyMap<string, StoredTensor>,
+  { featureShape }: Pool,
+  { acquisition: { distance } }: Search,
+): PoolFeatures | null {
+  const width = featureShape.reduce((size, dimension) => size * dimension, 1);
+  const bits = tensors.get('bits')?.data;
+  if (bits !== undefined) {
+    return { width, values: new Uint8Array(bits.buffer, bits.byteOffset, bits.byteLength), isPacked: true, distance };
+  }
+  const values = tensors.get('features')?.data;
+  return values === undefined ? null : { width, values: values as Float32Array, distance };
 }
 
 async function readProjectPool(folder: string, { project, config }: Search, withFeatures: boolean): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { packBits } from '../../core/discovery/batches/distances.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { type Pool, type PoolReply, type PoolTask, poolTaskSchema } from '../../core/protocol/run/pool-task.ts';
 import { encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
@@ -56,6 +57,15 @@ async function tensorsOf(pool: Dataset, withFeatures: boolean): Promise<NamedTen
       ? { name: 'targets', dtype: 'I32', shape, data: new Int32Array(pool.targets) }
       : { name: 'targets', dtype: 'F32', shape, data: new Float32Array(pool.targets) };
   if (!withFeatures) return [targets];
+  const { features: stored, normalization, source } = pool;
+  const packed =
+    source === undefined && normalization === undefined && stored instanceof Uint8Array
+      ? packBits(stored, stored.length / pool.length)
+      : null;
+  if (packed !== null) {
+    const words = new Int32Array(packed.buffer);
+    return [targets, { name: 'bits', dtype: 'I32', shape: [pool.length, words.length / pool.length], data: words }];
+  }
   const dataset = pool.source === undefined ? pool : await loadDataset(pool);
   const { features } = gatherBatch(
     dataset,

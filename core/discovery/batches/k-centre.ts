@@ -2,7 +2,7 @@ import { type PoolFeatures, rowOf, squaredDistance } from './distances.ts';
 
 /**
  * Chooses `count` of the shortlisted candidates that lie far apart: the first one is the first of the shortlist, each next one is the farthest from all
- * chosen ones (Euclidean; equal distances fall to the earlier place in the shortlist).
+ * chosen ones (equal distances fall to the earlier place in the shortlist).
  * Source: Gonzalez, "Clustering to minimize the maximum intercluster distance", 1985; for batches Sener and Savarese, "Active learning for convolutional
  * neural networks: a core-set approach", ICLR 2018, algorithm 1.
  * @param shortlist indices of the pool, best first

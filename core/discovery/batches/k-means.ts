@@ -5,7 +5,8 @@ const mostIterations = 50;
 
 /**
  * Chooses one candidate of each of `count` clusters of the shortlist: its best one. Clusters are those of k-means with centres drawn by k-means++. A
- * cluster that is empty, because candidates are equal, gives its place to the best candidate that is not chosen.
+ * cluster that is empty, because candidates are equal, gives its place to the best candidate that is not chosen. With Tanimoto distances a centre is the mean of
+ * its points too, compared by the coefficient for numbers.
  * Sources: Lloyd, "Least squares quantization in PCM", 1982; Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", 2007.
  * @param shortlist indices of the pool, best first
  */

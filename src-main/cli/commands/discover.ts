@@ -18,6 +18,7 @@ export interface DiscoverOptions {
   kappa: number;
   xi: number;
   shortlist: number;
+  distance: string;
   beside?: string;
   start: number;
   stratified?: boolean;
@@ -117,8 +118,15 @@ function choicesOf(project: ProjectDescription, options: DiscoverOptions): Searc
   };
 }
 
-function acquisitionOf({ acquisition: kind, batch, kappa, xi, shortlist }: DiscoverOptions): Search['acquisition'] {
-  const parsed = acquisitionSchema.safeParse({ kind, batch, kappa, xi, shortlist });
+function acquisitionOf({
+  acquisition: kind,
+  batch,
+  kappa,
+  xi,
+  shortlist,
+  distance,
+}: DiscoverOptions): Search['acquisition'] {
+  const parsed = acquisitionSchema.safeParse({ kind, batch, kappa, xi, shortlist, distance });
   if (!parsed.success) throw toUsageError(new Error(z.prettifyError(parsed.error)));
   return parsed.data;
 }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { distanceKinds } from '../../../core/discovery/batches/distances.ts';
 import { acquisitionKinds, batchKinds } from '../../../core/discovery/settings.ts';
 import type { DiscoverOptions } from '../commands/discover.ts';
 import { collect, exitWith } from './common.ts';
@@ -41,6 +42,11 @@ function addChoosing(command: Command): void {
       'the batches centres and clusters choose among this many times their size of the best candidates',
       wholeNumber(1),
       10,
+    )
+    .addOption(
+      new Option('--distance <kind>', 'how far apart candidates lie for these batches; tanimoto suits fingerprints')
+        .choices(distanceKinds)
+        .default('euclidean'),
     )
     .option('--beside <kinds>', 'acquisitions to compare with, or none (default: random,greedy; for a person: none)')
     .option('--hit-class <number>', 'the class to look for (default of a binary task: 1)', wholeNumber(0))
