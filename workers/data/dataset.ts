@@ -1,4 +1,5 @@
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
+import type { Tokenizer } from '../../core/tokens/tokenizer.ts';
 import { checkExtras, describeExtras, type Extras, gatherExtras, sliceExtras } from './fields.ts';
 import type { SampleSource } from './streams/source.ts';
 import type { SampleStream } from './streams/stream.ts';
@@ -39,6 +40,8 @@ export interface Dataset extends Extras {
   readonly classCount?: number;
   /** What batches apply to the features. */
   readonly normalization?: Normalization;
+  /** What made ids of tokens out of texts, where the features are these: pages show the texts. */
+  readonly tokenizer?: Tokenizer;
   /** Where ranks validate on what they hold out: the ranks that held out each sample, as many for each; shape `[N, P]`. Set by Tutti. */
   readonly heldOutBy?: Int32Array;
 }

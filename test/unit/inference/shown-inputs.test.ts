@@ -4,7 +4,8 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import type { InputPart } from '../../../core/ensemble/sample-inputs.ts';
 import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
-import { createDataset, type Dataset } from '../../../workers/data/dataset.ts';
+import { createDataset, type Dataset, subset } from '../../../workers/data/dataset.ts';
+import { fitTokenizer, textDataset } from '../../../workers/data/index.ts';
 import { createSourceDataset } from '../../../workers/data/streams/sample-source.ts';
 import { readTable } from '../../../workers/data/tables/read-table.ts';
 import { tableSplits } from '../../../workers/data/tables/table-splits.ts';
@@ -72,6 +73,19 @@ describe('what a sample shows of its input', () => {
       [row(4.25, 'Q', 'false', '1970-01-01'), texts('in the hold')],
       [row(1_234_570, 'a value that training lacks', 'true', '2020-02-29 13:45'), texts('<unk> deck')],
     ]);
+  });
+
+  it('the words of a textDataset, without padding; numbers where a project has made others of the ids', async () => {
+    const tokenizer = fitTokenizer(['on deck', 'below deck'], { kind: 'word', size: 10 });
+    const texts = ['On deck', 'below the deck'];
+    const options = { name: 'texts', targets: Int32Array.of(0, 1), tokenizer, length: 4 };
+    for (const padding of ['start', 'end'] as const) {
+      const dataset = textDataset({ ...options, texts, padding });
+      expect(await onlyPart(dataset, 1)).toEqual({ kind: 'text', name: null, text: 'below <unk> deck' });
+      expect(await onlyPart(subset(dataset, Int32Array.of(1, 0)), 1)).toMatchObject({ text: 'on deck' });
+      const shifted = createDataset({ ...dataset, features: Float32Array.from(dataset.features, (id) => id + 0.5) });
+      expect(await onlyPart(shifted)).toMatchObject({ kind: 'row' });
+    }
   });
 
   it('an image of bytes as it is, also one that was flattened', async () => {

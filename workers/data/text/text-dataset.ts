@@ -28,5 +28,5 @@ export function textDataset({ texts, tokenizer, length, padding = 'end', ...othe
     const ids = tokenizer.encode(text).slice(0, length);
     features.set(ids, i * length + (padding === 'start' ? length - ids.length : 0));
   }
-  return createDataset({ ...others, features, featureShape: [length] });
+  return createDataset({ ...others, tokenizer, features, featureShape: [length] });
 }

@@ -14,7 +14,7 @@ const longestRow = 64;
 const mostLines = 8;
 
 /**
- * The input of a sample as a person reads it: a table's row and texts from what the run fitted, images, series, and else numbers.
+ * The input of a sample as a person reads it: a table's row and texts from what the run fitted, texts from the data set's own tokenizer, images, series, and else numbers.
  * @param dataset in memory, with raw values: batches apply the normalization
  */
 export async function inputParts(
@@ -22,15 +22,22 @@ export async function inputParts(
   preprocessing: Preprocessing | null,
   sample: number,
 ): Promise<InputPart[]> {
-  const { features, featureShape, extraInputs = {}, length } = dataset;
+  const { features, featureShape, tokenizer, extraInputs = {}, length } = dataset;
   const main = features.subarray((sample * features.length) / length, ((sample + 1) * features.length) / length);
-  const parts = [await mainPart(main, featureShape, preprocessing)];
+  const own = tokenizer === undefined ? null : ownText(tokenizer, main);
+  const parts = [own ?? (await mainPart(main, featureShape, preprocessing))];
   for (const [name, field] of Object.entries(extraInputs)) {
     const size = field.values.length / length;
     const values = field.values.subarray(sample * size, (sample + 1) * size);
     parts.push(textPart(name, values, preprocessing) ?? (await valuesPart(name, { shape: field.shape, values })));
   }
   return parts;
+}
+
+/** The text of ids of tokens; null where a project has made other values of them. */
+function ownText(tokenizer: Tokenizer, ids: Float32Array | Uint8Array): InputPart | null {
+  const areIds = ids.every((id) => Number.isInteger(id) && id >= 0 && id < tokenizer.size);
+  return areIds ? { kind: 'text', name: null, text: tokenizer.decode(ids) } : null;
 }
 
 async function mainPart(
