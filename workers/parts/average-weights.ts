@@ -2,7 +2,7 @@ import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
 import { describeDifference } from '../tensorflow/topology.ts';
 
 /**
- * The mean of weights by name, of all that a model stores: batch normalization's running statistics too.
+ * The mean of weights by name. Batch normalization's running statistics are averaged too, and computed again for members (`meanDraft`).
  *
  * Source: Wortsman et al., "Model soups: averaging weights of multiple fine-tuned models improves accuracy without increasing inference
  * time", ICML 2022.

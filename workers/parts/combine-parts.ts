@@ -6,7 +6,7 @@ import type { Task } from '../member/tasks.ts';
 import { Candidates } from './candidates.ts';
 import { type Choice, chooseMembers, chooseWithoutSamples } from './choose-members.ts';
 import { type Criterion, criterionOf } from './criterion.ts';
-import { draftMembers, type MemberDraft } from './draft-members.ts';
+import { draftMembers, meanDraft, type MemberDraft } from './draft-members.ts';
 import { evaluateMembers, type Member, writeMembers } from './write-members.ts';
 
 interface Held {
@@ -29,7 +29,7 @@ export async function combineParts(request: CombineTask): Promise<Combined> {
   const validation = requireValidation(data);
   await candidates.requireSameTargets(validation);
   const held = await readHeld(candidates, task, validation, project.quantiles ?? usualQuantiles);
-  const choice = await choose(request, candidates, held);
+  const choice = await choose(request, candidates, held, data.train);
   const members = await membersOf(await draftMembers(request, candidates, choice, data.train), candidates, held);
   await writeMembers(request, members, data);
   const evaluation = await evaluateMembers(request, candidates, { members, task, data });
@@ -73,7 +73,7 @@ async function readHeld(
   return { task, validation, predictions, criterion, rows: predictions.map(criterion.rowOf) };
 }
 
-async function choose(request: CombineTask, candidates: Candidates, held: Held): Promise<Choice> {
+async function choose(request: CombineTask, candidates: Candidates, held: Held, train: Dataset): Promise<Choice> {
   const innerMembers = request.method === 'unroll' ? await candidates.innerMembers() : [];
   const asked = { ...request, count: candidates.count, trajectories: candidates.trajectories, innerMembers };
   const fixed = chooseWithoutSamples(asked);
@@ -83,7 +83,7 @@ async function choose(request: CombineTask, candidates: Candidates, held: Held):
     criterion,
     rows,
     ofMean: async (chosen) =>
-      criterion.rowOf(await candidates.predict(await candidates.meanOf(chosen), validation, task)),
+      criterion.rowOf(await candidates.predict(await meanDraft(candidates, chosen, train), validation, task)),
   });
 }
 

@@ -33,11 +33,40 @@ export async function draftMembers(
   const drafts: MemberDraft[] = [];
   for (const parts of members) {
     const key = parts.join();
-    const draft = known.get(key) ?? { ...(await candidates.meanOf(parts)), isCopy: parts.length === 1 };
+    const draft = known.get(key) ?? { ...(await meanDraft(candidates, parts, train)), isCopy: parts.length === 1 };
     known.set(key, draft);
     drafts.push(draft);
   }
   return drafts;
+}
+
+/**
+ * The mean of candidates' weights, with running statistics of batch normalization that belong to it: those of other weights describe activations that the mean
+ * does not have. Statistics in which the candidates do not differ were frozen, and stay.
+ *
+ * @param train is passed once where the model has such statistics
+ */
+export async function meanDraft(candidates: Candidates, parts: readonly number[], train: Dataset): Promise<Draft> {
+  const mean = await candidates.meanOf(parts);
+  if (parts.length === 1 || !mean.tensors.some(({ name }) => isRunningStatistic(name))) return mean;
+  const changed = await changedStatistics(candidates, mean);
+  const { seed, batchSize } = candidates.configOf(parts[0]);
+  const source = { dataset: train, batchSize, generator: new Generator(seed, `soup-statistics/${parts.join()}`) };
+  return { ...mean, tensors: await withStatistics(candidates, mean, changed, source) };
+}
+
+/** Names of the statistics in which candidates differ. */
+async function changedStatistics(candidates: Candidates, { parts, topology }: Draft): Promise<ReadonlySet<string>> {
+  const changed = new Set<string>();
+  const [first, ...others] = parts;
+  const own = new Map((await candidates.weightsLike(topology, first, first)).map(({ name, data }) => [name, data]));
+  for (const other of others) {
+    for (const { name, data } of await candidates.weightsLike(topology, other, first)) {
+      const before = own.get(name);
+      if (isRunningStatistic(name) && data.some((value, i) => value !== before?.[i])) changed.add(name);
+    }
+  }
+  return changed;
 }
 
 /** Each member has its own stream of random numbers, so that it is the same however many there are. */
@@ -86,20 +115,29 @@ async function drawSwag(
     const noise = noiseOf(new Generator(seed, `swag/${draw}`), moments.columns);
     const drawn = { parts, topology, tensors: sampleWeights(moments, noise, (name) => !isRunningStatistic(name)) };
     const source = { dataset: train, batchSize, generator: new Generator(seed, `swag-statistics/${draw}`) };
-    drafts.push({ ...drawn, tensors: await withStatistics(candidates, drawn, moments, source), isCopy: false });
+    drafts.push({
+      ...drawn,
+      tensors: await withStatistics(candidates, drawn, changedIn(moments), source),
+      isCopy: false,
+    });
   }
   return drafts;
 }
 
-/** Drawn weights with the running statistics that belong to them. Statistics that never changed were frozen, and stay. */
+/** Names of the statistics that changed over a trajectory: others were frozen. */
+function changedIn({ tensors }: TrajectoryMoments): ReadonlySet<string> {
+  const names = [...tensors].flatMap(([name, { variance }]) => (variance.some((value) => value > 0) ? name : []));
+  return new Set(names.filter(isRunningStatistic));
+}
+
+/** New weights with the running statistics that belong to them. @param changed names of the statistics that are computed; the others stay */
 async function withStatistics(
   candidates: Candidates,
   drawn: Draft,
-  { tensors }: TrajectoryMoments,
+  changed: ReadonlySet<string>,
   source: Omit<StatisticsSource, 'isComputed'>,
 ): Promise<NamedTensor[]> {
-  const isComputed = (name: string): boolean =>
-    isRunningStatistic(name) && (tensors.get(name)?.variance.some((value) => value > 0) ?? false);
+  const isComputed = (name: string): boolean => changed.has(name);
   // The first batch takes the place of zeros without rounding.
   for (const { name, data } of drawn.tensors) if (isComputed(name)) (data as Float32Array).fill(0);
   const model = await candidates.modelOf(drawn);

@@ -55,14 +55,20 @@ function isDescribed(value: object): value is Described {
 const isDropout = ({ class_name: name }: Described): boolean => Object.hasOwn(sampledKinds, name);
 const isActive = (rate: unknown): boolean => typeof rate === 'number' && rate > 0 && rate < 1;
 
-/** Recurrent layers draw masks for each of their gates, and alpha dropout adds values. */
+/**
+ * Recurrent layers draw masks for their gates inside of a step, where no layer can take their place: the recurrent ops of ONNX and PyTorch take none. Alpha
+ * dropout adds values.
+ */
 function refuseHiddenMasks({ class_name: kind, config }: Described, subject: string): void {
   const option = ['dropout', 'recurrent_dropout'].find((name) => isActive(config[name]));
   const isAlpha = kind === 'AlphaDropout' && isActive(config.rate);
   if (option === undefined && !isAlpha) return;
+  const reason = isAlpha
+    ? 'alpha dropout also adds values'
+    : 'a recurrent layer draws its masks for its gates inside of each step, and the recurrent layers of ONNX and PyTorch, which a member must be written to, take no masks';
   throw new Error(
     `--method mc-dropout draws the masks of ${Object.keys(sampledKinds).join(', ')} alone, but the model of ${subject} has the layer ` +
-      `"${String(config.name)}" (${kind})${option === undefined ? '' : ` with ${option} ${String(config[option])}`}. ` +
+      `"${String(config.name)}" (${kind})${option === undefined ? '' : ` with ${option} ${String(config[option])}`}: ${reason}. ` +
       'Train the model with a dropout layer in its place, or use --method swag or snapshots.',
   );
 }

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { type CombineTask, combineTaskSchema } from '../../../core/protocol/run/checkpoint-tasks.ts';
+import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { readCheckpoint, saveCheckpoint } from '../../../workers/checkpoints/checkpoint-store.ts';
@@ -101,11 +102,38 @@ function probabilities(models: LayersModel[], prepared: Float32Array): number[] 
   return each[0].map((_, i) => each.reduce((sum, own) => sum + own[i] / models.length, 0));
 }
 
+/** Normalizes its inputs, by running statistics that are all `scale`. */
+function normalized(scale: number): LayersModel {
+  const model = tf.sequential({
+    layers: [
+      tf.layers.batchNormalization({ inputShape: [2] }),
+      tf.layers.dense({ units: 3, kernelInitializer: tf.initializers.randomNormal({ seed: 1 }) }),
+    ],
+  });
+  const [norm] = model.layers;
+  norm.setWeights([tf.ones([2]), tf.zeros([2]), tf.tensor1d([scale, scale]), tf.tensor1d([scale, scale])]);
+  return model;
+}
+
+/** The running mean among the weights of {@link normalized}. */
+function movingMean(tensors: readonly NamedTensor[]): number[] {
+  return Array.from(tensors.find(({ name }) => name.endsWith('moving_mean'))?.data ?? [], Number);
+}
+
+/** Mean of the training split's inputs, as the model takes them. */
+async function trainingMeans(folder: string): Promise<number[]> {
+  const { data } = await new RunModels(sourceOf(folder)).project();
+  const { features, length, normalization } = data.train;
+  const sums = [0, 0];
+  features.forEach((value, i) => (sums[i % 2] += value / length));
+  return sums.map((mean, c) => (mean - (normalization?.mean[c] ?? 0)) / (normalization?.std[c] ?? 1));
+}
+
 const points = Float32Array.of(0.5, 1, -2, 0.25, 3, -1);
 
-function expectClose(found: ArrayLike<number>, expected: ArrayLike<number>): void {
+function expectClose(found: ArrayLike<number>, expected: ArrayLike<number>, digits = 6): void {
   expect(found).toHaveLength(expected.length);
-  Array.from(expected).forEach((value, i) => expect(found[i]).toBeCloseTo(value, 6));
+  Array.from(expected).forEach((value, i) => expect(found[i]).toBeCloseTo(value, digits));
 }
 
 describe('an ensemble from parts', () => {
@@ -126,6 +154,21 @@ describe('an ensemble from parts', () => {
     expect((await combineParts(task)).members).toEqual([[0, 1]]);
     const mean = classifier([-1, 1, 0, 2, -0.5, 0], [2.5, 0, -2.5]);
     expectClose(await meanOf(task, 1, points), probabilities([mean], points));
+  });
+
+  it('of averaged weights has the running statistics of these weights, not the mean of others', async () => {
+    const folder = await run([normalized(1), normalized(2)]);
+    const task = await request(folder, 2, { method: 'soup' });
+    expect((await combineParts(task)).members).toEqual([[0, 1]]);
+    const { tensors } = await readCheckpoint(task.into, 0, 'ensemble-best');
+    expectClose(movingMean(tensors), await trainingMeans(folder), 4);
+  });
+
+  it('of averaged weights keeps statistics that were frozen', async () => {
+    const task = await request(await run([normalized(2), normalized(2)]), 2, { method: 'soup' });
+    await combineParts(task);
+    const { tensors } = await readCheckpoint(task.into, 0, 'ensemble-best');
+    expect(tensors.find(({ name }) => name.endsWith('moving_variance'))?.data).toEqual(Float32Array.of(2, 2));
   });
 
   it('chosen greedily is no worse than the best alone, also from predictions that a run kept', async () => {
@@ -174,17 +217,6 @@ describe('an ensemble from parts', () => {
   });
 
   it('drawn with SWAG has the running statistics of the training split', async () => {
-    const normalized = (scale: number) => {
-      const model = tf.sequential({
-        layers: [
-          tf.layers.batchNormalization({ inputShape: [2] }),
-          tf.layers.dense({ units: 3, kernelInitializer: tf.initializers.randomNormal({ seed: 1 }) }),
-        ],
-      });
-      const [norm] = model.layers;
-      norm.setWeights([tf.ones([2]), tf.zeros([2]), tf.tensor1d([scale, scale]), tf.tensor1d([scale, scale])]);
-      return model;
-    };
     const folder = await run([normalized(1), normalized(2)]);
     const { record } = await readCheckpoint(folder, 0, 'ensemble-best');
     await saveCheckpoint(folder, { ...record, name: 'epoch-1', tensors: await readWeights(normalized(2)) });
@@ -192,15 +224,8 @@ describe('an ensemble from parts', () => {
     const task = await request(folder, 1, { method: 'swag', candidates, samples: 1 });
     await combineParts(task);
     const { tensors } = await readCheckpoint(task.into, 0, 'ensemble-best');
-    const found = tensors.find(({ name }) => name.endsWith('moving_mean'))?.data;
-    const { data } = await new RunModels(sourceOf(folder)).project();
-    const { features, length, normalization } = data.train;
-    // The mean of the inputs, as the model takes them.
-    const sums = [0, 0];
-    features.forEach((value, i) => (sums[i % 2] += value / length));
-    const means = sums.map((mean, c) => (mean - (normalization?.mean[c] ?? 0)) / (normalization?.std[c] ?? 1));
-    expect(found).toHaveLength(2);
-    means.forEach((mean, c) => expect(found?.[c]).toBeCloseTo(mean, 4));
+    const found = movingMean(tensors);
+    expectClose(found, await trainingMeans(folder), 4);
   });
 
   it('drawn with MC dropout predicts the mean of networks with their masks', async () => {
