@@ -6,12 +6,12 @@ import { isLoopback, loopbackAddress, ownHost } from '../server/address.ts';
 import { Batcher, type BatchLimits } from './batcher.ts';
 import { createInferenceApp } from './inference-app.ts';
 import { startModelProcess } from './model-process.ts';
-import { ServedModel } from './served-model.ts';
+import { type InputsLimit, ServedModel } from './served-model.ts';
 
 /** Kubernetes kills what has not ended 30 s after its SIGTERM. */
 const stopLimitMs = 20_000;
 
-export interface ServeOptions extends BatchLimits {
+export interface ServeOptions extends BatchLimits, InputsLimit {
   /** A run's folder, or one with an exported ensemble. */
   folder: string;
   /** The checkpoints' name; by default the usual ones. */
@@ -51,7 +51,7 @@ export interface RunningInference {
 export async function serveEnsemble(options: ServeOptions): Promise<RunningInference> {
   const { folder, set, host, port, maxBodyBytes, maxSamples, onNotice } = options;
   const source = await ensembleSource(folder, set);
-  const model = new ServedModel(() => startModelProcess(source), source.task, onNotice);
+  const model = new ServedModel(() => startModelProcess(source), source.task, onNotice, options);
   try {
     const ensemble = await model.opened;
     for (const warning of ensemble.warnings) onNotice(`warning: ${warning}`);

@@ -1,29 +1,45 @@
 import type { Tensor } from '../../core/ensemble/tensors.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { ServedEnsemble, ServeReply, ServeRequest } from '../../core/ensemble/serving.ts';
+import { TimeLimit } from '../../core/node/time-limit.ts';
 import type { ModelLink } from './model-process.ts';
 import { RequestError } from './request-error.ts';
 
 /** A process that dies once is started again; one that dies again would probably do so for ever. */
 const maximumRestarts = 1;
 
+/** What the model needs to know of requests that run the project's code. */
+export interface InputsLimit {
+  /** How long the project's `inputs` and the prediction after it may take, in milliseconds. */
+  inputsTimeoutMs: number;
+}
+
 /** The ensemble in its process. Predictions are asked for one after the other. */
 export class ServedModel {
   readonly #start: () => ModelLink;
   readonly #task: EnsembleSource;
   readonly #onNotice: (text: string) => void;
+  readonly #inputsTimeoutMs: number;
   readonly #lost = Promise.withResolvers<Error>();
   #link: ModelLink;
   #opening = Promise.withResolvers<ServedEnsemble>();
   #asked: { succeed: (outputs: Tensor[]) => void; fail: (error: Error) => void } | null = null;
   #restarts = 0;
+  /** Why the process is being ended; null while it works. */
+  #hanging: RequestError | null = null;
   #isReady = false;
   #isClosed = false;
 
-  constructor(start: () => ModelLink, task: EnsembleSource, onNotice: (text: string) => void) {
+  constructor(
+    start: () => ModelLink,
+    task: EnsembleSource,
+    onNotice: (text: string) => void,
+    { inputsTimeoutMs }: InputsLimit,
+  ) {
     this.#start = start;
     this.#task = task;
     this.#onNotice = onNotice;
+    this.#inputsTimeoutMs = inputsTimeoutMs;
     this.#link = this.#connect();
   }
 
@@ -42,19 +58,34 @@ export class ServedModel {
     return this.#lost.promise;
   }
 
-  /** @throws RequestError if the samples do not fit (400), or the process died while it predicted (503) */
+  /** @throws RequestError if the samples do not fit (400), the process died (503), or the project's `inputs` did not end (504) */
   async predict(request: ServeRequest): Promise<Tensor[]> {
-    await this.#opening.promise;
+    const ensemble = await this.#opening.promise;
     if (this.#isClosed) throw new RequestError(503, 'The server stops.');
-    return new Promise((succeed, fail) => {
-      this.#asked = { succeed, fail };
-      this.#link.send(request);
-    });
+    const limit = runsProject(request, ensemble)
+      ? new TimeLimit(this.#inputsTimeoutMs, () => this.#endHanging())
+      : null;
+    try {
+      return await new Promise((succeed, fail) => {
+        this.#asked = { succeed, fail };
+        this.#link.send(request);
+      });
+    } finally {
+      limit?.stop();
+    }
   }
 
   /** Ends the process. */
   close(): void {
     this.#isClosed = true;
+    this.#link.kill();
+  }
+
+  /** Code that never ends can only be ended with its process. That is no sign of broken models, so it does not count as a death. */
+  #endHanging(): void {
+    const seconds = this.#inputsTimeoutMs / 1000;
+    const reason = `The project's inputs() made no samples of these rows within ${seconds} s (--inputs-timeout-s).`;
+    this.#hanging = new RequestError(504, reason);
     this.#link.kill();
   }
 
@@ -80,15 +111,19 @@ export class ServedModel {
   }
 
   #ended(reason: string): void {
-    const error = new Error(`The process that predicts ended (${reason}).`);
+    const hanging = this.#hanging;
+    const error = new Error(hanging?.message ?? `The process that predicts ended (${reason}).`);
+    this.#hanging = null;
     this.#isReady = false;
     this.#asked?.fail(
-      new RequestError(503, 'The process that predicts ended while it predicted these samples. Try again.'),
+      hanging ?? new RequestError(503, 'The process that predicts ended while it predicted these samples. Try again.'),
     );
     this.#asked = null;
     if (this.#isClosed) return;
-    if (this.#restarts === maximumRestarts) return this.#giveUp(error);
-    this.#restarts += 1;
+    if (hanging === null) {
+      if (this.#restarts === maximumRestarts) return this.#giveUp(error);
+      this.#restarts += 1;
+    }
     this.#onNotice(`${error.message} It is started again.`);
     const waiting = this.#opening;
     this.#opening = Promise.withResolvers<ServedEnsemble>();
@@ -104,4 +139,9 @@ export class ServedModel {
     this.#opening.reject(reason);
     this.#lost.resolve(reason);
   }
+}
+
+/** Whether a request gives columns for the project's own `inputs`. */
+function runsProject({ tensors }: ServeRequest, { takesColumns, inputs }: ServedEnsemble): boolean {
+  return takesColumns && !tensors.some(({ name }) => inputs.some((input) => input.name === name));
 }

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { maximumAnswerBytes } from '../../core/protocol/pages/new-samples.ts';
 import { expect } from './support/expect.ts';
 import { blobs, expectStatus, Stage, startRun, visit } from './stage.ts';
 import { chromium, noChromium } from './support/browser.ts';
@@ -43,6 +45,14 @@ describe.skipIf(noChromium !== null)(`Predicting on the pages${notRun(noChromium
     await expect(answer.getByRole('heading', { name: 'Row 2' })).toBeVisible();
     await expect(answer.locator('.input-parts')).toHaveText(/x0\s*1\.5\s*x1\s*-2/);
     expect(await answers().allInnerTexts()).toEqual(row);
+
+    // The predictions have more than 8 MB: the hub keeps them as an export, which the page downloads.
+    const downloads = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download all as CSV' }).click();
+    const saved = await readFile(await (await downloads).path(), 'utf8');
+    expect(saved.length).toBeGreaterThan(maximumAnswerBytes);
+    expect(saved.split('\n')).toHaveLength(60_002 + 2);
+    expect(await readFile(join(stage.home, 'exports', `${id}-predictions.csv`), 'utf8')).toBe(saved);
   });
 
   it('an image is shown as the model gets it, and so are the samples of the run', async () => {

@@ -11,7 +11,14 @@ const { hub } = useHub();
 
 /** The labels that a server gives for texts, which the project's own code turns into ids. */
 async function serveTexts(folder: string, texts: string[]): Promise<number[]> {
-  const limits = { maxBatch: 8, maxDelayMs: 0, maxQueue: 8, maxBodyBytes: 10_000, maxSamples: 8 };
+  const limits = {
+    maxBatch: 8,
+    maxDelayMs: 0,
+    maxQueue: 8,
+    maxBodyBytes: 10_000,
+    maxSamples: 8,
+    inputsTimeoutMs: 60_000,
+  };
   const notices: string[] = [];
   const onNotice = (text: string) => notices.push(text);
   const server = await serveEnsemble({ folder, host: '127.0.0.1', port: 0, onNotice, ...limits });

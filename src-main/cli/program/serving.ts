@@ -26,6 +26,12 @@ export function addServing(program: Command): void {
       wholeNumber(1, 2 ** 24),
       16_384,
     )
+    .option(
+      '--inputs-timeout-s <seconds>',
+      "how long the project's inputs() may take for the rows of a batch; then they get status 504",
+      wholeNumber(1, 86_400),
+      60,
+    )
     .option('--max-body-mib <size>', 'size of a request; larger ones get status 413', wholeNumber(1, 256), 16)
     .option('-j, --json', 'print a JSON object once the server is ready')
     .action(

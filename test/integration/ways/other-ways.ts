@@ -131,7 +131,14 @@ export async function byServer(
   input: EnsembleInput,
   outputs: readonly string[],
 ): Promise<Answers> {
-  const limits = { maxBatch: 8, maxDelayMs: 0, maxQueue: 8, maxBodyBytes: 2 ** 24, maxSamples: 100 };
+  const limits = {
+    maxBatch: 8,
+    maxDelayMs: 0,
+    maxQueue: 8,
+    maxBodyBytes: 2 ** 24,
+    maxSamples: 100,
+    inputsTimeoutMs: 60_000,
+  };
   const server = await serveEnsemble({ folder, host: '127.0.0.1', port: 0, onNotice: () => undefined, ...limits });
   try {
     const { inputs } = new TensorEnsemble(ensemble);

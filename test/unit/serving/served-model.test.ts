@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { EnsembleSource } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import type { ServeReply, ServeRequest } from '../../../core/ensemble/serving.ts';
 import { ServedModel } from '../../../src-main/serving/served-model.ts';
@@ -27,7 +27,7 @@ function processes() {
       kill: () => own.end('signal SIGKILL'),
     };
   };
-  const model = new ServedModel(start, task, (text) => notices.push(text));
+  const model = new ServedModel(start, task, (text) => notices.push(text), { inputsTimeoutMs: 5 });
   return { model, started, notices };
 }
 
@@ -63,6 +63,25 @@ describe('the process that predicts', () => {
     started[1].end('exit code 7');
     expect((await model.lost).message).toBe('The process that predicts ended (exit code 7).');
     expect(started).toHaveLength(2);
+  });
+
+  it('is ended and started again each time that the inputs() of the project hang, but not while models predict', async () => {
+    const { model, started, notices } = processes();
+    const takesColumns = { ...served, takesColumns: true };
+    const rows: ServeRequest = { tensors: [{ ...features(1, 2), name: 'age' }], outputs: null };
+    started[0].reply({ type: 'ready', ensemble: takesColumns });
+    for (const turn of [1, 2, 3]) {
+      await expect(model.predict(rows)).rejects.toMatchObject({ statusCode: 504 });
+      expect(started).toHaveLength(turn + 1);
+      started[turn].reply({ type: 'ready', ensemble: takesColumns });
+    }
+    expect(notices[0]).toMatch(/inputs\(\) made no samples of these rows within 0\.005 s .* It is started again\.$/);
+    vi.useFakeTimers();
+    const answer = model.predict(asked);
+    await vi.advanceTimersByTimeAsync(60_000);
+    vi.useRealTimers();
+    started[3].reply({ type: 'predicted', outputs: [] });
+    expect(await answer).toEqual([]);
   });
 
   it('may die while it opens the ensemble, once', async () => {

@@ -14,14 +14,19 @@ export interface ServeArguments {
   maxQueue: number;
   maxSamples: number;
   maxBodyMib: number;
+  inputsTimeoutS: number;
   json?: boolean;
 }
 
 /** `tutti serve <run>`. Serves until a signal stops it. @returns the exit code */
-export async function serve(run: string, { json = false, maxBodyMib, ...options }: ServeArguments): Promise<number> {
+export async function serve(
+  run: string,
+  { json = false, maxBodyMib, inputsTimeoutS, ...options }: ServeArguments,
+): Promise<number> {
   const folder = await ensembleFolder(run);
   const onNotice = (text: string): void => console.error(text);
-  const server = await serveEnsemble({ ...options, folder, maxBodyBytes: maxBodyMib * 2 ** 20, onNotice });
+  const limits = { maxBodyBytes: maxBodyMib * 2 ** 20, inputsTimeoutMs: 1000 * inputsTimeoutS };
+  const server = await serveEnsemble({ ...options, ...limits, folder, onNotice });
   const stopped = stopBySignals(server);
   print(server, json);
   const lost = await Promise.race([server.lost, stopped]);
