@@ -55,6 +55,8 @@ const argumentSchemas = {
   discoveries: z.tuple([]),
   discovery: z.tuple([id]),
   discoveryRound: z.tuple([id, z.int().min(1)]),
+  discoveryMap: z.tuple([id, z.boolean()]),
+  discoveryCandidates: z.tuple([id, z.array(z.int().min(0)).max(500)]),
   createDiscovery: z.tuple([searchRequestSchema]),
   resumeDiscovery: z.tuple([id]),
   stopDiscovery: z.tuple([id]),

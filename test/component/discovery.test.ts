@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type {
   DiscoverySummary,
   DiscoveryView,
+  PoolMapView,
   RoundPrediction,
 } from '../../core/protocol/pages/discovery/discovery-views.ts';
 import DiscoveriesPage from '../../src-renderer/views/discover/DiscoveriesPage.vue';
@@ -70,7 +71,21 @@ const prediction = (round: number): RoundPrediction => ({
   deviations: Float32Array.of(0.05, 0.1, 0.25, 0.1, 0.25),
   histogram: { from: 0, to: 1, counts: Float64Array.of(900, 100) },
 });
-const answers: HubAnswers = { discovery: () => view, discoveryRound: (_id, round) => prediction(round) };
+const map: PoolMapView = {
+  indices: Int32Array.of(1, 3, 4, 7, 9),
+  pca: { x: Float32Array.of(0, 1, 2, 3, 4), y: new Float32Array(5), explained: [0.25, 0.125] },
+  umap: { x: Float32Array.of(0, 1, 2, 3, 4), y: new Float32Array(5) },
+};
+const drawing = { width: 200, height: 140, parts: [{ d: 'M 1,2 L 3,4', element: 8, isFilled: false, strokeWidth: 1 }] };
+const answers: HubAnswers = {
+  discovery: () => view,
+  discoveryRound: (_id, round) => prediction(round),
+  discoveryMap: (_id, isToBeMade) => (isToBeMade ? map : null),
+  discoveryCandidates: (_id, indices) => ({
+    texts: { smiles: indices.map((index) => `SMILES ${index}`) },
+    drawings: indices.map((index) => (index % 2 === 1 ? drawing : null)),
+  }),
+};
 
 describe('the lines of hits', () => {
   it('are those of the arms, of labels at random and of a search that knew the hits', () => {
@@ -94,7 +109,7 @@ describe('the lines of hits', () => {
 
 describe('the page of a search', () => {
   const imagesOf = (wrapper: VueWrapper) =>
-    wrapper.findAll('[role=img]').map((image) => image.attributes('aria-label'));
+    wrapper.findAll('.chart [role=img]').map((image) => image.attributes('aria-label'));
   const cells = (wrapper: VueWrapper, table: string) =>
     wrapper
       .get(`[aria-label="${table}"]`)
@@ -115,15 +130,49 @@ describe('the page of a search', () => {
       ['random', '1 of 3', '4', '1', '5'],
     ]);
     expect(cells(wrapper, 'Chosen candidates')).toEqual([
-      ['3', 'C', '0.9000', '0.8000', '0.1000', '1', 'hit'],
-      ['4', 'N', 'NaN', '0.5000', '0.2500', '-', 'asked'],
+      ['3', '', 'C', '0.9000', '0.8000', '0.1000', '1', 'hit'],
+      ['4', '', 'N', 'NaN', '0.5000', '0.2500', '-', 'asked'],
     ]);
     await wrapper.get('input[type=range]').setValue('1');
     await flushPromises();
     expect(router.currentRoute.value.query.round).toBe('1');
-    expect(cells(wrapper, 'Chosen candidates')[1]).toEqual(['9', 'C#N', 'NaN', '0.5000', '0.2500', '0', 'no hit']);
+    expect(cells(wrapper, 'Chosen candidates')[1]).toEqual(['9', '', 'C#N', 'NaN', '0.5000', '0.2500', '0', 'no hit']);
     expect(imagesOf(wrapper)[3]).toContain('1 chosen, hit, 1 chosen, no hit');
     expect(wrapper.text()).toContain('Row 2 of "screen" is no SMILES.');
+  });
+
+  it('draws what was chosen, shows the candidate under the pointer, and keeps a pressed one', async () => {
+    const { wrapper } = await mountPage(DiscoveryPage, { props: { id: 'test' } }, answers);
+    const structures = wrapper.findAll('.structure');
+    expect(structures.map((own) => own.attributes('aria-label'))).toEqual(['Structure of C']);
+    expect(structures[0].get('path').attributes()).toMatchObject({ d: 'M 1,2 L 3,4', 'stroke-width': '1' });
+    expect(structures[0].get('path').attributes('style')).toContain('var(--atom-8)');
+    const card = wrapper.get('[aria-labelledby=candidate-heading]');
+    expect(card.text()).toContain('Move over a point or a row');
+    const [first, second] = wrapper.get('[aria-label="Chosen candidates"]').findAll('tbody tr');
+    await first.trigger('pointerenter');
+    await flushPromises();
+    expect(card.text()).toContain('Candidate 3smilesSMILES 3predicted0.8000 ± 0.1000score0.9000, choice 1 of 2label1');
+    await first.trigger('pointerleave');
+    await second.trigger('click');
+    await flushPromises();
+    expect(card.get('h3').text()).toBe('Candidate 4');
+    expect(card.find('.structure').exists()).toBe(false);
+  });
+
+  it('makes the map of the pool on request, and marks the best predictions, hits and choices on it', async () => {
+    const { wrapper, calls } = await mountPage(DiscoveryPage, { props: { id: 'test' } }, answers);
+    expect(calls).toContainEqual(['discoveryMap', 'test', false]);
+    buttonNamed('Make the map').click();
+    await flushPromises();
+    expect(imagesOf(wrapper)).toContain(
+      'Map: UMAP 2 over UMAP 1; 1 best 10 %, 1 best 1 %, 2 hits before, 1 chosen, hit, 1 chosen, asked.',
+    );
+    await wrapper.get('[aria-label="Kind of the map"]').setValue('pca');
+    await flushPromises();
+    expect(imagesOf(wrapper).join()).toContain(
+      'Map: component 2 (13 % of the variance) over component 1 (25 % of the variance)',
+    );
   });
 
   it('follows a search that runs, stops it, and says why one failed', async () => {

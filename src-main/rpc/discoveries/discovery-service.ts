@@ -4,22 +4,27 @@ import { basename, join } from 'node:path';
 import { lookAtLock } from '../../../core/node/file-lock.ts';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import type {
+  CandidateLooks,
   DiscoveryApi,
   DiscoveryPageApi,
   DiscoverySummary,
   DiscoveryView,
+  PoolMapView,
 } from '../../../core/protocol/pages/discovery/discovery-views.ts';
 import type { Answers, SearchRequest } from '../../../core/protocol/pages/discovery/search-request.ts';
 import type { Pool } from '../../../core/protocol/run/pool-task.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { newSearch } from '../../discovery/open-search.ts';
+import { Drawings } from '../../discovery/drawings.ts';
+import { makeMap, readMap } from '../../discovery/map-pool.ts';
 import { labelOf } from '../../discovery/oracles.ts';
 import { parseAnswers, questionCsv } from '../../discovery/person.ts';
 import { searchPaths } from '../../discovery/search-folder.ts';
 import { homePaths } from '../../store/home.ts';
 import type { Projects } from '../projects/projects.ts';
+import { lookAt, viewMap } from './candidate-views.ts';
 import { type SearchNow, summarize, viewSearch, waitingQuestion } from './discovery-view.ts';
-import { folderOf, KeptPools, readKept } from './kept-search.ts';
+import { folderOf, KeptPools, type KeptSearch, readKept } from './kept-search.ts';
 import { readRound } from './round-prediction.ts';
 import { SearchWork } from './search-work.ts';
 
@@ -30,6 +35,10 @@ export class DiscoveryService {
   readonly #work = new Map<string, SearchWork>();
   /** Why searches of this process could not go on. */
   readonly #failures = new Map<string, string>();
+  readonly #drawings = new Drawings();
+  /** Maps under way, by folder. */
+  readonly #maps = new Map<string, Promise<void>>();
+  readonly #closing = new AbortController();
   readonly #listeners = new Set<DiscoveryPageApi>();
 
   constructor(projects: Projects) {
@@ -42,6 +51,8 @@ export class DiscoveryService {
       discoveries: () => this.#list(),
       discovery: (id) => this.#view(id),
       discoveryRound: async (id, round) => readRound(await readKept(folderOf(id)), round),
+      discoveryMap: (id, isToBeMade) => this.#map(id, isToBeMade),
+      discoveryCandidates: (id, indices) => this.#candidates(id, indices),
       createDiscovery: (request) => this.#create(request),
       resumeDiscovery: async (id) => void (await this.#goOn(id, new Map()).opened),
       stopDiscovery: (id) => this.#stop(id),
@@ -59,7 +70,9 @@ export class DiscoveryService {
   /** Ends the rounds of this process at once. They are trained again when their searches go on. */
   async close(): Promise<void> {
     this.#listeners.clear();
+    this.#closing.abort();
     await Promise.all([...this.#work.values()].map((work) => work.stop()));
+    await Promise.allSettled([...this.#maps.values(), this.#drawings.close()]);
   }
 
   async #list(): Promise<DiscoverySummary[]> {
@@ -128,6 +141,29 @@ export class DiscoveryService {
     if (work !== undefined) return work.stop();
     if (lookAtLock(searchPaths(folderOf(id)).lock).kind !== 'held') return;
     throw new Error('Another process works on this search. Stop it there, with Ctrl-C in its terminal.');
+  }
+
+  async #map(id: string, isToBeMade: boolean): Promise<PoolMapView | null> {
+    const kept = await readKept(folderOf(id));
+    const known = await readMap(kept.folder);
+    if (known !== null) return viewMap(kept, known);
+    const making = this.#maps.get(kept.folder) ?? (isToBeMade ? this.#makeMap(kept) : null);
+    if (making === null) return null;
+    await making;
+    return this.#map(id, false);
+  }
+
+  /** Several pages may wait for the same map. */
+  #makeMap({ folder, search }: KeptSearch): Promise<void> {
+    const making = makeMap(folder, search, this.#closing.signal).finally(() => this.#maps.delete(folder));
+    this.#maps.set(folder, making);
+    return making;
+  }
+
+  async #candidates(id: string, indices: readonly number[]): Promise<CandidateLooks> {
+    const known = await this.#pools.read(folderOf(id));
+    if (known === null) throw new Error('This search has not read its pool yet. Wait for its first round.');
+    return lookAt(known.pool, indices, this.#drawings);
   }
 
   async #question(id: string): Promise<string> {

@@ -13,6 +13,7 @@ import type {
 } from '../../../core/protocol/pages/discovery/discovery-views.ts';
 import type { Pool } from '../../../core/protocol/run/pool-task.ts';
 import { predictedIn, type Question } from '../../discovery/person.ts';
+import { textsOfAll } from './candidate-views.ts';
 import type { KeptPool, KeptSearch } from './kept-search.ts';
 
 /** What this process knows of a search beyond its files. */
@@ -136,8 +137,4 @@ function batchOf(search: Search, progress: SearchProgress, pool: Pool, choice: A
 function outcome({ goal }: Search, { labels }: SearchProgress, index: number): boolean | null {
   const label = labels.get(index);
   return label === undefined ? null : isHit(goal, label);
-}
-
-function textsOfAll({ texts }: Pool, indices: readonly number[]): Record<string, string[]> {
-  return Object.fromEntries(Object.entries(texts).map(([column, all]) => [column, indices.map((index) => all[index])]));
 }

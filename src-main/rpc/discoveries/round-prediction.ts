@@ -26,8 +26,7 @@ export async function readRound({ folder, search, progress }: KeptSearch, round:
   const { tensors } = await readTensors(folder, path);
   const read = (name: string): Float32Array => Float32Array.from(tensors.get(name)?.data ?? []);
   const [means, deviations] = [labelled(search.goal, read('mean')), read('deviation')];
-  const shown = new Set([...sampleOfPool(means.length, search.seed), ...chosenBy(progress, first)]);
-  const indices = Int32Array.from(shown).sort();
+  const indices = shownCandidates({ search, progress }, means.length);
   return {
     round,
     indices,
@@ -35,6 +34,15 @@ export async function readRound({ folder, search, progress }: KeptSearch, round:
     deviations: Float32Array.from(indices, (index) => deviations[index]),
     histogram: histogramOf(means, search.goal),
   };
+}
+
+/** Candidates that charts show, ascending: a sample of the pool and all that the first acquisition has chosen. */
+export function shownCandidates(
+  { search, progress }: Pick<KeptSearch, 'search' | 'progress'>,
+  candidates: number,
+): Int32Array {
+  const [first] = armsOf(search);
+  return Int32Array.from(new Set([...sampleOfPool(candidates, search.seed), ...chosenBy(progress, first)])).sort();
 }
 
 function labelled(goal: SearchGoal, means: Float32Array): Float32Array {

@@ -1,6 +1,7 @@
 import type { BatchCalibration } from '../../../discovery/calibration.ts';
 import type { HitsOfPool } from '../../../discovery/hits.ts';
 import type { ArmChoice, Search } from '../../../discovery/search.ts';
+import type { MoleculeDrawing } from '../../run/candidates/drawing.ts';
 import type { Answers, SearchRequest } from './search-request.ts';
 
 /**
@@ -98,6 +99,23 @@ export interface RoundPrediction {
   histogram: { from: number; to: number; counts: Float64Array };
 }
 
+/** Where candidates lie on two maps of the pool. */
+export interface PoolMapView {
+  /** Candidates as in {@link RoundPrediction}, ascending. */
+  indices: Int32Array;
+  /** The first two principal components, both of the length of `indices`, and their shares of the variance. */
+  pca: { x: Float32Array; y: Float32Array; explained: [number, number] };
+  umap: { x: Float32Array; y: Float32Array };
+}
+
+/** What some candidates are. */
+export interface CandidateLooks {
+  /** By column, each of the length of the question. */
+  texts: Record<string, string[]>;
+  /** Structures, where the pool has SMILES and they can be drawn. */
+  drawings: (MoleculeDrawing | null)[];
+}
+
 /** The calls of pages that concern searches. They are part of `HubApi`. */
 export interface DiscoveryApi {
   /** The searches in Tutti's home, the newest first. */
@@ -106,6 +124,13 @@ export interface DiscoveryApi {
   discovery(id: string): Promise<DiscoveryView>;
   /** @throws if the search kept no predictions of that round */
   discoveryRound(id: string, round: number): Promise<RoundPrediction>;
+  /**
+   * The map of a search's pool, which is made once: that reads the project's data again.
+   * @returns null if it has not been made, and is not to be
+   */
+  discoveryMap(id: string, isToBeMade: boolean): Promise<PoolMapView | null>;
+  /** What candidates are: at most 500 at a time. */
+  discoveryCandidates(id: string, indices: number[]): Promise<CandidateLooks>;
   /** Begins a search in this process. @throws if the request does not fit the project */
   createDiscovery(request: SearchRequest): Promise<{ id: string }>;
   /** Goes on with a search in this process, until its rounds are done, a person has to label, or it is stopped. @throws if another process works on it */

@@ -1,4 +1,5 @@
 import { hasHits } from '../../../../core/discovery/progress.ts';
+import type { SearchGoal } from '../../../../core/discovery/search.ts';
 import type {
   ChosenBatch,
   DiscoveryView,
@@ -7,7 +8,7 @@ import type {
 import type { PointGroup } from '../../../charts/scatter/types.ts';
 
 /** Candidates with their places on a chart. */
-type Places = Readonly<Record<'x' | 'y', (candidate: number) => number>>;
+export type Places = Readonly<Record<'x' | 'y', (candidate: number) => number>>;
 
 const outcomes = [
   { outcome: true, label: 'hit', symbol: 'dot', color: 'good' },
@@ -36,6 +37,43 @@ export function chosenGroups(
 /** Candidates of a pool, faint, behind the others. */
 export function poolGroup(indices: readonly number[], places: Places): PointGroup {
   return { ...pointsOf({ label: 'pool', symbol: 'dot', color: 'text-muted' }, indices, places), isFaded: true };
+}
+
+/** Shares of the shown candidates that a map marks as the best predicted ones. */
+const bestShares = [
+  { share: 0.01, label: 'best 1 %', color: 'rank-1' },
+  { share: 0.1, label: 'best 10 %', color: 'rank-4' },
+] as const;
+
+/** All shown candidates, those with the best predictions marked. */
+export function rankedGroups(goal: SearchGoal, { indices, means }: RoundPrediction, places: Places): PointGroup[] {
+  const sign = goal.kind === 'minimize' ? -1 : 1;
+  const order = Array.from(indices, (_, at) => at).sort((a, b) => sign * (means[b] - means[a]) || a - b);
+  let taken = 0;
+  const marked = bestShares.map(({ share, ...look }) => {
+    const end = Math.max(taken + 1, Math.ceil(share * order.length));
+    const own = order.slice(taken, end).map((at) => indices[at]);
+    taken = end;
+    return pointsOf({ ...look, symbol: 'dot' }, own, places);
+  });
+  return [
+    poolGroup(
+      order.slice(taken).map((at) => indices[at]),
+      places,
+    ),
+    ...marked.toReversed(),
+  ];
+}
+
+/** Hits that were known before a round. */
+export function earlierHits(
+  { start, choices }: Pick<DiscoveryView, 'start' | 'choices'>,
+  round: number,
+  places: Places,
+): PointGroup {
+  const batches = [start, ...choices.filter((batch) => batch.round < round)];
+  const hits = batches.flatMap(({ indices, isHit }) => indices.filter((_, at) => isHit[at] === true));
+  return pointsOf({ label: 'hits before', symbol: 'ring', color: 'good' }, hits, places);
 }
 
 function pointsOf(

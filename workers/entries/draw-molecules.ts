@@ -1,0 +1,20 @@
+import { drawingTaskSchema, type DrawingReply } from '../../core/protocol/run/candidates/drawing.ts';
+import { messageOf } from '../../core/text/errors.ts';
+import { drawMolecule } from '../data/molecules/drawing.ts';
+import { loadRdkit } from '../data/molecules/fingerprint-block.ts';
+import { stackOf } from '../project/trace/explain-error.ts';
+
+/** Entry of the process that draws molecules, for as long as the hub asks it. Each message is a task, and is answered by a reply. */
+
+async function draw(message: unknown): Promise<DrawingReply> {
+  try {
+    const { smiles } = drawingTaskSchema.parse(message);
+    const rdkit = await loadRdkit();
+    return { type: 'drawn', drawings: smiles.map((text) => drawMolecule(rdkit, text)) };
+  } catch (error) {
+    return { type: 'failed', message: messageOf(error), stack: stackOf(error) };
+  }
+}
+
+process.once('disconnect', () => process.exit());
+process.on('message', (message) => void draw(message).then((reply) => process.send?.(reply)));
