@@ -47,7 +47,7 @@ import { SaveRoom } from '../member/save-room.ts';
 import { requireCounted } from '../member/tasks/target-weights.ts';
 import { type Task, taskFor } from '../member/tasks.ts';
 import type { TrainerParts } from '../training/rank-training.ts';
-import { plannedSteps } from '../training/round-plan.ts';
+import { plannedSteps, scheduledSteps } from '../training/round-plan.ts';
 import { Trainer } from '../training/trainer.ts';
 
 /** A rank's connections while it trains. */
@@ -196,7 +196,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   ];
   const totalSteps = plannedSteps(config, sampler);
   const stacked = stack?.join(seeder.draw) ?? null;
-  const context = { config, task, totalSteps, unlabelled: data.unlabelled };
+  const context = { config, task, totalSteps: scheduledSteps(config, sampler), unlabelled: data.unlabelled };
   const strategy = stacked ?? createStrategy(config.strategy, context);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, lostRanks, completion, files, report, controls, throttle };

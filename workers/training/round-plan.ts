@@ -79,3 +79,8 @@ export function plannedSteps(config: RunConfig, sampler: Sampler): number {
   const steps = config.maxEpochs * sampler.batchesPerEpoch;
   return config.maxSteps > 0 ? Math.min(config.maxSteps, steps) : steps;
 }
+
+/** The steps over which schedules are spread: those that a rank does in the end, also if it pauses before. */
+export function scheduledSteps(config: RunConfig, sampler: Sampler): number {
+  return plannedSteps({ ...config, maxEpochs: Math.max(config.maxEpochs, config.scheduleEpochs) }, sampler);
+}

@@ -18,7 +18,7 @@ import {
 } from './rendezvous.ts';
 import { RankTraining, type TrainerParts } from './rank-training.ts';
 import { RoundEvaluation } from './round-evaluation.ts';
-import { RoundPlan } from './round-plan.ts';
+import { RoundPlan, scheduledSteps } from './round-plan.ts';
 import type { Position, ReportedPoint } from '../member/report.ts';
 import type { ResumedTraining } from './state/saved-state.ts';
 import { StateSaver } from './state/state-saver.ts';
@@ -65,7 +65,7 @@ export class Trainer {
     const isLockstep = parts.strategy.isLockstep || parts.batches.isLockstep;
     this.lockstep = isLockstep ? new Lockstep(group, parts.controls) : null;
     this.plan = new RoundPlan(parts, this.training.progress, this.meter, this.lockstep);
-    this.oneStep = new TrainingStep(this.training, this.settings, this.meter, this.plan.totalSteps);
+    this.oneStep = new TrainingStep(this.training, this.settings, this.meter, scheduledSteps(config, parts.sampler));
     this.states = new StateSaver(this, isLockstep);
     this.savedStrategy = resumed?.strategy ?? null;
     this.isResumed = resumed !== undefined;

@@ -214,6 +214,10 @@ export const runConfigSchema = z.strictObject({
     .min(0)
     .default(0)
     .meta({ help: 'Maximum number of steps; 0: no limit beside the epochs.', unit: 'steps' }),
+  scheduleEpochs: z.int().min(0).default(0).meta({
+    help: "Epochs over which the schedule is spread, and the progress that a project's loss sees, if they are more than `maxEpochs`: for a run that goes on later.",
+    unit: 'epochs',
+  }),
   evaluateEveryEpochs: positiveInteger
     .default(1)
     .meta({ help: 'Epochs between two evaluations, where ranks synchronize.', unit: 'epochs' }),

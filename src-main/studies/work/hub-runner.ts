@@ -95,9 +95,14 @@ export class HubRunner implements TrialRunner {
   #configOf({ values, part, until, place }: PartJob) {
     const baseSeed = resolveConfig(this.#project, [this.#study.overrides]).seed;
     const overrides = overridesOf(this.#study, this.#project, { values, part, baseSeed });
-    const longest =
-      until === null ? {} : this.#study.resource === 'members' ? { members: until } : { maxEpochs: until };
-    return mergeConfig(overrides, { ...longest, devices: this.#devices[place % this.#devices.length] });
+    return mergeConfig(overrides, { ...this.#lengthOf(until), devices: this.#devices[place % this.#devices.length] });
+  }
+
+  /** What a run has up to its next rung. Its schedule is spread over a whole trial, so that going on repeats the bits of one that never paused. */
+  #lengthOf(until: number | null): { members?: number; maxEpochs?: number; scheduleEpochs?: number } {
+    const { pruner, resource } = this.#study;
+    if (until === null || !('maximumResource' in pruner)) return {};
+    return resource === 'members' ? { members: until } : { maxEpochs: until, scheduleEpochs: pruner.maximumResource };
   }
 
   /** @param open starts the session; null: the run has ended already */

@@ -63,7 +63,6 @@ describe('the options of tutti search', () => {
     [{ sampler: 'bayes' }, '--sampler "bayes": it must be tpe, gp'],
     [{ pruner: 'asha' }, '--pruner "asha": it must be none, median'],
     [{ splits: ['three'] }, '--splits "three"'],
-    [{ pruner: 'asha(1,9)', set: ['schedule=cosine'] }, 'schedule is cosine, which is spread over a whole training'],
     [{ set: ['batchSize=0'] }, 'batch-size "0"'],
   ])('are refused with the remedy: %j', (options, message) => {
     expect(() => study(options)).toThrow(message);

@@ -1,0 +1,6 @@
+import type { Assignment } from '../../../core/search/space/space.ts';
+
+/** The loss of a trial without training. */
+export function lossOf({ weightDecay, units }: Assignment): number {
+  return Math.abs(Math.log(Number(weightDecay))) + Number(units) / 64;
+}
