@@ -1,18 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { drive, evaluationOf, MemoryRunner, newStudy } from '../../unit/studies/memory-runner.ts';
 import { studyOf } from '../../unit/studies/studies.ts';
 import { lossOf } from './loss.ts';
 
+const entry = fileURLToPath(new URL('worker-process.ts', import.meta.url));
 const trials = 60;
 const study = studyOf({ parallel: 8 });
 
 /** @returns the trials that a process began, in order */
 async function work(folder: string): Promise<number[]> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'worker-process.ts'), folder], {
+  const child = spawn(process.execPath, [entry, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
