@@ -45,6 +45,7 @@ const plans: SectionPlan[] = [
     paths: [
       'maxEpochs',
       'maxSteps',
+      'scheduleEpochs',
       'batchSize',
       'sampler',
       'data',
