@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineProject, moleculeDataset, readTable, tf, z } from 'tutti-ensembles';
+import { findScreen, moleculesOf, screens } from './screens.ts';
 
-/** A screen for molecules that act against HIV, as a pool that `tutti discover` searches. */
+/** A screen for molecules that act, as a pool that `tutti discover` searches. */
 export default defineProject({
   name: 'Hit finding in a screen',
   description: 'Which of 41,127 molecules protect cells from HIV? Each round tests 20 of them, chosen by the ensemble.',
@@ -11,8 +11,11 @@ export default defineProject({
   hyperparameters: z.object({
     units: z.int().min(1).default(64).meta({ help: 'Units of the hidden layer.', unit: 'units' }),
     dropout: z.number().min(0).lt(1).default(0.2).meta({ help: 'Share of the hidden units that a step leaves out.' }),
+    screen: z.enum(['hiv', 'cav3']).default('hiv').meta({
+      help: 'Molecules that act against HIV, or on Cav3 T-type calcium channels: molecules/hiv.csv or molecules/cav3.tsv in TUTTI_DATA, which download.ts gets.',
+    }),
     file: z.string().default('').meta({
-      help: 'Table with SMILES in the first column and the label 0 or 1 in the last; by default molecules/hiv.csv in TUTTI_DATA, else the sample beside this file.',
+      help: 'Another table, with SMILES in the first column and the label 0 or 1 in the last.',
     }),
   }),
   defaults: {
@@ -23,18 +26,11 @@ export default defineProject({
   },
 
   async data({ hyperparameters, folders }) {
-    const places = [folders.lookup, folders.cache].flatMap((folder) =>
-      folder === null ? [] : [join(folder, 'molecules', 'hiv.csv')],
-    );
-    const file =
-      hyperparameters.file || (places.find((path) => existsSync(path)) ?? join(import.meta.dirname, 'sample.csv'));
-    const table = await readTable(file);
-    const smiles = table.columns[0];
-    const label = table.columns[table.columns.length - 1];
+    const screen = screens[hyperparameters.screen];
+    const table = await readTable(hyperparameters.file || (findScreen(screen, folders) ?? sampleOf(screen.name)));
     const { dataset, pool } = await moleculeDataset({
       name: table.name,
-      smiles: Array.from({ length: table.length }, (_, row) => String(smiles.values[row])),
-      targets: Int32Array.from({ length: table.length }, (_, row) => Number(label.values[row])),
+      ...moleculesOf(table, hyperparameters.file === '' ? screen.smiles : ''),
       classNames: ['inactive', 'active'],
       folders,
     });
@@ -51,3 +47,11 @@ export default defineProject({
     });
   },
 });
+
+/** The sample beside this file is one of the HIV screen. @throws Error for other screens */
+function sampleOf(screen: string): string {
+  if (screen === screens.hiv.name) return join(import.meta.dirname, 'sample.csv');
+  throw new Error(
+    `The screen ${screen} is not there. Download it, node examples/04_hts_hit_finding/download.ts cav3 <folder>, and name that folder in TUTTI_DATA.`,
+  );
+}
