@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { downloadScreen } from '../../../examples/04_hts_hit_finding/fetch-screen.ts';
+import { hitsFigure } from '../../../examples/04_hts_hit_finding/figures.ts';
+import { hitsIn, meanAndError, tableOfHits } from '../../../examples/04_hts_hit_finding/hits.ts';
 import { type Screen, screens } from '../../../examples/04_hts_hit_finding/screens.ts';
 import project from '../../../examples/04_hts_hit_finding/project.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
@@ -65,4 +67,40 @@ test('a screen is downloaded whole and checked, or not at all', async () => {
   const path = await downloadScreen(small, folder);
   expect(path).toBe(join(folder, 'molecules', 'cav3.tsv'));
   expect(await readFile(path, 'utf8')).toBe(published);
+});
+
+test('hits are counted from the lines of a search, with standard errors over its seeds', async () => {
+  const folder = await temporary();
+  const lines = [
+    { type: 'start', indices: [4, 7] },
+    { type: 'labels', indices: [4, 7], values: [1, 0] },
+    { type: 'choice', arm: 'ucb', indices: [2, 3] },
+    { type: 'labels', indices: [2, 3], values: [1, 1] },
+    { type: 'choice', arm: 'greedy', indices: [3, 5] },
+    { type: 'labels', indices: [5], values: [0] },
+  ];
+  await writeFile(join(folder, 'rounds.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const hits = await hitsIn(folder);
+  expect(hits).toEqual(
+    new Map([
+      ['ucb', [1, 1, 2, 3]],
+      ['greedy', [1, 1, 2, 2]],
+    ]),
+  );
+  // The sample deviation of 3, 6 and 9 is 3; by the root of 3: 1.732.
+  expect(meanAndError([3, 6, 9])).toEqual({ mean: 6, error: Math.sqrt(3) });
+  const found = new Map([
+    ['ucb', [[3], [6], [9]]],
+    ['greedy', [[1], [4], [4]]],
+  ]);
+  expect(tableOfHits(found, [1, 2])).toBe(
+    [
+      '| acquisition | 1 labels | 2 labels |',
+      '| --- | --- | --- |',
+      '| ucb | 6.0 ± 1.7 | - |',
+      '| greedy | 3.0 ± 1.0 | - |',
+      '| ucb − greedy | 3.0 ± 1.0 | - |',
+    ].join('\n'),
+  );
+  expect(hitsFigure('A screen', found).panels[0].marks).toHaveLength(4);
 });
