@@ -14,6 +14,18 @@ export function nearestIndex(column: Column, length: number, value: number): num
   return value - column[after - 1] <= column[after] - value ? after - 1 : after;
 }
 
+/**
+ * Index of the point that a line has at `value`: the nearest one, or -1 beyond the line's end, by more than the mean distance of its points.
+ * So a run that ended early has no value where a longer one goes on.
+ */
+export function indexAt(column: Column, length: number, value: number): number {
+  const index = nearestIndex(column, length, value);
+  if (index === -1) return -1;
+  const [first, last] = [column[0], column[length - 1]];
+  const spacing = length === 1 ? Math.abs(last) : (last - first) / (length - 1);
+  return value > last + spacing ? -1 : index;
+}
+
 /** Returns `column` if it holds `capacity` elements, else a copy with twice that capacity. */
 export function withCapacity(column: Float64Array, capacity: number): Float64Array {
   if (column.length >= capacity) return column;

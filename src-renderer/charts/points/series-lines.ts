@@ -21,6 +21,8 @@ export interface PreparedLine {
   /** All values, smoothed if the view asks for it; only the first `series.length` elements count. */
   y: Float64Array;
   thinned: ThinnedLine;
+  /** The values before smoothing, thinned; null for ranks, and where nothing is smoothed. */
+  raw: ThinnedLine | null;
   /** Thinned borders of the area behind the line. */
   band: { lower: ThinnedLine; upper: ThinnedLine } | null;
 }
@@ -30,6 +32,7 @@ interface Cached {
   axis: ChartAxis;
   smoothing: DebiasedSmoothing | null;
   thinned: ThinnedLine;
+  raw: ThinnedLine | null;
   band: PreparedLine['band'];
 }
 
@@ -61,33 +64,41 @@ export class SeriesLines {
 function reuse(
   cached: Cached | undefined,
   series: ChartSeries,
-  { axis, smoothing }: LineSettings,
+  settings: LineSettings,
   grid: BucketGrid,
 ): Cached | null {
+  const { axis, smoothing } = settings;
   if (cached === undefined || cached.version !== series.version) return null;
   if ((cached.smoothing?.weight ?? 0) !== smoothing) return null;
   return cached.axis === axis && canGrow(cached.thinned.grid, grid)
     ? cached
-    : { ...cached, axis, ...cutAgain(series, grid) };
+    : { ...cached, axis, ...cutAgain(series, settings, grid) };
 }
 
-function start(series: ChartSeries, { axis, smoothing: weight }: LineSettings, grid: BucketGrid): Cached {
+function start(series: ChartSeries, settings: LineSettings, grid: BucketGrid): Cached {
+  const { axis, smoothing: weight } = settings;
   const smoothing = weight > 0 ? new DebiasedSmoothing(weight) : null;
-  return { version: series.version, axis, smoothing, ...cutAgain(series, grid) };
+  return { version: series.version, axis, smoothing, ...cutAgain(series, settings, grid) };
 }
 
-function cutAgain(series: ChartSeries, grid: BucketGrid): Pick<Cached, 'thinned' | 'band'> {
+function cutAgain(
+  series: ChartSeries,
+  { smoothing }: LineSettings,
+  grid: BucketGrid,
+): Pick<Cached, 'thinned' | 'raw' | 'band'> {
   const band = series.band === undefined ? null : { lower: new ThinnedLine(grid), upper: new ThinnedLine(grid) };
-  return { thinned: new ThinnedLine(grid), band };
+  const raw = smoothing > 0 && series.role !== 'rank' ? new ThinnedLine(grid) : null;
+  return { thinned: new ThinnedLine(grid), raw, band };
 }
 
 function extend(cached: Cached, series: ChartSeries, x: Column, grid: BucketGrid): PreparedLine {
   const y = cached.smoothing?.extend(series.y, series.length) ?? series.y;
-  const { thinned, band } = cached;
+  const { thinned, raw, band } = cached;
   thinned.extend(x, y, series.length, grid);
+  raw?.extend(x, series.y, series.length, grid);
   if (band !== null && series.band !== undefined) {
     band.lower.extend(x, series.band.lower, series.length, grid);
     band.upper.extend(x, series.band.upper, series.length, grid);
   }
-  return { series, x, y, thinned, band };
+  return { series, x, y, thinned, raw, band };
 }

@@ -52,7 +52,11 @@ export function valueRange(lines: readonly PreparedLine[], window: ChartRange, o
 
 /** The range of the thinned values in the window, which is that of all points there: thinning keeps extremes. */
 function thinnedRange(lines: readonly PreparedLine[], window: ChartRange, countable: Countable): ChartRange | null {
-  const thinned = lines.flatMap(({ thinned, band }) => (band === null ? [thinned] : [thinned, band.lower, band.upper]));
+  const thinned = lines.flatMap(({ thinned, raw, band }) => [
+    thinned,
+    ...(raw === null ? [] : [raw]),
+    ...(band === null ? [] : [band.lower, band.upper]),
+  ]);
   const visible = thinned.map(({ x, y, count }) => y.subarray(...indicesWithin(x, count, window)));
   return rangeOf(visible, countable);
 }

@@ -3,7 +3,8 @@ import { PixelColumns } from './pixel-columns.ts';
 import type { LineStyle } from './line-style.ts';
 import { noteHeight, placeNotes } from './notes.ts';
 import { isDenseLine, type Pen, type Place, type PlotArea, tracePath } from './plot.ts';
-import { backToFront, type Drawing, markerPoints, type SceneLine, visibleMarkers } from './scene.ts';
+import type { Envelope } from '../points/envelope.ts';
+import { type Drawing, markerPoints, membersOpacity, strokesOf, visibleMarkers } from './scene.ts';
 
 type Canvas = CanvasRenderingContext2D;
 
@@ -13,6 +14,7 @@ export function drawScene(canvas: Canvas, drawing: Drawing): void {
   clip(canvas, drawing.area);
   drawBands(canvas, drawing);
   drawAreas(canvas, drawing);
+  drawMembers(canvas, drawing);
   drawEvents(canvas, drawing);
   drawLines(canvas, drawing);
   drawNotes(canvas, drawing);
@@ -79,14 +81,24 @@ function drawAreas(canvas: Canvas, { scene, area, place, palette }: Drawing): vo
   }
 }
 
-function traceArea({ upper, lower }: NonNullable<SceneLine['band']>, { x, y }: Place, pen: Pen): void {
+/** The band of many members in the colour of quiet text, behind all lines. */
+function drawMembers(canvas: Canvas, { scene: { members }, place, palette }: Drawing): void {
+  if (members === null) return;
+  canvas.globalAlpha = membersOpacity;
+  canvas.fillStyle = palette['text-muted'];
+  canvas.beginPath();
+  traceArea(members, place, canvas);
+  canvas.fill();
+}
+
+function traceArea({ upper, lower }: Envelope, { x, y }: Place, pen: Pen): void {
   for (let index = 0; index < upper.count; index++) pen.lineTo(x(upper.x[index]), y(upper.y[index]));
   for (let index = lower.count - 1; index >= 0; index--) pen.lineTo(x(lower.x[index]), y(lower.y[index]));
 }
 
 function drawLines(canvas: Canvas, { scene, area, place, palette }: Drawing): void {
   canvas.lineJoin = 'round';
-  for (const { thinned, style } of backToFront(scene.lines)) {
+  for (const { thinned, style } of strokesOf(scene)) {
     canvas.globalAlpha = style.opacity;
     canvas.strokeStyle = palette[style.color];
     if (isDenseLine(thinned.count, area)) {

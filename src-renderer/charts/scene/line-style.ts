@@ -38,6 +38,6 @@ export function lineStyle(series: ChartSeries, order: number, { hoveredRank, hid
   if (series.role === 'variant') return { color: 'text', width: 2, opacity: 1, dash: [8, 4] };
   const base = rankStyle(series.rank ?? order);
   if (series.role === 'other') return { ...base, width: 1.5, opacity: 1 };
-  if (hoveredRank === null || hiddenRanks.has(hoveredRank)) return { ...base, width: 1, opacity: 0.6 };
-  return series.rank === hoveredRank ? { ...base, width: 2, opacity: 1 } : { ...base, width: 1, opacity: 0.2 };
+  if (hoveredRank === null || hiddenRanks.has(hoveredRank)) return { ...base, width: 1.25, opacity: 1 };
+  return series.rank === hoveredRank ? { ...base, width: 2, opacity: 1 } : { ...base, width: 1.25, opacity: 0.25 };
 }

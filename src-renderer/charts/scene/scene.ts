@@ -1,11 +1,20 @@
 import { lineStyle, type LineStyle, type Palette } from './line-style.ts';
+import { type Envelope, envelopeOf } from '../points/envelope.ts';
 import type { PreparedLine, SeriesLines } from '../points/series-lines.ts';
 import { fractionOf, type Scale, type Tick, ticks, timeTicks } from './axes.ts';
 import type { Place, PlotArea } from './plot.ts';
 import type { ChartAxis, ChartRange, ChartViewState, SeriesChartProps } from '../types.ts';
+import type { ThinnedLine } from '../points/buckets.ts';
 import { countOutside, valueRange, wholeRange } from '../points/visible-range.ts';
 
-export type SceneLine = PreparedLine & { style: LineStyle };
+export type SceneLine = PreparedLine & {
+  style: LineStyle;
+  /** Whether the band of the members stands for it. */
+  isInBand: boolean;
+};
+
+/** More ranks than this are a band, in front of which the one under the pointer is a line. */
+const maximumRankLines = 8;
 
 /** Everything on a chart, in the units of its axes. The canvas and the SVG draw the same scene. */
 export interface Scene {
@@ -14,6 +23,8 @@ export interface Scene {
   /** The full range of x, whatever part of it is visible. */
   whole: ChartRange;
   lines: SceneLine[];
+  /** From the smallest to the largest rank, where there are many; else null. */
+  members: Envelope | null;
   markers: { x: number; y: number; label: string; style: LineStyle }[];
   bands: (ChartRange & { label: string })[];
   events: { x: number; label: string }[];
@@ -53,10 +64,7 @@ export function composeScene(
   const window = visibleWindow(view, whole);
   const settings = { axis, isLogX, smoothing, window, buckets: Math.max(1, Math.round(size.width)) };
   const prepared = lines.prepare(shown, settings);
-  const styled = prepared.map((line) => ({
-    ...line,
-    style: lineStyle(line.series, props.series.indexOf(line.series), view),
-  }));
+  const styled = styleLines(prepared, props);
   const x = { ...window, isLog: isLogX };
   const y = { ...valueRange(prepared, window, { isLog: isLogY, clipsOutliers }), isLog: isLogY };
   const xTicks = axis === 'time' ? timeTicks : ticks;
@@ -65,6 +73,7 @@ export function composeScene(
     y: { ...y, ticks: ticks(y, Math.max(2, size.height / pixelsPerTick.y)), label: props.yLabel },
     whole,
     lines: styled,
+    members: membersOf(styled),
     markers: placeMarkers(markers, styled, axis),
     bands: bands.flatMap((band) => placeBand(band, axis)),
     events: marks,
@@ -72,9 +81,38 @@ export function composeScene(
   };
 }
 
-/** The lines in the order of drawing: the ensemble in front, behind it a hovered rank. */
+function styleLines(prepared: readonly PreparedLine[], { series, view }: SeriesChartProps): SceneLine[] {
+  const hasBand = prepared.filter((line) => line.series.role === 'rank').length > maximumRankLines;
+  return prepared.map((line) => ({
+    ...line,
+    style: lineStyle(line.series, series.indexOf(line.series), view),
+    isInBand: hasBand && line.series.role === 'rank' && line.series.rank !== view.hoveredRank,
+  }));
+}
+
+/** The band of all ranks, the hovered one included; null where each is a line. */
+function membersOf(lines: readonly SceneLine[]): Envelope | null {
+  if (lines.every(({ isInBand }) => !isInBand)) return null;
+  const thinned = lines.filter(({ series }) => series.role === 'rank').map((line) => line.thinned);
+  return envelopeOf(thinned, thinned[0].grid);
+}
+
+/** The lines that are drawn, in the order of drawing: the ensemble in front, behind it a hovered rank. */
 export function backToFront(lines: readonly SceneLine[]): SceneLine[] {
-  return lines.toSorted((a, b) => depth(a.style) - depth(b.style));
+  return lines.filter(({ isInBand }) => !isInBand).toSorted((a, b) => depth(a.style) - depth(b.style));
+}
+
+/** Opacity of the band of many members. */
+export const membersOpacity = 0.25;
+/** Of the values behind a smoothed line. */
+const rawOpacity = 0.3;
+
+/** What is stroked, in the order of drawing: behind each smoothed line its values as they were measured. */
+export function strokesOf({ lines }: Pick<Scene, 'lines'>): { thinned: ThinnedLine; style: LineStyle }[] {
+  return backToFront(lines).flatMap(({ raw, thinned, style }) => [
+    ...(raw === null ? [] : [{ thinned: raw, style: { ...style, width: 1, dash: [], opacity: rawOpacity } }]),
+    { thinned, style },
+  ]);
 }
 
 function depth({ color, width, opacity }: LineStyle): number {
@@ -112,7 +150,7 @@ function placeMarkers(
   axis: ChartAxis,
 ): Scene['markers'] {
   return markers.flatMap(({ seriesId, x, y, label }) => {
-    const line = lines.find(({ series }) => series.id === seriesId);
+    const line = lines.find(({ series, isInBand }) => series.id === seriesId && !isInBand);
     return line === undefined || x[axis] === null ? [] : [{ x: x[axis], y, label, style: line.style }];
   });
 }

@@ -2,7 +2,17 @@ import { PixelColumns } from './pixel-columns.ts';
 import type { LineStyle, Palette } from './line-style.ts';
 import { noteHeight, placeNotes } from './notes.ts';
 import { hundredths, isDenseLine, pathOf, placeIn, tracePath } from './plot.ts';
-import { backToFront, type Drawing, markerPoints, type Scene, type SceneLine, visibleMarkers } from './scene.ts';
+import type { Envelope } from '../points/envelope.ts';
+import {
+  backToFront,
+  type Drawing,
+  markerPoints,
+  membersOpacity,
+  type Scene,
+  type SceneLine,
+  strokesOf,
+  visibleMarkers,
+} from './scene.ts';
 
 /** A chart as a stand-alone SVG document: title, run name, axes, lines and legend, in the current theme. */
 export interface SvgOptions {
@@ -39,9 +49,10 @@ function plotSvg(drawing: Drawing): string[] {
   const { scene, area, palette } = drawing;
   return [
     ...scene.bands.map((band) => bandSvg(band, drawing)),
-    ...scene.lines.map((line) => lineAreaSvg(line, drawing)),
+    ...scene.lines.map(({ band, style }) => areaSvg(band, drawing, palette[style.color], 0.15)),
+    areaSvg(scene.members, drawing, palette['text-muted'], membersOpacity),
     ...scene.events.map((event) => eventSvg(event, drawing)),
-    ...backToFront(scene.lines).map((line) => lineSvg(line, drawing)),
+    ...strokesOf(scene).map((stroke) => lineSvg(stroke, drawing)),
     ...visibleMarkers(scene).map((marker) => markerSvg(marker, drawing)),
     ...placeNotes(scene, area).map(({ label, left, row }) =>
       textSvg(left, area.top + 13 + row * noteHeight, label, palette['text-muted']),
@@ -90,17 +101,17 @@ function eventSvg({ x }: Scene['events'][number], { area, place, palette }: Draw
   return `<path d="${path}" stroke="${palette['text-muted']}" stroke-dasharray="1 3"/>`;
 }
 
-function lineAreaSvg({ band, style }: SceneLine, { place, palette }: Drawing): string {
+function areaSvg(band: Envelope | null, { place }: Drawing, fill: string, opacity: number): string {
   if (band === null) return '';
-  const points = ({ x, y, count }: SceneLine['thinned']): [left: number, top: number][] =>
+  const points = ({ x, y, count }: Envelope['lower']): [left: number, top: number][] =>
     Array.from({ length: count }, (_, index) => [place.x(x[index]), place.y(y[index])]);
   const outline = [...points(band.upper), ...points(band.lower).toReversed()].filter((point) =>
     point.every(Number.isFinite),
   );
-  return `<polygon points="${pointsSvg(outline)}" fill="${palette[style.color]}" fill-opacity="0.15"/>`;
+  return `<polygon points="${pointsSvg(outline)}" fill="${fill}" fill-opacity="${opacity}"/>`;
 }
 
-function lineSvg({ thinned, style }: SceneLine, { area, place, palette }: Drawing): string {
+function lineSvg({ thinned, style }: Pick<SceneLine, 'thinned' | 'style'>, { area, place, palette }: Drawing): string {
   if (style.dash.length === 0 || !isDenseLine(thinned.count, area)) {
     const path = pathOf((pen) => tracePath(thinned, place, pen));
     return `<path d="${path}" fill="none" ${strokeSvg(style, palette)}/>`;
@@ -129,7 +140,7 @@ function legendSvg(
   palette: Palette,
 ): { text: string; height: number } {
   const perRow = Math.max(1, Math.floor((width - left) / legendItem.width));
-  const items = scene.lines.map(({ series, style }, index) => {
+  const items = backToFront(scene.lines).map(({ series, style }, index) => {
     const x = left + (index % perRow) * legendItem.width;
     const y = top + Math.floor(index / perRow) * legendItem.height;
     const sample = `<path d="M${x} ${y}h24" ${strokeSvg({ ...style, opacity: 1 }, palette)}/>`;

@@ -1,5 +1,5 @@
 import { type ChartTable, csvField, csvText, maximumRows, spread } from '../frame/table.ts';
-import { indicesWithin, nearestIndex } from '../points/columns.ts';
+import { indexAt, indicesWithin, nearestIndex } from '../points/columns.ts';
 import type { PreparedLine } from '../points/series-lines.ts';
 import type { Scene } from '../scene/scene.ts';
 import type { ChartAxis, ChartRange, ChartSeries } from '../types.ts';
@@ -38,8 +38,8 @@ export function seriesTable(
 
 function rowAt(lines: readonly PreparedLine[], axis: ChartAxis, position: number): (string | number)[] {
   const values = lines.map(({ series, x, y }) => {
-    const index = nearestIndex(x, series.length, position);
-    return index === -1 ? '-' : y[index];
+    const index = indexAt(x, series.length, position);
+    return index === -1 ? '–' : y[index];
   });
   return [formatPosition(axis, position), ...values];
 }

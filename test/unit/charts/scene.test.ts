@@ -4,7 +4,7 @@ import { seriesCsv, seriesTable } from '../../../src-renderer/charts/series/seri
 import { hues, lineStyle, type Palette } from '../../../src-renderer/charts/scene/line-style.ts';
 import { tracePath } from '../../../src-renderer/charts/scene/plot.ts';
 import { formatPosition, readoutAt, readoutSentence, summarize } from '../../../src-renderer/charts/series/readout.ts';
-import { composeScene, type Scene } from '../../../src-renderer/charts/scene/scene.ts';
+import { backToFront, composeScene, type Scene, strokesOf } from '../../../src-renderer/charts/scene/scene.ts';
 import { SeriesLines } from '../../../src-renderer/charts/points/series-lines.ts';
 import { placeNotes } from '../../../src-renderer/charts/scene/notes.ts';
 import { sceneSvg } from '../../../src-renderer/charts/scene/svg.ts';
@@ -118,9 +118,9 @@ describe('lines', () => {
   it('are black and bold for the ensemble, and hovering one rank fades the others', () => {
     expect(lineStyle(two[0], 0, plainView())).toEqual({ color: 'text', width: 2.5, opacity: 1, dash: [] });
     expect(lineStyle({ ...two[0], role: 'variant' }, 0, plainView())).toMatchObject({ color: 'text', dash: [8, 4] });
-    expect(lineStyle(two[1], 1, plainView())).toMatchObject({ color: 'rank-1', width: 1, opacity: 0.6 });
+    expect(lineStyle(two[1], 1, plainView())).toMatchObject({ color: 'rank-1', width: 1.25, opacity: 1 });
     expect(lineStyle(two[1], 1, plainView({ hoveredRank: 1 })).opacity).toBe(1);
-    expect(lineStyle(two[1], 1, plainView({ hoveredRank: 0 })).opacity).toBe(0.2);
+    expect(lineStyle(two[1], 1, plainView({ hoveredRank: 0 })).opacity).toBe(0.25);
     const hidden = plainView({ hoveredRank: 0, hiddenRanks: new Set([0]) });
     expect(lineStyle(two[1], 1, hidden).opacity).toBe(0.6);
   });
@@ -225,7 +225,7 @@ describe('tables and files', () => {
     const svg = sceneSvg(scene(two), { title: 'NLL <1>', runName: 'a & b', width: 480, height: 316, palette });
     // Plot: 64..464 by 72..272. x from 0 to 2, y from 0.8 to 5.2, so 4 is at 72 + 200 * 1.2 / 4.4.
     expect(svg).toContain('<path d="M64 126.55L264 217.45L464 262.91" fill="none" stroke="#text" stroke-width="2.5"');
-    expect(svg).toContain('stroke="#rank-1" stroke-width="1" stroke-linejoin="round" stroke-opacity="0.6"');
+    expect(svg).toContain('stroke="#rank-1" stroke-width="1.25" stroke-linejoin="round"');
     expect(svg).toContain('NLL &lt;1&gt; of a &amp; b');
     for (const text of ['>ensemble<', '>rank 1<', '>step<', '>0.5<', '>4<']) expect(svg).toContain(text);
   });
@@ -244,7 +244,7 @@ describe('an SVG', () => {
 
   it('follows the points of a dense line, and dashes a line of upright strokes without losing its spike', () => {
     // The plot is 200 pixels high from 72 on, for values from -0.45 to 9.45, so 9 is at 81.09.
-    expect(drawn(0)).toMatch(/d="M64 [\d.]+L[^"]* 81\.09L[^"]*" fill="none" stroke="#rank-0" stroke-width="1"/);
+    expect(drawn(0)).toMatch(/d="M64 [\d.]+L[^"]* 81\.09L[^"]*" fill="none" stroke="#rank-0" stroke-width="1.25"/);
     const dashed = /<path d="(M[^"]*)" fill="none" stroke="#rank-0"/.exec(drawn(hues))?.[1] ?? '';
     const strokes = [...dashed.matchAll(/M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)/g)].map((found) =>
       found.slice(1).map(Number),
@@ -313,4 +313,55 @@ describe('URLs', () => {
     const typed = viewFromQuery({ axis: 'years', smooth: '7', zoom: '5_2', hide: 'x.2' });
     expect(typed).toMatchObject({ axis: 'step', smoothing: 0, zoom: null, hiddenRanks: new Set([2]) });
   });
+});
+
+describe('many ranks', () => {
+  const ranks = Array.from({ length: 9 }, (_, rank) => rankLine(rank, [rank, 8 - rank, rank === 4 ? NaN : 1]));
+  const series = [...ranks, lineOf([4, 4, 4])];
+
+  it('are a band from the smallest to the largest, without values that are not finite', () => {
+    const { members, lines } = scene(series);
+    expect([...(members?.lower.y ?? [])]).toEqual([0, 0, 1]);
+    expect([...(members?.upper.y ?? [])]).toEqual([8, 8, 1]);
+    expect([...(members?.upper.x ?? [])]).toEqual([0, 1, 2]);
+    expect(backToFront(lines).map((line) => line.series.label)).toEqual(['line']);
+  });
+
+  it('leave the hovered one a line in front of the band', () => {
+    const { lines, members } = scene(series, { hoveredRank: 3 });
+    expect(members).not.toBeNull();
+    expect(backToFront(lines).map((line) => line.series.label)).toEqual(['rank 3', 'line']);
+  });
+
+  it('are lines as long as eight are enough', () => {
+    expect(scene(ranks.slice(1)).members).toBeNull();
+  });
+});
+
+describe('a smoothed line', () => {
+  it('has its measured values faintly behind it, which a rank has not', () => {
+    const strokes = strokesOf(scene([lineOf([0, 1]), rankLine(1, [2, 4])], { smoothing: 0.5 }));
+    // s_1 = (0.5 * 0 + 0.5 * 1) / (1 - 0.25) = 2/3; for the rank (0.5 * 1 + 0.5 * 4) / 0.75 = 10/3.
+    const drawn = strokes.map(({ thinned, style }) => [style.opacity, ...thinned.y.subarray(0, thinned.count)]);
+    expect(drawn).toEqual([
+      [1, 2, expect.closeTo(10 / 3)],
+      [0.3, 0, 1],
+      [1, 0, expect.closeTo(2 / 3)],
+    ]);
+  });
+});
+
+it('a run that ended has no value where a longer one goes on', () => {
+  const [short, long] = [lineOf([5, 6, 7], { id: 'short' }), lineOf([1, 2, 3, 4, 5, 6, 7, 8], { id: 'long' })];
+  const at = (x: number) => readoutAt(scene([short, long]).lines, x).map(({ id, value }) => [id, value]);
+  expect(at(2)).toEqual([
+    ['short', 7],
+    ['long', 3],
+  ]);
+  // Within one step of its last point, at which the next one could not have been measured yet.
+  expect(at(3)).toEqual([
+    ['short', 7],
+    ['long', 4],
+  ]);
+  expect(at(5)).toEqual([['long', 6]]);
 });
