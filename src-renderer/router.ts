@@ -67,7 +67,12 @@ export const routes: RouteRecordRaw[] = [
     component: () => import('./views/settings/SettingsPage.vue'),
     meta: { title: 'Health' },
   },
-  { path: '/:rest(.*)*', redirect: { name: 'projects' } },
+  {
+    path: '/:rest(.*)*',
+    name: 'unknown',
+    component: () => import('./views/UnknownPage.vue'),
+    meta: { title: 'Unknown page' },
+  },
 ];
 
 /** The address is the part after `#`: the desktop app opens the page from a file, whose path cannot change. */

@@ -80,3 +80,8 @@ export function formatBytes(bytes: number): string {
 export function formatShare(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
+
+/** The number of an epoch for readers, who count from 1 as pages and terminal do; files count from 0. */
+export function countEpoch(epoch: number): number {
+  return epoch + 1;
+}

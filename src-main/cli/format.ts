@@ -4,8 +4,3 @@ import { formatDuration as formatSeconds } from '../../core/text/numbers.ts';
 export function formatDuration(durationMs: number): string {
   return formatSeconds(Math.round(durationMs / 1000), true);
 }
-
-/** The number of an epoch in the terminal, which counts from 1; files count from 0. */
-export function countEpoch(epoch: number): number {
-  return epoch + 1;
-}

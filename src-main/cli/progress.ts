@@ -1,10 +1,10 @@
-import { formatMetric, metricLabel } from '../../core/text/numbers.ts';
+import { countEpoch, formatMetric, metricLabel } from '../../core/text/numbers.ts';
 import { improves, modeFor } from '../../core/metrics/metric-mode.ts';
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
 import type { PointBatch } from '../../core/protocol/wire/points.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.ts';
-import { countEpoch, formatDuration } from './format.ts';
+import { formatDuration } from './format.ts';
 import { formatCount } from '../../core/text/numbers.ts';
 
 /** Time over which steps per second are averaged: recent, but long enough for a few evaluations. */

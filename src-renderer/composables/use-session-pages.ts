@@ -5,7 +5,7 @@ import { useSessionStore } from '../stores/session.ts';
 import { useToastsStore } from '../stores/toasts.ts';
 
 /** The pages of a watcher; the others start or change something. */
-const watcherPages: ReadonlySet<unknown> = new Set(['runs', 'run', 'compare']);
+const watcherPages: ReadonlySet<unknown> = new Set(['runs', 'run', 'compare', 'studies', 'study', 'unknown']);
 
 /** Reads what this page may do, and leads a watcher from pages that are not for watchers to the table of runs. */
 export function useSessionPages(): void {

@@ -3,6 +3,7 @@ import type { LogLine, RunView } from '../../core/protocol/pages/run-views.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
 import { useRunStore } from '../../src-renderer/stores/run.ts';
 import LogsTab from '../../src-renderer/views/run/logs/LogsTab.vue';
+import ComparePage from '../../src-renderer/views/runs/compare/ComparePage.vue';
 import CompareTable from '../../src-renderer/views/runs/compare/CompareTable.vue';
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
 import { mountPage } from './mount-page.ts';
@@ -53,6 +54,33 @@ describe('the table of compared runs', () => {
     const { wrapper } = await open([run('id-1111', 'a', {}, null), run('id-2222', 'b', {}, null)]);
     await wrapper.get('[aria-label="Remove b"]').trigger('click');
     expect(wrapper.emitted('remove')).toEqual([['id-2222']]);
+  });
+});
+
+describe('a comparison with a run that is gone', () => {
+  const answer = (id: string): RunView => {
+    if (id === 'gone') throw new Error('No run has the id "gone".');
+    return runView({
+      record: runRecord({ id, status: 'finished' }),
+      row: runRow({ id, name: id, status: 'finished' }),
+    });
+  };
+  const open = (ids: string) =>
+    mountPage(ComparePage, { address: `/compare?runs=${ids}` }, { run: answer, series: () => ({ series: [] }) });
+
+  it('shows the others, says which one is missing, and can leave it out', async () => {
+    const { wrapper } = await open('a,gone,b');
+    await expect.poll(() => wrapper.find('.missing').exists()).toBe(true);
+    expect(wrapper.get('.missing').text()).toContain('One run is not shown. No run has the id "gone".');
+    expect(wrapper.findAll('thead a').map((link) => link.text())).toEqual(['a', 'b']);
+    await wrapper.get('.missing button').trigger('click');
+    await expect.poll(() => wrapper.find('.missing').exists()).toBe(false);
+  });
+
+  it('says why nothing is shown where all are gone', async () => {
+    const { wrapper } = await open('gone');
+    await expect.poll(() => wrapper.find('[role=alert] h2').exists()).toBe(true);
+    expect(wrapper.get('[role=alert]').text()).toContain('No run has the id "gone".');
   });
 });
 

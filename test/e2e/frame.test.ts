@@ -49,6 +49,14 @@ describe.skipIf(noChromium !== null)(`Keys and themes${notRun(noChromium)}`, () 
     await expect(heading()).toHaveText('Heteroscedastic regression');
   });
 
+  it('an address without a page says so', async () => {
+    await page.goto(`http://127.0.0.1:${stage.tutti.port}/#/rnus/3`);
+    await expect(page.getByRole('heading', { name: 'There is no such page' })).toBeVisible();
+    await expect(page.locator('main')).toContainText('/rnus/3');
+    await page.getByRole('link', { name: 'Go to runs' }).click();
+    await expect(heading()).toHaveText('Runs');
+  });
+
   it('the theme survives a reload', async () => {
     const canvas = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     await page.goto(`http://127.0.0.1:${stage.tutti.port}/#/settings`);

@@ -1,3 +1,4 @@
+import { countEpoch } from '../../core/text/numbers.ts';
 import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
@@ -35,7 +36,7 @@ export async function requireReadBack(path: string, content: Uint8Array, seal: S
   await rm(path, { force: true });
   const { rank, epoch, step } = seal;
   throw new Error(
-    `${path} reads back differently from what was written, from ${place} on (rank ${rank}, epoch ${epoch}, step ${step}): expected ` +
+    `${path} reads back differently from what was written, from ${place} on (rank ${rank}, epoch ${countEpoch(epoch)}, step ${step}): expected ` +
       `${seal.bytes} bytes with SHA-256 ${seal.sha256}, found ${found.bytes} bytes with SHA-256 ${found.sha256}. The last ` +
       'save is intact. Check disk and memory of this machine, or put the run on another disk, and resume it.',
   );

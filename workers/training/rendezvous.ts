@@ -1,3 +1,4 @@
+import { countEpoch } from '../../core/text/numbers.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { AgreedError, type Position } from '../member/report.ts';
 import type { RunSummary } from '../../core/protocol/run/record.ts';
@@ -115,7 +116,7 @@ export class NonFiniteLossError extends AgreedError {
 
   constructor(at: Position & { rank: number }, who: 'All ranks' | 'It' = 'All ranks') {
     super(
-      `The training loss of rank ${at.rank} was not finite at epoch ${at.epoch}, step ${at.step}. ${who} stopped before that ` +
+      `The training loss of rank ${at.rank} was not finite at epoch ${countEpoch(at.epoch)}, step ${at.step}. ${who} stopped before that ` +
         'update. Lower the learning rate, or check the data; --on-non-finite skip skips such updates instead.',
       at,
     );

@@ -1,3 +1,4 @@
+import { countEpoch } from '../../text/numbers.ts';
 import type { ActiveRun, RunRow } from './run-list.ts';
 
 /** A notification about a run that has ended, in the desktop app and in the browser. */
@@ -30,5 +31,5 @@ function whatHappened({ status, error }: RunRow): string {
 function details({ project, best, error }: RunRow): string {
   if (error !== null) return error.split('\n')[0];
   if (best === null) return project;
-  return `${project}: best ${best.metric} ${best.value.toPrecision(4)} at epoch ${best.epoch}`;
+  return `${project}: best ${best.metric} ${best.value.toPrecision(4)} at epoch ${countEpoch(best.epoch)}`;
 }

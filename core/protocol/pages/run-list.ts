@@ -21,6 +21,10 @@ export const runRowSchema = z.strictObject({
   best: bestValueSchema.nullable(),
   createdAt: z.string(),
   endedAt: z.string().nullable(),
+  /** How long it has trained, in seconds: the sum of its attempts that have ended, without the time between them. */
+  trainedSeconds: z.number(),
+  /** When its last attempt began. */
+  startedAt: z.string(),
   error: z.string().nullable(),
   /** Names its last metrics that are NaN or infinite; null if there are none. */
   notFinite: z.string().nullable(),

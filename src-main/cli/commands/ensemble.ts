@@ -1,6 +1,6 @@
 import { type PartCriterion, type PartMethod, type PartSource } from '../../../core/protocol/run/parts.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
-import { formatMetric } from '../../../core/text/numbers.ts';
+import { countEpoch, formatMetric } from '../../../core/text/numbers.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { type CombinedRun, type CombineRequest, combineRuns } from '../../parts/combine-runs.ts';
 import type { Hub } from '../../hub/hub.ts';
@@ -9,7 +9,6 @@ import { findStudy } from '../../studies/folder/study-folder.ts';
 import { StudyStore } from '../../studies/folder/study-store.ts';
 import { runsOfTrials } from '../../studies/study-ensemble.ts';
 import { exitCodes, orUsageError, UsageError } from '../errors.ts';
-import { countEpoch } from '../format.ts';
 import { withHub } from '../open-hub.ts';
 import { type Look, lookOf, plainLook } from '../output/look.ts';
 import { renderTable } from '../output/table.ts';

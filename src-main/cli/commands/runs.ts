@@ -1,9 +1,9 @@
-import { formatMetric, metricLabel } from '../../../core/text/numbers.ts';
+import { countEpoch, formatMetric, metricLabel } from '../../../core/text/numbers.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { type RunStatus, runStatusSchema } from '../../../core/protocol/run/record.ts';
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { UsageError, exitCodes } from '../errors.ts';
-import { countEpoch, formatDuration } from '../format.ts';
+import { formatDuration } from '../format.ts';
 import { withHub } from '../open-hub.ts';
 import { type Look, lookOf, plainLook } from '../output/look.ts';
 import { statusStyles } from '../output/status-style.ts';
@@ -95,9 +95,9 @@ function describeBest({ best }: RunRow): string {
   return best === null ? '-' : `${metricLabel(best.metric)} ${formatMetric(best.value)} @ ${countEpoch(best.epoch)}`;
 }
 
-function describeDuration({ status, createdAt, endedAt }: RunRow, nowMs: number): string {
-  const endMs = endedAt !== null ? Date.parse(endedAt) : status === 'running' ? nowMs : null;
-  return endMs === null ? '-' : formatDuration(endMs - Date.parse(createdAt));
+function describeDuration({ status, startedAt, endedAt, trainedSeconds }: RunRow, nowMs: number): string {
+  if (endedAt !== null) return formatDuration(1000 * trainedSeconds);
+  return status === 'running' ? formatDuration(1000 * trainedSeconds + nowMs - Date.parse(startedAt)) : '-';
 }
 
 function parseStatus(text: string): RunStatus {

@@ -1,5 +1,5 @@
 import { printableLine } from '../../../core/text/printable.ts';
-import { formatMetric, metricLabel } from '../../../core/text/numbers.ts';
+import { countEpoch, formatMetric, metricLabel } from '../../../core/text/numbers.ts';
 import { existsSync } from 'node:fs';
 import { holdsState } from '../../store/runs/saved-rounds.ts';
 import {
@@ -13,7 +13,7 @@ import { describeLostMembers, lostRanksOf } from '../../../core/protocol/run/los
 import { describeNotFinite, notFiniteOf } from '../../../core/protocol/run/health.ts';
 import { describePlan } from '../../devices/plan.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
-import { countEpoch, formatDuration } from '../format.ts';
+import { formatDuration } from '../format.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
 import { type Look, plainLook } from '../output/look.ts';
 import { renderTable } from '../output/table.ts';

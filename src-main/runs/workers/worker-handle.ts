@@ -1,3 +1,4 @@
+import { countEpoch } from '../../../core/text/numbers.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { TimeLimit } from '../../../core/node/time-limit.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
@@ -168,7 +169,7 @@ export class WorkerHandle {
   describe(): string {
     const lines = this.options.log.lastLines();
     const tail = lines.length === 0 ? '' : `\nLast lines of its log:\n${lines.map((line) => `  ${line}`).join('\n')}`;
-    return `Rank ${this.rank} (${this.device}, pid ${this.pid ?? '-'}, ${this.state}, epoch ${this.epoch}, step ${this.step}).${tail}`;
+    return `Rank ${this.rank} (${this.device}, pid ${this.pid ?? '-'}, ${this.state}, epoch ${countEpoch(this.epoch)}, step ${this.step}).${tail}`;
   }
 
   private end(how: string): void {

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../core/text/errors.ts';
 
 /** Incremented with every change of the table. An index of another version is dropped and rebuilt from the run folders. */
-const SCHEMA_VERSION = 7;
+const SCHEMA_VERSION = 8;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -15,7 +15,7 @@ const UNWRITABLE: ReadonlySet<number> = new Set([3, 5, 8, 10, 13, 14, 15]);
 
 /** The columns whose changes lists show. */
 const SHOWN = [
-  'id name project project_folder task strategy members status created_at ended_at',
+  'id name project project_folder task strategy members status created_at ended_at trained_seconds started_at',
   'best_metric best_value best_epoch error not_finite sweep tags note is_archived',
 ].flatMap((names) => names.split(' '));
 
@@ -40,6 +40,8 @@ const SCHEMA = `
     status TEXT NOT NULL,
     created_at TEXT NOT NULL,
     ended_at TEXT,
+    trained_seconds REAL NOT NULL,
+    started_at TEXT NOT NULL,
     best_metric TEXT,
     best_value REAL,
     best_epoch INTEGER,

@@ -33,6 +33,7 @@ const storedRunsSchema = z.array(storedRunSchema);
 
 const SELECT_RUNS = `
   SELECT id, folder, name, project, project_folder AS projectFolder, task, strategy, members, status, created_at AS createdAt, ended_at AS endedAt,
+    trained_seconds AS trainedSeconds, started_at AS startedAt,
     best_metric AS bestMetric, best_value AS bestValue, best_epoch AS bestEpoch, error,
     not_finite AS notFinite, origin, sweep, tags, note, is_archived AS isArchived FROM runs`;
 

@@ -1,3 +1,4 @@
+import { trainingTimeMs } from '../../../core/protocol/history/training-time.ts';
 import { hash } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -282,6 +283,8 @@ export class RunIndex {
       status: record.status,
       created_at: record.createdAt,
       ended_at: record.endedAt,
+      trained_seconds: trainingTimeMs({ attempts: record.attempts.filter(({ endedAt }) => endedAt !== null) }, 0) / 1000,
+      started_at: record.attempts.at(-1)?.startedAt ?? record.createdAt,
       best_metric: best?.metric ?? null,
       best_value: best?.value ?? null,
       best_epoch: best?.epoch ?? null,

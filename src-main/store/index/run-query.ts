@@ -4,7 +4,7 @@ import type { Parameters } from './indexed-run.ts';
 /** Part of a query, with the number of rows of its answer; without a limit: all. */
 export type IndexQuery = Omit<RunQuery, 'limit'> & { limit?: number | undefined };
 
-/** What the runs are sorted by. The duration is in days. */
+/** What the runs are sorted by. The duration is in seconds; a run that trains has none yet. */
 const SORT_VALUES: Record<SortKey, string> = {
   created: 'created_at',
   name: 'name COLLATE NOCASE',
@@ -12,7 +12,7 @@ const SORT_VALUES: Record<SortKey, string> = {
   status: 'status',
   members: 'members',
   best: 'best_value',
-  duration: 'julianday(ended_at) - julianday(created_at)',
+  duration: 'iif(ended_at IS NULL, NULL, trained_seconds)',
 };
 
 interface Clauses {

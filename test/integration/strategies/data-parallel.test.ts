@@ -75,7 +75,7 @@ describe('replicas', () => {
     // Step 4, counted from 0, is in the second epoch of three steps.
     expect(record.error).toMatchObject({ rank: 1, epoch: 1, step: 6 });
     expect(record.error?.message).toContain(
-      'differ at epoch 1, step 6: "dense_0/bias" of rank 1 is not that of rank 0.',
+      'differ at epoch 2, step 6: "dense_0/bias" of rank 1 is not that of rank 0.',
     );
     expect(numbers(folder, 'val/ens_nll')).toHaveLength(1);
   });

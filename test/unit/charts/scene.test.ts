@@ -122,7 +122,7 @@ describe('lines', () => {
     expect(lineStyle(two[1], 1, plainView({ hoveredRank: 1 })).opacity).toBe(1);
     expect(lineStyle(two[1], 1, plainView({ hoveredRank: 0 })).opacity).toBe(0.25);
     const hidden = plainView({ hoveredRank: 0, hiddenRanks: new Set([0]) });
-    expect(lineStyle(two[1], 1, hidden).opacity).toBe(0.6);
+    expect(lineStyle(two[1], 1, hidden).opacity).toBe(1);
   });
 
   it('repeat hues with dashes from rank 8 on', () => {

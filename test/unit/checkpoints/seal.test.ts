@@ -64,7 +64,7 @@ describe('a checkpoint that reads back differently from what was written', () =>
       fc.asyncProperty(places, async ({ name, byte }) => {
         disk.damage = flip(byte);
         await expect(save(80)).rejects.toThrow(
-          `final.safetensors.next reads back differently from what was written, from tensor "${name}" on (rank 3, epoch 5, step 80)`,
+          `final.safetensors.next reads back differently from what was written, from tensor "${name}" on (rank 3, epoch 6, step 80)`,
         );
         const { record, tensors: kept } = await readCheckpoint(run, 3, 'final');
         expect(record.step).toBe(70);
@@ -92,7 +92,7 @@ describe('a state that reads back differently from what was written', () => {
       saveState(run, 1, { round, epoch: round, step: 7 * round, attempt: 1, metricRows: null, tensors, data: {} });
     await saveRound(1);
     disk.damage = flip(-1);
-    await expect(saveRound(2)).rejects.toThrow('from tensor "dense_0/kernel" on (rank 1, epoch 2, step 14)');
+    await expect(saveRound(2)).rejects.toThrow('from tensor "dense_0/kernel" on (rank 1, epoch 3, step 14)');
     expect((await findResumePoint(run, [1]))?.round).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { countEpoch, formatDuration } from '../../../src-main/cli/format.ts';
+import { countEpoch } from '../../../core/text/numbers.ts';
+import { formatDuration } from '../../../src-main/cli/format.ts';
 
 describe('formatDuration', () => {
   it.each([

@@ -14,7 +14,10 @@ const run = {
   members: 2,
   status: 'finished',
   createdAt: '2026-11-21T08:15:02.000Z',
-  endedAt: '2026-11-21T08:16:06.000Z',
+  endedAt: '2026-11-21T10:16:06.000Z',
+  // Two attempts, with two hours between them.
+  trainedSeconds: 64,
+  startedAt: '2026-11-21T10:15:30.000Z',
   best: { metric: 'val/ens_nll', value: 0.41006, epoch: 9 },
   error: null,
   notFinite: null,
@@ -27,8 +30,8 @@ const run = {
 
 describe('describeRuns', () => {
   it('lists id, name, project, status, members, best, start and duration', () => {
-    const going = { ...run, id: 'b', status: 'running', endedAt: null, best: null } as const;
-    const nowMs = Date.parse('2026-11-21T09:19:02.000Z');
+    const going = { ...run, id: 'b', status: 'running', endedAt: null, best: null, trainedSeconds: 3600 } as const;
+    const nowMs = Date.parse('2026-11-21T10:19:30.000Z');
     expect(describeRuns([run, going], { isFiltered: false, nowMs })).toEqual([
       'id                          name   project  status    members  best                 started               duration',
       '20261121-081502-blobs-3fa9  first  Blobs    finished        2  ens NLL 0.4101 @ 10  2026-11-21 08:15 UTC  1 m 04 s',

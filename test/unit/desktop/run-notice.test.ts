@@ -16,6 +16,8 @@ const training: RunRow = {
   best: null,
   createdAt: '2026-11-21T08:00:00.000Z',
   endedAt: null,
+  trainedSeconds: 0,
+  startedAt: '2026-11-21T08:00:00.000Z',
   error: null,
   notFinite: null,
   origin: null,
@@ -30,7 +32,7 @@ it.each<[string, string, Partial<RunRow>]>([
   ['Wide net has finished', 'Two moons', { status: 'finished' }],
   [
     'Wide net has finished',
-    'Two moons: best val/ens_nll 0.1235 at epoch 12',
+    'Two moons: best val/ens_nll 0.1235 at epoch 13',
     { status: 'finished', best: { metric: 'val/ens_nll', value: 0.123456, epoch: 12 } },
   ],
   ['Wide net was stopped', 'Two moons', { status: 'stopped' }],

@@ -52,6 +52,8 @@ export function runRow(changes: Partial<RunRow> = {}): RunRow {
     best: null,
     createdAt: startedAt,
     endedAt: null,
+    trainedSeconds: 0,
+    startedAt,
     error: null,
     notFinite: null,
     origin: null,

@@ -68,6 +68,8 @@ it('reports runs that start and end in other processes', async () => {
     createdAt: '2026-01-02T03:04:05.000Z',
     endedAt: null,
     error: null,
+    trainedSeconds: 0,
+    startedAt: '2026-01-02T03:04:05.000Z',
     notFinite: null,
     origin: null,
     sweep: null,

@@ -1,3 +1,4 @@
+import { countEpoch } from '../../../core/text/numbers.ts';
 import type { BatchPosition, BatchSource } from '../batches.ts';
 import { type Batch, createDataset, type Dataset, gatherBatch, valuesPerTarget } from '../dataset.ts';
 import { type Extras, gatherRows } from '../fields.ts';
@@ -124,7 +125,7 @@ export class StreamBatches implements BatchSource {
     const { value, done } = await open.samples.next();
     if (done !== true) return this.#checked(value, open);
     throw new Error(
-      `The stream of "${name}" ended after ${open.given} samples of epoch ${open.epoch}, but an epoch has ${this.length}. Correct its length.`,
+      `The stream of "${name}" ended after ${open.given} samples of epoch ${countEpoch(open.epoch)}, but an epoch has ${this.length}. Correct its length.`,
     );
   }
 
@@ -138,7 +139,7 @@ export class StreamBatches implements BatchSource {
     if (!isOfType || targets.length !== samples * valuesPerTarget(this.#dataset)) {
       throw new Error(
         `The stream of "${declared.name}" gave ${features.length} features (${features.constructor.name}) and ${targets.length} targets ` +
-          `(${targets.constructor.name}) at sample ${given} of epoch ${epoch}. Give ${declared.features.constructor.name} of shape ` +
+          `(${targets.constructor.name}) at sample ${given} of epoch ${countEpoch(epoch)}. Give ${declared.features.constructor.name} of shape ` +
           `[${declared.featureShape.join(', ')}] and ${declared.targets.constructor.name}, ${valuesPerTarget(this.#dataset)} a sample.`,
       );
     }

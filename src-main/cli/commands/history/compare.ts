@@ -1,10 +1,9 @@
-import { formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
+import { countEpoch, formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { readRunRecord } from '../../../store/runs/run-folder.ts';
 import { findSubject } from '../../../sweeps/find-sweep.ts';
 import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
-import { countEpoch } from '../../format.ts';
 import { withHub } from '../../open-hub.ts';
 import { type Look, lookOf, plainLook } from '../../output/look.ts';
 import { renderTable } from '../../output/table.ts';

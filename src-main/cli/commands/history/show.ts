@@ -1,3 +1,4 @@
+import { countEpoch } from '../../../../core/text/numbers.ts';
 import { type AttemptHistory, attemptHistory } from '../../../../core/protocol/history/history.ts';
 import type { ForkPoint } from '../../../../core/protocol/history/fork.ts';
 import { nameOrigin, originsOf, type PartMethod, type Parts } from '../../../../core/protocol/run/parts.ts';
@@ -12,7 +13,6 @@ import type { Hub } from '../../../hub/hub.ts';
 import { findStudy } from '../../../studies/folder/study-folder.ts';
 import { studies } from '../studies/studies.ts';
 import { exitCodes, toUsageError } from '../../errors.ts';
-import { countEpoch } from '../../format.ts';
 import { withHub } from '../../open-hub.ts';
 import { lookOf } from '../../output/look.ts';
 import { renderTable } from '../../output/table.ts';

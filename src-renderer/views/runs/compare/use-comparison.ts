@@ -1,5 +1,7 @@
 import { useTimeoutFn } from '@vueuse/core';
 import { type ComputedRef, onScopeDispose, watch } from 'vue';
+import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
+import { messageOf } from '../../../../core/text/errors.ts';
 import type { RunView } from '../../../../core/protocol/pages/run-views.ts';
 import { useHub, useHubClient } from '../../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
@@ -9,24 +11,41 @@ import { labelOf, readLine } from './compared-line.ts';
 /** Pause between readings of runs that train: each reading transfers thousands of points. */
 const followMs = 1000;
 
+/** The runs of a comparison, and those that could not be read, with the reason. */
+export interface Compared {
+  runs: RunView[];
+  missing: { id: string; reason: string }[];
+}
+
 /** The compared runs. They are read again when one of them starts, ends, or gets its first metrics. */
-export function useComparedRuns(ids: ComputedRef<string[]>): Loaded<RunView[]> {
+export function useComparedRuns(ids: ComputedRef<string[]>): Loaded<Compared> {
   const hub = useHub();
-  const loaded = useLoaded(() => Promise.all(ids.value.map((id) => hub.run(id))));
+  const loaded = useLoaded(() => readEach(hub, ids.value));
   watch(ids, () => void loaded.reload());
   const end = useHubClient().on('runsChanged', ({ changed, isPartial }) => {
-    const statuses = new Map(loaded.data.value?.map(({ row }) => [row.id, row.status]));
+    const statuses = new Map(loaded.data.value?.runs.map(({ row }) => [row.id, row.status]));
     const isChanged = changed.some(({ id, status }) => statuses.has(id) && statuses.get(id) !== status);
     if (isPartial || isChanged) void loaded.reload();
   });
   onScopeDispose(end);
   repeat(async () => {
-    const lacksMetrics = loaded.data.value?.some(
+    const lacksMetrics = loaded.data.value?.runs.some(
       ({ metrics, row }) => row.status === 'running' && metrics.length === 0,
     );
     if (lacksMetrics) await loaded.reload();
   });
   return loaded;
+}
+
+/** Reads each run for itself, because one that was deleted must not hide the others. */
+async function readEach(hub: Pick<HubApi, 'run'>, ids: readonly string[]): Promise<Compared> {
+  const read = await Promise.allSettled(ids.map((id) => hub.run(id)));
+  return {
+    runs: read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
+    missing: read.flatMap((one, place) =>
+      one.status === 'rejected' ? [{ id: ids[place], reason: messageOf(one.reason) }] : [],
+    ),
+  };
 }
 
 /** One line for each run: the ensemble's metric, with the band of its members. Lines of runs that train are extended. */

@@ -148,7 +148,7 @@ describe('batches of a stream', () => {
 
   it('report what does not fit', async () => {
     expect(await failure([4, 4])).toContain(
-      'The stream of "bytes" ended after 8 samples of epoch 0, but an epoch has 10.',
+      'The stream of "bytes" ended after 8 samples of epoch 1, but an epoch has 10.',
     );
     const values = { features: new Float32Array(2), targets: Int32Array.of(0) };
     expect(await failure([], { batches: () => [values] })).toContain(

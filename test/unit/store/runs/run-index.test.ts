@@ -74,6 +74,8 @@ describe('RunIndex.list', () => {
         status: 'failed',
         createdAt: '2026-01-02T03:04:05.000Z',
         endedAt: '2026-01-02T04:00:00Z',
+        startedAt: '2026-01-02T03:04:05.000Z',
+        trainedSeconds: 0,
         best: { metric: 'val/ens_nll', value: 0.25, epoch: 3 },
         error: 'Rank 1 died.',
         notFinite: null,
@@ -107,6 +109,18 @@ describe('RunIndex.list', () => {
   });
 });
 
+/** Two attempts of one second less than the given time and of one second, with a time between them. */
+function trainedSeconds(seconds: number, betweenSeconds: number): Pick<RunRecord, 'attempts' | 'endedAt'> {
+  const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + 1000 * second).toISOString();
+  const status = 'finished' as const;
+  const [pausedAt, resumedAt, endedAt] = [seconds - 1, seconds - 1 + betweenSeconds, seconds + betweenSeconds].map(at);
+  const attempts = [
+    { attempt: 1, startedAt: at(0), endedAt: pausedAt, status },
+    { attempt: 2, startedAt: resumedAt, endedAt, status },
+  ];
+  return { attempts, endedAt };
+}
+
 describe('RunIndex.page', () => {
   async function fourRuns() {
     const home = await temporaryFolder();
@@ -128,7 +142,8 @@ describe('RunIndex.page', () => {
     const error = { message: 'Rank 3 died', rank: 3, device: null, epoch: null, step: null };
     await add(
       'a',
-      { createdAt: '2026-01-01T00:00:00.000Z', endedAt: '2026-01-01T00:00:09.000Z', ...best(0.5) },
+      // A longer time from creation to end than that of c, of which it trained less.
+      { createdAt: '2026-01-01T00:00:00.000Z', ...trainedSeconds(2, 90), ...best(0.5) },
       { tags: ['wide'] },
     );
     await add('b', { createdAt: '2026-01-03T00:00:00.000Z', ...best(Number.NaN), status: 'failed', error });
@@ -136,7 +151,7 @@ describe('RunIndex.page', () => {
       'c',
       {
         createdAt: '2026-01-02T00:00:00.000Z',
-        endedAt: '2026-01-02T00:00:10.000Z',
+        ...trainedSeconds(10, 0),
         ...best(0.1),
         project: project('cifar'),
       },

@@ -74,7 +74,7 @@ describe.each(Object.entries(strategies))('replicas of %s', (_, strategy) => {
           expect(at).toEqual({ rank, epoch: 2, step: 4 });
           // Two of three ranks agree, so the third is the one that differs, even if it is the first.
           expect(message).toContain(
-            `differ at epoch 2, step 4: "${names[weight]}" of rank ${rank} is not that of rank ${rank === 0 ? 1 : 0}.`,
+            `differ at epoch 3, step 4: "${names[weight]}" of rank ${rank} is not that of rank ${rank === 0 ? 1 : 0}.`,
           );
         }
       }),
