@@ -283,7 +283,8 @@ export class RunIndex {
       status: record.status,
       created_at: record.createdAt,
       ended_at: record.endedAt,
-      trained_seconds: trainingTimeMs({ attempts: record.attempts.filter(({ endedAt }) => endedAt !== null) }, 0) / 1000,
+      trained_seconds:
+        trainingTimeMs({ attempts: record.attempts.filter(({ endedAt }) => endedAt !== null) }, 0) / 1000,
       started_at: record.attempts.at(-1)?.startedAt ?? record.createdAt,
       best_metric: best?.metric ?? null,
       best_value: best?.value ?? null,
