@@ -31,7 +31,7 @@ export type {
   ValuePredictions,
 } from '../core/ensemble/predictions.ts';
 export type { EnsembleDescription, EnsembleMember } from '../core/ensemble/schema.ts';
-export { setupIndependentWorker, type IndependentWorker } from './session/setup.ts';
+export { setupIndependentWorker, type IndependentWorker } from './session/preparation/setup.ts';
 export { ProcessGroup } from './collectives/process-group.ts';
 
 export type { Callback, Evaluation, StepEnd, Training } from './callbacks/callback.ts';

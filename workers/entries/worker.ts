@@ -6,11 +6,11 @@ import { WorkerRun } from '../session/worker-run.ts';
 
 /**
  * Entry of a worker process: connects to a run's hub, trains one rank, or several as one computation, and exits or, where it stays, waits for the next run of
- * the same project. Started by `src-main/runs/workers/worker-child.ts`.
+ * the same project. The ranks may be of several runs, each with its own hub. Started by `src-main/runs/workers/worker-child.ts`.
  */
 
-const [ranksText, stays, guard] = process.argv.slice(2);
-const ranks = ranksText.split(',').map(Number);
+// The ranks stand first, for people who list processes.
+const [, stays, guard] = process.argv.slice(2);
 let run: WorkerRun | null = null;
 
 if (guard === 'unguarded') guardAgainstOrphaning();
@@ -24,7 +24,7 @@ process.on('uncaughtException', (reason) => {
 });
 // Other users see the command line, so the token comes through the input.
 for await (const line of createInterface({ input: process.stdin })) {
-  run = await WorkerRun.connect(workerTaskSchema.parse(JSON.parse(line)), ranks);
+  run = await WorkerRun.connect(workerTaskSchema.parse(JSON.parse(line)));
   await run.work();
   if (stays !== 'stays' || !run.vacate()) break;
   run = null;

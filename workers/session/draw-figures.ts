@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import { saveFigure } from '../plots/index.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import type { Prepared, SessionLinks } from './prepare.ts';
+import type { Prepared, SessionLinks } from './preparation/prepare.ts';
 import { copyForProject } from '../member/predictions.ts';
 import type { SetsOutcome } from '../training/evaluate-sets.ts';
 

@@ -8,7 +8,7 @@ import { type SharedMemory, sharedMemoryIn } from '../collectives/memory/shared-
 import { HubLink } from './hub-link.ts';
 import { HubReport } from './hub-report.ts';
 import { type ErrorSource, sourceOf, stackOf } from '../project/trace/explain-error.ts';
-import type { Prepared, Seat, SessionLinks } from './prepare.ts';
+import type { Prepared, Seat, SessionLinks } from './preparation/prepare.ts';
 import { runSession } from './session.ts';
 import { AgreedError } from '../member/report.ts';
 import type { Controls } from '../training/controls.ts';
@@ -23,9 +23,9 @@ export interface RankLinkOptions {
   controls: Controls;
   /** Handles a control for this rank. */
   onControl(control: Control): void;
-  /** The hub is gone, or the connection to it broke. */
+  /** The hub is gone or has given the rank up, or the connection to it broke. */
   onHubGone(): void;
-  /** The number of ranks in the process. */
+  /** The number of ranks in the process, of all runs. */
   ranks: number;
 }
 
@@ -44,6 +44,7 @@ export class RankLink {
   private hasVacated = false;
   private group: ProcessGroup | null = null;
   private launch: Launch | null = null;
+  private seated: Promise<Seat> | null = null;
 
   static async connect(options: RankLinkOptions): Promise<RankLink> {
     return new RankLink(options, await connect(options.socketPath, 10_000));
@@ -62,7 +63,12 @@ export class RankLink {
   }
 
   /** Resolves once the rank has been launched. */
-  async seat(): Promise<Seat> {
+  seat(): Promise<Seat> {
+    this.seated ??= this.sit();
+    return this.seated;
+  }
+
+  private async sit(): Promise<Seat> {
     const launch = await this.launched.promise;
     const { rank, controls } = this.options;
     // A group that may shrink uses no shared memory: each of its collectives is one request to the relay, which knows who remains.
@@ -91,15 +97,18 @@ export class RankLink {
     });
   }
 
-  /** Trains to the end, and reports the outcome to the hub. Never rejects. */
-  async train(seat: Seat, prepared: Prepared): Promise<void> {
-    this.describe(prepared);
+  /** Trains the rank of {@link seat} to the end, and reports the outcome to the hub. Never rejects. */
+  async train(prepared: Prepared): Promise<void> {
     try {
-      const stopReason = await runSession(seat.launch, seat.links, prepared);
+      const { launch, links } = await this.seat();
+      this.describe(prepared);
+      const stopReason = await runSession(launch, links, prepared);
       this.report.flush();
       this.link.send({ type: 'finished', ...this.report.position, stopReason });
     } catch (error) {
       this.fail(error);
+    } finally {
+      prepared.leaveStack();
     }
   }
 
@@ -109,8 +118,11 @@ export class RankLink {
     this.options.controls.loseHub();
     this.report.loseHub();
     this.group?.fail(error);
-    this.started.promise.catch(() => undefined);
-    this.started.reject(error);
+    for (const waiting of [this.started, this.launched]) {
+      waiting.promise.catch(() => undefined);
+      waiting.reject(error);
+    }
+    this.left.resolve();
   }
 
   /** Tells the hub that the process no longer takes part in the run. */
@@ -150,6 +162,8 @@ export class RankLink {
         return this.group?.shrink(message.ranks);
       case 'leave':
         return this.left.resolve();
+      case 'abandon':
+        return this.options.onHubGone();
       case 'control':
         return this.options.onControl(message.control);
     }

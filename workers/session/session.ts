@@ -1,5 +1,5 @@
 import type { Launch } from '../../core/protocol/run/messages.ts';
-import type { Prepared, SessionLinks } from './prepare.ts';
+import type { Prepared, SessionLinks } from './preparation/prepare.ts';
 import { drawFigures } from './draw-figures.ts';
 import { comparisonSplit, evaluateSets } from '../training/evaluate-sets.ts';
 import { predictOfRank } from '../member/predict.ts';

@@ -1,97 +1,97 @@
 import type { WorkerTask } from '../../core/protocol/run/messages.ts';
 import { tf } from '../tensorflow/tf.ts';
-import { Controls } from '../training/controls.ts';
-import { prepare } from './prepare.ts';
-import { RankLink } from './rank-link.ts';
+import { prepareRuns } from './preparation/prepare-runs.ts';
+import type { Prepared } from './preparation/prepare.ts';
+import { RunLinks } from './run-links.ts';
 
 /** Ends before its keeper or guard kills it. */
 const orphanMs = 3_500;
 const orphanExitCode = 3;
 
-/** A run as one worker process takes part in it. Each rank has a separate connection, so the hub treats all ranks alike. */
+/** What a worker process does for one task: it takes part in a run, or in several at a time. */
 export class WorkerRun {
-  readonly #controls: readonly Controls[];
-  #links: readonly RankLink[] = [];
+  readonly #count: number;
+  #runs: readonly RunLinks[] = [];
   #isTraining = false;
-  #isOrphan = false;
+  /** Runs whose hub is gone, or has given them up. */
+  #lost = 0;
 
-  private constructor(ranks: readonly number[]) {
-    this.#controls = ranks.map((rank) => new Controls(rank));
+  private constructor({ runs }: WorkerTask) {
+    this.#count = runs.length;
   }
 
-  /** Connects the ranks to their hub. */
-  static async connect(task: WorkerTask, ranks: readonly number[]): Promise<WorkerRun> {
-    const run = new WorkerRun(ranks);
-    run.#links = await Promise.all(ranks.map((rank, position) => run.#connect(task, rank, position)));
-    return run;
+  /** Connects the ranks to their hubs. A run that has ended meanwhile has no hub any more. @throws Error if none has */
+  static async connect(task: WorkerTask): Promise<WorkerRun> {
+    const own = new WorkerRun(task);
+    const ranksHere = task.runs.reduce((sum, { ranks }) => sum + ranks.length, 0);
+    const all = await Promise.allSettled(
+      task.runs.map((run) => RunLinks.connect(run, ranksHere, () => own.#loseRun())),
+    );
+    own.#runs = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const [failed] = all.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    if (own.#runs.length === 0) throw failed;
+    own.#lost += task.runs.length - own.#runs.length;
+    return own;
   }
 
-  /** Resolves once the hub has dismissed all ranks. */
+  /** Resolves once the hubs have dismissed all ranks. */
   get dismissed(): Promise<unknown> {
-    return Promise.all(this.#links.map((link) => link.dismissed));
+    return Promise.all(this.#runs.map((run) => run.dismissed()));
   }
 
-  /** Trains the ranks to their end, and waits until the hub dismisses them. Exits the process if the hub dies. */
+  /** Trains the ranks to their end, and waits until the hubs dismiss them. Exits the process if they die. */
   async work(): Promise<void> {
-    const links = this.#links;
-    const seats = await Promise.all(links.map((link) => link.seat()));
-    try {
-      const prepared = await prepare(seats);
-      this.#isTraining = true;
-      await Promise.all(links.map((link, i) => link.train(seats[i], prepared[i])));
-    } catch (error) {
-      this.fail(error);
-    }
+    const launched = await Promise.allSettled(this.#runs.map((run) => run.seats()));
+    const present = this.#runs.filter((_, i) => launched[i].status === 'fulfilled');
+    for (const run of this.#runs) if (!present.includes(run)) run.vacate();
+    const seats = launched.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const prepared = await prepareRuns(seats);
+    this.#isTraining = true;
+    await Promise.all(present.map((run, i) => this.#train(run, prepared[i])));
     if (this.#isOrphan) process.exit(orphanExitCode);
-    await this.dismissed;
   }
 
-  /** An error of preparation, or outside of the training, concerns all ranks: the first reports it, the others report a consequence. */
+  /** An error that belongs to none of the runs. */
   fail(error: unknown): void {
-    const [first, ...others] = this.#links;
-    first.fail(error);
-    for (const link of others) link.fail(error, true);
+    for (const run of this.#runs) run.fail(error);
   }
 
   /**
-   * Leaves the process to the next run, as if it were new: with the project and its data, without tensors of this one.
+   * Leaves the process to the next task, as if it were new: with the project and its data, without tensors of this one.
    * @returns false if it must end, because a rank failed or left tensors
    */
   vacate(): boolean {
-    if (this.#links.some(({ hasFailed }) => hasFailed)) return false;
+    if (this.#runs.some(({ hasFailed }) => hasFailed)) return false;
     tf.disposeVariables();
     const { numTensors } = tf.memory();
     if (numTensors > 0) {
       console.log(`The process ends, because the run left ${numTensors} tensors. The next run starts a new one.`);
       return false;
     }
-    for (const link of this.#links) link.vacate();
+    for (const run of this.#runs) run.vacate();
     return true;
   }
 
-  #connect({ socketPath, token }: WorkerTask, rank: number, position: number): Promise<RankLink> {
-    // The hub sends the same controls to every rank. The first rank's controls apply to all ranks of the process at once, so that
-    // they pause at the same step.
-    const receivers = position === 0 ? this.#controls : [];
-    return RankLink.connect({
-      socketPath,
-      rank,
-      token,
-      controls: this.#controls[position],
-      onHubGone: () => this.#onHubGone(),
-      onControl: (control) => receivers.forEach((receiver) => receiver.take(control)),
-      ranks: this.#controls.length,
-    });
+  get #isOrphan(): boolean {
+    return this.#lost === this.#count;
   }
 
-  /** Ranks that train save their states, from which the run resumes. Without them there is nothing to save. */
-  #onHubGone(): void {
-    if (!this.#isTraining) process.exit(orphanExitCode);
+  /** Trains a run, and leaves it where the process goes on for others. */
+  async #train(run: RunLinks, prepared: PromiseSettledResult<Prepared[]>): Promise<void> {
+    if (prepared.status === 'rejected') run.fail(prepared.reason);
+    else await run.train(prepared.value);
     if (this.#isOrphan) return;
-    this.#isOrphan = true;
+    await run.dismissed();
+    if (this.#count > 1) run.vacate();
+  }
+
+  /** Without ranks that train there is nothing to save. */
+  #loseRun(): void {
+    this.#lost += 1;
+    if (!this.#isOrphan) return;
+    if (!this.#isTraining) process.exit(orphanExitCode);
     // Nobody reads what the project prints.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
     setTimeout(() => process.exit(orphanExitCode), orphanMs);
-    for (const link of this.#links) link.loseHub();
   }
 }

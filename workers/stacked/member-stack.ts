@@ -1,7 +1,7 @@
 import type { Batch } from '../data/dataset.ts';
 import type { StepOutcome, Strategy, StrategyEvent } from '../strategies/strategy.ts';
-import type { Member, StepPosition } from '../member/member.ts';
-import type { UpdateSettings } from '../optimizers/optimizers.ts';
+import type { LossFunction, Member, StepPosition } from '../member/member.ts';
+import type { UpdateRule, UpdateSettings } from '../optimizers/optimizers.ts';
 import type { Draw } from './stacked-kinds.ts';
 import { stackingOf } from './stacked-layers.ts';
 import { StackedMembers, type StackedTraining, type StepInput } from './stacked-members.ts';
@@ -13,12 +13,23 @@ interface PendingStep {
   reject: (error: unknown) => void;
 }
 
+/** What the ranks of one run in a stack have in common, where it holds several runs. */
+export interface StackedRun {
+  rule: UpdateRule;
+  loss: LossFunction;
+}
+
 /** A rank of a stack. */
 interface Place {
   draw: Draw;
+  /** Null where the stack holds one run. */
+  run: StackedRun | null;
   member: Member | null;
-  /** `resting` from the end of its steps in a round until all have ended theirs; `left` once it has trained. */
-  phase: 'training' | 'resting' | 'left';
+  /**
+   * `resting` from the end of its steps in a round until all have ended theirs; `away` while its run is paused and others go on; `left` once it has
+   * trained.
+   */
+  phase: 'training' | 'resting' | 'away' | 'left';
   pending: PendingStep | null;
 }
 
@@ -42,9 +53,9 @@ export class MemberStack {
     this.training = training;
   }
 
-  /** Adds a rank. All ranks must be added before any trains. */
-  join(draw: Draw): StackedStrategy {
-    const place: Place = { draw, member: null, phase: 'training', pending: null };
+  /** Adds a rank. All ranks must be added before any trains. @param run null where all ranks are of one */
+  join(draw: Draw, run: StackedRun | null = null): StackedStrategy {
+    const place: Place = { draw, run, member: null, phase: 'training', pending: null };
     this.places.push(place);
     let events: StrategyEvent[] = [];
     return {
@@ -58,6 +69,7 @@ export class MemberStack {
       settle: async () => this.rest(place),
       collect: () => void this.unload(place, false),
       events: () => events.splice(0),
+      pause: (isPaused) => this.pause(place, isPaused),
       leave: () => this.leave(place),
     };
   }
@@ -80,7 +92,15 @@ export class MemberStack {
     return null;
   }
 
+  /** The ranks of one run pause together. Other runs do not wait for them. */
+  private pause(place: Place, isPaused: boolean): void {
+    if (place.run === null || place.phase === 'left') return;
+    place.phase = isPaused ? 'away' : 'training';
+    void this.proceed();
+  }
+
   private leave(place: Place): void {
+    if (place.phase === 'left') return;
     place.phase = 'left';
     if (this.places.every(({ phase }) => phase === 'left')) return this.stacked?.members.dispose();
     void this.proceed();
@@ -108,11 +128,18 @@ export class MemberStack {
 
   private async stepTogether(places: readonly Place[]): Promise<void> {
     const steps = places.map(({ pending }) => pending).filter((pending) => pending !== null);
-    for (const place of places) place.pending = null;
     try {
       const outcomes = await this.stackOf(places).step(steps.map(({ input }) => input));
+      for (const place of places) place.pending = null;
       steps.forEach(({ resolve }, i) => resolve(outcomes[i]));
     } catch (error) {
+      const runs = Map.groupBy(places, ({ run }) => run);
+      // Only the run fails whose step does, so each makes its step by itself.
+      if (runs.size > 1) {
+        for (const own of runs.values()) await this.stepTogether(own);
+        return;
+      }
+      for (const place of places) place.pending = null;
       for (const { reject } of steps) reject(error);
     }
   }
@@ -129,7 +156,10 @@ export class MemberStack {
     }
     for (const place of stacked?.places ?? []) stacked?.members.unload(memberOf(place), true);
     stacked?.members.dispose();
-    const stackable = places.map((place) => ({ member: memberOf(place), draw: place.draw }));
+    const stackable = places.map((place) => {
+      const { draw, run } = place;
+      return { member: memberOf(place), draw, rule: run?.rule ?? this.training.rule, loss: run?.loss ?? null };
+    });
     this.stacked = { members: new StackedMembers(stackable, this.training), places };
     return this.stacked.members;
   }

@@ -47,15 +47,21 @@ export function graphOf(model: LayersModel): ModelGraph {
 export function requireStackable(models: readonly LayersModel[], ranks: readonly number[]): void {
   const [first, ...others] = models;
   others.forEach((other, i) => {
-    const differs = first.layers.findIndex((layer, at) => shapeOf(layer) !== shapeOf(other.layers[at]));
-    const sameGraph = JSON.stringify(graphOf(first)) === JSON.stringify(graphOf(other));
-    if (differs < 0 && sameGraph && first.layers.length === other.layers.length) return;
-    const where = differs < 0 ? 'connects its layers differently' : `differs in layer ${first.layers[differs].name}`;
+    const difference = differenceOf(first, other);
+    if (difference === null) return;
     throw new Error(
-      `The model of rank ${ranks[i + 1]} ${where}, compared with rank ${ranks[0]}'s: stacked members must have the same ` +
+      `The model of rank ${ranks[i + 1]} ${difference}, compared with rank ${ranks[0]}'s: stacked members must have the same ` +
         'layers. Build the same model for every rank, or use --members-per-device 1.',
     );
   });
+}
+
+/** Where a model differs from another one that it is to be stacked with, as the end of a sentence; null if it does not. */
+export function differenceOf(first: LayersModel, other: LayersModel): string | null {
+  const differs = first.layers.findIndex((layer, at) => shapeOf(layer) !== shapeOf(other.layers[at]));
+  if (differs >= 0) return `differs in layer ${first.layers[differs].name}`;
+  const sameGraph = JSON.stringify(graphOf(first)) === JSON.stringify(graphOf(other));
+  return sameGraph && first.layers.length === other.layers.length ? null : 'connects its layers differently';
 }
 
 /** The properties of a layer that must agree: kind, options and weights, but not name and initializers. */

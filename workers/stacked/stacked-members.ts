@@ -4,7 +4,7 @@ import { type LayersModel, type Tensor, tf, type Variable } from '../tensorflow/
 import { fieldTensor, ownField } from '../member/batch-tensors.ts';
 import { limitByMember } from '../optimizers/clipping.ts';
 import { constrain } from '../member/constraints.ts';
-import type { Member, StepPosition } from '../member/member.ts';
+import type { LossFunction, Member, StepPosition } from '../member/member.ts';
 import type { UpdateRule, UpdateSettings } from '../optimizers/optimizers.ts';
 import { constrainStacked, type MemberUpdate, StackedOptimizer } from './stacked-optimizer.ts';
 import type { Draw } from './stacked-kinds.ts';
@@ -23,6 +23,8 @@ export interface StepInput {
 export interface StackableMember {
   member: Member;
   draw: Draw;
+  rule: UpdateRule;
+  loss: LossFunction | null;
 }
 
 /** A member's part of a step's losses. */
@@ -30,10 +32,13 @@ export interface StackedInput {
   batch: Batch;
   position: StepPosition;
   draw: Draw;
+  /** The loss of the member's run where it differs from that of {@link StackedTraining}; absent or null: it does not. */
+  loss?: LossFunction | null;
 }
 
 /** How stacked members learn. */
 export interface StackedTraining {
+  /** Of members whose run has no own. */
   rule: UpdateRule;
   /** Whether all members train on the same samples in a step. */
   sharesBatches: boolean;
@@ -47,7 +52,7 @@ export interface StackedTraining {
  */
 export class StackedMembers {
   private readonly members: readonly Member[];
-  private readonly draws: readonly Draw[];
+  private readonly stackable: readonly StackableMember[];
   private readonly training: StackedTraining;
   private readonly model: StackedModel;
   private readonly optimizer: StackedOptimizer;
@@ -59,13 +64,20 @@ export class StackedMembers {
 
   constructor(stackable: readonly StackableMember[], training: StackedTraining) {
     this.members = stackable.map(({ member }) => member);
-    this.draws = stackable.map(({ draw }) => draw);
+    this.stackable = stackable;
     this.training = training;
     const models = this.members.map(({ model }) => model);
-    this.model = new StackedModel(models, this.draws);
+    this.model = new StackedModel(
+      models,
+      stackable.map(({ draw }) => draw),
+    );
     const { weights } = this.model;
     this.penalties = new StackedPenalties(models, weights);
-    this.optimizer = new StackedOptimizer(training.rule, this.members, weights);
+    this.optimizer = new StackedOptimizer(
+      stackable.map(({ rule }) => rule),
+      this.members,
+      weights,
+    );
     this.average = this.members[0].average === null ? null : new StackedAverage(this.members, weights);
     const stacked = new Set(weights.flatMap(({ sources }) => sources));
     this.others = this.members.map(({ variables }) => variables.filter((variable) => !stacked.has(variable)));
@@ -78,7 +90,10 @@ export class StackedMembers {
       const batches = inputs.map(({ batch }) => batch);
       const [features, targets] = stackBatches(batches, this.training.sharesBatches);
       const inputTensors = stackInputs(this.members[0].model, batches, features);
-      const members = inputs.map(({ batch, position }, m) => ({ batch, position, draw: this.draws[m] }));
+      const members = inputs.map(({ batch, position }, m) => {
+        const { draw, loss } = this.stackable[m];
+        return { batch, position, draw, loss };
+      });
       const losses = (): Tensor => {
         const outputs = this.model.forward(inputTensors);
         return this.penalties.addTo(this.training.losses(outputs, targets, members));

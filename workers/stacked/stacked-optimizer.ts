@@ -16,16 +16,18 @@ interface Entry {
 export type MemberUpdate = UpdateSettings | null;
 
 /**
- * The members' optimizers as one. Where all members have the same settings, as is usual, it updates a weight at once; otherwise
- * row by row.
+ * The members' optimizers as one. Where all members have the same rule and settings, as those of one run usually have, it updates a weight at once;
+ * otherwise row by row, with the same bits.
  */
 export class StackedOptimizer {
-  private readonly rule: UpdateRule;
+  /** One per member, with the same slots. */
+  private readonly rules: readonly UpdateRule[];
   private readonly members: readonly Member[];
   private readonly entries: readonly Entry[];
 
-  constructor(rule: UpdateRule, members: readonly Member[], weights: readonly StackedVariable[]) {
-    this.rule = rule;
+  constructor(rules: readonly UpdateRule[], members: readonly Member[], weights: readonly StackedVariable[]) {
+    this.rules = rules;
+    const [rule] = rules;
     this.members = members;
     this.entries = weights.map((weight) => {
       const position = members[0].variables.indexOf(weight.sources[0]);
@@ -48,12 +50,13 @@ export class StackedOptimizer {
       const inputs = { variable: entry.weight.variable, gradient, slots: entry.slots.map(({ variable }) => variable) };
       const [first] = own;
       // Norms are those of a member's weights, not of all members'.
-      const isSeparable = this.rule.byNorms === undefined;
+      const [rule] = this.rules;
+      const isSeparable = rule.byNorms === undefined && this.rules.every((other) => other === rule);
       if (isSeparable && first !== null && own.every((update, m) => steps[m] === steps[0] && isSame(update, first))) {
-        return this.rule.update(inputs, steps[0], first);
+        return rule.update(inputs, steps[0], first);
       }
       own.forEach((update, row) => {
-        if (update !== null) this.rule.update({ ...inputs, row }, steps[row], update);
+        if (update !== null) this.rules[row].update({ ...inputs, row }, steps[row], update);
       });
     });
   }

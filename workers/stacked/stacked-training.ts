@@ -43,9 +43,9 @@ function lossesFor(
     }
     const ownOutputs = outputs.map((output) => membersOf(output, members.length));
     const ownTargets = membersOf(targets, members.length);
-    const losses = members.map(({ position, draw }, m) => {
+    const losses = members.map(({ position, draw, loss }, m) => {
       const own = ownOutputs.map((ofMembers) => ofMembers[m]);
-      return draw(() => memberLoss(own, ownTargets[m], position, parts[m]));
+      return draw(() => (loss ?? memberLoss)(own, ownTargets[m], position, parts[m]));
     });
     return tf.stack(losses);
   };

@@ -96,6 +96,8 @@ export interface Strategy {
   verify?(member: Member, position: Position): Promise<void>;
   /** The strategy's metrics by full name (`train/member_3_bytes_per_step`), called every `logEverySteps` steps. */
   points?(): ReadonlyMap<string, number>;
+  /** Called when a rank begins to wait in a pause of its run, and when it goes on. */
+  pause?(isPaused: boolean): void;
   /** Events since the last call. The first rank reports them; every rank reports its points. */
   events?(): readonly StrategyEvent[];
   /** Brings the member's weights and their average up to date, where the strategy keeps them elsewhere between two rendezvous. */

@@ -23,15 +23,17 @@ export class UserRequests {
 
   /** Waits while training is paused, and saves requested checkpoints. The time does not count as training. */
   async waitWhilePaused(): Promise<void> {
-    const { controls, report } = this.#training.parts;
+    const { controls, report, strategy } = this.#training.parts;
     if (!controls.isPaused) return;
     const startedMs = performance.now();
     report.state('paused', this.#training.position);
+    strategy.pause?.(true);
     while (controls.isPaused && !controls.rankStopRequested && !controls.isHubGone) {
       const next = controls.next();
       await this.#saveCheckpoints();
       await next;
     }
+    strategy.pause?.(false);
     this.#meter.excludePause(performance.now() - startedMs);
     report.state('training', this.#training.position);
   }

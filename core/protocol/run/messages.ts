@@ -79,13 +79,18 @@ export const launchSchema = z.strictObject({
 });
 export type Launch = z.output<typeof launchSchema>;
 
-/** What a worker process reads from its input, one JSON object a line: the run whose ranks it trains next. */
-export const workerTaskSchema = z.strictObject({
+/** A run as a worker process takes part in it. */
+const taskRunSchema = z.strictObject({
   /** The socket of the run's hub. */
   socketPath: z.string(),
   /** The token that each rank sends with its hello. */
   token: z.string(),
+  ranks: z.array(z.int().min(0)).min(1),
 });
+export type TaskRun = z.output<typeof taskRunSchema>;
+
+/** What a worker process reads from its input, one JSON object a line: the runs whose ranks it trains next. */
+export const workerTaskSchema = z.strictObject({ runs: z.array(taskRunSchema).min(1) });
 export type WorkerTask = z.output<typeof workerTaskSchema>;
 
 export const hubMessageSchema = z.discriminatedUnion('type', [
@@ -100,6 +105,8 @@ export const hubMessageSchema = z.discriminatedUnion('type', [
   /** Ranks were lost for good: collectives that are answered from now on are those of the remaining ranks. */
   z.strictObject({ type: z.literal('remaining'), ranks: z.array(z.int()) }),
   z.strictObject({ type: z.literal('leave') }),
+  /** The hub gives the rank up, whose process also trains ranks of other runs: it ends as if the hub were gone, and closes its connection. */
+  z.strictObject({ type: z.literal('abandon') }),
 ]);
 export type HubMessage = z.output<typeof hubMessageSchema>;
 

@@ -3,8 +3,8 @@ import { startBackend } from '../../../workers/backends/backend.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
 import { describeStack } from '../../../workers/stacked/member-stack.ts';
 import { requireStackable } from '../../../workers/stacked/model-graph.ts';
-import { tf } from '../../../workers/tensorflow/tf.ts';
-import { batch, createMembers, largestDifference, train, weightsOf } from './stacks.ts';
+import { type LayersModel, tf } from '../../../workers/tensorflow/tf.ts';
+import { batch, createMembers, largestDifference, slotsOf, train, weightsOf } from './stacks.ts';
 
 const { layers } = tf;
 const dense = (units: number) =>
@@ -81,6 +81,44 @@ describe('a stack of members', () => {
     alone.forEach((member, m) =>
       expect(largestDifference(weightsOf(member), weightsOf(stacked[m]))).toBeLessThan(1e-5),
     );
+  });
+
+  it.each([
+    { kind: 'sgd', momentum: 0.9, nesterov: true, weightDecay: 0.01 },
+    { kind: 'adam', weightDecay: 0.01 },
+    { kind: 'rmsprop', momentum: 0.5, centered: true },
+    { kind: 'lion' },
+    { kind: 'lamb' },
+  ] as const)('gives each member the bits that it has alone in a stack: $kind', async (optimizer) => {
+    // Sizes that are no multiples of the four lanes of a vector, so that a weight's place in the stacked array differs.
+    const create = (): LayersModel => {
+      const kernelRegularizer = tf.regularizers.l2({ l2: 1e-3 });
+      return tf.sequential({
+        layers: [
+          layers.dense({ units: 7, activation: 'relu', inputShape: [5] }),
+          layers.dropout({ rate: 0.2 }),
+          layers.layerNormalization(),
+          layers.dense({ units: 3, kernelRegularizer }),
+        ],
+      });
+    };
+    const rates = [0.01, 0.02, 0.03];
+    const trained = async (chosen: readonly number[]): Promise<number[][]> => {
+      const all = await createMembers({ create, optimizer }, true);
+      all.forEach(({ strategy }, m) => !chosen.includes(m) && strategy.leave?.());
+      for (let step = 0; step < 5; step++) {
+        const position = { epoch: 0, step, totalSteps: 5 };
+        const steps = chosen.map((m) =>
+          all[m].strategy.trainStep(all[m].member, batchOf(m, step), { learningRate: rates[m] }, position),
+        );
+        await Promise.all(steps);
+      }
+      for (const m of chosen) await all[m].strategy.settle?.();
+      return chosen.map((m) => [...weightsOf(all[m]), ...slotsOf(all[m])]);
+    };
+    const together = await trained([0, 1, 2]);
+    expect(await trained([1, 2])).toEqual(together.slice(1));
+    for (const m of [0, 1, 2]) expect(await trained([m])).toEqual([together[m]]);
   });
 
   it('rejects the step of every member when it fails', async () => {

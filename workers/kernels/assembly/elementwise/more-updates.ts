@@ -1,4 +1,4 @@
-import { at, multiplyAdd } from '../arithmetic';
+import { at, multiplyAdd, multiplyAddOne } from '../arithmetic';
 
 /**
  * RMSprop on `size` values: g ← g + penalty·θ; s ← ρs + (1 − ρ)g²; d = √s, or √(s − a²) with a ← ρa + (1 − ρ)g (`mean` not 0);
@@ -37,11 +37,11 @@ export function updateRmsprop(
   }
   for (let i = whole; i < size; i++) {
     const old = load<f32>(at(theta, i));
-    const g = penalty * old + load<f32>(at(gradient, i));
-    const s = rho * load<f32>(at(square, i)) + rest * (g * g);
+    const g = multiplyAddOne(penalty, old, load<f32>(at(gradient, i)));
+    const s = multiplyAddOne(rest, g * g, rho * load<f32>(at(square, i)));
     store<f32>(at(newSquare, i), s);
     let x = g / (sqrt<f32>(mean == 0 ? s : varianceOf(s, g, at(mean, i), rho, rest, at(newMean, i))) + epsilon);
-    if (velocity != 0) store<f32>(at(newVelocity, i), (x = momentum * load<f32>(at(velocity, i)) + x));
+    if (velocity != 0) store<f32>(at(newVelocity, i), (x = multiplyAddOne(momentum, load<f32>(at(velocity, i)), x)));
     store<f32>(at(newTheta, i), old - rate * x);
   }
 }
@@ -62,7 +62,7 @@ function accelerate(velocity: usize, momentum: f32, x: v128, newVelocity: usize)
 
 /** The variance of one value, like {@link varianceOfLanes}. */
 function varianceOf(s: f32, g: f32, mean: usize, rho: f32, rest: f32, newMean: usize): f32 {
-  const a = rho * load<f32>(mean) + rest * g;
+  const a = multiplyAddOne(rest, g, rho * load<f32>(mean));
   store<f32>(newMean, a);
   return max<f32>(s - a * a, 0);
 }
@@ -146,10 +146,11 @@ export function directLamb(
   }
   for (let i = whole; i < size; i++) {
     const g = load<f32>(at(gradient, i));
-    const m = rest1 * g + beta1 * load<f32>(at(mean, i));
-    const v = beta2 * load<f32>(at(square, i)) + rest2 * (g * g);
+    const m = multiplyAddOne(rest1, g, beta1 * load<f32>(at(mean, i)));
+    const v = multiplyAddOne(beta2, load<f32>(at(square, i)), rest2 * (g * g));
     store<f32>(at(newMean, i), m);
     store<f32>(at(newSquare, i), v);
-    store<f32>(at(direction, i), decay * load<f32>(at(theta, i)) + (scale * m) / (sqrt<f32>(v) + epsilon));
+    const adapted = (scale * m) / (sqrt<f32>(v) + epsilon);
+    store<f32>(at(direction, i), multiplyAddOne(decay, load<f32>(at(theta, i)), adapted));
   }
 }

@@ -1,4 +1,4 @@
-import { at, multiplyAdd } from '../arithmetic';
+import { at, multiplyAdd, multiplyAddOne } from '../arithmetic';
 
 /**
  * Adam and AdamW on `size` values: g ← g + penalty·θ; m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²;
@@ -37,9 +37,9 @@ export function updateAdam(
   }
   for (let i = whole; i < size; i++) {
     const old = load<f32>(at(theta, i));
-    const g = penalty * old + load<f32>(at(gradient, i));
-    const m = rest1 * g + beta1 * load<f32>(at(mean, i));
-    const v = beta2 * load<f32>(at(square, i)) + rest2 * (g * g);
+    const g = multiplyAddOne(penalty, old, load<f32>(at(gradient, i)));
+    const m = multiplyAddOne(rest1, g, beta1 * load<f32>(at(mean, i)));
+    const v = multiplyAddOne(beta2, load<f32>(at(square, i)), rest2 * (g * g));
     store<f32>(at(newMean, i), m);
     store<f32>(at(newSquare, i), v);
     store<f32>(at(newTheta, i), keep * old - (rate * m) / (sqrt<f32>(v) + epsilon));
@@ -76,11 +76,11 @@ export function updateSgd(
   }
   for (let i = whole; i < size; i++) {
     const old = load<f32>(at(theta, i));
-    let step = penalty * old + load<f32>(at(gradient, i));
+    let step = multiplyAddOne(penalty, old, load<f32>(at(gradient, i)));
     if (velocity != 0) {
-      const v = momentum * load<f32>(at(velocity, i)) + step;
+      const v = multiplyAddOne(momentum, load<f32>(at(velocity, i)), step);
       store<f32>(at(newVelocity, i), v);
-      step = nesterov ? momentum * v + step : v;
+      step = nesterov ? multiplyAddOne(momentum, v, step) : v;
     }
     store<f32>(at(newTheta, i), old - rate * step);
   }

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import type { Launch } from '../../core/protocol/run/messages.ts';
-import { checkpointRecordSchema } from '../../core/protocol/run/record.ts';
-import { settingsOf } from '../../core/protocol/run/settings.ts';
-import { strategyRules } from '../../core/protocol/run/strategies/strategy-rules.ts';
-import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
-import { readSealed } from '../checkpoints/sealed-file.ts';
-import type { Member } from '../member/member.ts';
-import { writeWeights } from '../member/weights.ts';
-import { History } from '../training/history.ts';
-import type { ResumedTraining } from '../training/state/saved-state.ts';
+import type { Launch } from '../../../core/protocol/run/messages.ts';
+import { checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
+import { settingsOf } from '../../../core/protocol/run/settings.ts';
+import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
+import { readSealed } from '../../checkpoints/sealed-file.ts';
+import type { Member } from '../../member/member.ts';
+import { writeWeights } from '../../member/weights.ts';
+import { History } from '../../training/history.ts';
+import type { ResumedTraining } from '../../training/state/saved-state.ts';
 
 /**
  * Gives a rank of a forked run the weights of its checkpoint, which lie in `<run>/origin/`. Training continues with the next epoch and step;

@@ -1,7 +1,7 @@
-import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { holdsOut } from '../../core/protocol/run/training-data/data-config.ts';
-import type { Dataset } from '../data/dataset.ts';
-import type { Task } from '../member/tasks.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { holdsOut } from '../../../core/protocol/run/training-data/data-config.ts';
+import type { Dataset } from '../../data/dataset.ts';
+import type { Task } from '../../member/tasks.ts';
 
 /** @throws where the strategy's loss would leave out the data's weights or masks, or takes no samples of several positions */
 export function requireUsableTargets(config: RunConfig, task: Task, train: Dataset): void {

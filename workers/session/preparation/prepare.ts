@@ -1,54 +1,52 @@
-import type { Launch } from '../../core/protocol/run/messages.ts';
-import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { commonSamplers, samplerOf, samplesPerStep } from '../../core/protocol/run/strategies/strategy-rules.ts';
-import type { Backend } from '../backends/backend.ts';
-import { DistributedSeeder } from '../callbacks/distributed-seeder.ts';
-import type { Callback } from '../callbacks/callback.ts';
-import { followOthers } from '../callbacks/follow-others.ts';
-import { type CallbackPlan, createCallbacks } from '../callbacks/index.ts';
-import type { ProcessGroup } from '../collectives/process-group.ts';
-import type { Splits } from '../data/dataset.ts';
-import { distributeData, type RankData } from '../data/distribute.ts';
-import { preprocessingOf } from '../data/standardize.ts';
-import { augmentedBatches } from '../data/augment/augmented-batches.ts';
-import { requireAugmentable } from '../data/augment/augment.ts';
-import type { BatchSource } from '../data/batches.ts';
-import { readLabels, withLabels } from '../data/labels.ts';
-import { type HoldOut, holdOutOf, withHoldOut } from '../data/hold-out.ts';
-import { requireStreamable } from '../data/streams/require-streamable.ts';
-import type { StreamReader } from '../data/streams/stream.ts';
-import { createSampler, type Sampler, type SamplerOptions } from '../data/samplers.ts';
-import type { Project } from '../project/define-project.ts';
-import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from '../project/load-project.ts';
-import { explainError } from '../project/trace/explain-error.ts';
-import { projectCallbacks } from '../project/project-callbacks.ts';
+import type { Launch } from '../../../core/protocol/run/messages.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { commonSamplers, samplerOf, samplesPerStep } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import type { Backend } from '../../backends/backend.ts';
+import { DistributedSeeder } from '../../callbacks/distributed-seeder.ts';
+import type { Callback } from '../../callbacks/callback.ts';
+import { followOthers } from '../../callbacks/follow-others.ts';
+import { type CallbackPlan, createCallbacks } from '../../callbacks/index.ts';
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import type { Splits } from '../../data/dataset.ts';
+import { distributeData, type RankData } from '../../data/distribute.ts';
+import { preprocessingOf } from '../../data/standardize.ts';
+import { augmentedBatches } from '../../data/augment/augmented-batches.ts';
+import { requireAugmentable } from '../../data/augment/augment.ts';
+import type { BatchSource } from '../../data/batches.ts';
+import { readLabels, withLabels } from '../../data/labels.ts';
+import { type HoldOut, holdOutOf, withHoldOut } from '../../data/hold-out.ts';
+import { requireStreamable } from '../../data/streams/require-streamable.ts';
+import type { StreamReader } from '../../data/streams/stream.ts';
+import { createSampler, type Sampler, type SamplerOptions } from '../../data/samplers.ts';
+import type { Project } from '../../project/define-project.ts';
+import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from '../../project/load-project.ts';
+import { explainError } from '../../project/trace/explain-error.ts';
+import { projectCallbacks } from '../../project/project-callbacks.ts';
 import { setupIndependentWorker } from './setup.ts';
-import { MemberStack } from '../stacked/member-stack.ts';
-import { requireStackable } from '../stacked/model-graph.ts';
-import { stackedTraining } from '../stacked/stacked-training.ts';
-import { ensembleTask } from '../strategies/ensemble-task.ts';
-import { createStrategy } from '../strategies/index.ts';
-import type { LayersModel, Variable } from '../tensorflow/tf.ts';
-import type { Report } from '../member/report.ts';
-import type { Completion } from '../training/completion.ts';
+import type { StackedStrategy } from '../../stacked/member-stack.ts';
+import { ensembleTask } from '../../strategies/ensemble-task.ts';
+import { createStrategy } from '../../strategies/index.ts';
+import type { LayersModel, Variable } from '../../tensorflow/tf.ts';
+import type { Report } from '../../member/report.ts';
+import type { Completion } from '../../training/completion.ts';
 import { keptPool } from './kept-pool.ts';
 import { readCompletion } from './read-completion.ts';
 import { requireUsableTargets } from './require-usable-targets.ts';
 import { startingPoint } from './starting-point.ts';
-import type { Controls } from '../training/controls.ts';
-import { Throttle } from '../training/throttle.ts';
-import { type LossInputs, requireInputs } from '../member/batch-tensors.ts';
-import { taskLoss } from '../member/weighted-loss.ts';
-import { requireEvenBatches, requireInnerMembers } from '../member/tasks/inner-members.ts';
-import { type LossFunction, Member } from '../member/member.ts';
-import { createOptimizer } from '../optimizers/optimizers.ts';
-import { RunFiles } from '../member/run-files.ts';
-import { SaveRoom } from '../member/save-room.ts';
-import { requireCounted } from '../member/tasks/target-weights.ts';
-import { type Task, taskFor } from '../member/tasks.ts';
-import type { TrainerParts } from '../training/rank-training.ts';
-import { plannedSteps, scheduledSteps } from '../training/round-plan.ts';
-import { Trainer } from '../training/trainer.ts';
+import type { Controls } from '../../training/controls.ts';
+import type { Throttle } from '../../training/throttle.ts';
+import { type LossInputs, requireInputs } from '../../member/batch-tensors.ts';
+import { taskLoss } from '../../member/weighted-loss.ts';
+import { requireEvenBatches, requireInnerMembers } from '../../member/tasks/inner-members.ts';
+import { type LossFunction, Member } from '../../member/member.ts';
+import { createOptimizer } from '../../optimizers/optimizers.ts';
+import { RunFiles } from '../../member/run-files.ts';
+import { SaveRoom } from '../../member/save-room.ts';
+import { requireCounted } from '../../member/tasks/target-weights.ts';
+import { type Task, taskFor } from '../../member/tasks.ts';
+import type { TrainerParts } from '../../training/rank-training.ts';
+import { plannedSteps, scheduledSteps } from '../../training/round-plan.ts';
+import { Trainer } from '../../training/trainer.ts';
 
 /** A rank's connections while it trains. */
 export interface SessionLinks {
@@ -66,8 +64,8 @@ export interface Seat {
   links: SessionLinks;
 }
 
-/** Shared by all ranks of a process. */
-interface Shared {
+/** Shared by all ranks of a run in this process. */
+export interface Shared {
   project: Project;
   hyperparameters: Record<string, unknown>;
   config: RunConfig;
@@ -90,18 +88,16 @@ export interface Prepared extends Shared {
   leaveStack(): void;
 }
 
-/** Prepares all ranks of this process: project, backend, seeds, data, models, trainers. */
-export async function prepare(seats: readonly Seat[]): Promise<Prepared[]> {
-  const { shared, seeders } = await prepareShared(seats);
-  const members = seats.map((seat, i) => createMember(seat, shared, seeders[i]));
-  const stack = members.length > 1 ? createStack(shared, members, ranksOf(seats)) : null;
-  const throttle = new Throttle();
-  return Promise.all(
-    seats.map((seat, i) => prepareRank(seat, shared, { member: members[i], seeder: seeders[i], stack, throttle })),
-  );
+/** A run whose ranks have their data and models. */
+export interface BuiltRun {
+  seats: readonly Seat[];
+  shared: Shared;
+  members: Member[];
+  seeders: DistributedSeeder[];
 }
 
-async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; seeders: DistributedSeeder[] }> {
+/** Loads the project and the data of a run, and builds the models of its ranks in this process. */
+export async function buildRun(seats: readonly Seat[]): Promise<BuiltRun> {
   const [{ launch, links }] = seats;
   const { config } = launch;
   const project = await loadProject(launch.projectFolder, launch.sourceFolder);
@@ -120,17 +116,11 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   const task = ensembleTask(taskFor(project, data.train), config, project.metrics);
   for (const dataset of [data.train, data.unlabelled]) if (dataset) requireAugmentable(dataset, config.augmentation);
   const shared = { project, hyperparameters, config, backend, task, data, holdOut, openBatches };
-  return { shared, seeders: [seeder, ...otherSeeders] };
+  const seeders = [seeder, ...otherSeeders];
+  return { seats, shared, seeders, members: seats.map((seat, i) => createMember(seat, shared, seeders[i])) };
 }
 
-/** @throws when the ranks' models cannot be computed as one */
-function createStack(shared: Shared, members: readonly Member[], ranks: readonly number[]): MemberStack {
-  const models = members.map(({ model }) => model);
-  requireStackable(models, ranks);
-  return new MemberStack(stackedTraining(shared, lossOf(shared)));
-}
-
-function ranksOf(seats: readonly Seat[]): number[] {
+export function ranksOf(seats: readonly Seat[]): number[] {
   return seats.map(({ launch }) => launch.placement.rank);
 }
 
@@ -157,14 +147,15 @@ function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeede
 interface RankParts {
   member: Member;
   seeder: DistributedSeeder;
-  /** Null for the only rank of its process. */
-  stack: MemberStack | null;
+  /** In a stack; null: it trains by itself. */
+  place: StackedStrategy | null;
   throttle: Throttle;
 }
 
-async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankParts): Promise<Prepared> {
+/** Gives a rank its trainer. */
+export async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankParts): Promise<Prepared> {
   const { project, hyperparameters, config, task, data, holdOut, openBatches } = shared;
-  const { member, seeder, stack, throttle } = rank;
+  const { member, seeder, place, throttle } = rank;
   const { placement, lostRanks } = launch;
   const completion = await readCompletion(launch);
   const { group, report, controls } = links;
@@ -195,13 +186,12 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
     ),
   ];
   const totalSteps = plannedSteps(config, sampler);
-  const stacked = stack?.join(seeder.draw) ?? null;
   const context = { config, task, totalSteps: scheduledSteps(config, sampler), unlabelled: data.unlabelled };
-  const strategy = stacked ?? createStrategy(config.strategy, context);
+  const strategy = place ?? createStrategy(config.strategy, context);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, lostRanks, completion, files, report, controls, throttle };
   trainer = new Trainer(parts, await startingPoint(launch, parts));
-  return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
+  return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => place?.leave() };
 }
 
 function samplerFor(
@@ -265,7 +255,8 @@ async function savePreprocessing(files: RunFiles, data: Splits): Promise<void> {
   if (preprocessing !== null) await files.savePreprocessing(preprocessing);
 }
 
-function lossOf({ project, task, hyperparameters, config }: Shared): LossFunction {
+/** The loss of a run's members. */
+export function lossOf({ project, task, hyperparameters, config }: Shared): LossFunction {
   const context = { hyperparameters, config };
   return (outputs, targets, { epoch, step, totalSteps, scalars, rank = 0 }, of) => {
     const own = scalars === undefined ? {} : Object.fromEntries(scalars);

@@ -1,5 +1,5 @@
-import type { Launch } from '../../core/protocol/run/messages.ts';
-import type { Splits } from '../data/dataset.ts';
+import type { Launch } from '../../../core/protocol/run/messages.ts';
+import type { Splits } from '../../data/dataset.ts';
 
 let kept: { key: string; splits: Promise<Splits> } | null = null;
 

@@ -1,9 +1,9 @@
-import type { Launch } from '../../core/protocol/run/messages.ts';
-import { removeStates } from '../checkpoints/training-state.ts';
-import { loadWarmStart } from '../member/updates/warm-start.ts';
-import { Generator, seedForRank } from '../random/index.ts';
-import type { TrainerParts } from '../training/rank-training.ts';
-import { loadTrainingState } from '../training/state/saved-state.ts';
+import type { Launch } from '../../../core/protocol/run/messages.ts';
+import { removeStates } from '../../checkpoints/training-state.ts';
+import { loadWarmStart } from '../../member/updates/warm-start.ts';
+import { Generator, seedForRank } from '../../random/index.ts';
+import type { TrainerParts } from '../../training/rank-training.ts';
+import { loadTrainingState } from '../../training/state/saved-state.ts';
 import { loadForkedWeights } from './forked-weights.ts';
 
 /** Brings a rank to the point at which its training begins: a saved state, the weights of another run, or its own initial weights. */

@@ -1,9 +1,9 @@
-import type { Blas } from '../../core/protocol/machine/blas.ts';
-import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { type Backend, startBackend } from '../backends/backend.ts';
-import { DistributedSeeder } from '../callbacks/distributed-seeder.ts';
-import type { ProcessGroup } from '../collectives/process-group.ts';
-import { useInitializers } from '../tensorflow/layers/initializers.ts';
+import type { Blas } from '../../../core/protocol/machine/blas.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { type Backend, startBackend } from '../../backends/backend.ts';
+import { DistributedSeeder } from '../../callbacks/distributed-seeder.ts';
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import { useInitializers } from '../../tensorflow/layers/initializers.ts';
 
 let started: { key: string; backend: Backend } | null = null;
 
