@@ -69,7 +69,7 @@ export async function trainRound(
     name: `${search.name}: ${arm}, round ${round}`,
   };
   const given: Labels = { format: 1, rows: [...labels.keys()], targets, ...weights };
-  const session = startRun(run, index, () => undefined, given, host);
+  const session = startRun(run, index, () => undefined, { labels: given, host });
   const abort = (): void => session.abort();
   signal.addEventListener('abort', abort);
   try {

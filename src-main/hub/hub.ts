@@ -20,6 +20,7 @@ import { refuseCombinations } from '../runs/configuration/combinations.ts';
 import { describeProject } from '../runs/configuration/project.ts';
 import { changeConfig } from '../runs/configuration/resolve-config.ts';
 import { controlRun } from '../runs/control/remote-control.ts';
+import type { WorkerSeat } from '../runs/workers/shared-workers.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
 import type { RunRow } from '../../core/protocol/pages/run-list.ts';
 import type { IndexQuery } from '../store/index/run-query.ts';
@@ -41,6 +42,8 @@ export interface ResumeOptions {
   rank?: number | undefined;
   /** Whether it trains with the project's present code also where that has changed since; by default with the run's own. */
   currentSource?: boolean | undefined;
+  /** Where it shares a process with other runs; absent or null: it has its own. */
+  seat?: WorkerSeat | null;
 }
 
 /** The interface of the main process that every front end (terminal, desktop, server) calls. */
@@ -112,8 +115,8 @@ export class Hub {
   }
 
   /** A session that creates the planned run when it is run. */
-  start(planned: PlannedRun, listener: RunListener): RunSession {
-    return startRun(planned, this.index, listener);
+  start(planned: PlannedRun, listener: RunListener, seat: WorkerSeat | null = null): RunSession {
+    return startRun(planned, this.index, listener, { seat });
   }
 
   /**
@@ -127,7 +130,7 @@ export class Hub {
     run: string,
     override: PlainObject,
     listener: RunListener,
-    { rank, currentSource = false }: ResumeOptions = {},
+    { rank, currentSource = false, seat = null }: ResumeOptions = {},
   ): Promise<RunSession> {
     const { folder } = await this.find(run);
     const before = await readRunRecord(folder);
@@ -153,7 +156,7 @@ export class Hub {
         ...resumedRecord(found, override, { config, plan, blas, ...source, ...completes }),
         hub,
       }));
-    return new RunSession({ folder, index: this.index, listener, claim, resume: true, completion });
+    return new RunSession({ folder, index: this.index, listener, claim, resume: true, completion, seat });
   }
 
   /** The points of a run at which a fork can begin. */

@@ -8,6 +8,7 @@ import type { CheckpointRecord, RunRecord } from '../../core/protocol/run/record
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { Hub } from '../../src-main/hub/hub.ts';
 import type { RunSession } from '../../src-main/runs/attempt/run-session.ts';
+import type { WorkerSeat } from '../../src-main/runs/workers/shared-workers.ts';
 import { keepSurvey, takeSurvey } from '../environment/kept-survey.ts';
 import { type MetricTable, readMetrics } from './metric-table.ts';
 
@@ -54,11 +55,12 @@ export async function startRun(
   project: string,
   config: RunConfigInput,
   folder?: string,
+  seat: WorkerSeat | null = null,
 ): Promise<WatchedRun> {
   const path = projectFolder(project);
   const described = await describeOnce(hub, project, path);
   const planned = await hub.planRun({ projectFolder: path, overrides: [config], folder }, described);
-  return watch((listener) => hub.start(planned, listener), planned.folder);
+  return watch((listener) => hub.start(planned, listener, seat), planned.folder);
 }
 
 const descriptions = new Map<string, ReturnType<Hub['describe']>>();

@@ -21,6 +21,7 @@ import { RecordRoom } from '../recording/record-room.ts';
 import { FolderGuard } from './folder-guard.ts';
 import { ScratchFolder } from '../workers/scratch.ts';
 import type { WaveOutcome } from './wave.ts';
+import type { WorkerSeat } from '../workers/shared-workers.ts';
 import type { WorkerHost } from '../workers/worker-host.ts';
 import { completed, type Completion, recordAfter, whyNotCompleted } from './completion.ts';
 import { WaveSequence } from './wave-sequence.ts';
@@ -39,6 +40,8 @@ export interface SessionOptions {
   host?: WorkerHost;
   /** Missing members that train alone; absent or null: all ranks that are not missing train. */
   completion?: Completion | null;
+  /** Where its ranks train in one process with those of other runs; absent or null: it has processes of its own. */
+  seat?: WorkerSeat | null;
 }
 
 interface Claim {
@@ -154,6 +157,7 @@ export class RunSession {
       resume: options.resume,
       host: options.host ?? null,
       completion: options.completion ?? null,
+      seat: options.seat ?? null,
       begin: (from) => (this.hasBegun ? Promise.resolve() : this.begin(recorder, from)),
     });
     this.waves = waves;

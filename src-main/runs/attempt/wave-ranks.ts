@@ -6,7 +6,8 @@ import { coreOf } from '../../processes/node-process.ts';
 import { WorkerHandle, type WorkerListener } from '../workers/worker-handle.ts';
 import { WorkerChild } from '../workers/worker-child.ts';
 import type { WorkerHost } from '../workers/worker-host.ts';
-import { WorkerProcess } from '../workers/worker-process.ts';
+import type { SharedProcess } from '../workers/shared-workers.ts';
+import { type RankProcess, WorkerProcess } from '../workers/worker-process.ts';
 
 /** What the processes of a wave need to start. */
 export interface WaveProcesses {
@@ -18,6 +19,8 @@ export interface WaveProcesses {
   /** What a worker on this device gets. */
   grantOn(device: Device): Grant;
   openLog(rank: number): LogFile;
+  /** Its part of a process that other runs share; null: it has processes of its own. */
+  shared: SharedProcess | null;
 }
 
 /** The ranks of a wave, with their processes. The others may go on without some of them. */
@@ -90,18 +93,25 @@ export class WaveRanks {
 
   /** Starts the process of some ranks. */
   #start(placements: readonly Placement[], listenerOf: (handle: () => WorkerHandle) => WorkerListener): WorkerHandle[] {
-    const { socketPath, token, host } = this.#options;
     const logs = placements.map(({ rank }) => this.#options.openLog(rank));
     this.#logs.push(...logs);
-    const core = coreOf(placements[0], this.#options.placements);
-    const grant = this.#options.grantOn(placements[0].device);
-    const child =
-      host?.take({ placements, core, grant }) ?? new WorkerChild({ placements, core, grant, isStaying: false });
-    const process = new WorkerProcess({ child, ranks: placements.length, task: { socketPath, token }, logs });
+    const process = this.#processFor(placements, logs);
     return placements.map((placement, i) => {
       const listener = listenerOf(() => handle);
       const handle = new WorkerHandle({ placement, process, timeouts: this.#timeouts, log: logs[i], listener });
       return handle;
     });
+  }
+
+  #processFor(placements: readonly Placement[], logs: readonly LogFile[]): RankProcess {
+    const { socketPath, token, host, shared } = this.#options;
+    shared?.addLogs(logs);
+    if (shared !== null) return shared;
+    const core = coreOf(placements[0], this.#options.placements);
+    const grant = this.#options.grantOn(placements[0].device);
+    const child =
+      host?.take({ placements, core, grant }) ?? new WorkerChild({ placements, core, grant, isStaying: false });
+    const ranks = placements.map(({ rank }) => rank);
+    return new WorkerProcess({ child, run: { socketPath, token, ranks }, logs });
   }
 }

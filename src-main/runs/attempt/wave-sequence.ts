@@ -23,6 +23,7 @@ import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { type Restart, Restarts } from './restarts.ts';
 import { forkedAt, refuseWithoutState, startOfRun } from '../fork/fork-start.ts';
 import type { WorkerHost } from '../workers/worker-host.ts';
+import type { SharedProcess, WorkerSeat } from '../workers/shared-workers.ts';
 import { type Hello, Wave, type WaveOutcome } from './wave.ts';
 
 export interface WaveSequenceOptions {
@@ -41,6 +42,8 @@ export interface WaveSequenceOptions {
   host: WorkerHost | null;
   /** Missing members that train alone; null: all ranks that are not missing train. */
   completion: Completion | null;
+  /** Where its ranks train in one process with those of other runs; null: it has processes of its own. */
+  seat: WorkerSeat | null;
   /** Called each time that all ranks of a wave are ready, before they train, with the position at which they continue. */
   begin(from: ResumeStart): Promise<void>;
 }
@@ -130,6 +133,8 @@ export class WaveSequence {
     const { recorder, controls, socketPath, token, host } = this.#options;
     const folders = await this.#emptyFoldersOfRanks(note !== null || placements === this.#waves[0]);
     const { sourceFolder } = await codeOfRun(recorder.folder, recorder.record);
+    // After a loss it trains by itself: whatever ended the process does not end that of others again.
+    const shared = note === null ? await this.#sharedProcess(placements, folders) : null;
     if (this.#aborted.signal.aborted) return { kind: 'aborted' };
     recorder.setRanks(placements.map(({ rank }) => rank));
     this.#wave = new Wave({
@@ -140,6 +145,7 @@ export class WaveSequence {
       host,
       grantOn: (device) => this.#grantOn(device, folders),
       openLog: (rank) => openLog(recorder, rank, note),
+      shared,
       listener: {
         message: (handle, message, arrays) => keepMessage(recorder, handle, message, arrays),
         dropped: ({ rank, epoch, step }, how, message) =>
@@ -159,6 +165,19 @@ export class WaveSequence {
     });
     controls.enter(this.#wave);
     return this.#wave.outcome();
+  }
+
+  /** The wave's part of a process that other runs share; null where it has processes of its own. */
+  async #sharedProcess(placements: readonly Placement[], folders: RankFolders): Promise<SharedProcess | null> {
+    const { seat, socketPath, token } = this.#options;
+    if (seat === null) return null;
+    const [{ device, stack }] = placements;
+    if (stack === undefined || placements.some((other) => other.stack !== stack)) {
+      seat.leave();
+      return null;
+    }
+    const grant = this.#grantOn(device, folders);
+    return seat.ask({ placements, socketPath, token, grant }, this.#aborted.signal);
   }
 
   /** What a worker gets: its run's folder and the ranks' scratch folder, beside what all processes of the project get. */

@@ -22,7 +22,7 @@ export interface WorkerChildOptions {
 /** Time from SIGTERM to SIGKILL. */
 const killAfterMs = 500;
 
-/** A process of `workers/entries/worker.ts`. It trains the ranks of one run or, where it stays, of several runs one after the other. */
+/** A process of `workers/entries/worker.ts`. It trains the ranks of one run, of several at a time or, where it stays, of several one after the other. */
 export class WorkerChild {
   /** Resolves when the process has ended, with a description: `exited with code 1`. */
   readonly ended: Promise<string>;
@@ -69,13 +69,18 @@ export class WorkerChild {
     return !this.#hasEnded && this.#killTimer === null && this.#child.exitCode === null;
   }
 
-  /** Lets it train the ranks of a run. @param logs of the ranks; each gets all the output */
+  /** Lets it train the ranks of one run, or of several. @param logs of the ranks; each gets all the output */
   begin(task: WorkerTask, logs: readonly LineSink[]): void {
     this.#logs = logs;
     const line = `${JSON.stringify(task)}\n`;
     // Other users see command lines, so the token goes through its input.
     if (this.#isStaying) this.#child.stdin?.write(line);
     else this.#child.stdin?.end(line);
+  }
+
+  /** Lets further logs get its output from now on. */
+  addLogs(logs: readonly LineSink[]): void {
+    this.#logs = [...this.#logs, ...logs];
   }
 
   /** The run's logs are complete: what it prints from now on belongs to no run. */

@@ -7,7 +7,7 @@ import type { CollectiveFrame, Frame } from '../../../core/protocol/wire/frames.
 import type { HubMessage, WorkerState } from '../../../core/protocol/run/messages.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { LogFile } from '../recording/log-file.ts';
-import type { WorkerProcess } from './worker-process.ts';
+import type { RankProcess } from './worker-process.ts';
 
 /**
  * - `connecting`: started, has not sent its hello
@@ -34,7 +34,7 @@ export interface WorkerListener {
 export interface WorkerOptions {
   placement: Placement;
   /** The process of the rank. Other ranks may run in it too. */
-  process: WorkerProcess;
+  process: RankProcess;
   timeouts: RunConfig['timeouts'];
   log: LogFile;
   listener: WorkerListener;
@@ -56,7 +56,7 @@ export class WorkerHandle {
   /** Resolves when the process has ended, for whatever reason, or stays for the next run. */
   readonly exited: Promise<void>;
   private readonly options: WorkerOptions;
-  private readonly process: WorkerProcess;
+  private readonly process: RankProcess;
   private lastToldMs = 0;
   private ownPid: number | null = null;
   private channel: Channel | null = null;
@@ -152,17 +152,17 @@ export class WorkerHandle {
     });
   }
 
-  /** The rank has left its process, which stays for the next run. */
+  /** The rank has left its process, which stays for the next run or for others. */
   vacate(): void {
     if (this.phase === 'leaving') this.process.vacate();
   }
 
-  /** Kills the process, and with it the other ranks in it. */
+  /** Kills the process, and with it the run's other ranks in it. */
   kill(): void {
     if (this.phase === 'exited') return;
     this.phase = 'leaving';
     this.stopLimit();
-    this.process.kill();
+    this.process.kill(() => this.send({ type: 'abandon' }));
   }
 
   /** `rank 1 (cpu:1, pid 4711, training, epoch 3, step 57)` and the last lines that it printed. */

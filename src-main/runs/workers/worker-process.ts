@@ -1,19 +1,30 @@
-import type { WorkerTask } from '../../../core/protocol/run/messages.ts';
+import type { TaskRun } from '../../../core/protocol/run/messages.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import type { WorkerChild } from './worker-child.ts';
 
+/** A process that trains some ranks of a run, as their handles see it. */
+export interface RankProcess {
+  /** Null where it could not be started. */
+  readonly pid: number | null;
+  /** Resolves when the process has ended, or its ranks have left it to others, with a description: `exited with code 1`. */
+  readonly ended: Promise<string>;
+  /** Calls `dismiss` once none of the ranks needs the process any more: one may still draw figures. */
+  leave(dismiss: () => void): void;
+  /** A rank has left the process, which goes on without it. */
+  vacate(): void;
+  /** Ends the process, or only these ranks where it trains others too. @param abandon tells the rank */
+  kill(abandon: () => void): void;
+}
+
 export interface WorkerProcessOptions {
   child: WorkerChild;
-  /** The number of ranks that it trains. */
-  ranks: number;
-  task: WorkerTask;
+  run: TaskRun;
   /** Logs of its ranks. Each gets all the output. */
   logs: readonly LogFile[];
 }
 
 /** A worker process as one run uses it, for one or more ranks, each of which has a `WorkerHandle`. */
-export class WorkerProcess {
-  /** Resolves when the process has ended, or its ranks have left it to the next run, with a description: `exited with code 1`. */
+export class WorkerProcess implements RankProcess {
   readonly ended: Promise<string>;
   private readonly child: WorkerChild;
   private readonly rankCount: number;
@@ -21,24 +32,23 @@ export class WorkerProcess {
   private readonly vacated = Promise.withResolvers<string>();
   private vacatedCount = 0;
 
-  constructor({ child, ranks, task, logs }: WorkerProcessOptions) {
+  constructor({ child, run, logs }: WorkerProcessOptions) {
     this.child = child;
-    this.rankCount = ranks;
+    this.rankCount = run.ranks.length;
     this.ended = Promise.race([child.ended, this.vacated.promise]);
-    child.begin(task, logs);
+    child.begin({ runs: [run] }, logs);
   }
 
   get pid(): number | null {
     return this.child.pid;
   }
 
-  /** Calls `dismiss` once no rank needs the process any more: one may still draw figures. */
   leave(dismiss: () => void): void {
     this.leaving.push(dismiss);
     if (this.leaving.length === this.rankCount) for (const call of this.leaving) call();
   }
 
-  /** A rank has left the process, which waits for the next run once all have. */
+  /** It waits for the next run once all ranks have left. */
   vacate(): void {
     this.vacatedCount += 1;
     if (this.vacatedCount < this.rankCount) return;

@@ -35,8 +35,7 @@ async function train(name: string, config: RunConfigInput, strike?: (pid: number
       if (update.type === 'worker' && update.pid !== null) pid = update.pid;
       if (update.type === 'points') strike?.(pid);
     },
-    null,
-    host,
+    { host },
   );
   const record: RunRecord = await session.run();
   return { record, pid, weights: () => readFile(join(folder, 'checkpoints', 'rank-1', 'final.safetensors')) };
