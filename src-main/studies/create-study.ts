@@ -4,6 +4,7 @@ import { whyNotComputed } from '../../core/metrics/registry/monitors.ts';
 import { mergeConfig } from '../../core/options/index.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { type Objective, type Study, type StudyRequest, studySchema } from '../../core/protocol/studies/study.ts';
+import { lockstepReason } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { explainUnfitting } from '../../core/search/space/fit-options.ts';
 import { orderSpace } from '../../core/search/space/space.ts';
 import { suggestRandom } from '../../core/search/samplers/random.ts';
@@ -44,10 +45,15 @@ export function studyOf(request: StudyRequest, project: ProjectDescription, plac
     splits: request.splits ?? [],
     seeds: request.seeds ?? 1,
     parallel: request.parallel ?? places,
+    trialsPerWorker: request.trialsPerWorker ?? 1,
     seed: request.seed ?? 0,
     minimumImprovement: request.minimumImprovement ?? 0,
   });
-  const problems = [...problemsOfSpace(study, project), ...problemsOfObjectives(study, project)];
+  const problems = [
+    ...problemsOfSpace(study, project),
+    ...problemsOfObjectives(study, project),
+    ...problemsOfWorkers(study),
+  ];
   if (problems.length > 0) throw new Error(problems.join('\n'));
   checkConfigurations(study, project);
   return study;
@@ -61,6 +67,14 @@ function problemsOfSpace({ space, splits }: Study, project: ProjectDescription):
   return [
     ...unfit,
     ...clashes.map((path) => `${path} makes the splits, so it cannot be searched too. Leave it out of one.`),
+  ];
+}
+
+function problemsOfWorkers({ parallel, trialsPerWorker }: Study): string[] {
+  if (parallel % trialsPerWorker === 0) return [];
+  const least = Math.ceil(parallel / trialsPerWorker) * trialsPerWorker;
+  return [
+    `${parallel} trials at a time do not fill workers of ${trialsPerWorker} trials. Use --parallel ${least}, or another --trials-per-worker.`,
   ];
 }
 
@@ -82,7 +96,12 @@ function checkConfigurations(study: Study, project: ProjectDescription): void {
   const split = layerOf(study.splits.at(0) ?? {}, project.hyperparameters);
   for (let number = 0; number < checkedDraws; number++) {
     const layer = layerOf(suggestRandom({ ...question, number }), project.hyperparameters);
-    resolveConfig(project, [mergeConfig(mergeConfig(study.overrides, layer), split)]);
+    const config = resolveConfig(project, [mergeConfig(mergeConfig(study.overrides, layer), split)]);
+    const reason = study.trialsPerWorker === 1 ? null : lockstepReason(config);
+    if (reason === null) continue;
+    throw new Error(
+      `With ${reason} each rank has a separate worker, so ${study.trialsPerWorker} trials cannot share one. Use --trials-per-worker 1.`,
+    );
   }
 }
 

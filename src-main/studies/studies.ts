@@ -26,7 +26,7 @@ export async function createStudy(hub: Hub, request: StudyRequest, project: Proj
   requireTrust(request.projectFolder);
   requirePermissions(request.projectFolder, project.permissions);
   const devices = await devicesOf(hub, project, request.overrides ?? {});
-  const study = studyOf(request, project, Math.min(usualPlaces, devices.length));
+  const study = studyOf(request, project, Math.min(usualPlaces, devices.length) * (request.trialsPerWorker ?? 1));
   const store = await StudyStore.open(await createStudyFolder(study));
   await store.append([{ type: 'trials', count: request.trials }]);
   note(hub, store);
@@ -47,7 +47,8 @@ export async function driveStudy(
   const { study } = store;
   requirePermissions(study.project.folder, project.permissions);
   const devices = await devicesOf(hub, project, study.overrides);
-  const runner = new HubRunner(hub, study, project, sharePlaces(devices, study.parallel));
+  const places = Math.max(1, Math.floor(study.parallel / study.trialsPerWorker));
+  const runner = new HubRunner(hub, study, project, sharePlaces(devices, places, study.trialsPerWorker > 1));
   const changed = (): void => {
     try {
       note(hub, store);
@@ -58,7 +59,7 @@ export async function driveStudy(
     }
     onChange();
   };
-  return new StudyDriver({ store, runner, places: study.parallel, onChange: changed });
+  return new StudyDriver({ store, runner, places, onChange: changed });
 }
 
 /** Ids of the devices on which a study's trials train. */

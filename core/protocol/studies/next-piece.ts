@@ -4,28 +4,48 @@ import { fromUnit } from '../../search/space/domain.ts';
 import { assign, orderSpace, type Assignment } from '../../search/space/space.ts';
 import type { Trial } from '../../search/trial.ts';
 import type { Study } from './study.ts';
-import type { StudyLog } from './study-log.ts';
+import type { StudyLog, WorkGroup } from './study-log.ts';
+
+export type PieceOfWork = { work: number; number: number; group?: WorkGroup } & (
+  { kind: 'begin'; values: Assignment; isEnqueued: boolean; until: number | null } | { kind: 'resume'; until: number }
+);
 
 /** What a free process does next. `wait`: a piece of work must end first; `done`: there is nothing more to begin. */
-export type Piece =
-  | { kind: 'begin'; work: number; number: number; values: Assignment; isEnqueued: boolean; until: number | null }
-  | { kind: 'resume'; work: number; number: number; until: number }
-  | { kind: 'wait' }
-  | { kind: 'done' };
+export type Piece = PieceOfWork | { kind: 'wait' } | { kind: 'done' };
 
 /**
  * The next piece of work of a study. Piece k knows the results of pieces 0 to k - P, where P is the study's `parallel`, and of the others only that
  * they run. So it is the same whichever of the pieces under way ends first, and however often the study was interrupted. Where a rung must be full
  * before the next choice, piece k knows the results of as few more pieces as it needs, in their order.
+ *
+ * With several trials in a worker, the pieces that begin together know the same results, and P / `trialsPerWorker` groups are under way at a time.
  */
 export function nextPiece(study: Study, log: StudyLog): Piece {
   const work = log.works.length;
-  for (let known = Math.max(0, work - study.parallel + 1); known <= work; known++) {
+  const another = pieceOfGroup(study, log);
+  if (another !== null) return another;
+  for (let known = leastKnown(study, log); known <= work; known++) {
     if (known > 0 && log.works.slice(0, known).some(({ end }) => end === null)) return { kind: 'wait' };
     const piece = choose(study, log, viewOf(log, known));
-    if (piece !== null) return piece;
+    if (piece !== null) return study.trialsPerWorker === 1 ? piece : { ...piece, group: { first: work, known } };
   }
   return { kind: 'done' };
+}
+
+/** Another piece of the newest group, which has not begun or was interrupted; null where that is whole. */
+function pieceOfGroup(study: Study, log: StudyLog): PieceOfWork | null {
+  const group = log.works.at(-1)?.group ?? null;
+  if (group === null || log.works.length - group.first >= study.trialsPerWorker) return null;
+  if (log.works.slice(group.first).every(({ end }) => end !== null)) return null;
+  const piece = choose(study, log, viewOf(log, group.known));
+  return piece === null ? null : { ...piece, group };
+}
+
+/** How many pieces must have ended before a new group may begin. */
+function leastKnown({ parallel, trialsPerWorker }: Study, { works }: StudyLog): number {
+  const firsts = [...new Set(works.map(({ number, group }) => group?.first ?? number))];
+  const running = Math.max(1, Math.floor(parallel / trialsPerWorker));
+  return firsts.length < running ? 0 : (firsts.at(firsts.length - running + 1) ?? works.length);
 }
 
 /**
@@ -33,7 +53,7 @@ export function nextPiece(study: Study, log: StudyLog): Piece {
  * works under way alone.
  */
 export function trialsKnownTo(study: Study, log: StudyLog, work: number): Trial[] {
-  return viewOf(log, Math.max(0, work - study.parallel + 1));
+  return viewOf(log, log.works.at(work)?.group?.known ?? Math.max(0, work - study.parallel + 1));
 }
 
 /** The trials as they are known while the works from `known` on run. */
@@ -53,7 +73,7 @@ function viewOf(log: StudyLog, known: number): Trial[] {
 }
 
 /** Null if what is known does not suffice, or no trial is left to begin. */
-function choose(study: Study, log: StudyLog, trials: readonly Trial[]): Piece | null {
+function choose(study: Study, log: StudyLog, trials: readonly Trial[]): PieceOfWork | null {
   const work = log.works.length;
   const { pruner, objectives } = study;
   const [{ direction }] = objectives;

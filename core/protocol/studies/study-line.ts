@@ -16,6 +16,8 @@ export const scoreSchema = z.strictObject({ metric: z.string(), ensemble: realNu
 export type Score = z.output<typeof scoreSchema>;
 
 const work = z.int().min(0);
+/** The pieces of work that begin together: the first one of them, and how many pieces they know the results of. Absent: it begins alone. */
+const group = z.strictObject({ first: work, known: z.int().min(0) }).optional();
 const number = z.int().min(0);
 const time = z.iso.datetime();
 /** The process that does it; its lock tells whether it lives. */
@@ -30,11 +32,12 @@ export const studyLineSchema = z.discriminatedUnion('type', [
     values: assignmentSchema,
     isEnqueued: z.boolean(),
     until: z.int().min(1).nullable(),
+    group,
     worker,
     time,
   }),
   /** A paused trial goes on to its next rung. */
-  z.strictObject({ type: z.literal('resume'), work, number, until: z.int().min(1), worker, time }),
+  z.strictObject({ type: z.literal('resume'), work, number, until: z.int().min(1), group, worker, time }),
   /** A process takes over a piece of work from one that is gone, or that gave it back. */
   z.strictObject({ type: z.literal('claim'), work, worker, time }),
   /** A process gives a piece of work back, because it stops. */

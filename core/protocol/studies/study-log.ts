@@ -2,12 +2,22 @@ import type { Assignment } from '../../search/space/space.ts';
 import type { Report, Trial, TrialState } from '../../search/trial.ts';
 import type { Part, Score, StudyLine } from './study-line.ts';
 
+/** Pieces of work that begin together, in one process. */
+export interface WorkGroup {
+  /** The number of the first of them. */
+  first: number;
+  /** They know the results of so many pieces, from the first of the study on. */
+  known: number;
+}
+
 /** A trial as far as it goes in one go, and who does it. */
 export interface Work {
   readonly number: number;
   readonly trial: number;
   /** Steps after which it pauses; null: it goes to its end. */
   readonly until: number | null;
+  /** Which pieces begin together with it; null: none. */
+  readonly group: WorkGroup | null;
   /** The process that does it; null after it gave the work back. */
   worker: string | null;
   /** How often a process was lost that did it. */
@@ -58,6 +68,19 @@ export class StudyLog {
     return Math.max(0, this.wanted - (this.trials.length - this.#imported));
   }
 
+  /** The same state, which can go on differently. */
+  copy(): StudyLog {
+    const copy = new StudyLog();
+    copy.works.push(...this.works.map((work) => ({ ...work })));
+    copy.trials.push(...this.trials.map((trial) => ({ ...trial })));
+    copy.enqueued.push(...this.enqueued);
+    copy.wanted = this.wanted;
+    copy.stops = this.stops;
+    copy.changedAt = this.changedAt;
+    copy.#imported = this.#imported;
+    return copy;
+  }
+
   /** @returns whether the line follows on those before */
   take(line: StudyLine): boolean {
     if (!this.#apply(line)) return false;
@@ -93,18 +116,36 @@ export class StudyLog {
   }
 
   #begin(line: Extract<StudyLine, { type: 'begin' }>): boolean {
-    const { work, number, values, isEnqueued, until, worker, time } = line;
+    const { work, number, values, isEnqueued, until, group, worker, time } = line;
     if (work !== this.works.length || number !== this.trials.length) return false;
-    this.works.push({ number: work, trial: number, until, worker, losses: 0, reports: [], end: null });
+    this.works.push({
+      number: work,
+      trial: number,
+      until,
+      group: group ?? null,
+      worker,
+      losses: 0,
+      reports: [],
+      end: null,
+    });
     this.trials.push({ ...newTrial(number, values, time), isEnqueued });
     if (isEnqueued) this.enqueued.shift();
     return true;
   }
 
-  #resume({ work, number, until, worker }: Extract<StudyLine, { type: 'resume' }>): boolean {
+  #resume({ work, number, until, group, worker }: Extract<StudyLine, { type: 'resume' }>): boolean {
     const trial = this.trials.at(number);
     if (work !== this.works.length || trial?.state !== 'paused') return false;
-    this.works.push({ number: work, trial: number, until, worker, losses: 0, reports: [], end: null });
+    this.works.push({
+      number: work,
+      trial: number,
+      until,
+      group: group ?? null,
+      worker,
+      losses: 0,
+      reports: [],
+      end: null,
+    });
     trial.state = 'running';
     // Each of its runs goes on.
     trial.runs = trial.runs.map((run) => ({ ...run, endedAt: null }));
@@ -115,7 +156,17 @@ export class StudyLog {
     if (work !== this.works.length || trial.number !== this.trials.length) return false;
     const { state, objectives, reports } = trial;
     const end = { state, objectives };
-    this.works.push({ number: work, trial: trial.number, until: null, worker: null, losses: 0, reports, end });
+    const imported = {
+      number: work,
+      trial: trial.number,
+      until: null,
+      group: null,
+      worker: null,
+      losses: 0,
+      reports,
+      end,
+    };
+    this.works.push(imported);
     this.trials.push({ ...newTrial(trial.number, trial.values, time), ...trial, isImported: true, endedAt: time });
     this.#imported++;
     return true;

@@ -38,6 +38,11 @@ const searchSchema = z.strictObject({
    * trials up to n - parallel, and no others.
    */
   parallel: z.int().min(1).max(256),
+  /**
+   * Trials that train in one process, as one computation where their models are alike. They begin together, so that none of them knows the results
+   * of another. `parallel` is a multiple of it.
+   */
+  trialsPerWorker: z.int().min(1).max(64).default(1),
   /** Of the sampler. */
   seed: z.int().min(0).max(0xffffffff),
   /** By how much a trial must be better than the best one to replace it. */

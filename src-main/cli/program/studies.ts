@@ -59,6 +59,10 @@ function addJudging(command: Command): Command {
     .option('--seeds <n>', 'base seeds with which each trial runs (default: 1)')
     .addOption(new Option('--repeat <n>', 'the same as --seeds').conflicts('seeds'))
     .option('--parallel <n>', 'trials under way at a time, on all machines together (default: the devices, at most 8)')
+    .option(
+      '--trials-per-worker <n>',
+      'trials that train in one process, as one computation where their models are alike (default: 1)',
+    )
     .option('--minimum-improvement <value>', 'by how much a trial must beat the best one (default: 0)')
     .option('--search-seed <seed>', 'seed of the sampler (default: 0)');
 }

@@ -1,14 +1,13 @@
 import { messageOf } from '../../../core/text/errors.ts';
-import { nextPiece } from '../../../core/protocol/studies/next-piece.ts';
 import type { StudyLog } from '../../../core/protocol/studies/study-log.ts';
+import { SharedWorkers } from '../../runs/workers/shared-workers.ts';
 import { type FolderWatch, watchFolder } from '../../store/watch-folder.ts';
 import type { NewLine, StudyStore } from '../folder/study-store.ts';
 import { isWorkerAlive, WorkerLock } from '../folder/worker-lock.ts';
+import { chooseWork } from './choose-work.ts';
 import type { TrialRunner } from './runner.ts';
 import { TrialWork } from './trial-work.ts';
 
-/** A piece of work that has cost so many processes is not tried again: it may be what ends them. */
-const mostLosses = 3;
 /** So many trials in a row that fail in this process mean that none can succeed. */
 const mostFailures = 5;
 /** No file changes when another process dies, so its lock is looked at this often while this process waits for its work. */
@@ -17,13 +16,13 @@ const lookEveryMs = 1_000;
 export interface DriverOptions {
   store: StudyStore;
   runner: TrialRunner;
-  /** Most trials that this process trains at a time. */
+  /** Most workers of trials that this process has at a time. */
   places: number;
   /** Called after each change of the log. */
   onChange?: () => void;
 }
 
-type Choice = { kind: 'work'; work: number } | { kind: 'again' | 'wait' | 'done' | 'stop' };
+type Choice = { kind: 'work'; works: number[] } | { kind: 'again' | 'wait' | 'done' | 'stop' };
 
 /**
  * Works on a study in this process until it has its trials, or is stopped. Any number of processes may do so: under a lock each chooses its next piece
@@ -101,7 +100,7 @@ export class StudyDriver {
       if (this.#isStopping) return 'stop';
       if (this.#free.length === 0) return 'full';
       const choice = await this.#options.store.decide((log) => this.#choose(log, worker));
-      if (choice.kind === 'work') this.#begin(choice.work, worker);
+      if (choice.kind === 'work') this.#begin(choice.works, worker);
       else if (choice.kind !== 'again') return choice.kind;
       this.#options.onChange?.();
     }
@@ -110,43 +109,48 @@ export class StudyDriver {
   #choose(log: StudyLog, worker: string): { lines: NewLine[]; value: Choice } {
     const { store } = this.#options;
     if (log.stops > this.#stopsBefore) return { lines: [], value: { kind: 'stop' } };
-    const orphan = log.works.find(
-      (work) =>
+    const { lines, works, end } = chooseWork(store.study, log, {
+      worker,
+      isLeft: (work) =>
         work.end === null &&
         !this.#active.has(work.number) &&
         (work.worker === null || !isWorkerAlive(store.folder, work.worker)),
-    );
-    if (orphan !== undefined) {
-      const { number: work, trial: number, losses } = orphan;
-      if (losses < mostLosses) return { lines: [{ type: 'claim', work, worker }], value: { kind: 'work', work } };
-      const error = `${losses + 1} processes ended while they trained this trial, so it is not tried again.`;
-      const end = { type: 'end' as const, work, number, state: 'failed' as const, objectives: null, error };
-      return { lines: [end], value: { kind: 'again' } };
-    }
-    const piece = nextPiece(store.study, log);
-    if (piece.kind === 'wait' || piece.kind === 'done') {
-      const isOver = piece.kind === 'done' && log.works.every(({ end }) => end !== null);
-      return { lines: [], value: { kind: isOver ? 'done' : 'wait' } };
-    }
-    const { kind: type, ...fields } = piece;
-    return { lines: [{ type, ...fields, worker } as NewLine], value: { kind: 'work', work: piece.work } };
+    });
+    if (works.length > 0) return { lines, value: { kind: 'work', works } };
+    if (lines.length > 0) return { lines, value: { kind: 'again' } };
+    const isOver = end === 'done' && log.works.every((work) => work.end !== null);
+    return { lines: [], value: { kind: isOver ? 'done' : 'wait' } };
   }
 
-  #begin(work: number, worker: string): void {
+  /** Begins pieces of work that share a worker. */
+  #begin(works: readonly number[], worker: string): void {
     const { store, runner } = this.#options;
     const place = this.#free.shift() ?? 0;
-    const trial = new TrialWork({ store, runner, worker, work, place });
-    this.#active.set(work, trial);
-    trial
-      .finish()
-      .then((failed) => this.#count(failed, work))
-      .catch((error: unknown) => this.#fail(error))
-      .finally(() => {
-        this.#active.delete(work);
-        this.#free.push(place);
-        this.#free.sort((left, right) => left - right);
-        this.#wake();
-      });
+    const shared = store.study.trialsPerWorker === 1 ? null : new SharedWorkers();
+    const trials = works.map((work) => {
+      const seat = shared?.seat() ?? null;
+      return { work, trial: new TrialWork({ store, runner, worker, work, place, seat }) };
+    });
+    for (const { work, trial } of trials) this.#active.set(work, trial);
+    void this.#finish(trials, place);
+  }
+
+  /** Never rejects. */
+  async #finish(trials: readonly { work: number; trial: TrialWork }[], place: number): Promise<void> {
+    await Promise.all(trials.map(({ work, trial }) => this.#finishOne(work, trial)));
+    this.#free.push(place);
+    this.#free.sort((left, right) => left - right);
+    this.#wake();
+  }
+
+  async #finishOne(work: number, trial: TrialWork): Promise<void> {
+    try {
+      this.#count(await trial.finish(), work);
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#active.delete(work);
+    this.#wake();
   }
 
   #count(failed: boolean, work: number): void {

@@ -61,7 +61,7 @@ export class HubRunner implements TrialRunner {
       epochs: planned.config.maxEpochs,
       start: (onEvaluation) =>
         this.#run(planned.folder, planned.config.members, onEvaluation, (listener) =>
-          Promise.resolve(this.#hub.start(planned, listener)),
+          Promise.resolve(this.#hub.start(planned, listener, job.seat)),
         ),
     };
   }
@@ -79,7 +79,7 @@ export class HubRunner implements TrialRunner {
           for (const evaluation of await readEvaluations(folder, this.#metrics, config.members))
             onEvaluation(evaluation);
           try {
-            return await this.#hub.resume(folder, longer, listener);
+            return await this.#hub.resume(folder, longer, listener, { seat: job.seat });
           } catch (error) {
             if (error instanceof NothingLeftError) return null;
             throw error;
@@ -95,7 +95,12 @@ export class HubRunner implements TrialRunner {
   #configOf({ values, part, until, place }: PartJob) {
     const baseSeed = resolveConfig(this.#project, [this.#study.overrides]).seed;
     const overrides = overridesOf(this.#study, this.#project, { values, part, baseSeed });
-    return mergeConfig(overrides, { ...this.#lengthOf(until), devices: this.#devices[place % this.#devices.length] });
+    const device = this.#devices[place % this.#devices.length];
+    const config = mergeConfig(overrides, { ...this.#lengthOf(until), devices: device });
+    if (this.#study.trialsPerWorker === 1) return config;
+    // All members of a trial are in one worker, and are computed as a stack there also where it is a single one.
+    const { members } = resolveConfig(this.#project, [config]);
+    return mergeConfig(config, { placement: 'share', membersPerDevice: Math.max(2, members) });
   }
 
   /** What a run has up to its next rung. Its schedule is spread over a whole trial, so that going on repeats the bits of one that never paused. */

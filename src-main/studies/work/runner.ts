@@ -1,4 +1,5 @@
 import type { Part, Score } from '../../../core/protocol/studies/study-line.ts';
+import type { WorkerSeat } from '../../runs/workers/shared-workers.ts';
 import type { Assignment } from '../../../core/search/space/space.ts';
 
 /** A part of a trial to train: one split of the data and one base seed. */
@@ -12,6 +13,8 @@ export interface PartJob {
   earlier: string | null;
   /** Which of this process's places it takes, from 0. Each has its own devices. */
   place: number;
+  /** Where it shares a worker with other trials; null: it has its own. */
+  seat: WorkerSeat | null;
 }
 
 /** The metrics of a run at an evaluation. */

@@ -7,6 +7,7 @@ import { shouldStop } from '../../../core/search/pruners/stop.ts';
 import type { Trial } from '../../../core/search/trial.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { NewLine, StudyStore } from '../folder/study-store.ts';
+import type { WorkerSeat } from '../../runs/workers/shared-workers.ts';
 import type { Evaluation, PartRun, PlannedPart, TrialRunner } from './runner.ts';
 
 /** The parts of each trial: all splits with the first seed, then with the next one. */
@@ -23,6 +24,8 @@ export interface WorkOptions {
   /** The piece of work. */
   work: number;
   place: number;
+  /** Where it shares a worker with other trials, which it leaves at its end; null: it has its own. */
+  seat: WorkerSeat | null;
 }
 
 /** A piece of work on a study in this process: trains the parts of a trial one after the other, and writes to the log what comes of them. */
@@ -64,8 +67,8 @@ export class TrialWork {
 
   /** Resolves once the work has ended, or was given back. @returns whether the trial failed */
   async finish(): Promise<boolean> {
-    const { store, work, worker } = this.#options;
-    const failure = await this.#trainParts();
+    const { store, work, worker, seat } = this.#options;
+    const failure = await this.#trainParts().finally(() => seat?.leave());
     if (failure !== null) await this.#end('failed', failure);
     else if (this.#isPruned) await this.#end('pruned', null);
     else if (this.#isStopping) await store.append([...this.#unwritten, { type: 'release', work, worker }]);
@@ -90,10 +93,10 @@ export class TrialWork {
   }
 
   async #train(part: Part, index: number): Promise<string | null> {
-    const { store, runner, place } = this.#options;
+    const { store, runner, place, seat } = this.#options;
     const { values } = store.log.trials[this.#number];
     const earlier = this.#runOf(part)?.run ?? null;
-    const planned = await runner.plan({ trial: this.#number, values, part, until: this.#until, earlier, place });
+    const planned = await runner.plan({ trial: this.#number, values, part, until: this.#until, earlier, place, seat });
     const { run, ranks, devices } = planned;
     // Written before the run begins, so that a process that takes over finds it.
     await store.append([{ type: 'run', number: this.#number, part, run, ranks, devices }]);

@@ -147,6 +147,24 @@ describe('the driver of a study', () => {
     );
   });
 
+  it('gives trials that share a worker a seat each, which they leave at their ends', async () => {
+    const study = studyOf({ parallel: 8, trialsPerWorker: 4, sampler: { kind: 'random' } });
+    const store = await newStudy(study, 10);
+    const runner = new MemoryRunner(
+      ({ trial }) => (trial === 1 ? new Error('The loss is NaN.') : [evaluationOf(1, trial)]),
+      (trial) => trial % 3,
+    );
+    expect(await drive({ store, runner }).run()).toBe('finished');
+    expect(store.log.trials.map(({ state }) => state === 'failed')).toEqual(
+      Array.from({ length: 10 }, (_, number) => number === 1),
+    );
+    const seats = runner.jobs.map(({ seat }) => seat);
+    expect(new Set(seats).size).toBe(10);
+    expect(seats.every((seat) => seat?.hasLeft)).toBe(true);
+    const groups = store.log.works.map(({ group }) => group?.first);
+    expect(groups).toEqual([0, 0, 0, 0, 4, 4, 4, 4, 8, 8]);
+  });
+
   it('stops when another process asks for it', async () => {
     const store = await newStudy(studyOf({ parallel: 2 }), 1000);
     const other = await reopened(store);

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { nextPiece, trialsKnownTo } from '../../../core/protocol/studies/next-piece.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import type { StudyLine } from '../../../core/protocol/studies/study-line.ts';
-import { StudyLog } from '../../../core/protocol/studies/study-log.ts';
+import { StudyLog, type Work } from '../../../core/protocol/studies/study-log.ts';
 import type { Pruner } from '../../../core/search/pruners/settings.ts';
 import { Generator } from '../../../core/random/generator.ts';
+import { chooseWork } from '../../../src-main/studies/work/choose-work.ts';
 import { studyOf } from './studies.ts';
 
 const time = '2026-11-23T07:00:00.000Z';
@@ -22,14 +23,19 @@ function simulate(study: Study, wanted: number, order: Generator): StudyLine[] {
   for (;;) {
     // A process that was killed knows what it had written, and no more.
     if (order.uniform() < 0.1) log = readAgain(lines);
-    const piece = nextPiece(study, log);
+    const chosen = chooseWork(study, log, { worker: 'w', isLeft: () => false });
+    expect(chosen.works.length).toBeLessThanOrEqual(study.trialsPerWorker);
     const running = log.works.filter(({ end }) => end === null);
     expect(running.length).toBeLessThanOrEqual(study.parallel);
-    if (piece.kind === 'done') return lines;
-    const begins = piece.kind !== 'wait' && (running.length === 0 || order.uniform() < 0.5);
+    if (chosen.end === 'done' && chosen.works.length === 0) return lines;
+    const begins = chosen.works.length > 0 && (running.length === 0 || order.uniform() < 0.5);
     if (begins) {
-      const { kind: type, ...fields } = piece;
-      add({ type, ...fields, worker: 'w', time } as StudyLine);
+      // A process that is killed may have written only some of the lines of a group. The next one completes it.
+      const written = 1 + Math.floor(order.uniform() * chosen.lines.length);
+      for (const line of chosen.lines.slice(0, written)) add({ ...line, time });
+      if (written === chosen.lines.length) continue;
+      const isLeft = (work: Work): boolean => chosen.works.includes(work.number) && work.number < log.works.length;
+      for (const line of chooseWork(study, log, { worker: 'v', isLeft }).lines) add({ ...line, time });
       continue;
     }
     const ending = running[Math.floor(order.uniform() * running.length)];
@@ -73,8 +79,14 @@ describe('the pieces of work of a study', () => {
   it.each(pruners.map((pruner) => [pruner.kind, pruner] as const))(
     'are the same whatever ends first, and however often it is interrupted: %s',
     (_kind, pruner) => {
-      for (const parallel of [1, 3, 8]) {
-        const study = studyOf({ pruner, parallel });
+      for (const [parallel, trialsPerWorker] of [
+        [1, 1],
+        [3, 1],
+        [8, 1],
+        [4, 4],
+        [6, 3],
+      ]) {
+        const study = studyOf({ pruner, parallel, trialsPerWorker });
         const [first, ...others] = [1, 2, 3, 4].map((seed) => simulate(study, 30, new Generator(seed, 'order')));
         expect(choicesOf(first).filter((choice) => Array.isArray(choice) && choice.length === 4)).toHaveLength(30);
         for (const other of others) expect(choicesOf(other)).toEqual(choicesOf(first));
@@ -100,6 +112,35 @@ describe('the pieces of work of a study', () => {
     log.take({ type: 'end', work: 0, number: 0, state: 'complete', objectives: [2], error: null, time });
     expect(nextPiece(study, log)).toMatchObject({ kind: 'begin', number: 3 });
     expect(trialsKnownTo(study, log, 3).map(({ state }) => state)).toEqual(['complete', 'running', 'running']);
+  });
+
+  it('begin together where trials share a worker, and know the same', () => {
+    const study = studyOf({ parallel: 6, trialsPerWorker: 3 });
+    const log = new StudyLog();
+    log.take({ type: 'trials', count: 11, time });
+    const next = (): ReturnType<typeof chooseWork> => {
+      const chosen = chooseWork(study, log, { worker: 'w', isLeft: () => false });
+      for (const line of chosen.lines) log.take({ ...line, time });
+      return chosen;
+    };
+    const end = (work: number): boolean =>
+      log.take({ type: 'end', work, number: work, state: 'complete', objectives: [work], error: null, time });
+    expect([next().works, next().works, next()]).toMatchObject([[0, 1, 2], [3, 4, 5], { works: [], end: 'wait' }]);
+    for (const work of [4, 0, 3, 5, 1]) end(work);
+    expect(next().end).toBe('wait');
+    end(2);
+    // The third group knows the first one, whatever else has ended.
+    expect(next().works).toEqual([6, 7, 8]);
+    expect(log.works.slice(6).map(({ group }) => group)).toEqual(
+      Array.from({ length: 3 }, () => ({ first: 6, known: 3 })),
+    );
+    const states = trialsKnownTo(study, log, 8).map(({ state }) => state);
+    expect(states).toEqual([
+      ...Array.from({ length: 3 }, () => 'complete'),
+      ...Array.from({ length: 6 }, () => 'running'),
+    ]);
+    // The last group is smaller: the study has 11 trials.
+    expect(next().works).toEqual([9, 10]);
   });
 
   it('try enqueued values first, completed by the sampler, and end after the last combination of a grid', () => {

@@ -22,6 +22,7 @@ export function studyOf(changes: Partial<Study> = {}): Study {
     splits: [],
     seeds: 1,
     parallel: 3,
+    trialsPerWorker: 1,
     seed: 7,
     minimumImprovement: 0,
     ...changes,

@@ -25,6 +25,7 @@ export interface SearchOptions {
   seeds?: string;
   repeat?: string;
   parallel?: string;
+  trialsPerWorker?: string;
   minimumImprovement?: string;
   searchSeed?: string;
   members?: string;
@@ -62,6 +63,9 @@ export function requestOf(projectFolder: string, project: ProjectDescription, op
     ...(options.seeds !== undefined && { seeds: wholeNumber('--seeds', options.seeds, 1) }),
     ...(options.repeat !== undefined && { seeds: wholeNumber('--repeat', options.repeat, 1) }),
     ...(options.parallel !== undefined && { parallel: wholeNumber('--parallel', options.parallel, 1) }),
+    ...(options.trialsPerWorker !== undefined && {
+      trialsPerWorker: wholeNumber('--trials-per-worker', options.trialsPerWorker, 1),
+    }),
     ...(options.searchSeed !== undefined && { seed: wholeNumber('--search-seed', options.searchSeed, 0) }),
     ...(options.minimumImprovement !== undefined && { minimumImprovement: Number(options.minimumImprovement) }),
     ...(evaluation !== undefined && { evaluation: evaluation as StudyRequest['evaluation'] }),
