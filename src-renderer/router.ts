@@ -30,6 +30,12 @@ export const routes: RouteRecordRaw[] = [
     meta: { title: 'Discovery' },
   },
   {
+    path: '/new-search',
+    name: 'new-search',
+    component: () => import('./views/discover/new/NewSearchPage.vue'),
+    meta: { title: 'New search' },
+  },
+  {
     path: '/discover/:id',
     name: 'discovery',
     component: () => import('./views/discover/search/DiscoveryPage.vue'),

@@ -221,6 +221,53 @@ describe('the page of a search', () => {
   });
 });
 
+describe('a question to a person', () => {
+  const question = {
+    indices: [8, 5],
+    means: [0.25, NaN],
+    deviations: [0.1, NaN],
+    texts: { smiles: ['CC', 'CCC'] },
+    classNames: ['inactive', 'active'],
+    classCount: 2,
+  };
+  const waiting: DiscoveryView = { ...view, status: 'waiting', question };
+
+  it('is answered row by row, in part if the person likes', async () => {
+    const { wrapper, calls } = await mountPage(
+      DiscoveryPage,
+      { props: { id: 'test' } },
+      { ...answers, discovery: () => waiting, answerDiscovery: () => ({ added: 1 }) },
+    );
+    expect(wrapper.get('#question-heading').text()).toBe('2 candidates wait for a label');
+    expect(buttonNamed('Add labels').disabled).toBe(true);
+    await wrapper.get('[aria-label="Label of candidate 5"]').setValue('active');
+    buttonNamed('Add 1 of 2 labels').click();
+    await flushPromises();
+    expect(calls).toContainEqual(['answerDiscovery', 'test', { labels: [{ index: 5, label: 'active' }] }]);
+    expect(wrapper.get('select').element.value).toBe('');
+  });
+
+  it('is answered by a file, and a wrong label is named', async () => {
+    const { wrapper, calls } = await mountPage(
+      DiscoveryPage,
+      { props: { id: 'test' } },
+      {
+        ...answers,
+        discovery: () => ({ ...waiting, question: { ...question, classNames: null, classCount: null } }),
+        answerDiscovery: () => Promise.reject(new Error('labels.csv, row 2: "x" is no label.')),
+      },
+    );
+    expect(wrapper.get('[aria-label="Label of candidate 8"]').element.tagName).toBe('INPUT');
+    const input = wrapper.get<HTMLInputElement>('input[type=file]');
+    const file = new File(['index,label\n8,x\n'], 'labels.csv');
+    Object.defineProperty(input.element, 'files', { value: { item: () => file } });
+    await input.trigger('change');
+    await flushPromises();
+    expect(calls).toContainEqual(['answerDiscovery', 'test', { file: 'labels.csv', csv: 'index,label\n8,x\n' }]);
+    expect(wrapper.get('.question [role=alert]').text()).toBe('labels.csv, row 2: "x" is no label.');
+  });
+});
+
 describe('enrichment over rounds', () => {
   it('is the share of hits over their share in the pool, after each round and in each batch', () => {
     // 50 of 1,000 are hits: a share of hits of 0.05 is an enrichment of 1.
@@ -253,11 +300,12 @@ describe('the list of searches', () => {
     const { wrapper } = await mountPage(DiscoveriesPage, {}, { discoveries: () => [row] });
     const cells = wrapper.findAll('tbody th, tbody td').map((cell) => cell.text());
     expect(cells.slice(0, 6)).toEqual(['Screen', 'finished', 'Molecules', '2 of 3', '6', 'ucb 3, random 1']);
-    expect(wrapper.get('a').attributes('href')).toBe('/discover/test');
+    expect(wrapper.get('tbody a').attributes('href')).toBe('/discover/test');
   });
 
   it('tells how to begin one', async () => {
     const { wrapper } = await mountPage(DiscoveriesPage, {}, { discoveries: () => [] });
     expect(wrapper.text()).toContain('tutti discover');
+    expect(wrapper.findAll('a').map((link) => link.attributes('href'))).toEqual(['/new-search', '/new-search']);
   });
 });

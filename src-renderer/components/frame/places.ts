@@ -13,7 +13,12 @@ interface Place {
 const projects: Place = { page: 'projects', title: 'Projects', icon: 'projects', within: ['configure'] };
 const runs: Place = { page: 'runs', title: 'Runs', icon: 'runs', within: ['run', 'compare'] };
 const studies: Place = { page: 'studies', title: 'Studies', icon: 'studies', within: ['study', 'new-study'] };
-const discoveries: Place = { page: 'discoveries', title: 'Discovery', icon: 'discovery', within: ['discovery'] };
+const discoveries: Place = {
+  page: 'discoveries',
+  title: 'Discovery',
+  icon: 'discovery',
+  within: ['discovery', 'new-search'],
+};
 const health: Place = { page: 'health', title: 'Health', icon: 'health', within: [] };
 const settings: Place = { page: 'settings', title: 'Settings', icon: 'settings', within: [] };
 

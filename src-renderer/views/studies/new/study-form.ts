@@ -1,4 +1,4 @@
-import { parseOptionValue, setPath, type OptionDescription, type PlainObject } from '../../../../core/options/index.ts';
+import type { OptionDescription, PlainObject } from '../../../../core/options/index.ts';
 import { infoOfOwn } from '../../../../core/metrics/registry/own-metrics.ts';
 import { metricsOfTask } from '../../../../core/metrics/registry/index.ts';
 import type { ProjectDescription } from '../../../../core/protocol/run/project-description.ts';
@@ -7,7 +7,7 @@ import { prunerSchema, type Pruner } from '../../../../core/search/pruners/setti
 import { samplerSchema, type Sampler } from '../../../../core/search/samplers/index.ts';
 import type { SearchSpace } from '../../../../core/search/space/schema.ts';
 import type { Direction } from '../../../../core/search/trial.ts';
-import { messageOf } from '../../../../core/text/errors.ts';
+import { type FixedOption, readFixed } from '../../../components/form/fixed-options.ts';
 
 /** The fields of a new study, beside its space. */
 export interface StudyForm {
@@ -23,7 +23,7 @@ export interface StudyForm {
   minimumImprovement: number;
   objectives: Pick<Objective, 'metric' | 'kind'>[];
   /** Options with one value in all trials, such as `maxEpochs`. */
-  fixed: { path: string; text: string }[];
+  fixed: FixedOption[];
 }
 
 export const samplers: { kind: Sampler['kind']; label: string; help: string }[] = [
@@ -121,21 +121,4 @@ function requestOf(
       direction: directions.get(objective.metric) ?? 'minimize',
     })),
   };
-}
-
-function readFixed(
-  fixed: StudyForm['fixed'],
-  options: readonly OptionDescription[],
-): { overrides: PlainObject; problem: string | null } {
-  let overrides: PlainObject = {};
-  for (const { path, text } of fixed) {
-    const option = options.find((one) => one.path === path);
-    if (option === undefined) return { overrides, problem: 'Choose an option, or remove its row.' };
-    try {
-      overrides = setPath(overrides, path, parseOptionValue(option, text));
-    } catch (error) {
-      return { overrides, problem: `${path}: ${messageOf(error)}` };
-    }
-  }
-  return { overrides, problem: null };
 }

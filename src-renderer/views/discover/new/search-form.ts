@@ -1,0 +1,141 @@
+import type { OptionDescription } from '../../../../core/options/index.ts';
+import type { SearchGoal } from '../../../../core/discovery/search.ts';
+import { type AcquisitionKind, acquisitionSchema, whyNoBatch } from '../../../../core/discovery/settings.ts';
+import type { SearchRequest } from '../../../../core/protocol/pages/discovery/search-request.ts';
+import { type FixedOption, readFixed } from '../../../components/form/fixed-options.ts';
+
+/** The fields of a new search. */
+export interface SearchForm {
+  name: string;
+  hitClass: number;
+  direction: 'maximize' | 'minimize';
+  /** Empty: without a threshold. */
+  threshold: string;
+  oracle: 'hidden' | 'command' | 'person';
+  command: string;
+  acquisition: AcquisitionKind;
+  batch: SearchRequest['acquisition']['batch'];
+  kappa: number;
+  xi: number;
+  beside: AcquisitionKind[];
+  start: number;
+  isStartStratified: boolean;
+  perRound: number;
+  rounds: number;
+  hasClassWeights: boolean;
+  isWarm: boolean;
+  seed: number;
+  fixed: FixedOption[];
+}
+
+export const acquisitions: { kind: AcquisitionKind; label: string; help: string }[] = [
+  { kind: 'ucb', label: 'Upper confidence bound', help: 'Mean + κ · deviation of the members.' },
+  { kind: 'ei', label: 'Expected improvement', help: 'By how much a candidate is expected to exceed the best one.' },
+  { kind: 'pi', label: 'Probability of improvement', help: 'How probably a candidate exceeds the best one.' },
+  {
+    kind: 'thompson',
+    label: 'Thompson sampling',
+    help: 'Each choice is what one member, drawn at random, likes best.',
+  },
+  { kind: 'greedy', label: 'Greedy', help: 'The mean alone.' },
+  { kind: 'bald', label: 'BALD', help: 'What a label would say about the members.' },
+  { kind: 'entropy', label: 'Entropy', help: 'What the ensemble knows least.' },
+  { kind: 'qpo', label: 'qPO', help: 'What most members rank first.' },
+  { kind: 'random', label: 'Random', help: 'Prefers nothing, and trains nothing.' },
+];
+
+export const batches: { kind: SearchForm['batch']; label: string; help: string }[] = [
+  { kind: 'top', label: 'The best scores', help: 'Neighbours often have the same score and the same label.' },
+  { kind: 'centres', label: 'Far apart', help: 'Among ten times as many of the best, some that lie far apart.' },
+  {
+    kind: 'clusters',
+    label: 'One of each cluster',
+    help: 'Among ten times as many of the best, the best of each cluster.',
+  },
+  { kind: 'fantasies', label: 'One by one', help: 'Each as if the ones before had their expected value.' },
+];
+
+export const oracles: { kind: SearchForm['oracle']; label: string; help: string }[] = [
+  {
+    kind: 'hidden',
+    label: 'The pool itself',
+    help: 'The labels are known, and hidden until they are asked for: a trial of the method.',
+  },
+  { kind: 'command', label: 'A command', help: 'Gets a JSON line for each candidate and prints one with its label.' },
+  { kind: 'person', label: 'A person', help: 'The page of the search asks, or a CSV file.' },
+];
+
+/** Searches for a class or for values, by the project's task; null for tasks that cannot be searched. */
+export function goalKind(task: string): 'class' | 'values' | null {
+  if (task === 'binary' || task === 'classification') return 'class';
+  return task === 'regression' || task === 'heteroscedastic-regression' ? 'values' : null;
+}
+
+export interface ReadForm {
+  /** Null while a field is wrong. */
+  request: SearchRequest | null;
+  /** What is wrong, by field. */
+  problems: Partial<Record<keyof SearchForm, string>>;
+}
+
+/** The request that the form makes. */
+export function readForm(
+  form: SearchForm,
+  subject: { folder: string; task: string; options: readonly OptionDescription[] },
+): ReadForm {
+  const isOfClass = goalKind(subject.task) === 'class';
+  const problems = problemsOf(form, isOfClass);
+  const { overrides, problem } = readFixed(form.fixed, subject.options);
+  if (problem !== null) problems.fixed = problem;
+  if (Object.keys(problems).length > 0) return { request: null, problems };
+  const { acquisition: kind, batch, kappa, xi, oracle, command, beside, start, perRound, rounds, isWarm, seed } = form;
+  const request: SearchRequest = {
+    projectFolder: subject.folder,
+    name: form.name.trim() === '' ? null : form.name.trim(),
+    overrides,
+    goal: goalOf(form, isOfClass),
+    oracle: oracle === 'command' ? { kind: oracle, command } : { kind: oracle },
+    acquisition: acquisitionSchema.parse({ kind, batch, kappa, xi }),
+    beside: beside.filter((arm) => arm !== kind),
+    start,
+    isStartStratified: mayStratify(form, subject.task) && form.isStartStratified,
+    perRound,
+    rounds,
+    hasClassWeights: isOfClass && form.hasClassWeights,
+    isWarm,
+    seed,
+  };
+  return { request, problems };
+}
+
+/** Whether the start can have the classes in the proportions of the pool. */
+export function mayStratify({ oracle }: Pick<SearchForm, 'oracle'>, task: string): boolean {
+  return oracle === 'hidden' && goalKind(task) === 'class';
+}
+
+function problemsOf(form: SearchForm, isOfClass: boolean): ReadForm['problems'] {
+  const problems: ReadForm['problems'] = {};
+  for (const field of ['start', 'perRound', 'rounds'] as const) {
+    if (!(Number.isInteger(form[field]) && form[field] >= 1)) {
+      problems[field] = `It is ${form[field]}, but must be a whole number of at least 1.`;
+    }
+  }
+  if (!(Number.isInteger(form.seed) && form.seed >= 0)) problems.seed = 'Give it a whole number of at least 0.';
+  if (form.acquisition === 'ucb' && !(form.kappa >= 0)) problems.kappa = 'Give it a number of at least 0.';
+  if (!Number.isFinite(form.xi)) problems.xi = 'Give it a number.';
+  if (isOfClass && !(Number.isInteger(form.hitClass) && form.hitClass >= 0)) {
+    problems.hitClass = 'Give the number of the class, from 0.';
+  }
+  if (!isOfClass && form.threshold.trim() !== '' && !Number.isFinite(Number(form.threshold))) {
+    problems.threshold = `"${form.threshold}" is no number. Leave it empty for a search without hits.`;
+  }
+  if (form.oracle === 'command' && form.command.trim() === '') problems.command = 'Give the command that labels.';
+  const reason = whyNoBatch({ kind: form.acquisition, batch: form.batch });
+  if (reason !== null) problems.batch = reason;
+  return problems;
+}
+
+function goalOf({ hitClass, direction, threshold }: SearchForm, isOfClass: boolean): SearchGoal {
+  if (isOfClass) return { kind: 'class', label: hitClass };
+  return { kind: direction, threshold: threshold.trim() === '' ? null : Number(threshold) };
+}
