@@ -85,7 +85,7 @@ describe.skipIf(noChromium !== null)(`Searches on the pages${notRun(noChromium)}
     const labels = question.getByRole('combobox');
     for (const [at, label] of ['active', 'inactive', 'inactive'].entries()) await labels.nth(at).selectOption(label);
     await question.getByRole('button', { name: 'Add 3 of 4 labels' }).click();
-    const last = page.getByRole('form', { name: '1 candidates wait for a label' });
+    const last = page.getByRole('form', { name: '1 candidate waits for a label' });
     await last.getByRole('combobox').selectOption('inactive');
     await last.getByRole('button', { name: 'Add 1 of 1 labels' }).click();
 
