@@ -45,6 +45,8 @@ const argumentSchemas = {
   describeProject: z.tuple([folder]),
   previewRun: z.tuple([runRequestSchema]),
   startRun: z.tuple([runRequestSchema]),
+  resumeSweep: z.tuple([id]),
+  stopSweep: z.tuple([id]),
   previewResume: z.tuple([id, runRequestSchema.shape.overrides, z.boolean().optional()]),
   resumeRun: z.tuple([id, runRequestSchema.shape.overrides, z.int().min(0).nullable(), z.boolean().optional()]),
   forkPoints: z.tuple([id]),

@@ -3,7 +3,7 @@ import type { ExportResult } from '../../core/protocol/pages/run-data.ts';
 import type { Health, HubApi, PageRole } from '../../core/protocol/pages/rpc.ts';
 import type { DiscoveryApi } from '../../core/protocol/pages/discovery/discovery-views.ts';
 import type { StudyApi } from '../../core/protocol/pages/studies/study-views.ts';
-import type { RunRequest } from '../../core/protocol/pages/project-views.ts';
+import type { RunRequest, StartedRun } from '../../core/protocol/pages/project-views.ts';
 import { startDetached } from '../hub/detach.ts';
 import type { Hub } from '../hub/hub.ts';
 import { LiveRuns } from '../hub/live-runs.ts';
@@ -33,6 +33,7 @@ import { Projects } from './projects/projects.ts';
 import { RunList } from './runs/run-list.ts';
 import { StudyService } from './studies/study-service.ts';
 import { StudyWatches } from './studies/study-watches.ts';
+import { SweepService } from './runs/sweeps/sweep-service.ts';
 import { viewRun } from './runs/run-views.ts';
 import { readSeries } from './runs/series.ts';
 import { Trash } from './runs/trash.ts';
@@ -73,6 +74,7 @@ export class HubService {
   readonly #newSamples: NewSamples;
   readonly #ownSamples = new OwnSamples();
   readonly #studies: StudyService;
+  readonly #sweeps: SweepService;
   readonly #discoveries: DiscoveryService;
 
   private constructor(hub: Hub, options: ServiceOptions) {
@@ -86,6 +88,7 @@ export class HubService {
     this.#evaluations = new Evaluations(hub);
     this.#calibrations = new Calibrations(hub);
     this.#newSamples = new NewSamples(hub);
+    this.#sweeps = new SweepService(hub, options.onError);
     this.#studies = new StudyService(hub, this.#projects, options.onError);
     this.#discoveries = new DiscoveryService(this.#projects);
   }
@@ -152,7 +155,7 @@ export class HubService {
 
   /** Aborts the runs of this process and closes everything except the hub. */
   async close(): Promise<void> {
-    await Promise.all([this.#studies.close(), this.#discoveries.close()]);
+    await Promise.all([this.#studies.close(), this.#discoveries.close(), this.#sweeps.close()]);
     await this.#parts.live.close();
     this.#evaluations.close();
     await Promise.all([this.#calibrations.close(), this.#newSamples.close(), this.#ownSamples.close()]);
@@ -170,6 +173,8 @@ export class HubService {
       openFolder: (name) => openFolder(name),
       previewRun: (request) => previewRun(hub, this.#projects, request),
       startRun: (request) => this.#start(request),
+      resumeSweep: (id) => this.#sweeps.resume(id),
+      stopSweep: async (id) => this.#sweeps.stop(id),
       previewResume: (id, overrides, currentSource) => previewResume(hub, id, { overrides, currentSource }),
       resumeRun: (id, overrides, rank, currentSource) =>
         live.resume(id, overrides, { rank: rank ?? undefined, currentSource }),
@@ -246,14 +251,16 @@ export class HubService {
     } satisfies Partial<HubApi>;
   }
 
-  async #start({ projectFolder, overrides, name, out, detach }: RunRequest): Promise<{ id: string }> {
+  async #start({ projectFolder, overrides, name, out, detach, repeat }: RunRequest): Promise<StartedRun> {
     const { hub, live } = this.#parts;
     const project = await this.#projects.describe(projectFolder);
     const place = { name: name ?? undefined, folder: out ?? undefined };
-    const planned = await hub.planRun({ projectFolder, overrides: [overrides], ...place }, project);
+    const request = { projectFolder, overrides: [overrides], ...place };
+    if (repeat !== undefined) return this.#sweeps.start(request, project, repeat);
+    const planned = await hub.planRun(request, project);
     if (detach) await startDetached({ kind: 'start', folder: planned.folder, planned });
     else await live.start(planned);
-    return { id: planned.id };
+    return { id: planned.id, sweep: null };
   }
 
   async #predict(id: string, samples: SampleFile | Promise<SentSamples>): Promise<SamplePredictions> {

@@ -5,6 +5,7 @@ import { useRunStore } from '../../src-renderer/stores/run.ts';
 import LogsTab from '../../src-renderer/views/run/logs/LogsTab.vue';
 import ComparePage from '../../src-renderer/views/runs/compare/ComparePage.vue';
 import CompareTable from '../../src-renderer/views/runs/compare/CompareTable.vue';
+import { runSubject } from '../../src-renderer/views/runs/compare/compared-subject.ts';
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
 import { mountPage } from './mount-page.ts';
 
@@ -21,7 +22,7 @@ describe('the table of compared runs', () => {
     });
 
   async function open(runs: RunView[]) {
-    const { wrapper } = await mountPage(CompareTable, { props: { runs } });
+    const { wrapper } = await mountPage(CompareTable, { props: { subjects: runs.map(runSubject) } });
     const rows = () =>
       wrapper
         .findAll('tbody tr')
@@ -66,7 +67,11 @@ describe('a comparison with a run that is gone', () => {
     });
   };
   const open = (ids: string) =>
-    mountPage(ComparePage, { address: `/compare?runs=${ids}` }, { run: answer, series: () => ({ series: [] }) });
+    mountPage(
+      ComparePage,
+      { address: `/compare?runs=${ids}` },
+      { run: answer, runs: () => ({ rows: [], total: 0 }), series: () => ({ series: [] }) },
+    );
 
   it('shows the others, says which one is missing, and can leave it out', async () => {
     const { wrapper } = await open('a,gone,b');

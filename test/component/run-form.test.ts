@@ -41,7 +41,7 @@ async function open(query = '', answer: (request: RunRequest) => RunPreview = ()
       }),
       health: () => ({ devices: [] }),
       previewRun: answer,
-      startRun: () => ({ id: 'r9' }),
+      startRun: () => ({ id: 'r9', sweep: null }),
       forkStart: (id, point) => {
         throw new Error(`The run ${id} has no state "${point}".`);
       },

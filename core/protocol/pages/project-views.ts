@@ -4,6 +4,7 @@ import type { deviceSchema, placementSchema } from '../machine/devices.ts';
 import type { RunConfig } from '../run/config.ts';
 import type { ProjectDescription } from '../run/project-description.ts';
 import type { RunRecord } from '../run/record.ts';
+import { mostRepetitions } from '../run/sweep/sweep.ts';
 import type { BestValue } from './run-list.ts';
 
 export interface ProjectCard {
@@ -52,8 +53,18 @@ export const runRequestSchema = z.strictObject({
   out: z.string().min(1).nullable(),
   /** Whether the run continues when Tutti ends. A separate process then trains it. */
   detach: z.boolean().optional(),
+  /** Number of runs that differ in their seeds; absent: one run. */
+  repeat: z.int().min(2).max(mostRepetitions).optional(),
 });
 export type RunRequest = z.output<typeof runRequestSchema>;
+
+/** What was started. */
+export interface StartedRun {
+  /** Of the run. */
+  id: string;
+  /** Of the sweep that it belongs to; null for a single run. */
+  sweep: string | null;
+}
 
 export interface RunPreview {
   /** Null if there is a problem. */

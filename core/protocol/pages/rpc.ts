@@ -13,7 +13,14 @@ import type { ForkPoint } from '../history/fork.ts';
 import type { ForkRequest, ForkStart } from './fork-views.ts';
 import type { SampleForm, SamplePredictions, SamplesToPredict, UploadRequest } from './new-samples.ts';
 import type { InputsRequest, SampleInputs } from '../../ensemble/sample-inputs.ts';
-import type { DescribedProject, ProjectCard, RunPreview, RunRequest, TrustedFolder } from './project-views.ts';
+import type {
+  DescribedProject,
+  ProjectCard,
+  RunPreview,
+  RunRequest,
+  StartedRun,
+  TrustedFolder,
+} from './project-views.ts';
 import type {
   CheckpointList,
   ExportRequest,
@@ -65,7 +72,12 @@ export interface HubApi extends DiscoveryApi, StudyApi {
   describeProject(folder: string): Promise<DescribedProject>;
   /** Checks a configuration without starting it. Lists the problems of a wrong one instead of throwing. */
   previewRun(request: RunRequest): Promise<RunPreview>;
-  startRun(request: RunRequest): Promise<{ id: string }>;
+  /** Starts a run, or with `repeat` the first run of a sweep, whose other runs follow. */
+  startRun(request: RunRequest): Promise<StartedRun>;
+  /** Trains the runs of a sweep that have not finished, one after the other. */
+  resumeSweep(id: string): Promise<void>;
+  /** Stops a sweep that this process trains: its run jointly, and begins no other. @throws if another process trains it */
+  stopSweep(id: string): Promise<void>;
   /** Checks a resume with some options changed, as `previewRun` does. */
   previewResume(id: string, overrides: RunRequest['overrides'], currentSource?: boolean): Promise<RunPreview>;
   /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Estimate } from '../../numeric/estimate.ts';
 import { runStatusSchema } from '../run/record.ts';
 import { sweepSchema } from '../run/sweep/sweep.ts';
 import { realNumber } from '../wire/numbers.ts';
@@ -57,6 +58,8 @@ export const runQuerySchema = z.strictObject({
   origin: z.string().optional(),
   /** Only runs of the sweeps with these ids. */
   sweeps: z.array(z.string()).optional(),
+  /** Whether a sweep is one row: that of its run which comes first in the order. */
+  isGrouped: z.boolean().optional(),
   isArchived: z.boolean().optional(),
   /** Default: the newest first. Equal ones are ordered from new to old, and runs without a value are last. */
   sort: z.strictObject({ by: z.enum(sortKeys), isDescending: z.boolean() }).optional(),
@@ -65,11 +68,24 @@ export const runQuerySchema = z.strictObject({
 });
 export type RunQuery = z.output<typeof runQuerySchema>;
 
+/** A sweep in a list of runs: all of its runs that exist, also those that the list leaves out. */
+export interface SweepGroup {
+  id: string;
+  name: string;
+  of: number;
+  finished: number;
+  status: RunRow['status'];
+  /** Over the finished runs whose best value is finite; null if there is none. */
+  best: ({ metric: string } & Estimate) | null;
+}
+
 /** A part of a list of runs. */
 export interface RunPage {
   rows: RunRow[];
-  /** Number of runs that match, on all pages. */
+  /** Number of runs that match, on all pages; where a sweep is one row, of rows. */
   total: number;
+  /** Of a list in which a sweep is one row: the sweeps of these rows. */
+  sweeps?: SweepGroup[];
 }
 
 /** A run that is about to train or trains. */

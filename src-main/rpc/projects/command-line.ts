@@ -39,14 +39,15 @@ export async function attemptCommands(hub: Hub, projects: Projects, id: string):
 /** The command that starts the same run from a terminal. It only names what differs from the project's defaults. */
 export function commandLine(
   project: ProjectDescription,
-  { projectFolder, name, out }: RunRequest,
+  { projectFolder, name, out, repeat }: RunRequest,
   config: RunConfig,
 ): string {
   const changes = changesTo(config, runFlagsOf(project), (kinds) => resolveConfig(project, [kinds]));
   const options = changes.flatMap(({ flag, text }) =>
     hasFlag(flag) ? [flag.flag, quote(text)] : assignment(flag, text),
   );
-  return ['npx tutti train', quote(projectFolder), ...options, ...place(name, out)].join(' ');
+  const seeds = repeat === undefined ? [] : ['--repeat', String(repeat)];
+  return ['npx tutti train', quote(projectFolder), ...options, ...place(name, out), ...seeds].join(' ');
 }
 
 /** The command that resumes a run from a terminal with changes to its configuration. */

@@ -1,14 +1,33 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ActiveRun, RunListChange, RunOverview, RunPage } from '../../../core/protocol/pages/run-list.ts';
 import { type Parameters, selectRuns } from './indexed-run.ts';
+import { groupOf } from './sweep-groups.ts';
 import { type IndexQuery, toClauses } from './run-query.ts';
 
 /** The runs of one page of a list, and the number of runs on all its pages. */
 export function readPage(database: DatabaseSync, query: IndexQuery): RunPage {
+  if (query.isGrouped) return readGrouped(database, query);
   const { where, order, parameters } = toClauses(query);
   const rows = query.limit === 0 ? [] : selectRuns(database, `${where} ${order}`, parameters);
   const isWhole = query.limit === undefined && query.offset === undefined;
   return { rows, total: isWhole ? rows.length : count(database, where, parameters) };
+}
+
+/** The same, with one row for each sweep. */
+function readGrouped(database: DatabaseSync, query: IndexQuery): RunPage {
+  const { where, sorting, order, parameters } = toClauses(query);
+  const first = `WHERE folder IN (SELECT folder FROM (SELECT folder,
+    row_number() OVER (PARTITION BY coalesce(sweep_id, folder) ${sorting}) AS place FROM runs ${where}) WHERE place = 1)`;
+  const rows = selectRuns(database, `${first} ${order}`, parameters);
+  const ids = [...new Set(rows.flatMap(({ sweep }) => (sweep === null ? [] : [sweep.id])))];
+  const inSweeps = 'WHERE sweep_id IN (SELECT value FROM json_each(:ids)) ORDER BY created_at, folder';
+  const runs = ids.length === 0 ? [] : selectRuns(database, inSweeps, { ids: JSON.stringify(ids) });
+  const bySweep = Map.groupBy(runs, ({ sweep }) => sweep?.id ?? '');
+  return {
+    rows,
+    total: count(database, first, parameters),
+    sweeps: ids.map((id) => groupOf(bySweep.get(id) ?? [])),
+  };
 }
 
 export function readOverview(database: DatabaseSync): RunOverview {

@@ -17,6 +17,8 @@ const SORT_VALUES: Record<SortKey, string> = {
 
 interface Clauses {
   where: string;
+  /** The order alone, without a part of the rows. */
+  sorting: string;
   order: string;
   parameters: Parameters;
 }
@@ -30,9 +32,11 @@ export function toClauses(query: IndexQuery): Clauses {
   }
   const { by, isDescending } = query.sort ?? { by: 'created', isDescending: true };
   const direction = isDescending ? 'DESC' : 'ASC';
+  const sorting = `ORDER BY ${SORT_VALUES[by]} ${direction} NULLS LAST, created_at DESC, folder`;
   return {
     where: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '',
-    order: `ORDER BY ${SORT_VALUES[by]} ${direction} NULLS LAST, created_at DESC, folder LIMIT :limit OFFSET :offset`,
+    sorting,
+    order: `${sorting} LIMIT :limit OFFSET :offset`,
     parameters: { ...parameters, limit: query.limit ?? -1, offset: query.offset ?? 0 },
   };
 }

@@ -3,7 +3,12 @@ import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';
 import type { ForkRequest, ForkStart } from '../../../core/protocol/pages/fork-views.ts';
-import type { DescribedProject, RunPreview, RunRequest } from '../../../core/protocol/pages/project-views.ts';
+import type {
+  DescribedProject,
+  RunPreview,
+  RunRequest,
+  StartedRun,
+} from '../../../core/protocol/pages/project-views.ts';
 import type { HubApi } from '../../../core/protocol/pages/rpc.ts';
 import { beginningOf } from '../run/forks/fork-text.ts';
 import { overridesFrom } from './form-values.ts';
@@ -30,8 +35,7 @@ export interface FormSubject {
   /** A resumed run has its name and folder already. Presets are changes to the defaults of a project, so only a new run has them. */
   kind: 'new' | 'fork' | 'resume';
   preview(request: FormRequest): Promise<RunPreview>;
-  /** @returns the run's id */
-  begin(request: FormRequest): Promise<string>;
+  begin(request: FormRequest): Promise<StartedRun>;
 }
 
 type NewHub = Pick<HubApi, 'previewRun' | 'startRun'>;
@@ -54,7 +58,7 @@ export function newRun(hub: NewHub, folder: string, project: DescribedProject, f
     initial: from === null ? {} : overridesFrom(options, standard, from.config),
     kind: 'new',
     preview: (request) => hub.previewRun({ projectFolder: folder, ...request }),
-    begin: async (request) => (await hub.startRun({ projectFolder: folder, ...request })).id,
+    begin: (request) => hub.startRun({ projectFolder: folder, ...request }),
   };
 }
 
@@ -74,7 +78,7 @@ export function resumedRun(hub: ResumeHub, { id, name, project, config, changed 
     preview: ({ overrides, currentSource }) => hub.previewResume(id, overrides, currentSource ?? false),
     begin: async ({ overrides, currentSource }) => {
       await hub.resumeRun(id, overrides, null, currentSource ?? false);
-      return id;
+      return { id, sweep: null };
     },
   };
 }
@@ -93,7 +97,7 @@ export function forkedRun(hub: ForkHub, id: string, { point, name, project, conf
     initial: {},
     kind: 'fork',
     preview: (request) => hub.previewFork(id, { point: point.name, ...request }),
-    begin: async (request) => (await hub.startFork(id, { point: point.name, ...request })).id,
+    begin: async (request) => ({ ...(await hub.startFork(id, { point: point.name, ...request })), sweep: null }),
   };
 }
 

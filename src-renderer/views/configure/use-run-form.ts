@@ -13,6 +13,8 @@ export interface RunForm {
   out: Ref<string>;
   /** Whether the run continues when Tutti ends. */
   detach: Ref<boolean>;
+  /** Number of runs that differ in their seeds. */
+  repeat: Ref<number>;
   /** Whether it trains with the project's present code, although that has changed since. */
   currentSource: Ref<boolean>;
   request: ComputedRef<FormRequest>;
@@ -37,6 +39,7 @@ export function useRunForm({ options, standard }: FormSubject, initial: PlainObj
   const name = shallowRef('');
   const out = shallowRef('');
   const detach = shallowRef(false);
+  const repeat = shallowRef(1);
   const currentSource = shallowRef(false);
   const values = computed<FormValues>(() => ({ options, defaults: standard, overrides: overrides.value }));
   const visible = computed(() => options.filter((option) => isVisible(values.value, option)));
@@ -48,12 +51,13 @@ export function useRunForm({ options, standard }: FormSubject, initial: PlainObj
     name,
     out,
     detach,
+    repeat,
     currentSource,
     request: computed(() => ({
       overrides: overrides.value,
       name: textOf(name),
       out: textOf(out),
-      ...(detach.value ? { detach: true } : {}),
+      ...(repeat.value > 1 ? { repeat: repeat.value } : detach.value ? { detach: true } : {}),
       ...(currentSource.value ? { currentSource: true } : {}),
     })),
     changes: computed(() => visible.value.filter((option) => isChanged(values.value, option)).length),

@@ -1,4 +1,4 @@
-import type { RunQuery, SortKey } from '../../../core/protocol/pages/run-list.ts';
+import type { RunQuery, RunRow, SortKey } from '../../../core/protocol/pages/run-list.ts';
 import type { RunStatus } from '../../../core/protocol/run/record.ts';
 
 /** Which runs the table shows, and in which order. An empty string matches all. */
@@ -18,6 +18,7 @@ export function queryOf({ search, status, project, tag, isArchived, sort, isDesc
   return {
     search,
     isArchived,
+    isGrouped: true,
     sort: { by: sort, isDescending },
     ...(status === '' ? {} : { statuses: [status] }),
     ...(project === '' ? {} : { project }),
@@ -28,4 +29,9 @@ export function queryOf({ search, status, project, tag, isArchived, sort, isDesc
 /** The order after a click on a column: reversed on the sorted column, else ascending, or newest first for `created`. */
 export function sortedBy(filter: RunFilter, key: SortKey): Pick<RunFilter, 'sort' | 'isDescending'> {
   return { sort: key, isDescending: filter.sort === key ? !filter.isDescending : key === 'created' };
+}
+
+/** What a row stands for: the sweep that it shows as one row, else the run. */
+export function rowKey({ id, sweep }: Pick<RunRow, 'id' | 'sweep'>): string {
+  return sweep?.id ?? id;
 }

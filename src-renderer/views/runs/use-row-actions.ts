@@ -1,4 +1,4 @@
-import { useRouter } from 'vue-router';
+import { type RouteLocationRaw, useRouter } from 'vue-router';
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import type { RunNotes } from '../../../core/protocol/pages/run-views.ts';
 import { useHub } from '../../client/use-hub.ts';
@@ -40,6 +40,11 @@ export function useRowActions(): {
     archive,
     remove,
     again: ({ id }) => void router.push({ name: 'configure', query: { from: id } }),
-    open: ({ id }) => void router.push({ name: 'run', params: { id } }),
+    open: (row) => void router.push(pageOf(row)),
   };
+}
+
+/** The page behind a row: of its run, or of the sweep that it stands for. */
+export function pageOf({ id, sweep }: Pick<RunRow, 'id' | 'sweep'>): RouteLocationRaw {
+  return sweep === null ? { name: 'run', params: { id } } : { name: 'compare', query: { runs: sweep.id } };
 }

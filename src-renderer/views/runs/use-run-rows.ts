@@ -1,7 +1,7 @@
 import { useThrottleFn } from '@vueuse/core';
 import { type ComputedRef, onScopeDispose, type Ref, shallowRef, watch } from 'vue';
 import type { HubApi } from '../../../core/protocol/pages/rpc.ts';
-import type { RunQuery, RunRow } from '../../../core/protocol/pages/run-list.ts';
+import type { RunQuery, RunRow, SweepGroup } from '../../../core/protocol/pages/run-list.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { useHubClient } from '../../client/use-hub.ts';
 import { useRunsStore } from '../../stores/runs.ts';
@@ -16,6 +16,8 @@ export interface RunRows {
   error: Readonly<Ref<string | null>>;
   /** The row at this place of the list; undefined until it is read. */
   rowAt: (index: number) => RunRow | undefined;
+  /** The sweep that the row of one of its runs stands for. */
+  groupOf: (row: RunRow) => SweepGroup | undefined;
   /** Reads the rows in view, both ends included, unless they were read. */
   show: (first: number, last: number) => void;
   reload: () => void;
@@ -49,6 +51,7 @@ export function useRunRows(query: ComputedRef<RunQuery>): RunRows {
     total: blocks.total,
     error: blocks.error,
     rowAt: (index) => blocks.rowAt(index),
+    groupOf: ({ sweep }) => (sweep === null ? undefined : blocks.groups.value.get(sweep.id)),
     show: (first, last) => blocks.show(first, last),
     reload: () => blocks.reload(),
   };
@@ -62,6 +65,8 @@ class RowBlocks {
   readonly #query: () => RunQuery;
   /** Rows by the number of their block, replaced as a whole with every change. */
   readonly #rows = shallowRef<ReadonlyMap<number, readonly RunRow[]>>(new Map());
+  /** The sweeps of the rows, by their ids. */
+  readonly groups = shallowRef<ReadonlyMap<string, SweepGroup>>(new Map());
   /** The blocks that are up to date, or will be with the answer that is on its way. */
   #requested = new Set<number>();
   #view = { first: 0, last: 0 };
@@ -112,6 +117,8 @@ class RowBlocks {
       if (turn !== this.#turn) return;
       this.#rows.value = new Map(this.#isOutdated ? [] : this.#rows.value).set(block, page.rows);
       this.#isOutdated = false;
+      const groups = (page.sweeps ?? []).map((group) => [group.id, group] as const);
+      this.groups.value = new Map([...this.groups.value, ...groups]);
       this.total.value = page.total;
       this.error.value = null;
     } catch (reason) {

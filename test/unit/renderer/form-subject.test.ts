@@ -29,7 +29,7 @@ function fakeHub() {
     };
   const hub = {
     previewRun: note('previewRun', preview),
-    startRun: note('startRun', { id: 'new' }),
+    startRun: note('startRun', { id: 'new', sweep: null }),
     previewResume: note('previewResume', preview),
     resumeRun: note('resumeRun', undefined),
     previewFork: note('previewFork', preview),
@@ -63,7 +63,7 @@ describe('the form of a run', () => {
       maxEpochs: 7,
       optimizer: { kind: 'sgd', learningRate: 0.5 },
     });
-    expect(await subject.begin(request)).toBe('new');
+    expect(await subject.begin(request)).toEqual({ id: 'new', sweep: null });
     await subject.preview(request);
     const whole = { projectFolder: '/blobs', ...request };
     expect(calls).toEqual([
@@ -80,7 +80,7 @@ describe('the form of a run', () => {
     const paths = subject.options.map(({ path }) => path);
     expect(paths).toContain('maxEpochs');
     expect(paths).not.toContain('members');
-    expect(await subject.begin(request)).toBe(record.id);
+    expect(await subject.begin(request)).toEqual({ id: record.id, sweep: null });
     await subject.preview(request);
     expect(calls).toEqual([
       ['resumeRun', record.id, { maxEpochs: 9 }, null, false],
@@ -104,7 +104,7 @@ describe('the form of a run', () => {
       expect(subject.description).toBe(`${begins} The other run stays as it is.`);
       expect(subject.standard).toEqual(config);
       expect(subject.options.map(({ path }) => path)).not.toContain('members');
-      expect(await subject.begin(request)).toBe('fork');
+      expect(await subject.begin(request)).toEqual({ id: 'fork', sweep: null });
       await subject.preview(request);
       expect(calls).toEqual([
         ['startFork', 'run-1', { point: 'round-50', ...request }],

@@ -6,26 +6,36 @@ import { columnsOf } from '../../../stores/metric-columns.ts';
 import { LineColumnsCache } from '../../run/live/charts/line-columns.ts';
 import { anchorsOf, startMs } from '../../run/live/run-times.ts';
 import { stepsPerEpoch } from '../../run/run-facts.ts';
+import type { ComparedSubject } from './compared-subject.ts';
 import { memberBand, memberNamesOf } from './member-band.ts';
+import { meanLine } from './sweep-line.ts';
 
 /** A screen cannot show more points of one line. */
 const maximumPoints = 4000;
 
-/** The run's name, with the end of its id where another run has the same name. */
-export function labelOf({ row }: RunView, all: readonly RunView[]): string {
-  const isShared = all.some((other) => other.row.id !== row.id && other.row.name === row.name);
-  return isShared ? `${row.name} (${row.id.slice(-4)})` : row.name;
+/** The line of a run, or the mean line of a sweep's runs; null where none has such a metric. */
+export async function readSubjectLine(
+  hub: Pick<HubApi, 'series'>,
+  { id, sweep, runs }: ComparedSubject,
+  metric: string,
+  look: Pick<ChartSeries, 'version' | 'rank' | 'label'>,
+): Promise<ChartSeries | null> {
+  if (sweep === null) return readLine(hub, runs[0], metric, look);
+  const lines = await Promise.all(runs.map((run) => readLine(hub, run, metric, look, false)));
+  const found = lines.filter((line) => line !== null);
+  return found.length === 0 ? null : { ...look, id, role: 'other', ...meanLine(found) };
 }
 
 /** The line of a run's ensemble metric with the band of its members; null where the run has no such metric. */
-export async function readLine(
+async function readLine(
   hub: Pick<HubApi, 'series'>,
   run: RunView,
   metric: string,
   look: Pick<ChartSeries, 'version' | 'rank' | 'label'>,
+  hasBand = true,
 ): Promise<ChartSeries | null> {
   const { row, metrics } = run;
-  const names = [metric, ...memberNamesOf(metric, metrics)];
+  const names = [metric, ...(hasBand ? memberNamesOf(metric, metrics) : [])];
   const { series } = await hub.series(row.id, { names, maximumPoints, fromStep: null, toStep: null });
   const ensemble = series.find(({ name }) => name === metric);
   if (ensemble === undefined) return null;

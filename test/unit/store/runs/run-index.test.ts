@@ -121,6 +121,45 @@ function trainedSeconds(seconds: number, betweenSeconds: number): Pick<RunRecord
   return { attempts, endedAt };
 }
 
+describe('a list in which a sweep is one row', () => {
+  it('has the first run of each sweep in the order, with what the sweep has found', async () => {
+    const { index, runs } = await threeRuns();
+    const sweep = { id: 's', name: 'swept', of: 3, seed: 42 };
+    const summaryOf = (value: number) => ({
+      epochs: 5,
+      steps: 50,
+      stopReason: 'completed' as const,
+      metrics: {},
+      evaluatedSets: [],
+      best: { metric: 'val/ens_nll', value, epoch: 3, step: 40 },
+    });
+    for (const [place, value] of [3, 1].entries()) {
+      await addRun(index, join(runs, `s-seed-${place}`), {
+        id: `s-seed-${place}`,
+        name: `swept, seed ${place}`,
+        createdAt: `2026-01-02T00:00:0${place}Z`,
+        status: 'finished',
+        summary: summaryOf(value),
+        sweep: { ...sweep, index: place },
+      });
+    }
+    const page = index.page({ isGrouped: true });
+    expect(ids(page.rows)).toEqual(['b2', 's-seed-1', 'b3', 'a1']);
+    expect(page.total).toBe(4);
+    // The mean of 3 and 1; s = √2, so s / √2 = 1. One run is missing.
+    const best = { metric: 'val/ens_nll', mean: 2, standardError: expect.closeTo(1, 12) as number, count: 2 };
+    expect(page.sweeps).toEqual([{ id: 's', name: 'swept', of: 3, finished: 2, status: 'stopped', best }]);
+    expect(ids(index.page({ isGrouped: true, sort: { by: 'best', isDescending: false }, limit: 1 }).rows)).toEqual([
+      's-seed-1',
+    ]);
+    expect(ids(index.page({ isGrouped: true, statuses: ['failed'] }).rows)).toEqual(['a1']);
+    expect(ids(index.list({ sweeps: ['s'] }))).toEqual(['s-seed-1', 's-seed-0']);
+    expect(['s', 'swept', 's-seed-1', 'b'].map((text) => index.findSweep(text))).toEqual(['s', 's', null, null]);
+    await expect(index.find('s-seed')).rejects.toThrow('"s-seed" matches 2 runs');
+    await expect(index.find('swept')).rejects.toThrow('s is a sweep of several runs');
+  });
+});
+
 describe('RunIndex.page', () => {
   async function fourRuns() {
     const home = await temporaryFolder();
