@@ -3,6 +3,7 @@ import { suggestRandom } from '../../core/search/samplers/random.ts';
 import { orderSpace, type Assignment } from '../../core/search/space/space.ts';
 import type { Trial } from '../../core/search/trial.ts';
 import { figure, median, type Suite } from '../figures.ts';
+import { timeTrials } from '../studies/time-trials.ts';
 
 const trialCount = 2000;
 const space = orderSpace({
@@ -54,7 +55,7 @@ function measureProcess(count: number): number {
   return median(spentMs);
 }
 
-/** How long the sampler of a study takes for a suggestion. */
+/** How long the sampler of a study takes for a suggestion, and a study for its trials. */
 export const suite: Suite = {
   name: 'search',
   async run(note) {
@@ -85,6 +86,6 @@ export const suite: Suite = {
         target: null,
       }),
     );
-    return [...figures.flat(), ...processes];
+    return [...figures.flat(), ...processes, ...(await timeTrials(note))];
   },
 };

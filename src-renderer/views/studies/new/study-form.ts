@@ -14,6 +14,7 @@ export interface StudyForm {
   name: string;
   trials: number;
   parallel: number;
+  trialsPerWorker: number;
   seeds: number;
   sampler: Sampler['kind'];
   pruner: Pruner['kind'];
@@ -81,11 +82,14 @@ export function readForm(
   subject: { folder: string; project: Described; options: readonly OptionDescription[]; space: SearchSpace | null },
 ): ReadForm {
   const problems: ReadForm['problems'] = {};
-  for (const field of ['trials', 'parallel', 'seeds', 'maximumResource'] as const) {
+  for (const field of ['trials', 'parallel', 'trialsPerWorker', 'seeds', 'maximumResource'] as const) {
     const isAsked = field !== 'maximumResource' || hasRungs(form.pruner);
     if (isAsked && !(Number.isInteger(form[field]) && form[field] >= 1)) {
       problems[field] = `It is ${form[field]}, but must be a whole number of at least 1.`;
     }
+  }
+  if (form.parallel % form.trialsPerWorker !== 0) {
+    problems.parallel ??= `It is ${form.parallel}, but must be a multiple of the trials in a worker, ${form.trialsPerWorker}.`;
   }
   if (!(Number.isInteger(form.seed) && form.seed >= 0)) problems.seed = 'Give it a whole number of at least 0.';
   if (!(form.minimumImprovement >= 0)) problems.minimumImprovement = 'Give it a number of at least 0.';
@@ -102,13 +106,14 @@ function requestOf(
   space: SearchSpace,
   overrides: PlainObject,
 ): StudyRequest {
-  const { trials, parallel, seeds, seed, minimumImprovement, maximumResource } = form;
+  const { trials, parallel, trialsPerWorker, seeds, seed, minimumImprovement, maximumResource } = form;
   const directions = new Map(searchableMetrics(project).map(({ metric, direction }) => [metric, direction]));
   return {
     projectFolder,
     name: form.name.trim() === '' ? null : form.name.trim(),
     trials,
     parallel,
+    trialsPerWorker,
     seeds,
     seed,
     minimumImprovement,
