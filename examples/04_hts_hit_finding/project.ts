@@ -21,7 +21,7 @@ export default defineProject({
   defaults: {
     members: 8,
     maxEpochs: 30,
-    batchSize: 32,
+    batchSize: 128,
     optimizer: { kind: 'adam', learningRate: 0.002 },
   },
 
