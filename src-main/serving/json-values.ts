@@ -43,22 +43,34 @@ function flatten(given: JsonInput): unknown[] {
 function convert(given: GivenInput, info: InputInfo, flat: readonly unknown[]): TypedValues {
   const { datatype } = given;
   if (!numeric.test(datatype)) throw wrongDatatype(given, `${info.datatype}, or another numeric one`);
-  if (info.kind === 'values' && datatype === 'UINT8') return { datatype, values: Uint8Array.from(flat, byteIn(given)) };
-  return { datatype: 'FP32', values: Float32Array.from(flat, numberIn(given)) };
+  if (info.kind === 'values' && datatype === 'UINT8')
+    return { datatype, values: fill(new Uint8Array(flat.length), flat, byteIn(given)) };
+  return { datatype: 'FP32', values: fill(new Float32Array(flat.length), flat, numberIn(given)) };
 }
 
 function convertColumn(given: GivenInput, { datatype }: InputInfo, flat: readonly unknown[]): TypedValues {
   if (datatype === 'FP64') {
     if (!numeric.test(given.datatype)) throw wrongDatatype(given, 'FP64, or another numeric one');
     const read = numberIn(given);
-    return { datatype, values: Float64Array.from(flat, (value, i) => (value === null ? Number.NaN : read(value, i))) };
+    const readOrMissing: Read<number> = (value, i) => (value === null ? Number.NaN : read(value, i));
+    return { datatype, values: fill(new Float64Array(flat.length), flat, readOrMissing) };
   }
   if (given.datatype !== datatype) throw wrongDatatype(given, datatype);
-  if (datatype === 'BOOL') return { datatype, values: Float64Array.from(flat, booleanIn(given)) };
+  if (datatype === 'BOOL') return { datatype, values: fill(new Float64Array(flat.length), flat, booleanIn(given)) };
   return { datatype, values: flat.map(textIn(given)) };
 }
 
 type Read<T> = (value: unknown, index: number) => T;
+
+/** Reads each value into an array. `Float32Array.from` with a function goes through an iterator, and took 33 µs for 784 numbers instead of 1. */
+function fill<A extends Float32Array | Float64Array | Uint8Array>(
+  array: A,
+  flat: readonly unknown[],
+  read: Read<number>,
+): A {
+  for (let i = 0; i < flat.length; i++) array[i] = read(flat[i], i);
+  return array;
+}
 
 function numberIn(given: GivenInput): Read<number> {
   return (value, index) => {

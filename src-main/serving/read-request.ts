@@ -26,7 +26,8 @@ const inputSchema = z.object({
   datatype: z.string(),
   shape: z.array(sizeSchema).min(1).max(16),
   parameters: parametersSchema.and(z.object({ binary_data_size: sizeSchema.optional() })).optional(),
-  data: z.array(z.unknown()).optional(),
+  // Each value is checked when it is read as its datatype: a schema for each would cost more than all else of a request.
+  data: z.custom<readonly unknown[]>(Array.isArray, 'it must be an array').optional(),
 });
 const outputSchema = z.object({
   name: z.string(),
