@@ -4,6 +4,12 @@ import { folderOf } from './kept-search.ts';
 /** Changes of a search within this time make one update. */
 const settleMs = 200;
 
+/**
+ * Files whose changes matter to a page. The index of the search's runs changes all the time while one trains; SQLite removes its `-shm` when a process
+ * ends its work.
+ */
+const told: ReadonlySet<string> = new Set(['discovery.json', 'rounds.jsonl', 'pool.json', 'index.sqlite-shm']);
+
 /** The searches that one page watches: files in their folders tell also what other processes do. */
 export class DiscoveryWatches {
   readonly #send: (id: string) => void;
@@ -19,7 +25,13 @@ export class DiscoveryWatches {
   /** Starts to watch a search. A second call changes nothing. */
   watch(id: string): void {
     if (this.#watched.has(id)) return;
-    const listener = { changed: () => this.changed(id), failed: this.#onError, noticed: () => undefined };
+    const listener = {
+      changed: (file: string | null) => {
+        if (file === null || told.has(file)) this.changed(id);
+      },
+      failed: this.#onError,
+      noticed: () => undefined,
+    };
     this.#watched.set(id, watchFolder(folderOf(id), listener));
   }
 

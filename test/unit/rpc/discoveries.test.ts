@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { createSearch } from '../../../src-main/discovery/search-folder.ts';
 import { candidates, poolOf, searchOf } from '../discovery/records.ts';
@@ -60,4 +60,35 @@ it('a search that does not exist, and a path in place of an id, are refused', as
   const { page } = await openService();
   await expect(page.hub.discovery('nothing')).rejects.toThrow('There is no search "nothing"');
   await expect(page.hub.discovery('../runs')).rejects.toThrow('There is no search "../runs"');
+});
+
+it('a watched search is told, also when this process cannot go on with it', async () => {
+  const { page, home } = await openService();
+  const folder = join(home, 'home', 'discoveries', 'test');
+  const search = searchOf({ oracle: { kind: 'person' }, beside: [], isStartStratified: false });
+  await createSearch(folder, search);
+  await page.hub.watchDiscovery('test');
+  await (await sessionIn(folder, search)).session.run();
+  await vi.waitFor(() => expect(page.searchChanges).toContain('test'));
+
+  // Without its pool nobody knows what is asked.
+  expect(await page.hub.discovery('test')).toMatchObject({ status: 'waiting', question: null });
+  await expect(page.hub.answerDiscovery('test', { labels: [] })).rejects.toThrow('has not read its pool yet');
+  await writeFile(join(folder, 'pool.json'), JSON.stringify(poolOf({ classNames: ['no', 'yes'] })));
+  const targets = [{ name: 'targets', dtype: 'I32' as const, shape: [candidates], data: new Int32Array(candidates) }];
+  await writeFile(join(folder, 'pool.safetensors'), encodeSafetensors(targets));
+  const { question } = await page.hub.discovery('test');
+  expect(question?.indices).toHaveLength(6);
+  expect(question).toMatchObject({ classNames: ['no', 'yes'], classCount: 2 });
+  expect((await page.hub.discoveryQuestion('test')).split('\n')).toHaveLength(8);
+  const wrong = { labels: [{ index: question?.indices[0] ?? 0, label: 'maybe' }] };
+  await expect(page.hub.answerDiscovery('test', wrong)).rejects.toThrow('"maybe" is no label of the pool "pool"');
+  const csv = { file: 'labels.csv', csv: 'index,label\n99,yes\n' };
+  await expect(page.hub.answerDiscovery('test', csv)).rejects.toThrow('labels.csv, row 2: "99" is no candidate');
+
+  // Its project does not exist.
+  await expect(page.hub.resumeDiscovery('test')).rejects.toThrow('/project');
+  await vi.waitFor(async () => expect((await page.hub.discovery('test')).status).toBe('failed'));
+  expect((await page.hub.discovery('test')).failure).toContain('/project');
+  await page.hub.unwatchDiscovery('test');
 });
