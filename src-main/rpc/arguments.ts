@@ -17,7 +17,7 @@ import { inputsRequestSchema } from '../../core/ensemble/sample-inputs.ts';
 import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
 import { runQuerySchema } from '../../core/protocol/pages/run-list.ts';
 import { runNotesSchema } from '../../core/protocol/pages/run-views.ts';
-import { studyEnsembleSchema } from '../../core/protocol/pages/studies/study-views.ts';
+import { studyEnsembleSchema, studyImportSchema } from '../../core/protocol/pages/studies/study-views.ts';
 import { studyRequestSchema } from '../../core/protocol/studies/study.ts';
 import { assignmentSchema } from '../../core/search/trial.ts';
 import { runRequestSchema } from '../../core/protocol/pages/project-views.ts';
@@ -102,9 +102,7 @@ const argumentSchemas = {
   addTrials: z.tuple([id, z.int().min(1).max(1_000_000)]),
   enqueueTrial: z.tuple([id, assignmentSchema]),
   ensembleFromStudy: z.tuple([id, studyEnsembleSchema]),
-  importStudy: z.tuple([
-    z.strictObject({ projectFolder: folder, journal: z.string().max(100_000_000), name: z.string().nullable() }),
-  ]),
+  importStudy: z.tuple([studyImportSchema]),
   exportStudy: z.tuple([id]),
   deleteStudy: z.tuple([id]),
   watchStudy: z.tuple([id]),

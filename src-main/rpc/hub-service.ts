@@ -131,7 +131,7 @@ export class HubService {
     const searches = new DiscoveryWatches((id) => void page.discoveryChanged(id).catch(onError), onError);
     const api = {
       ...this.#api({ watches, uploads }, role),
-      ...this.#studyMethods(studies),
+      ...this.#studyMethods(studies, uploads),
       ...this.#discoveryMethods(searches),
     };
     const page: PageMethods = connectPage(wire, api, role);
@@ -205,9 +205,9 @@ export class HubService {
     };
   }
 
-  #studyMethods(watches: StudyWatches): StudyApi {
+  #studyMethods(watches: StudyWatches, uploads: Uploads): StudyApi {
     return {
-      ...this.#studies.methods((writing) => this.#linked(writing)),
+      ...this.#studies.methods((writing) => this.#linked(writing), uploads),
       watchStudy: (id) => watches.watch(id),
       unwatchStudy: (id) => watches.unwatch(id),
     };

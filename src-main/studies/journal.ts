@@ -1,5 +1,5 @@
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
-import type { StudyRequest } from '../../core/protocol/studies/study.ts';
+import type { Objective, StudyRequest } from '../../core/protocol/studies/study.ts';
 import { type JournalStudy, readJournal } from '../../core/search/optuna/read-journal.ts';
 import { writeJournal } from '../../core/search/optuna/write-journal.ts';
 import { checkAssignment, orderSpace } from '../../core/search/space/space.ts';
@@ -21,32 +21,26 @@ export interface JournalImport {
   journal: string;
   /** Which of its studies; null: the only one. */
   name: string | null;
+  /** What its values are, in their order; null: the usual metric of the ensemble. */
+  objectives: readonly Pick<Objective, 'metric' | 'kind'>[] | null;
 }
 
 /**
- * Creates a study with the space and the trials of an Optuna journal. Its objective is the ensemble's usual metric, in the journal's direction; trials that run
- * there count as failed, because nobody here will end them.
- * @throws Error if the journal is damaged, has several studies, several objectives, or parameters that the project does not have
+ * Creates a study with the space and the trials of an Optuna journal. Trials that run there count as failed, because nobody here will end them.
+ * @throws Error if the journal is damaged, has several studies, parameters that the project does not have, or other objectives than those named
  */
 export async function importJournal(
   hub: Hub,
-  { projectFolder, journal, name }: JournalImport,
+  { projectFolder, journal, name, objectives }: JournalImport,
   project: ProjectDescription,
 ) {
   const found = chooseStudy(readJournal(journal), name);
-  if (found.directions.length > 1) {
-    throw new Error(
-      `The study "${found.name}" of the journal has ${found.directions.length} objectives, and a journal does not say of which metrics. ` +
-        'Only studies with one objective can be read.',
-    );
-  }
-  const objective = objectiveFor({ metric: usualMetric(project.task), kind: 'ensemble' }, project);
   const request: StudyRequest = {
     projectFolder,
     name: found.name,
     trials: 1,
     space: found.parameters,
-    objectives: [{ ...objective, direction: found.directions[0] }],
+    objectives: objectivesOf(found, objectives, project),
   };
   const store = await createStudy(hub, request, project);
   const space = orderSpace(store.study.space);
@@ -56,6 +50,29 @@ export async function importJournal(
     ...found.enqueued.map((values): NewLine => ({ type: 'enqueued', values: { ...values } })),
   ]);
   return store;
+}
+
+/** A journal has directions only, so its metrics are named, or the usual one. */
+function objectivesOf(
+  { name, directions }: JournalStudy,
+  named: JournalImport['objectives'],
+  project: ProjectDescription,
+): Objective[] {
+  const given = named ?? [{ metric: usualMetric(project.task), kind: 'ensemble' as const }];
+  if (given.length !== directions.length) {
+    throw new Error(
+      `The study "${name}" of the journal has ${directions.length} objectives, and ${given.length} ${given.length === 1 ? 'is' : 'are'} named. ` +
+        'Name the metric of each in the order of the journal, such as --objective ensemble --objective mean-member:acc.',
+    );
+  }
+  return given.map((one, index) => {
+    const objective = objectiveFor(one, project);
+    if (objective.direction === directions[index]) return objective;
+    throw new Error(
+      `The study "${name}" of the journal is to ${directions[index]} its objective ${index + 1}, but ${objective.metric} is to be ${objective.direction}d. ` +
+        'Name the metric that the journal holds, such as --objective ensemble:acc.',
+    );
+  });
 }
 
 /** Numbers have no gaps here: enqueued trials are no trials yet. */

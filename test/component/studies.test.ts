@@ -10,6 +10,7 @@ import { buttonNamed, mountPage } from './mount-page.ts';
 
 const trials = [trialOf(0, { objectives: [0.5] }), trialOf(1, { state: 'failed', objectives: null })];
 const summary = summaryOf(studyOf(), trials);
+const upload = '3f9d2c1e-0000-4000-8000-000000000000';
 const card = { folder: '/projects/wine', name: 'wine', isTrusted: true, isDescribed: true, error: null };
 
 describe('the list of studies', () => {
@@ -40,9 +41,13 @@ describe('the list of studies', () => {
   });
 
   it('imports a journal of Optuna', async () => {
+    const sent: string[] = [];
     const answers = {
       studies: () => [summary],
       projects: () => [card],
+      describeProject: () => ({ description: { task: 'classification' } }),
+      openUpload: () => upload,
+      sendPart: (_upload: string, part: Uint8Array) => void sent.push(new TextDecoder().decode(part)),
       importStudy: () => ({ id: 'new' }),
       study: () => viewOf([]),
     };
@@ -51,15 +56,24 @@ describe('the list of studies', () => {
     await flushPromises();
     expect(buttonNamed('Import').disabled).toBe(true);
     const file = document.querySelector<HTMLInputElement>('#import-file');
-    Object.defineProperty(file, 'files', { value: { item: () => new File(['{"op_code":0}\n'], 'journal.log') } });
+    // Two calls' worth.
+    const journal = `{"op_code":0}\n`.repeat(100_000);
+    Object.defineProperty(file, 'files', { value: { item: () => new File([journal], 'journal.log') } });
     file?.dispatchEvent(new Event('change'));
     const project = document.querySelector<HTMLSelectElement>('#import-project');
     if (project !== null) project.value = '/projects/wine';
     project?.dispatchEvent(new Event('change'));
     await flushPromises();
+    const metric = document.querySelector<HTMLSelectElement>('.dialog [aria-label="Metric 1"]');
+    if (metric !== null) metric.value = 'acc';
+    metric?.dispatchEvent(new Event('change'));
+    await flushPromises();
     document.querySelector('.dialog form')?.dispatchEvent(new Event('submit', { cancelable: true }));
     await expect.poll(() => router.currentRoute.value.fullPath).toBe('/studies/new');
-    const request = { projectFolder: '/projects/wine', journal: '{"op_code":0}\n', name: null };
+    expect(sent.map(({ length }) => length)).toEqual([1_000_000, 400_000]);
+    expect(sent.join('')).toBe(journal);
+    const objectives = [{ metric: 'acc', kind: 'ensemble' }];
+    const request = { projectFolder: '/projects/wine', upload, name: null, objectives };
     expect(calls.find(([method]) => method === 'importStudy')).toEqual(['importStudy', request]);
   });
 });
@@ -132,6 +146,50 @@ describe('the form of a new study', () => {
     });
   });
 
+  it('sends splits, the evaluation, and the settings of sampler and pruner', async () => {
+    const { wrapper, calls } = await open();
+    await wrapper.get('#new-evaluation').setValue('last');
+    await wrapper.get('#new-splits').setValue('three');
+    expect(wrapper.get('#new-splits-help').text()).toContain('give a number of folds, such as 5');
+    await wrapper.get('#new-splits').setValue('splt=0,1');
+    expect(wrapper.get('#new-splits-help').text()).toBe('There is no option splt.');
+    await wrapper.get('#new-splits').setValue('2');
+    await wrapper.get('#new-sampler').setValue('grid');
+    await wrapper.get('#new-sampler-points').setValue('0');
+    expect(wrapper.get('#new-sampler-points-help').text()).toContain(
+      'It is 0, but must be a whole number of at least 1',
+    );
+    expect(buttonNamed('Start the study').disabled).toBe(true);
+    await wrapper.get('#new-sampler-points').setValue('7');
+    await wrapper.get('#new-pruner').setValue('halving');
+    expect(wrapper.get<HTMLInputElement>('#new-pruner-maximumResource').element.value).toBe('20');
+    await wrapper.get('#new-pruner-reductionFactor').setValue('2');
+    await wrapper.get('#new-resource').setValue('members');
+    await wrapper.get('form').trigger('submit');
+    await flushPromises();
+    expect(calls.find(([method]) => method === 'createStudy')?.[1]).toMatchObject({
+      evaluation: 'last',
+      splits: [
+        { 'data.folds': 2, 'data.fold': 0 },
+        { 'data.folds': 2, 'data.fold': 1 },
+      ],
+      sampler: { kind: 'grid', points: 7 },
+      pruner: { kind: 'halving', minimumResource: 1, maximumResource: 20, reductionFactor: 2, trials: 27 },
+      resource: 'members',
+    });
+  });
+
+  it('offers the settings of TPE with their defaults', async () => {
+    const { wrapper, calls } = await open();
+    expect(wrapper.get<HTMLSelectElement>('#new-sampler-multivariate').element.value).toBe('null');
+    await wrapper.get('#new-sampler-multivariate').setValue('true');
+    await wrapper.get('#new-sampler-startupTrials').setValue('4');
+    await wrapper.get('form').trigger('submit');
+    await flushPromises();
+    const sampler = { kind: 'tpe', startupTrials: 4, candidates: 24, multivariate: true, constantLiar: true };
+    expect(calls.find(([method]) => method === 'createStudy')?.[1]).toMatchObject({ sampler });
+  });
+
   it('says what is wrong, and starts nothing', async () => {
     const { wrapper, calls } = await open();
     const values = wrapper.get('[aria-label="Values of parameter 1"]');
@@ -146,7 +204,7 @@ describe('the form of a new study', () => {
     await wrapper.get('[aria-label="Option of parameter 1"]').setValue('unit');
     expect(wrapper.get('[role=alert]').text()).toContain('units');
     await wrapper.get('[aria-label="Option of parameter 1"]').setValue('units');
-    await wrapper.findAll('.field input')[1].setValue('0');
+    await wrapper.get('[aria-labelledby=new-search] .field input').setValue('0');
     expect(wrapper.text()).toContain('It is 0, but must be a whole number of at least 1.');
     expect(buttonNamed('Start the study').disabled).toBe(true);
     await wrapper.get('form').trigger('submit');

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './support/expect.ts';
 import { blobs, expectPoints, expectStatus, Stage, startRun, visit } from './stage.ts';
 import { chromium, noChromium } from './support/browser.ts';
+import { importStudy } from './support/import-study.ts';
 import { notRun } from '../environment/reasons.ts';
 
 /** The rules of WCAG 2.2 AA that axe can check automatically. */
@@ -17,6 +18,8 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
   let stage: Stage;
   let page: Page;
   let run: string;
+  let study: string;
+  const newStudy = (): string => `/new-study?project=${encodeURIComponent(blobs)}`;
 
   beforeAll(async () => {
     stage = await Stage.open(chromium ?? '');
@@ -24,6 +27,7 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
     run = await startRun(page, blobs, { maxEpochs: 6 });
     await expectPoints(page, 'NLL');
     await expectStatus(page, 'finished');
+    study = await importStudy(page, blobs);
   });
   afterAll(() => stage.close());
 
@@ -46,6 +50,9 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
       () => expect(page.getByText('maxEpochs').first()).toBeVisible(),
     ],
     ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
+    ['studies', () => '/studies', () => expect(page.getByRole('row')).toHaveCount(2)],
+    ['new study', newStudy, () => expect(page.getByLabel('Splits')).toBeVisible()],
+    ['study', () => `/studies/${study}`, () => expect(page.getByRole('img', { name: /^History: / })).toBeVisible()],
     ['settings', () => '/settings', () => expect(page.getByRole('heading', { name: 'Versions' })).toBeVisible()],
   ];
 

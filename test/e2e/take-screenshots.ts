@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { buildIfStale } from '../../src-main/built/build.ts';
 import { findChromium } from './support/chromium.ts';
+import { importStudy } from './support/import-study.ts';
 import { expect } from './support/expect.ts';
 import { blobs, expectPoints, sine, Stage, startRun, visit } from './stage.ts';
 
@@ -32,6 +33,7 @@ async function takeAll(page: Page, home: string): Promise<void> {
   await take(page, home, [{ name: 'run-live', address: `/runs/${run}/live`, prepare: wellUnderWay }]);
   await expectFinished(page);
 
+  const study = await importStudy(page, blobs);
   const figure = () => expect(page.locator('figure').first()).toBeVisible();
   await take(page, home, [
     { name: 'run-finished', address: `/runs/${run}/live`, prepare: () => expectPoints(page, 'NLL') },
@@ -64,6 +66,21 @@ async function takeAll(page: Page, home: string): Promise<void> {
         await expect(page.getByRole('heading', { name: /^\d\d_/ })).toHaveCount(0, patience);
       },
     },
+    {
+      name: 'new-study',
+      address: `/new-study?project=${encodeURIComponent(blobs)}`,
+      prepare: async () => {
+        await page.getByRole('button', { name: 'Add a parameter' }).click();
+        await page.getByLabel('Option of parameter 1').fill('optimizer.learningRate');
+        await page.keyboard.press('Tab');
+      },
+    },
+    {
+      name: 'study',
+      address: `/studies/${study}`,
+      prepare: () => expect(page.getByRole('img', { name: /^History: / })).toBeVisible(),
+    },
+    { name: 'studies', address: '/studies', prepare: () => expect(page.getByRole('row')).toHaveCount(2) },
     {
       name: 'settings',
       address: '/settings',

@@ -21,6 +21,10 @@ export const imageEndings = ['png', 'jpg', 'jpeg', 'webp', 'tif', 'tiff'] as con
 export const sampleEndings = ['csv', 'tsv', 'jsonl', 'ndjson', 'txt', 'npy', ...imageEndings] as const;
 export type SampleEnding = (typeof sampleEndings)[number];
 
+/** Endings of files that a page may send in parts: samples, and journals of Optuna. */
+export const uploadEndings = [...sampleEndings, 'log'] as const;
+export type UploadEnding = (typeof uploadEndings)[number];
+
 const sentBytes = z
   .instanceof(Uint8Array)
   .refine(({ length }) => length > 0 && length <= maximumSampleBytes, `it must have 1 to ${maximumSampleBytes} bytes`);
@@ -33,7 +37,7 @@ export const sampleFileSchema = z.strictObject({
 export type SampleFile = z.output<typeof sampleFileSchema>;
 
 export const uploadRequestSchema = z.strictObject({
-  ending: z.enum(sampleEndings),
+  ending: z.enum(uploadEndings),
   bytes: z.int().min(1).max(maximumUploadBytes),
 });
 /** A file that a page is about to send in parts. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readFreeBytes } from '../../../core/node/disk-room.ts';
-import { imageEndings, type SampleEnding, type UploadRequest } from '../../../core/protocol/pages/new-samples.ts';
+import { imageEndings, type UploadEnding, type UploadRequest } from '../../../core/protocol/pages/new-samples.ts';
 import { formatBytes } from '../../../core/text/numbers.ts';
 
 /** A page sends one file after the other; more at a time are a mistake. */
@@ -38,7 +38,7 @@ export class Uploads {
   /** @returns the name of the upload @throws Error if the disk has no room, or the page sends other files already */
   async open({ ending, bytes }: UploadRequest): Promise<string> {
     if (this.#uploads.size >= mostOpen) {
-      throw new Error(`This page sends ${mostOpen} files already. Wait until one has been predicted.`);
+      throw new Error(`This page sends ${mostOpen} files already. Wait until one has been used.`);
     }
     const place = await this.#place();
     const freeBytes = await readFreeBytes(place);
@@ -112,7 +112,7 @@ export class Uploads {
 }
 
 /** The file of samples in a folder, and what to predict: an image is predicted as the only one of its folder. */
-export function samplePaths(folder: string, ending: SampleEnding): { path: string; input: string } {
+export function samplePaths(folder: string, ending: UploadEnding): { path: string; input: string } {
   const isImage = imageEndings.some((image) => image === ending);
   const path = isImage ? join(folder, 'images', `image.${ending}`) : join(folder, 'input', `samples.${ending}`);
   return { path, input: isImage ? dirname(path) : path };

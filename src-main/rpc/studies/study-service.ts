@@ -1,10 +1,16 @@
-import { rm, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { runIdSchema } from '../../../core/protocol/run/record.ts';
-import type { StudyApi, StudyPageApi, StudySummary } from '../../../core/protocol/pages/studies/study-views.ts';
+import {
+  maximumJournalBytes,
+  type StudyApi,
+  type StudyPageApi,
+  type StudySummary,
+} from '../../../core/protocol/pages/studies/study-views.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { checkAssignment, orderSpace } from '../../../core/search/space/space.ts';
+import { formatBytes } from '../../../core/text/numbers.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { homePaths, tuttiHome } from '../../store/home.ts';
 import { type FolderWatch, watchFolder } from '../../store/watch-folder.ts';
@@ -17,6 +23,7 @@ import { hasWorkers } from '../../studies/folder/worker-lock.ts';
 import type { StudyDriver } from '../../studies/work/driver.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { WrittenExport } from '../runs/exports.ts';
+import type { SentSamples, Uploads } from '../runs/uploads.ts';
 
 /** Changes of the index within this time make one update of the list. */
 const settleMs = 300;
@@ -48,7 +55,10 @@ export class StudyService {
   }
 
   /** The methods of pages that concern all studies alike. */
-  methods(linked: (writing: Promise<WrittenExport>) => ReturnType<StudyApi['exportStudy']>) {
+  methods(
+    linked: (writing: Promise<WrittenExport>) => ReturnType<StudyApi['exportStudy']>,
+    uploads: Pick<Uploads, 'take'>,
+  ) {
     return {
       studies: () => this.#list(),
       study: async (id) => viewStudy(await this.open(id), this.isHere(id)),
@@ -70,9 +80,10 @@ export class StudyService {
         const { record } = await makeEnsemble(this.#hub, await this.open(id), request);
         return { id: record.id };
       },
-      importStudy: async (request) => {
+      importStudy: async ({ upload, ...request }) => {
+        const journal = await readJournalFile(await uploads.take(upload));
         const project = await this.#projects.describe(request.projectFolder);
-        return { id: (await importJournal(this.#hub, request, project)).study.id };
+        return { id: (await importJournal(this.#hub, { ...request, journal }, project)).study.id };
       },
       exportStudy: (id) => linked(this.#export(id)),
       deleteStudy: (id) => this.#delete(id),
@@ -162,5 +173,18 @@ export class StudyService {
     this.#told = now;
     if (changed.length + removed.length === 0) return;
     for (const listener of this.#listeners) listener({ changed, removed });
+  }
+}
+
+/** The text of a journal, whose file is removed. */
+async function readJournalFile({ folder, input }: SentSamples): Promise<string> {
+  try {
+    const { size } = await stat(input);
+    if (size <= maximumJournalBytes) return await readFile(input, 'utf8');
+    throw new Error(
+      `The journal has ${formatBytes(size)}; a page imports at most ${formatBytes(maximumJournalBytes)}. Import it from a terminal: npx tutti search --import.`,
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }

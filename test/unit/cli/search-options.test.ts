@@ -62,7 +62,7 @@ describe('the options of tutti search', () => {
     [{ trials: '0' }, '--trials "0": it must be a whole number of at least 1'],
     [{ sampler: 'bayes' }, '--sampler "bayes": it must be tpe, gp'],
     [{ pruner: 'asha' }, '--pruner "asha": it must be none, median'],
-    [{ splits: ['three'] }, '--splits "three"'],
+    [{ splits: ['three'] }, '--splits: "three" are no splits'],
     [{ set: ['batchSize=0'] }, 'batch-size "0"'],
   ])('are refused with the remedy: %j', (options, message) => {
     expect(() => study(options)).toThrow(message);

@@ -1,8 +1,16 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { maximumSampleBytes } from '../../../core/protocol/pages/new-samples.ts';
+import type { StudyImportRequest } from '../../../core/protocol/pages/studies/study-views.ts';
+import { writeJournal } from '../../../core/search/optuna/write-journal.ts';
+import { orderSpace } from '../../../core/search/space/space.ts';
+import type { Trial } from '../../../core/search/trial.ts';
 import { createStudyFolder } from '../../../src-main/studies/folder/study-folder.ts';
 import { StudyStore } from '../../../src-main/studies/folder/study-store.ts';
 import { studyOf } from '../studies/studies.ts';
-import { openPage, openService } from './page.ts';
+import { openPage, openService, type TestPage } from './page.ts';
+import { tinyProject } from './tiny-project.ts';
 
 const begin = { type: 'begin', isEnqueued: false, until: null, worker: 'w' } as const;
 const values = { weightDecay: 0.5, units: 3 };
@@ -67,4 +75,55 @@ it('refuses an ensemble from trials without runs', async () => {
   const { page } = await openWithStudy();
   const request = { method: 'greedy' as const, trials: [0], size: 3, name: 'x' };
   await expect(page.hub.ensembleFromStudy('study-1', request)).rejects.toThrow('Trial 0 has no run here');
+});
+
+const space = orderSpace({ 'optimizer.learningRate': { kind: 'log', low: 1e-4, high: 1 } });
+
+function journalOf(name: string, directions: ('minimize' | 'maximize')[], count: number): string {
+  const trials = Array.from({ length: count }, (_, number): Trial => ({
+    number,
+    state: 'complete',
+    values: { 'optimizer.learningRate': 1 / (number + 2) },
+    objectives: directions.map((_direction, index) => number + index),
+    reports: [],
+  }));
+  return writeJournal(name, directions, space, trials);
+}
+
+async function sendJournal(page: TestPage, journal: string, objectives: StudyImportRequest['objectives']) {
+  const bytes = Buffer.from(journal);
+  const upload = await page.hub.openUpload({ ending: 'log', bytes: bytes.length });
+  for (let sent = 0; sent < bytes.length; sent += maximumSampleBytes) {
+    await page.hub.sendPart(upload, bytes.subarray(sent, sent + maximumSampleBytes));
+  }
+  return page.hub.importStudy({ projectFolder: tinyProject, upload, name: null, objectives });
+}
+
+it('imports a journal of more than one call, whose metrics are named', async () => {
+  const { page, home } = await openService();
+  await page.hub.trustProject(tinyProject);
+  const journal = journalOf('large', ['maximize', 'minimize'], 5_000);
+  expect(journal.length).toBeGreaterThan(2 ** 20);
+  const { id } = await sendJournal(page, journal, [
+    { metric: 'acc', kind: 'ensemble' },
+    { metric: 'nll', kind: 'mean-member' },
+  ]);
+  const { study, trials } = await page.hub.study(id);
+  expect(study.objectives).toEqual([
+    { metric: 'acc', kind: 'ensemble', direction: 'maximize' },
+    { metric: 'nll', kind: 'mean-member', direction: 'minimize' },
+  ]);
+  expect(trials).toHaveLength(5_000);
+  expect(trials[4_999]).toMatchObject({ state: 'complete', objectives: [4_999, 5_000], isImported: true });
+  expect((await readdir(join(home, 'home'), { recursive: true })).filter((path) => path.includes('question-'))).toEqual(
+    [],
+  );
+
+  const small = journalOf('small', ['maximize'], 1);
+  await expect(sendJournal(page, small, null)).rejects.toThrow(
+    'is to maximize its objective 1, but nll is to be minimized. Name the metric that the journal holds',
+  );
+  await expect(sendJournal(page, journalOf('two', ['minimize', 'minimize'], 1), null)).rejects.toThrow(
+    'has 2 objectives, and 1 is named',
+  );
 });

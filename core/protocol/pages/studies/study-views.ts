@@ -110,6 +110,25 @@ export const studyEnsembleSchema = z.strictObject({
 });
 export type StudyEnsembleRequest = z.output<typeof studyEnsembleSchema>;
 
+/** A journal of more bytes is imported from a terminal. */
+export const maximumJournalBytes = 200_000_000;
+
+/** A request to make a study of an Optuna journal. */
+export const studyImportSchema = z.strictObject({
+  projectFolder: z.string().min(1),
+  /** The name of the upload that holds the journal. */
+  upload: z.uuid(),
+  /** Which of the journal's studies; null: the only one. */
+  name: z.string().min(1).nullable(),
+  /** What the journal's values are, in their order; null: the usual metric of the ensemble. */
+  objectives: z
+    .array(objectiveSchema.omit({ direction: true }))
+    .min(1)
+    .max(4)
+    .nullable(),
+});
+export type StudyImportRequest = z.output<typeof studyImportSchema>;
+
 /** The calls of pages that concern studies. They are part of `HubApi`. */
 export interface StudyApi {
   /** The newest first. */
@@ -127,8 +146,8 @@ export interface StudyApi {
   enqueueTrial(id: string, values: Trial['values']): Promise<void>;
   /** Makes a run from members of a study's trials. @returns the new run's id */
   ensembleFromStudy(id: string, request: StudyEnsembleRequest): Promise<{ id: string }>;
-  /** Creates a study with the trials of an Optuna journal. `name` chooses one of several studies in it; null: the only one. */
-  importStudy(request: { projectFolder: string; journal: string; name: string | null }): Promise<{ id: string }>;
+  /** Creates a study with the trials of an Optuna journal that was sent in parts. */
+  importStudy(request: StudyImportRequest): Promise<{ id: string }>;
   /** Writes an Optuna journal in Tutti's home, as `exportRun` writes runs. */
   exportStudy(id: string): Promise<ExportResult>;
   /** Removes a study. Its runs stay. @throws while a process works on it */

@@ -6,9 +6,11 @@ import {
 } from '../../../../core/protocol/studies/study.ts';
 import { prunerSchema } from '../../../../core/search/pruners/settings.ts';
 import { parseParameter } from '../../../../core/search/space/parse.ts';
+import { parseSplits } from '../../../../core/search/space/splits.ts';
 import type { Assignment } from '../../../../core/search/space/space.ts';
 import { objectiveFor, usualMetric } from '../../../studies/create-study.ts';
 import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';
+import { messageOf } from '../../../../core/text/errors.ts';
 import { parseAssignments } from '../../arguments.ts';
 import { toUsageError, UsageError } from '../../errors.ts';
 
@@ -52,9 +54,7 @@ export function requestOf(projectFolder: string, project: ProjectDescription, op
     projectFolder,
     name: options.name ?? null,
     trials: wholeNumber('--trials', options.trials ?? '50', 1),
-    objectives: (options.objective.length === 0 ? ['ensemble'] : options.objective).map((text) =>
-      objectiveOf(text, project),
-    ),
+    objectives: objectivesOf(options.objective.length === 0 ? ['ensemble'] : options.objective, project),
     overrides: parseAssignments(assignments, runFlagsOf(project)),
     splits: options.splits.flatMap(splitsOf),
     ...(space && { space }),
@@ -86,6 +86,11 @@ function spaceOf(texts: readonly string[]): StudyRequestInput['space'] | undefin
   }
 }
 
+/** Objectives by their texts. @throws UsageError for one that is no objective of the project */
+export function objectivesOf(texts: readonly string[], project: ProjectDescription): StudyRequest['objectives'] {
+  return texts.map((text) => objectiveOf(text, project));
+}
+
 /** `ensemble`, `mean-member`, or one of them with a metric, `ensemble:acc`. */
 function objectiveOf(text: string, project: ProjectDescription): StudyRequest['objectives'][number] {
   const [kind, metric = usualMetric(project.task)] = text.split(':');
@@ -101,20 +106,12 @@ function objectiveOf(text: string, project: ProjectDescription): StudyRequest['o
   }
 }
 
-/** `5`: the folds of a cross-validation; `split=0,1,2`: the values of an option. */
 function splitsOf(text: string): Assignment[] {
-  if (/^[1-9]\d{0,3}$/.test(text)) {
-    const folds = Number(text);
-    return Array.from({ length: folds }, (_, fold) => ({ 'data.folds': folds, 'data.fold': fold }));
+  try {
+    return parseSplits(text);
+  } catch (error) {
+    throw new UsageError(`--splits: ${messageOf(error)}`);
   }
-  const [, path, list] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-  if (path === undefined) {
-    throw new UsageError(
-      `--splits "${text}": give a number of folds, such as 5, or the values of an option, such as split=0,1,2.`,
-    );
-  }
-  const { parameter } = parseParameter(`${path}=choice(${list})`);
-  return parameter.kind === 'choice' ? parameter.choices.map((value) => ({ [path]: value })) : [];
 }
 
 function samplerOf(text: string): StudyRequestInput['sampler'] {

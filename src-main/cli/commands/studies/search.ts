@@ -13,7 +13,7 @@ import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
 import { exitCodes, orUsageError, toUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
 import { describeBest, describeTrial } from './describe-study.ts';
-import { requestOf, type SearchOptions } from './search-options.ts';
+import { objectivesOf, requestOf, type SearchOptions } from './search-options.ts';
 
 /** `tutti search <project>`, or `tutti search --study <study>` to go on. @returns the exit code */
 export function search(projectFolder: string | undefined, options: SearchOptions): Promise<number> {
@@ -61,7 +61,10 @@ async function openStore(hub: Hub, projectFolder: string | undefined, options: S
     const journal = await readFile(options.import, 'utf8').catch((error: unknown) => {
       throw toUsageError(explainFileError(error, options.import ?? '', 'read the journal'));
     });
-    return orUsageError(importJournal(hub, { projectFolder, journal, name: options.name ?? null }, project));
+    const objectives = options.objective.length === 0 ? null : objectivesOf(options.objective, project);
+    return orUsageError(
+      importJournal(hub, { projectFolder, journal, name: options.name ?? null, objectives }, project),
+    );
   }
   return orUsageError(createStudy(hub, requestOf(projectFolder, project, options), project));
 }

@@ -9,8 +9,8 @@ import {
   type SampleForm,
   type SamplesToPredict,
 } from '../../../../core/protocol/pages/new-samples.ts';
-import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
 import { formatBytes } from '../../../../core/text/numbers.ts';
+import { bytesOf, sendInParts, type UploadHub, type UploadProgress } from '../../../client/upload.ts';
 
 /** The endings of the files that an ensemble takes. */
 export function endingsFor({ takesImages }: SampleForm): SampleEnding[] {
@@ -41,37 +41,18 @@ export function chooseFile(file: File, form: SampleForm): ChosenFile {
   return { ending, file };
 }
 
-type UploadHub = Pick<HubApi, 'openUpload' | 'sendPart' | 'dropUpload'>;
-
 /**
- * Sends a file to the hub: a small one with the question itself, a larger one before it in parts, each once the hub has written the one before. Memory holds one part.
+ * Sends a file to the hub: a small one with the question itself, a larger one before it in parts.
  * @param tell called with the bytes that were sent
  * @throws Error if the file has changed, the disk is full, or it was cancelled
  */
 export async function sendFile(
   hub: UploadHub,
   { ending, file }: ChosenFile,
-  { tell, signal }: { tell: (sentBytes: number) => void; signal: AbortSignal },
+  progress: UploadProgress,
 ): Promise<SamplesToPredict> {
   if (file.size <= maximumSampleBytes) return { ending, bytes: await bytesOf(file) };
-  const upload = await hub.openUpload({ ending, bytes: file.size });
-  try {
-    for (let sent = 0; sent < file.size; sent += maximumSampleBytes) {
-      signal.throwIfAborted();
-      const part = await bytesOf(file.slice(sent, sent + maximumSampleBytes));
-      await hub.sendPart(upload, part);
-      tell(sent + part.length);
-    }
-    signal.throwIfAborted();
-    return { upload };
-  } catch (error) {
-    await hub.dropUpload(upload);
-    throw error;
-  }
-}
-
-async function bytesOf(part: Blob): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await part.arrayBuffer());
+  return { upload: await sendInParts(hub, { ending, file }, progress) };
 }
 
 /**

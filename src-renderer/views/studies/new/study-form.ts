@@ -6,8 +6,12 @@ import type { Objective, StudyRequest } from '../../../../core/protocol/studies/
 import { prunerSchema, type Pruner } from '../../../../core/search/pruners/settings.ts';
 import { samplerSchema, type Sampler } from '../../../../core/search/samplers/index.ts';
 import type { SearchSpace } from '../../../../core/search/space/schema.ts';
+import type { Assignment } from '../../../../core/search/space/space.ts';
+import { parseSplits } from '../../../../core/search/space/splits.ts';
 import type { Direction } from '../../../../core/search/trial.ts';
+import { messageOf } from '../../../../core/text/errors.ts';
 import { type FixedOption, readFixed } from '../../../components/form/fixed-options.ts';
+import { readSettings } from './settings.ts';
 
 /** The fields of a new study, beside its space. */
 export interface StudyForm {
@@ -18,8 +22,12 @@ export interface StudyForm {
   seeds: number;
   sampler: Sampler['kind'];
   pruner: Pruner['kind'];
-  /** Steps of a whole trial, for pruners with rungs. */
-  maximumResource: number;
+  /** Settings of samplers and pruners as texts, by path: `sampler.points`. */
+  settings: Record<string, string>;
+  resource: StudyRequest['resource'] & string;
+  evaluation: StudyRequest['evaluation'] & string;
+  /** As on the command line: folds, or values of an option; empty: one split. */
+  splits: string;
   seed: number;
   minimumImprovement: number;
   objectives: Pick<Objective, 'metric' | 'kind'>[];
@@ -72,8 +80,8 @@ export function searchableMetrics({ task, metrics = [] }: Described): {
 export interface ReadForm {
   /** Null while a field is wrong. */
   request: StudyRequest | null;
-  /** What is wrong, by field. */
-  problems: Partial<Record<keyof StudyForm, string>>;
+  /** What is wrong, by field, or by the path of a setting. */
+  problems: Partial<Record<string, string>>;
 }
 
 /** The request that the form makes. */
@@ -82,9 +90,8 @@ export function readForm(
   subject: { folder: string; project: Described; options: readonly OptionDescription[]; space: SearchSpace | null },
 ): ReadForm {
   const problems: ReadForm['problems'] = {};
-  for (const field of ['trials', 'parallel', 'trialsPerWorker', 'seeds', 'maximumResource'] as const) {
-    const isAsked = field !== 'maximumResource' || hasRungs(form.pruner);
-    if (isAsked && !(Number.isInteger(form[field]) && form[field] >= 1)) {
+  for (const field of ['trials', 'parallel', 'trialsPerWorker', 'seeds'] as const) {
+    if (!(Number.isInteger(form[field]) && form[field] >= 1)) {
       problems[field] = `It is ${form[field]}, but must be a whole number of at least 1.`;
     }
   }
@@ -95,20 +102,33 @@ export function readForm(
   if (!(form.minimumImprovement >= 0)) problems.minimumImprovement = 'Give it a number of at least 0.';
   const { overrides, problem } = readFixed(form.fixed, subject.options);
   if (problem !== null) problems.fixed = problem;
+  const { splits, problem: ofSplits } = readSplits(form.splits, subject.options);
+  if (ofSplits !== null) problems.splits = ofSplits;
+  const sampler = readSettings('sampler', form.sampler, form.settings);
+  const pruner = readSettings('pruner', form.pruner, form.settings);
+  Object.assign(problems, sampler.problems, pruner.problems);
   if (Object.keys(problems).length > 0 || subject.space === null) return { request: null, problems };
-  return { request: requestOf(form, subject.folder, subject.project, subject.space, overrides), problems };
+  const read = { space: subject.space, overrides, splits, sampler: sampler.values, pruner: pruner.values };
+  return { request: requestOf(form, subject.folder, subject.project, read), problems };
 }
 
 function requestOf(
   form: StudyForm,
   projectFolder: string,
   project: Described,
-  space: SearchSpace,
-  overrides: PlainObject,
+  {
+    sampler,
+    pruner,
+    ...read
+  }: Record<'sampler' | 'pruner' | 'overrides', PlainObject> & {
+    space: SearchSpace;
+    splits: Assignment[];
+  },
 ): StudyRequest {
-  const { trials, parallel, trialsPerWorker, seeds, seed, minimumImprovement, maximumResource } = form;
+  const { trials, parallel, trialsPerWorker, seeds, seed, minimumImprovement, resource, evaluation } = form;
   const directions = new Map(searchableMetrics(project).map(({ metric, direction }) => [metric, direction]));
   return {
+    ...read,
     projectFolder,
     name: form.name.trim() === '' ? null : form.name.trim(),
     trials,
@@ -117,13 +137,30 @@ function requestOf(
     seeds,
     seed,
     minimumImprovement,
-    space,
-    overrides,
-    sampler: samplerSchema.parse({ kind: form.sampler }),
-    pruner: prunerSchema.parse({ kind: form.pruner, ...(hasRungs(form.pruner) && { maximumResource }) }),
+    resource,
+    evaluation,
+    sampler: samplerSchema.parse({ ...sampler, kind: form.sampler }),
+    pruner: prunerSchema.parse({ ...pruner, kind: form.pruner }),
     objectives: form.objectives.map((objective) => ({
       ...objective,
       direction: directions.get(objective.metric) ?? 'minimize',
     })),
   };
+}
+
+function readSplits(
+  text: string,
+  options: readonly OptionDescription[],
+): { splits: Assignment[]; problem: string | null } {
+  if (text.trim() === '') return { splits: [], problem: null };
+  try {
+    const splits = parseSplits(text.trim());
+    const names = [...new Set(splits.flatMap((split) => Object.keys(split)))];
+    const unknown = names.find(
+      (name) => !options.some(({ path }) => path === name || path === `hyperparameters.${name}`),
+    );
+    return { splits, problem: unknown === undefined ? null : `There is no option ${unknown}.` };
+  } catch (error) {
+    return { splits: [], problem: messageOf(error) };
+  }
 }
