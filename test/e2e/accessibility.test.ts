@@ -6,7 +6,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './support/expect.ts';
-import { blobs, expectPoints, expectStatus, Stage, startRun, visit } from './stage.ts';
+import { blobs, expectPoints, expectStatus, sine, Stage, startRun, visit } from './stage.ts';
 import { chromium, noChromium } from './support/browser.ts';
 import { importStudy } from './support/import-study.ts';
 import { notRun } from '../environment/reasons.ts';
@@ -27,7 +27,7 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
     run = await startRun(page, blobs, { maxEpochs: 6 });
     await expectPoints(page, 'NLL');
     await expectStatus(page, 'finished');
-    study = await importStudy(page, blobs);
+    study = await importStudy(page, sine);
   });
   afterAll(() => stage.close());
 

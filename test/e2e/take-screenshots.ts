@@ -33,7 +33,7 @@ async function takeAll(page: Page, home: string): Promise<void> {
   await take(page, home, [{ name: 'run-live', address: `/runs/${run}/live`, prepare: wellUnderWay }]);
   await expectFinished(page);
 
-  const study = await importStudy(page, blobs);
+  const study = await importStudy(page, sine);
   const figure = () => expect(page.locator('figure').first()).toBeVisible();
   await take(page, home, [
     { name: 'run-finished', address: `/runs/${run}/live`, prepare: () => expectPoints(page, 'NLL') },

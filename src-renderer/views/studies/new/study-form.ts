@@ -77,6 +77,12 @@ export function searchableMetrics({ task, metrics = [] }: Described): {
     }));
 }
 
+/** The objective before anybody chose one: the ensemble's NLL, where it has one. */
+export function usualObjective(metrics: readonly { metric: string }[]): StudyForm['objectives'][number] {
+  const nll = metrics.find(({ metric }) => metric === 'nll');
+  return { metric: (nll ?? metrics[0])?.metric ?? 'nll', kind: 'ensemble' };
+}
+
 export interface ReadForm {
   /** Null while a field is wrong. */
   request: StudyRequest | null;
