@@ -53,7 +53,7 @@ describe('a sweep over seeds', () => {
     const { wrapper } = await mountPage(SweepCard, { props: { subject } });
     const rows = wrapper.findAll('tbody tr').map((row) => textsOf(row.findAll('td')));
     // The mean of 1 and 3; s = √2, so s / √2 = 1.
-    expect(rows[0]).toEqual(['final on test', 'NLL', '2.000 ± 1.000', '3.000 ± 1.000', '2']);
+    expect(rows[0]).toEqual(['final on test', 'NLL', '2.0 ± 1.0', '3.0 ± 1.0', '2']);
     expect(rows.slice(1).map(([seed, , status]) => [seed, status])).toEqual([
       ['42', 'finished'],
       ['298', 'finished'],
@@ -76,8 +76,8 @@ describe('a sweep over seeds', () => {
     const { wrapper } = await mountPage(CompareTable, { props: { subjects: [subject, alone] } });
     const rows = wrapper.findAll('tbody tr').map((row) => textsOf(row.findAll('th, td')));
     expect(rows).toContainEqual(['Seeds', '2 of 4 finished', '1']);
-    expect(rows).toContainEqual(['Ensemble’s best', 'ens NLL 2.000 ± 1.000', 'ens NLL 1.000 at epoch 2']);
-    expect(rows).toContainEqual(['NLL, final on test', '2.000 ± 1.000', '1.000']);
+    expect(rows).toContainEqual(['Ensemble’s best', 'ens NLL 2.0 ± 1.0', 'ens NLL 1.000 at epoch 2']);
+    expect(rows).toContainEqual(['NLL, final on test', '2.0 ± 1.0', '1.000']);
     expect(wrapper.findAll('th a').map((link) => link.attributes('href'))).toEqual([
       '/compare?runs=blobs-1',
       '/runs/other',
@@ -93,7 +93,7 @@ describe('a sweep over seeds', () => {
     const text = wrapper.text().replaceAll(/\s+/g, ' ');
     expect(text).toContain('4 seeds');
     expect(text).toContain('2 of 4 seeds finished');
-    expect(text).toContain('2.000 ± 1.000');
+    expect(text).toContain('2.0 ± 1.0');
   });
 });
 

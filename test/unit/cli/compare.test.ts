@@ -82,11 +82,11 @@ describe('a comparison of sweeps', () => {
   it('is a table that says what the errors are', () => {
     const lines = describeComparison(comparison).map((line) => line.replaceAll(/ +/g, ' ').trim());
     expect(lines).toContain('seeds 3 of 3 3 of 3 1');
-    expect(lines).toContain('final on test: nll 2.000 ± 0.5774 1.500 ± 0.5774 0.2500');
+    expect(lines).toContain('final on test: nll 2.00 ± 0.58 1.50 ± 0.58 0.2500');
     expect(lines.slice(-3)).toEqual([
       'b − a, paired by seed:',
       'difference mean ± error seeds',
-      'final on test: nll -0.5000 ± 0.000 3',
+      'final on test: nll -0.5000 ± 0 3',
     ]);
   });
 });

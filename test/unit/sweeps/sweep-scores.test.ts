@@ -4,6 +4,7 @@ import { summarizeSweep } from '../../../core/protocol/pages/sweeps/sweep-summar
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { repeatedSeed } from '../../../core/protocol/run/sweep/sweep.ts';
 import { describeSweep } from '../../../src-main/cli/commands/sweeps/describe-sweep.ts';
+import { formatEstimate } from '../../../core/numeric/format-estimate.ts';
 import { recordOf } from '../cli/records.ts';
 
 describe('estimate', () => {
@@ -18,6 +19,18 @@ describe('estimate', () => {
   it('has no error for one value, and no mean for none', () => {
     expect(estimate([2])).toEqual({ mean: 2, standardError: NaN, count: 1 });
     expect(estimate([])).toEqual({ mean: NaN, standardError: NaN, count: 0 });
+  });
+});
+
+describe('formatEstimate', () => {
+  it.each([
+    [{ mean: 0.515_04, standardError: 0.006_636, count: 3 }, '0.5150 ± 0.0066'],
+    [{ mean: 0.515_04, standardError: 0.0998, count: 3 }, '0.52 ± 0.10'],
+    [{ mean: 123.4, standardError: 12.34, count: 3 }, '123 ± 12'],
+    [{ mean: 0.25, standardError: NaN, count: 1 }, '0.2500'],
+    [{ mean: NaN, standardError: NaN, count: 0 }, '-'],
+  ])('%j is %s', (found, text) => {
+    expect(formatEstimate(found)).toBe(text);
   });
 });
 
@@ -84,8 +97,8 @@ describe('the summary of a sweep', () => {
   it('is a table with a warning for everything that does not count', () => {
     const lines = describeSweep(summary).map((line) => line.replaceAll(/ +/g, ' ').trim());
     expect(lines[0]).toBe('Blobs: 3 of 5 seeds finished (sweep blobs-1)');
-    expect(lines).toContain('final average member 2.500 ± 0.5000 2');
-    expect(lines).toContain('ensemble 1.500 ± 0.5000 2');
+    expect(lines).toContain('final average member 2.50 ± 0.50 2');
+    expect(lines).toContain('ensemble 1.50 ± 0.50 2');
     expect(lines).toContain('warning: seed 554 failed: Rank 1 died. It is not in the means.');
     expect(lines).toContain('warning: not trained yet: seed 1066.');
     expect(lines).toContain(

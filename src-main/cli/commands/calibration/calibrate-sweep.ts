@@ -4,7 +4,7 @@ import type { Measured } from '../../../../core/postprocessing/measured-schema.t
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { type Look, plainLook } from '../../output/look.ts';
 import { renderTable } from '../../output/table.ts';
-import { formatEstimate } from '../sweeps/describe-sweep.ts';
+import { formatEstimate } from '../../../../core/numeric/format-estimate.ts';
 
 /** A run of a sweep that was calibrated. */
 export interface CalibratedRun {

@@ -1,3 +1,4 @@
+import { formatEstimate } from '../../../../core/numeric/format-estimate.ts';
 import { countEpoch, formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import type { Hub } from '../../../hub/hub.ts';
@@ -7,7 +8,6 @@ import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
 import { type Look, lookOf, plainLook } from '../../output/look.ts';
 import { renderTable } from '../../output/table.ts';
-import { formatEstimate } from '../sweeps/describe-sweep.ts';
 import { type Compared, compareRuns, type Comparison } from './comparison.ts';
 
 /** `tutti compare <runs...>`, of runs and sweeps. @returns the exit code */
@@ -85,6 +85,6 @@ function describeBest({ metric, value, epoch, standardError }: NonNullable<Compa
 
 /** Without an error where there is none: of a single run, or of one seed. */
 function withError(value: number, standardError: number | null): string {
-  const hasError = standardError !== null && !Number.isNaN(standardError);
-  return hasError ? `${formatMetric(value)} ± ${formatMetric(standardError)}` : formatMetric(value);
+  if (standardError === null) return formatMetric(value);
+  return formatEstimate({ mean: value, standardError, count: Number.isNaN(standardError) ? 1 : 2 });
 }

@@ -2,17 +2,12 @@ import type { Estimate } from '../../../../core/numeric/estimate.ts';
 import type { SweepSummary } from '../../../../core/protocol/pages/sweeps/sweep-summary.ts';
 import { ensemblesOf } from '../../../../core/protocol/run/record.ts';
 import type { SweepScore } from '../../../../core/protocol/run/sweep/sweep-scores.ts';
-import { formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
+import { formatEstimate } from '../../../../core/numeric/format-estimate.ts';
+import { metricLabel } from '../../../../core/text/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import { type Look, plainLook } from '../../output/look.ts';
 import { renderTable } from '../../output/table.ts';
 import { comparedMetrics } from '../summary.ts';
-
-/** `0.4123 ± 0.0031`; without an error for a single value, and `-` for none. */
-export function formatEstimate({ mean, standardError, count }: Estimate): string {
-  if (count === 0) return '-';
-  return count < 2 ? formatMetric(mean) : `${formatMetric(mean)} ± ${formatMetric(standardError)}`;
-}
 
 /** How a sweep stands: a table of means with standard errors, and every run that does not count in them. */
 export function describeSweep(summary: SweepSummary, look: Look = plainLook): string[] {

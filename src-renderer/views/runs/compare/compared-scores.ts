@@ -1,16 +1,10 @@
 import type { RouteLocationRaw } from 'vue-router';
-import type { Estimate } from '../../../../core/numeric/estimate.ts';
 import { sweepStatus } from '../../../../core/protocol/pages/sweeps/sweep-summary.ts';
 import type { RunStatus } from '../../../../core/protocol/run/record.ts';
 import { bestOverSeeds, sweepScores } from '../../../../core/protocol/run/sweep/sweep-scores.ts';
+import { formatEstimate } from '../../../../core/numeric/format-estimate.ts';
 import { formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
 import type { ComparedSubject } from './compared-subject.ts';
-
-/** `0.4123 ± 0.0031`; without an error for a single value, and `-` for none. */
-export function formatEstimate({ mean, standardError, count }: Estimate): string {
-  if (count === 0) return '-';
-  return count < 2 ? formatMetric(mean) : `${formatMetric(mean)} ± ${formatMetric(standardError)}`;
-}
 
 export function statusOf({ sweep, runs }: ComparedSubject): RunStatus {
   return sweep === null ? runs[0].record.status : sweepStatus(sweep, recordsOf({ runs }));
