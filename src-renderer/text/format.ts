@@ -27,5 +27,5 @@ export function labelOfName(name: string): string {
 export function labelOfOption(path: string): string {
   const names = path.split('.');
   const last = names[names.length - 1];
-  return labelOfName(last === 'kind' ? names[names.length - 2] : last);
+  return labelOfName(names.length > 1 && (last === 'kind' || last === 'enabled') ? names[names.length - 2] : last);
 }

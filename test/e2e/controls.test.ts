@@ -129,6 +129,7 @@ describe.skipIf(noChromium !== null)(`Control of a running run${notRun(noChromiu
     await chooseAction(page, 'Resume with changes');
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Resume Overlapping blobs');
     await expect(page.getByLabel('Members', { exact: true })).toHaveCount(0);
+    await page.getByLabel('Find an option').fill('log every');
     await page.getByLabel('Log every steps', { exact: true }).fill('7');
     await expect(page.getByText('1 changed')).toBeVisible();
     const command = page.getByLabel('Command line', { exact: true });

@@ -1,11 +1,12 @@
 import type { OptionDescription } from '../../../core/options/index.ts';
+import { labelOfOption } from '../../text/format.ts';
 
 export interface FormSection {
   id: string;
   title: string;
   help: string;
   options: OptionDescription[];
-  /** Rarely changed, so closed at first. */
+  /** Closed at first. */
   isAdvanced: boolean;
 }
 
@@ -15,10 +16,36 @@ interface SectionPlan {
   help: string;
   /** Top-level options or whole objects. */
   paths: string[];
-  isAdvanced?: boolean;
 }
 
-const plans: SectionPlan[] = [
+/** What most runs set. Each of these paths leaves the section of its subject. */
+const essentials: SectionPlan = {
+  id: 'essentials',
+  title: 'Essentials',
+  help: 'What most runs set.',
+  paths: [
+    'members',
+    'devices',
+    'strategy.kind',
+    'maxEpochs',
+    'batchSize',
+    'optimizer.kind',
+    'optimizer.learningRate',
+    'earlyStopping.enabled',
+    'earlyStopping.patience',
+    'seed',
+  ],
+};
+
+const hyperparameters: SectionPlan = {
+  id: 'hyperparameters',
+  title: 'Hyperparameters',
+  help: 'Defined by the project.',
+  paths: ['hyperparameters'],
+};
+
+/** The other options by subject. */
+const advanced: SectionPlan[] = [
   {
     id: 'members',
     title: 'Members & devices',
@@ -62,7 +89,6 @@ const plans: SectionPlan[] = [
     title: 'Augmentation',
     help: 'Random changes of the training images.',
     paths: ['augmentation'],
-    isAdvanced: true,
   },
   {
     id: 'optimizer',
@@ -77,28 +103,44 @@ const plans: SectionPlan[] = [
     help: 'What is saved to disk, and what happens when a member is lost.',
     paths: ['checkpoints', 'keepPredictions', 'onMemberLoss'],
   },
-  { id: 'hyperparameters', title: 'Hyperparameters', help: 'Defined by the project.', paths: ['hyperparameters'] },
   {
     id: 'timeouts',
     title: 'Timeouts',
     help: 'How long Tutti waits before it gives up.',
     paths: ['timeouts'],
-    isAdvanced: true,
   },
 ];
 
-/** The form's sections with their options, in order. Options that no section names come last. */
+/**
+ * The form's sections with their options: the project's hyperparameters, what most runs set, then the rest by subject. Options that no section
+ * names come last.
+ */
 export function formSections(options: readonly OptionDescription[]): FormSection[] {
-  const shown = options.filter(({ path }) => path !== 'hyperparameters');
-  const groups = Map.groupBy(shown, ({ path }) => path.split('.')[0]);
-  const planned = new Set(plans.flatMap(({ paths }) => paths));
-  const others = [...groups.keys()].filter((root) => !planned.has(root));
-  const all = [...plans, { id: 'other', title: 'More', help: '', paths: others }];
-  return all
-    .map(({ paths, isAdvanced = false, ...plan }) => ({
-      ...plan,
-      isAdvanced,
-      options: paths.flatMap((root) => groups.get(root) ?? []),
-    }))
-    .filter((section) => section.options.length > 0);
+  const rest = new Set(options.filter(({ path }) => path !== 'hyperparameters'));
+  const take = (plan: SectionPlan, isAdvanced: boolean): FormSection => {
+    const { paths, ...about } = plan;
+    const taken = paths.flatMap((path) => [...rest].filter((option) => isWithin(option.path, path)));
+    for (const option of taken) rest.delete(option);
+    return { ...about, isAdvanced, options: taken };
+  };
+  const sections = [take(hyperparameters, false), take(essentials, false), ...advanced.map((plan) => take(plan, true))];
+  const other = { id: 'other', title: 'More', help: '', isAdvanced: true, options: [...rest] };
+  return [...sections, other].filter((section) => section.options.length > 0);
+}
+
+function isWithin(path: string, root: string): boolean {
+  return path === root || path.startsWith(`${root}.`);
+}
+
+/** Only the options that contain all words of a search in their name, path or help; all of them without a search. */
+export function sectionsMatching(sections: readonly FormSection[], search: string): FormSection[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [...sections];
+  const matches = ({ path, help }: OptionDescription): boolean => {
+    const text = `${labelOfOption(path)} ${path} ${help}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  return sections
+    .map((section) => ({ ...section, options: section.options.filter(matches) }))
+    .filter(({ options }) => options.length > 0);
 }

@@ -5,7 +5,7 @@ import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { whyIdle, whyNoDevices, whyUnavailable } from '../../../src-renderer/views/configure/fields/availability.ts';
 import { plannedDevices } from '../../../src-renderer/views/configure/fields/device-plan.ts';
 import { namedDevices, toggleDevice } from '../../../src-renderer/views/configure/fields/device-selection.ts';
-import { formSections } from '../../../src-renderer/views/configure/form-sections.ts';
+import { formSections, sectionsMatching } from '../../../src-renderer/views/configure/form-sections.ts';
 import {
   type FormValues,
   isChanged,
@@ -70,6 +70,29 @@ describe('sections of the form', () => {
     expect(new Set(shown)).toEqual(new Set(options.filter(({ path }) => path !== 'hyperparameters')));
     expect(shown).toHaveLength(options.length - 1);
     expect(formSections(options).some(({ id }) => id === 'other')).toBe(false);
+  });
+
+  it('begin with the hyperparameters of the project and what most runs set; each option is in one of them', () => {
+    const own = { ...option('members'), path: 'hyperparameters.units' };
+    const sections = formSections([...options, own]);
+    expect(sections.slice(0, 2).map(({ id, isAdvanced }) => [id, isAdvanced])).toEqual([
+      ['hyperparameters', false],
+      ['essentials', false],
+    ]);
+    expect(sections.slice(2).every(({ isAdvanced }) => isAdvanced)).toBe(true);
+    const paths = sections[1].options.map(({ path }) => path);
+    expect(paths).toEqual(expect.arrayContaining(['members', 'devices', 'optimizer.learningRate', 'seed']));
+    const strategy = sections.find(({ id }) => id === 'strategy')?.options.map(({ path }) => path);
+    expect(strategy).not.toContain('strategy.kind');
+  });
+
+  it('are searched by name, path and help, with all words', () => {
+    const found = (search: string) =>
+      sectionsMatching(formSections(options), search).flatMap((section) => section.options.map(({ path }) => path));
+    expect(found('log every')).toEqual(['logEverySteps']);
+    expect(found('LOG  STEPS every')).toEqual(['logEverySteps']);
+    expect(found('quantum')).toEqual([]);
+    expect(found(' ')).toHaveLength(options.length - 1);
   });
 
   it('include a section for unknown options', () => {
