@@ -131,7 +131,7 @@ describe.skipIf(noChromium !== null)(`Control of a running run${notRun(noChromiu
     await expect(page.getByLabel('Members', { exact: true })).toHaveCount(0);
     await page.getByLabel('Find an option').fill('log every');
     await page.getByLabel('Log every steps', { exact: true }).fill('7');
-    await expect(page.getByText('1 changed')).toBeVisible();
+    await expect(page.getByText('1 changed', { exact: true }).first()).toBeVisible();
     const command = page.getByLabel('Command line', { exact: true });
     await expect(command).toHaveText(`npx tutti resume ${run} --set logEverySteps=7`);
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
