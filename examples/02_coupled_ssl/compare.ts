@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BLUE, comparisonBars, figure, line, type Mark, saveFigure, VERMILLION } from 'tutti-ensembles';
-import { mean, trainRun, type TrainedRun } from '../trained-run.ts';
+import { mean, meanWithError, trainSeeds, type TrainedRun } from '../trained-run.ts';
 
 /**
- * Trains the same members coupled and uncoupled, one run after the other, and draws both.
- * `node examples/02_coupled_ssl/compare.ts <new folder> [--members 4] [--epochs 90] [--network small] [-- options of tutti train]`
+ * Trains the same members coupled and uncoupled, one run after the other, and draws both. With `--repeat 5` it trains five seeds of each, prints means with
+ * standard errors and the differences paired by seed, and draws the curves of the first seed.
+ * `node examples/02_coupled_ssl/compare.ts <new folder> [--members 4] [--epochs 90] [--network small] [--repeat 1] [-- options of tutti train]`
  */
 
 const { values, positionals } = parseArgs({
@@ -14,6 +15,7 @@ const { values, positionals } = parseArgs({
     members: { type: 'string', default: '4' },
     epochs: { type: 'string', default: '90' },
     network: { type: 'string', default: 'small' },
+    repeat: { type: 'string', default: '1' },
   },
 });
 const [folder, ...common] = positionals;
@@ -27,9 +29,10 @@ for (const [name, run] of [
   ['uncoupled', uncoupled],
 ] as const)
   console.log(describe(name, run));
+if (coupled.length > 1) console.log(describeDifference());
 
-function train(name: string, couplingWeight: string): Promise<TrainedRun> {
-  return trainRun(import.meta.dirname, join(folder, name), [
+function train(name: string, couplingWeight: string): Promise<TrainedRun[]> {
+  const options = [
     '--members',
     values.members,
     '--max-epochs',
@@ -39,16 +42,19 @@ function train(name: string, couplingWeight: string): Promise<TrainedRun> {
     '--set',
     `network=${values.network}`,
     ...common,
-  ]);
+  ];
+  return trainSeeds(import.meta.dirname, join(folder, name), options, Number(values.repeat));
 }
 
 async function draw(): Promise<void> {
-  const scores = [coupled, uncoupled].flatMap(({ test: { ensemble } }) => [ensemble.acc, ensemble.nll, ensemble.ece]);
+  const scores = [coupled, uncoupled].flatMap((runs) =>
+    ['acc', 'nll', 'ece'].map((metric) => mean(scoresOf(runs, metric))),
+  );
   const panels = [
     {
       xLabel: 'Epoch',
       yLabel: 'Validation accuracy',
-      marks: [...curves(coupled, BLUE, 'Coupled'), ...curves(uncoupled, VERMILLION, 'Uncoupled')],
+      marks: [...curves(coupled[0], BLUE, 'Coupled'), ...curves(uncoupled[0], VERMILLION, 'Uncoupled')],
     },
     comparisonBars({
       label: 'Ensemble on the test images',
@@ -71,8 +77,23 @@ function curves(run: TrainedRun, color: string, name: string): Mark[] {
   ];
 }
 
-function describe(name: string, { test: { ensemble, members }, seconds }: TrainedRun): string {
-  const accuracy = `accuracy ${ensemble.acc.toFixed(3)} (members ${mean(members.acc).toFixed(3)})`;
-  const disagreement = `disagreement ${ensemble.disagreement.toFixed(3)}`;
-  return `Test, ${name}: ${accuracy}, NLL ${ensemble.nll.toFixed(3)}, ECE ${ensemble.ece.toFixed(3)}, ${disagreement}; ${seconds.toFixed(0)} s`;
+/** A metric of the ensemble on the test images, for each seed. */
+function scoresOf(runs: readonly TrainedRun[], metric: string): number[] {
+  return runs.map(({ test }) => test.ensemble[metric]);
+}
+
+function describe(name: string, runs: readonly TrainedRun[]): string {
+  const show = (metric: string): string => meanWithError(scoresOf(runs, metric));
+  const members = meanWithError(runs.map(({ test }) => mean(test.members.acc)));
+  const seconds = mean(runs.map((run) => run.seconds)).toFixed(0);
+  return `Test, ${name}: accuracy ${show('acc')} (members ${members}), NLL ${show('nll')}, ECE ${show('ece')}, disagreement ${show('disagreement')}; ${seconds} s`;
+}
+
+/** What a seed does to both alike cancels in the difference. */
+function describeDifference(): string {
+  const show = (metric: string): string => {
+    const others = scoresOf(uncoupled, metric);
+    return meanWithError(scoresOf(coupled, metric).map((value, seed) => value - others[seed]));
+  };
+  return `Coupled − uncoupled, paired by seed (${coupled.length}): accuracy ${show('acc')}, NLL ${show('nll')}, ECE ${show('ece')}`;
 }

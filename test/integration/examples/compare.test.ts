@@ -51,19 +51,21 @@ describe('compare.ts', () => {
 
   it('02: members learn coupled and uncoupled, and both are drawn', async () => {
     const small = ['--set', 'labels=60', '--set', 'heldOut=40', '--evaluate-every-epochs', '2'];
-    const { folder, stdout } = await compare('02_coupled_ssl', '--members', '2', '--epochs', '6', '--', ...small);
+    const options = ['--members', '2', '--epochs', '6', '--repeat', '2'];
+    const { folder, stdout } = await compare('02_coupled_ssl', ...options, '--', ...small);
     for (const name of ['coupled', 'uncoupled']) {
-      expectImproved(join(folder, name), 'val/ens_nll');
+      expectImproved(join(folder, name, 'seed-1'), 'val/ens_nll');
       expect(stdout).toMatch(
         new RegExp(
-          `^Test, ${name}: accuracy [01]\\.\\d{3} \\(members [01]\\.\\d{3}\\), NLL \\d+\\.\\d{3}, ECE 0\\.\\d{3}`,
+          `^Test, ${name}: accuracy [01]\\.\\d{3} ± 0\\.\\d{3} \\(members [01]\\.\\d{3} ± 0\\.\\d{3}\\), NLL \\d+\\.\\d{3} ± `,
           'm',
         ),
       );
     }
     const weight = (name: string) =>
-      JSON.parse(readFileSync(join(folder, name, 'run.json'), 'utf8')).config.strategy.couplingWeight;
+      JSON.parse(readFileSync(join(folder, name, 'seed-0', 'run.json'), 'utf8')).config.strategy.couplingWeight;
     expect([weight('coupled'), weight('uncoupled')]).toEqual([1, 0]);
+    expect(stdout).toMatch(/^Coupled − uncoupled, paired by seed \(2\): accuracy -?0\.\d{3} ± 0\.\d{3}/m);
     expectFigure(folder, 'coupled-ssl', 2);
   });
 
