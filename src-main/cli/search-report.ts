@@ -1,9 +1,18 @@
 import { hitsOf, type SearchProgress } from '../../core/discovery/progress.ts';
 import { armsOf, type Search } from '../../core/discovery/search.ts';
+import { estimate } from '../../core/numeric/estimate.ts';
+import { formatEstimate } from '../../core/numeric/format-estimate.ts';
 import type { Pool } from '../../core/protocol/run/pool-task.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { printable } from '../../core/text/printable.ts';
 import type { SearchEnd, SearchUpdate } from '../discovery/run-search.ts';
+
+/** What an arm of a search has found. */
+export interface ArmHits {
+  arm: string;
+  labels: number;
+  hits: number;
+}
 
 /** Prints a search's progress: a line for each round of each arm, or one JSON object a line. */
 export class SearchReport {
@@ -51,17 +60,44 @@ export class SearchReport {
     this.#say(`  round ${round} of ${this.#search?.rounds ?? '?'}, ${arm}: ${labels} labels, ${hits} hits, ${time} s`);
   }
 
-  end(end: SearchEnd, progress: SearchProgress, folder: string): void {
+  /** @returns what each arm has found */
+  end(end: SearchEnd, progress: SearchProgress, folder: string): ArmHits[] {
     const search = this.#search;
-    if (search === null) return;
+    if (search === null) return [];
     const arms = armsOf(search).map((arm) => {
       const hits = hitsOf(search, progress, arm);
       return { arm, labels: hits.length, hits: hits.at(-1) ?? 0 };
     });
-    if (this.#isJson) return this.#json({ ...end, type: 'end', kind: end.kind, arms, folder });
+    if (this.#isJson) this.#json({ ...end, type: 'end', kind: end.kind, arms, folder });
+    else this.#tellEnd(end, arms, search, folder);
+    return arms;
+  }
+
+  /** What the arms of searches that differ in their seeds have found, on average. */
+  seeds(results: readonly { seed: number; arms: readonly ArmHits[] }[]): void {
+    const seeds = results.map(({ seed }) => seed);
+    const [first] = results;
+    const arms = first.arms.map(({ arm }) => {
+      const own = results.flatMap((result) => result.arms.filter((other) => other.arm === arm));
+      return { arm, labels: estimate(own.map(({ labels }) => labels)), hits: estimate(own.map(({ hits }) => hits)) };
+    });
+    if (this.#isJson) return this.#json({ type: 'seeds', seeds, arms });
+    this.#say('');
+    this.#say(`Mean ± standard error (s / √n) over ${seeds.length} searches with the seeds ${seeds.join(', ')}:`);
+    for (const { arm, labels, hits } of arms)
+      this.#say(`${arm}: ${formatEstimate(hits)} hits among ${Math.round(labels.mean)} labels`);
+  }
+
+  /** @param resumed what `--resume` takes to continue */
+  stopped(folder: string, resumed: string): void {
+    if (this.#isJson) return this.#json({ type: 'stopped', folder });
+    this.#say(`Stopped. Continue with the same choices: tutti discover --resume ${resumed}`);
+  }
+
+  #tellEnd(end: SearchEnd, arms: readonly ArmHits[], { id }: Search, folder: string): void {
     if (end.kind === 'waiting') {
       this.#say(`Fill the column label in ${end.question}, then continue:`);
-      return this.#say(`  tutti discover --resume ${search.id} --answers ${end.question}`);
+      return this.#say(`  tutti discover --resume ${id} --answers ${end.question}`);
     }
     const random = arms.find(({ arm }) => arm === 'random');
     for (const { arm, labels, hits } of arms) {
@@ -70,11 +106,6 @@ export class SearchReport {
       this.#say(`${arm}: ${hits} hits among ${labels} labels${arm === 'random' ? '' : factor}`);
     }
     this.#say(folder);
-  }
-
-  stopped(folder: string): void {
-    if (this.#isJson) return this.#json({ type: 'stopped', folder });
-    this.#say(`Stopped. Continue with the same choices: tutti discover --resume ${this.#search?.id ?? folder}`);
   }
 
   #json(value: unknown): void {

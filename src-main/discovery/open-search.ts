@@ -41,7 +41,11 @@ export async function newSearch(
   projectFolder: string,
   project: ProjectDescription,
   choices: SearchChoices,
-  { overrides, out }: { overrides: readonly PlainObject[]; out: string | undefined },
+  {
+    overrides,
+    out,
+    id = createRunId(projectFolder),
+  }: { overrides: readonly PlainObject[]; out: string | undefined; id?: string },
 ): Promise<string> {
   refuse(project, choices);
   const { config } = await planRun(
@@ -51,7 +55,6 @@ export async function newSearch(
   if (config.data.mode === 'broadcast') {
     throw new Error('With data.mode broadcast the ranks get no pool to predict. Choose data.mode shared or local.');
   }
-  const id = createRunId(projectFolder);
   const folder = resolve(out ?? join(homePaths().discoveries, id));
   await createSearch(folder, {
     format: 1,
@@ -99,6 +102,19 @@ export function findSearch(search: string): string {
   const folder = join(homePaths().discoveries, basename(search));
   if (existsSync(join(folder, 'discovery.json'))) return folder;
   throw new Error(`There is no search "${search}". Name its folder, or its id in ${homePaths().discoveries}.`);
+}
+
+/**
+ * The folders of searches: of one, or of those that differ in their seeds and were begun together (`tutti discover --repeat`), in the order of their seeds.
+ * @param search as for {@link findSearch}, or the part that their ids have in common, or the folder that holds them
+ */
+export function findSearches(search: string): string[] {
+  const begins = [join(resolve(search), 'seed-'), join(homePaths().discoveries, `${basename(search)}-seed-`)];
+  const begin = begins.find((path) => existsSync(join(`${path}0`, 'discovery.json')));
+  if (begin === undefined) return [findSearch(search)];
+  const folders: string[] = [];
+  while (existsSync(join(`${begin}${folders.length}`, 'discovery.json'))) folders.push(`${begin}${folders.length}`);
+  return folders;
 }
 
 /** Opens a search, and calls `use` with its session while no other process can. @throws Error if another process works on it, or its code changed */

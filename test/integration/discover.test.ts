@@ -76,3 +76,23 @@ it('a search that is killed while it trains goes on with the same choices', asyn
   const loaded = labels.weights?.reduce((sum, weight) => sum + weight, 0);
   expect(loaded).toBeCloseTo(20, 9);
 });
+
+it('searches that differ in their seeds give the mean hits, and go on together', async () => {
+  const folder = join(home(), 'seeds');
+  const begun = await run(...search, '--rounds', '1', '--repeat', '2', '--out', folder);
+  const arms = await Promise.all(
+    [0, 1].map(async (index) => {
+      const lines = await readLines(join(folder, `seed-${index}`));
+      return lines.filter((line) => line.type === 'labels').flatMap(({ values }) => values);
+    }),
+  );
+  expect(begun).toMatchObject({ type: 'seeds', seeds: [42, 298], arms: [{ arm: 'ucb' }, { arm: 'random' }] });
+  expect(arms[0]).not.toEqual(arms[1]);
+  const { arms: means } = discoverLineSchema.parse(begun) as { arms: { labels: object; hits: { count: number } }[] };
+  expect(means.map(({ labels, hits }) => [labels, hits.count])).toEqual([
+    [{ mean: 16, standardError: 0, count: 2 }, 2],
+    [{ mean: 16, standardError: 0, count: 2 }, 2],
+  ]);
+  // Both have ended, so nothing is trained again.
+  expect(await run('discover', '--resume', folder, '--json')).toEqual(begun);
+}, 120_000);

@@ -282,6 +282,13 @@ export const discoverLineSchema = z.discriminatedUnion('type', [
     })
     .describe('All rounds are done, or a person must label.'),
   z
+    .strictObject({
+      type: z.literal('seeds'),
+      seeds: z.array(z.int()),
+      arms: z.array(z.strictObject({ arm: z.string(), labels: estimateSchema, hits: estimateSchema })),
+    })
+    .describe('The last line of `--repeat`: means with standard errors over the searches.'),
+  z
     .strictObject({ type: z.literal('stopped'), folder: z.string() })
     .describe('The search was stopped, and can continue.'),
 ]);

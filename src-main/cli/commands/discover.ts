@@ -1,8 +1,11 @@
+import { join } from 'node:path';
 import { z } from 'zod';
 import type { Oracle, Search, SearchGoal } from '../../../core/discovery/search.ts';
 import { type AcquisitionKind, acquisitionKinds, acquisitionSchema } from '../../../core/discovery/settings.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
-import { findSearch, newSearch, type SearchChoices, withSearch } from '../../discovery/open-search.ts';
+import { repeatedSeed } from '../../../core/protocol/run/sweep/sweep.ts';
+import { createRunId } from '../../hub/plan-run.ts';
+import { findSearches, newSearch, type SearchChoices, withSearch } from '../../discovery/open-search.ts';
 import { readAnswers } from '../../discovery/person.ts';
 import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
 import { describeProject } from '../../runs/configuration/project.ts';
@@ -10,7 +13,7 @@ import { secureHome } from '../../store/private-home.ts';
 import { parseAssignments } from '../arguments.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../consent.ts';
 import { exitCodes, orUsageError, toUsageError, UsageError } from '../errors.ts';
-import { SearchReport } from '../search-report.ts';
+import { type ArmHits, SearchReport } from '../search-report.ts';
 
 export interface DiscoverOptions {
   acquisition: string;
@@ -32,6 +35,7 @@ export interface DiscoverOptions {
   classWeights?: boolean;
   warm?: boolean;
   seed: number;
+  repeat?: number;
   set: string[];
   name?: string;
   out?: string;
@@ -46,30 +50,21 @@ export interface DiscoverOptions {
 /** `tutti discover <project>`, or `tutti discover --resume <search>`. @returns the exit code */
 export async function discover(projectFolder: string | undefined, options: DiscoverOptions): Promise<number> {
   await secureHome();
-  const folder = await orUsageError(folderOf(projectFolder, options));
+  const folders = await orUsageError(foldersOf(projectFolder, options));
   const report = new SearchReport(process.stdout, options);
   const stopping = new AbortController();
   const interrupt = (): void => stopping.abort();
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
   const { signal } = stopping;
-  const { currentSource = false, answers } = options;
+  const results: { seed: number; arms: ArmHits[] }[] = [];
   try {
-    return await withSearch(
-      folder,
-      { signal, tell: (update) => report.take(update), currentSource },
-      async (session, search, { pool }) => {
-        report.begin(search, pool, folder);
-        if (answers !== undefined)
-          report.answered(await session.addLabels(await orUsageError(readAnswers(answers, pool))));
-        const end = await session.run();
-        report.end(end, session.progress, folder);
-        return exitCodes.finished;
-      },
-    );
+    for (const folder of folders) results.push(await searchOne(folder, report, signal, options));
+    if (folders.length > 1) report.seeds(results);
+    return exitCodes.finished;
   } catch (error) {
     if (!signal.aborted) throw error;
-    report.stopped(folder);
+    report.stopped(folders[results.length], commonName(folders));
     return exitCodes.interrupted;
   } finally {
     process.off('SIGINT', interrupt);
@@ -77,15 +72,47 @@ export async function discover(projectFolder: string | undefined, options: Disco
   }
 }
 
-/** The folder of the search to continue, or of a new one. */
-async function folderOf(projectFolder: string | undefined, options: DiscoverOptions): Promise<string> {
-  const { resume, answers, trust = false, set, out } = options;
+/** Works on one search to its end. A search that has ended already changes nothing. */
+function searchOne(
+  folder: string,
+  report: SearchReport,
+  signal: AbortSignal,
+  { currentSource = false, answers }: DiscoverOptions,
+): Promise<{ seed: number; arms: ArmHits[] }> {
+  return withSearch(
+    folder,
+    { signal, tell: (update) => report.take(update), currentSource },
+    async (session, search, { pool }) => {
+      report.begin(search, pool, folder);
+      if (answers !== undefined)
+        report.answered(await session.addLabels(await orUsageError(readAnswers(answers, pool))));
+      const end = await session.run();
+      return { seed: search.seed, arms: report.end(end, session.progress, folder) };
+    },
+  );
+}
+
+/** What `--resume` takes to continue searches that were begun together. */
+function commonName(folders: readonly string[]): string {
+  const [first] = folders;
+  return folders.length === 1 ? first : first.replace(/[/-]seed-0$/, '');
+}
+
+/** The folders of the searches to continue, or of new ones: several differ in their seeds. */
+async function foldersOf(projectFolder: string | undefined, options: DiscoverOptions): Promise<string[]> {
+  const { resume, answers, trust = false, set, out, repeat, seed } = options;
   if ((resume === undefined) === (projectFolder === undefined)) {
     throw new UsageError(
       'Name a project to begin a search, tutti discover <project>, or one to continue: tutti discover --resume <search>.',
     );
   }
-  if (resume !== undefined) return findSearch(resume);
+  if (resume !== undefined) {
+    if (repeat !== undefined)
+      throw new UsageError(
+        '--repeat belongs to new searches; --resume continues all that were begun together: omit it.',
+      );
+    return findSearches(resume);
+  }
   if (projectFolder === undefined) throw new UsageError('Name a project.');
   if (answers !== undefined)
     throw new UsageError(
@@ -96,7 +123,21 @@ async function folderOf(projectFolder: string | undefined, options: DiscoverOpti
   const project = await describeProject(projectFolder);
   await ensureAllowed(projectFolder, project.permissions, consent);
   const overrides = [parseAssignments(set, runFlagsOf(project))];
-  return newSearch(projectFolder, project, choicesOf(project, options), { overrides, out });
+  const choices = choicesOf(project, options);
+  if (repeat === undefined) return [await newSearch(projectFolder, project, choices, { overrides, out })];
+  if (choices.oracle.kind === 'person')
+    throw new UsageError(
+      '--repeat searches again from the start, and a person would label the same candidates again: omit it.',
+    );
+  const id = createRunId(projectFolder);
+  const folders: string[] = [];
+  // All are written before the first begins, so that --resume knows how many there are.
+  for (let index = 0; index < repeat; index++) {
+    const own = { ...choices, seed: repeatedSeed(seed, index) };
+    const place = { id: `${id}-seed-${index}`, out: out === undefined ? undefined : join(out, `seed-${index}`) };
+    folders.push(await newSearch(projectFolder, project, own, { overrides, ...place }));
+  }
+  return folders;
 }
 
 function choicesOf(project: ProjectDescription, options: DiscoverOptions): SearchChoices {

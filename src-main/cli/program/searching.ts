@@ -73,6 +73,11 @@ function addPlan(command: Command): void {
     .option('--class-weights', 'let each class weigh the same in the loss')
     .option('--warm', "begin each round's training with the weights of the round before")
     .option('--seed <seed>', 'seed of the members and of all draws', wholeNumber(0), 42)
+    .option(
+      '--repeat <searches>',
+      'search so many times with other seeds, and give the mean ± standard error of the hits',
+      wholeNumber(2),
+    )
     .option('--set <path=value>', 'an option of the runs, such as members=4 or maxEpochs=30 (repeatable)', collect, [])
     .option('-n, --name <text>', "name of the search; by default the project's")
     .option('-o, --out <folder>', "the search's folder; by default a new one in Tutti's home")
