@@ -25,8 +25,10 @@ describe.skipIf(noChromium !== null)(`Training an ensemble from the browser${not
     await expect(page.getByText('1 option needs correction.')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Start', exact: true })).toBeDisabled();
     await page.getByLabel('Max epochs', { exact: true }).fill('1000000');
+    await page.getByLabel('Find an option').fill('evaluate every');
+    await expect(page.getByLabel('Members', { exact: true })).toHaveCount(0);
     await page.getByLabel('Evaluate every epochs', { exact: true }).fill('100');
-    await expect(page.getByText('3 changed')).toBeVisible();
+    await expect(page.getByRole('status').getByText('3 changed')).toBeVisible();
     const command = page.getByLabel('Command line', { exact: true });
     await expect(command).toContainText('--members 3');
     await expect(command).toContainText('--max-epochs 1000000');
