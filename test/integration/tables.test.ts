@@ -33,7 +33,7 @@ describe('a table with categories and missing values', () => {
     const output = join(folder, 'predicted.jsonl');
     const input = join(projectFolder('passengers'), 'passengers.csv');
     const report = await predictRun({ folder, input, output, format: 'jsonl', set: 'final', withMembers: true });
-    expect(report).toEqual({ rows: 40, set: 'final', warnings: [], first: [], inputs: [] });
+    expect(report).toEqual({ rows: 40, set: 'final', warnings: [], first: [], inputs: [], outside: null });
     await expectKeptAmong(output, folder, 'test', ['first', 'second', 'third']);
     await writeFile(join(folder, 'wrong.csv'), 'fare,age\n1,2\n');
     const wrong = {
