@@ -62,7 +62,7 @@ async function expectPagePredicts(id: string, folder: string, input: string): Pr
     ['boarded', 'date', true],
   ]);
   const output = join(folder, 'predicted-with-best.csv');
-  await predictRun({ folder, input, output, format: 'csv', withMembers: true });
+  await predictRun({ folder, input, output, format: 'csv', withMembers: true, withScores: true });
   const answer = await samples.predict(id, { ending: 'csv', bytes: new Uint8Array(await readFile(input)) });
   expect(answer).toMatchObject({ set: 'ensemble-best', rows: 40, warnings: [] });
   const written = await readFile(output, 'utf8');
