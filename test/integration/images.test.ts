@@ -31,7 +31,7 @@ describe('a folder of images with augmentation', () => {
         const output = join(folder, 'predicted.jsonl');
         const input = join(project, 'images');
         const report = await predictRun({ folder, input, output, format: 'jsonl', set: 'final', withMembers: true });
-        expect(report).toEqual({ rows: 96, set: 'final', warnings: [], first: [], inputs: [] });
+        expect(report).toEqual({ rows: 96, set: 'final', warnings: [], first: [], inputs: [], outside: null });
         await expectKeptAmong(output, folder, 'validation', ['bars', 'circles']);
         return ['val/ens_nll', 'val/member_0_nll', 'val/member_1_nll'].map((name) => metricValues(folder, name));
       }),
