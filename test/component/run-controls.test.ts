@@ -128,13 +128,11 @@ describe('the controls of a run', () => {
     await expect.poll(other.requests).toEqual([['control', 'r', { action: 'resume' }]]);
   });
 
-  it('name a checkpoint after the furthest rank', async () => {
-    const [rank] = runView().ranks;
-    const page = await open('running', {
-      ranks: [rank, { ...rank, rank: 1, step: 70 }, { ...rank, rank: 2, step: 64 }],
-    });
+  it('number the checkpoints that a user asks for', async () => {
+    const asked: RunEvent = { ...paused, kind: 'checkpoint-requested', data: { name: 'requested-1' } };
+    const page = await open('running', { events: [asked] });
     window.dispatchEvent(new KeyboardEvent('keydown', { key: 'c' }));
-    await expect.poll(page.requests).toEqual([['control', 'r', { action: 'checkpoint', name: 'requested-70' }]]);
+    await expect.poll(page.requests).toEqual([['control', 'r', { action: 'checkpoint', name: 'requested-2' }]]);
   });
 
   it('ask before a stop, and offer to wait for the end of the epoch', async () => {

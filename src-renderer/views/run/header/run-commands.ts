@@ -39,7 +39,9 @@ export function runCommands(
   const kept = (): string => (run.view === null ? '' : whatIsKept(run.view.record.config));
 
   function checkpointNow(): Promise<void> {
-    const name = `requested-${Math.max(0, ...run.ranks.map(({ step }) => step))}`;
+    // Not named by a step: the ranks save at their next one, which this page does not know yet.
+    const asked = run.view?.events.filter(({ kind }) => kind === 'checkpoint-requested').length ?? 0;
+    const name = `requested-${asked + 1}`;
     return send({ action: 'checkpoint', name }, () => `Every rank saves its weights at its next step, as "${name}".`);
   }
 
