@@ -21,6 +21,8 @@ type PluginOptions = NonNullable<Options['plugins']>;
 
 /** Room on the right for half a marker at the last point, in pixels. */
 const markerRoom = 8;
+/** For the rail of events above the plot. */
+const railRoom = 20;
 /** How near the pointer must come to a mark for its tooltip, in pixels. */
 const pointHitRadius = 10;
 
@@ -52,7 +54,7 @@ export function chartOptions(shown: Readonly<Shown>, fontFamily: string): Option
     maintainAspectRatio: false,
     events: ['mousemove', 'mouseout'],
     interaction: { mode: 'point' },
-    layout: { padding: { right: markerRoom } },
+    layout: { padding: { right: markerRoom, top: railRoom } },
     font,
     scales: { x: axisOptions('x', shown, font), y: axisOptions('y', shown, font) },
     plugins: { legend: legendOptions(shown, font), tooltip: { ...tooltipOptions(shown), bodyFont: font } },

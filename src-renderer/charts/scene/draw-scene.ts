@@ -1,7 +1,6 @@
 import type { ThinnedLine } from '../points/buckets.ts';
 import { PixelColumns } from './pixel-columns.ts';
 import type { LineStyle } from './line-style.ts';
-import { noteHeight, placeNotes } from './notes.ts';
 import { isDenseLine, type Pen, type Place, type PlotArea, tracePath } from './plot.ts';
 import type { Envelope } from '../points/envelope.ts';
 import { type Drawing, markerPoints, membersOpacity, strokesOf, visibleMarkers } from './scene.ts';
@@ -17,7 +16,6 @@ export function drawScene(canvas: Canvas, drawing: Drawing): void {
   drawMembers(canvas, drawing);
   drawEvents(canvas, drawing);
   drawLines(canvas, drawing);
-  drawNotes(canvas, drawing);
   canvas.restore();
   drawMarkers(canvas, drawing);
 }
@@ -55,15 +53,6 @@ function drawEvents(canvas: Canvas, { scene, area, place, palette }: Drawing): v
     canvas.stroke();
   }
   canvas.setLineDash([]);
-}
-
-function drawNotes(canvas: Canvas, { scene, area, palette }: Drawing): void {
-  canvas.globalAlpha = 1;
-  canvas.fillStyle = palette['text-muted'];
-  canvas.textAlign = 'start';
-  canvas.textBaseline = 'top';
-  for (const { label, left, row } of placeNotes(scene, area))
-    canvas.fillText(label, left, area.top + 2 + row * noteHeight);
 }
 
 function drawAreas(canvas: Canvas, { scene, area, place, palette }: Drawing): void {

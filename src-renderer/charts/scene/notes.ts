@@ -2,7 +2,7 @@ import { pixels } from './axes.ts';
 import type { PlotArea } from './plot.ts';
 import type { Scene } from './scene.ts';
 
-/** Text at the top of an event's line or of a band. */
+/** Text at the top of an event's line or of a band, in exported images; pages have a rail of flags above the plot. */
 export interface Note {
   label: string;
   /** Left end of the text, in pixels. */

@@ -26,15 +26,13 @@ Chart.register(LinearScale, LogarithmicScale, ScatterController, PointElement, L
  */
 export class SceneCanvas {
   readonly #shown: Shown;
-  readonly #fontFamily: string;
   readonly #options: ChartOptions<'scatter'>;
   readonly #marks = marksDataset();
   readonly #chart: Chart<'scatter', Mark[]>;
 
   constructor(canvas: HTMLCanvasElement, scene: Scene, palette: Palette, resized: () => void) {
     this.#shown = { scene, palette };
-    this.#fontFamily = getComputedStyle(canvas).fontFamily;
-    this.#options = chartOptions(this.#shown, this.#fontFamily);
+    this.#options = chartOptions(this.#shown, getComputedStyle(canvas).fontFamily);
     this.#apply();
     const sceneDrawing = {
       id: 'scene',
@@ -71,7 +69,6 @@ export class SceneCanvas {
 
   #draw(canvas: CanvasRenderingContext2D, area: PlotArea): void {
     const { scene, palette } = this.#shown;
-    canvas.font = `12px ${this.#fontFamily}`;
     drawScene(canvas, { scene, area, place: placeIn(scene, area), palette });
   }
 }
