@@ -40,7 +40,7 @@ describe('the summary of a run', () => {
     expect(figures).toEqual([
       ['Ensemble NLL', '0.7500', '+0.13 since the last evaluation', false],
       ['Best epoch', '2', 'NLL 0.5000', null],
-      ['Diversity gain', '0.04000', 'the ensemble’s NLL is below the mean member’s', null],
+      ['Jensen gap', '0.04000', 'below the mean member’s NLL', null],
       ['Accuracy', '0.7500', '+0.25 since the last evaluation', true],
       ['MSE', '2', '+1 since the last evaluation', false],
       ['Patience', '2 of 5', 'evaluations without an improvement, 40 %', null],

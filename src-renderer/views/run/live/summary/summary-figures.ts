@@ -78,11 +78,11 @@ function gainFigure(columnsOf: ColumnsOf): SummaryFigure[] {
   const columns = metric === undefined ? undefined : columnsOf(metric);
   if (metric === undefined || columns === undefined) return [];
   const value = columns.value[columns.length - 1];
-  const of = metric === 'val/ambiguity' ? 'NLL' : 'error';
-  const detail = Number.isFinite(value)
-    ? `the ensemble’s ${of} is ${value < 0 ? 'above' : 'below'} the mean member’s`
-    : '';
-  return [{ id: 'gain', title: 'Diversity gain', value: formatFinite(value), detail, isBetter: null, metric }];
+  const isNll = metric === 'val/ambiguity';
+  const side = value < 0 ? 'above' : 'below';
+  const detail = Number.isFinite(value) ? `${side} the mean member’s ${isNll ? 'NLL' : 'MSE'}` : '';
+  const title = isNll ? 'Jensen gap' : 'Ensemble gain';
+  return [{ id: 'gain', title, value: formatFinite(value), detail, isBetter: null, metric }];
 }
 
 /** Evaluations since the last improvement, of those after which early stopping ends the run. */
