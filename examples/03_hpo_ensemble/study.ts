@@ -17,7 +17,7 @@ export interface WeightDecayTrial {
 }
 
 /**
- * Searches, or goes on with the study whose id stands in a file.
+ * Searches, or continues the study whose id is in a file.
  * @param note a file that keeps the study's id
  * @returns the complete trials in the order in which they were chosen
  * @throws Error if a command fails

@@ -37,13 +37,13 @@ export interface SweepWorkOptions {
   plan: SweepPlan;
   /** Runs that train at a time. */
   parallel: number;
-  /** Whether runs that were begun go on with the project's present code although it has changed. */
+  /** Whether runs that were begun continue with the project's present code although it has changed. */
   isCurrentSource?: boolean;
   listener: (update: SweepUpdate) => void;
 }
 
 /**
- * Trains the runs of a sweep that have not finished, in the order of their seeds. Runs that an earlier process began go on from their states, and those that
+ * Trains the runs of a sweep that have not finished, in the order of their seeds. Runs that an earlier process began continue from their states, and those that
  * another process trains now are left to it.
  */
 export class SweepWork {

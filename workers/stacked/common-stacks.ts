@@ -48,7 +48,7 @@ export function commonStacks(runs: readonly StackableRun[]): StackOfRun[] {
 function stackOf(group: readonly StackableRun[]): MemberStack {
   const [first] = group;
   const training = stackedTraining(first, first.loss);
-  // Runs draw their batches from streams of their own, and their data may differ.
+  // Each run draws its batches from a separate stream, and their data may differ.
   return new MemberStack({ ...training, sharesBatches: training.sharesBatches && group.length === 1 });
 }
 

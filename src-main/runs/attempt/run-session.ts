@@ -40,7 +40,7 @@ export interface SessionOptions {
   host?: WorkerHost;
   /** Missing members that train alone; absent or null: all ranks that are not missing train. */
   completion?: Completion | null;
-  /** Where its ranks train in one process with those of other runs; absent or null: it has processes of its own. */
+  /** Where its ranks train in one process with those of other runs; absent or null: its processes train no other run. */
   seat?: WorkerSeat | null;
 }
 

@@ -19,7 +19,7 @@ export interface WaveProcesses {
   /** What a worker on this device gets. */
   grantOn(device: Device): Grant;
   openLog(rank: number): LogFile;
-  /** Its part of a process that other runs share; null: it has processes of its own. */
+  /** Its part of a process that other runs share; null: its processes train no other run. */
   shared: SharedProcess | null;
 }
 

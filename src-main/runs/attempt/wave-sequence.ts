@@ -42,7 +42,7 @@ export interface WaveSequenceOptions {
   host: WorkerHost | null;
   /** Missing members that train alone; null: all ranks that are not missing train. */
   completion: Completion | null;
-  /** Where its ranks train in one process with those of other runs; null: it has processes of its own. */
+  /** Where its ranks train in one process with those of other runs; null: its processes train no other run. */
   seat: WorkerSeat | null;
   /** Called each time that all ranks of a wave are ready, before they train, with the position at which they continue. */
   begin(from: ResumeStart): Promise<void>;
@@ -167,7 +167,7 @@ export class WaveSequence {
     return this.#wave.outcome();
   }
 
-  /** The wave's part of a process that other runs share; null where it has processes of its own. */
+  /** The wave's part of a process that other runs share; null where its processes train no other run. */
   async #sharedProcess(placements: readonly Placement[], folders: RankFolders): Promise<SharedProcess | null> {
     const { seat, socketPath, token } = this.#options;
     if (seat === null) return null;

@@ -10,7 +10,7 @@ export interface RankProcess {
   readonly ended: Promise<string>;
   /** Calls `dismiss` once none of the ranks needs the process any more: one may still draw figures. */
   leave(dismiss: () => void): void;
-  /** A rank has left the process, which goes on without it. */
+  /** A rank has left the process, which continues without it. */
   vacate(): void;
   /** Ends the process, or only these ranks where it trains others too. @param abandon tells the rank */
   kill(abandon: () => void): void;

@@ -31,7 +31,7 @@ describe('the mean line of a sweep', () => {
     expect([band?.lower[1], band?.upper[1]]).toEqual([4, 4]);
   });
 
-  it('interpolates between the points of a run, and goes on with the others after its end', () => {
+  it('interpolates between the points of a run, and continues with the others after its end', () => {
     const { x, y, band } = meanLine([lineOf([0, 20], [0, 2]), lineOf([0, 10, 30], [2, 3, NaN])]);
     expect([...x.step]).toEqual([0, 10, 20, 30]);
     // At 10: 1 and 3. At 20 the other run's value is between 3 and NaN. At 30 no run has one.

@@ -62,7 +62,7 @@ it('a search that does not exist, and a path in place of an id, are refused', as
   await expect(page.hub.discovery('../runs')).rejects.toThrow('There is no search "../runs"');
 });
 
-it('a watched search is told, also when this process cannot go on with it', async () => {
+it('a watched search reports its changes, also when this process cannot continue it', async () => {
   const { page, home } = await openService();
   const folder = join(home, 'home', 'discoveries', 'test');
   const search = searchOf({ oracle: { kind: 'person' }, beside: [], isStartStratified: false });

@@ -133,11 +133,11 @@ export interface DiscoveryApi {
   discoveryCandidates(id: string, indices: number[]): Promise<CandidateLooks>;
   /** Begins a search in this process. @throws if the request does not fit the project */
   createDiscovery(request: SearchRequest): Promise<{ id: string }>;
-  /** Goes on with a search in this process, until its rounds are done, a person has to label, or it is stopped. @throws if another process works on it */
+  /** Continues a search in this process, until its rounds are done, a person has to label, or it is stopped. @throws if another process works on it */
   resumeDiscovery(id: string): Promise<void>;
   /** Stops the work of this process on a search. The round that trains is trained again when the search goes on. */
   stopDiscovery(id: string): Promise<void>;
-  /** Adds labels that a person gave, and goes on with the search. @returns how many are new @throws that names a wrong label */
+  /** Adds labels that a person gave, and continues the search. @returns how many are new @throws that names a wrong label */
   answerDiscovery(id: string, answers: Answers): Promise<{ added: number }>;
   /** The question to a person as the text of a CSV file. @throws if nobody is asked */
   discoveryQuestion(id: string): Promise<string>;

@@ -40,7 +40,7 @@ export class SweepService {
     found.work.stop();
   }
 
-  /** Ends the runs of this process at once. They go on from their states when their sweep does. */
+  /** Ends the runs of this process at once. They continue from their states once their sweep continues. */
   async close(): Promise<void> {
     for (const { work } of this.#works.values()) work.abort();
     await Promise.all([...this.#works.values()].map(({ ended }) => ended));
