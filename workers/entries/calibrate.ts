@@ -5,17 +5,14 @@ import { startBackend } from '../backends/backend.ts';
 import { calibrateSet } from '../postprocessing/calibrate-set.ts';
 import { RunModels } from '../project/rebuild-model.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
+import { replyToHub } from '../session/reply-to-hub.ts';
 
 /**
  * Entry of the process that fits calibration, conformal sets and thresholds for a set of a run's checkpoints. Started by
  * `src-main/calibration/calibrate-run.ts`, which sends the task and receives the reply.
  */
 
-function reply(message: CalibrationReply): void {
-  if (process.send === undefined)
-    throw new Error('This process is started by the hub, with a channel to reply through.');
-  process.send(message, () => process.disconnect());
-}
+const reply: (message: CalibrationReply) => void = replyToHub;
 
 try {
   const [message] = await once(process, 'message');

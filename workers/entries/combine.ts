@@ -4,17 +4,14 @@ import { messageOf } from '../../core/text/errors.ts';
 import { startBackend } from '../backends/backend.ts';
 import { combineParts } from '../parts/combine-parts.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
+import { replyToHub } from '../session/reply-to-hub.ts';
 
 /**
  * Entry of the process that makes an ensemble from checkpoints of runs. Started by `src-main/parts/combine-runs.ts`, which sends the task and
  * receives the reply.
  */
 
-function reply(message: CombineReply): void {
-  if (process.send === undefined)
-    throw new Error('This process is started by the hub, with a channel to reply through.');
-  process.send(message, () => process.disconnect());
-}
+const reply: (message: CombineReply) => void = replyToHub;
 
 try {
   const [message] = await once(process, 'message');

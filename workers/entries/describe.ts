@@ -8,6 +8,7 @@ import { describeMetrics } from '../member/tasks/own-metrics.ts';
 import { describeOutputs } from '../member/tasks/further-outputs.ts';
 import { loadProject } from '../project/load-project.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
+import { replyToHub } from '../session/reply-to-hub.ts';
 
 /** Entry of the process that describes a project to the hub. The hub never loads a project's code. */
 
@@ -29,11 +30,7 @@ async function describe(folder: string): Promise<ProjectDescription> {
   };
 }
 
-function reply(message: DescribeReply): void {
-  if (process.send === undefined)
-    throw new Error('This process is started by the hub, with a channel to reply through.');
-  process.send(message, () => process.disconnect());
-}
+const reply: (message: DescribeReply) => void = replyToHub;
 
 try {
   const description = await describe(process.argv[2]);

@@ -14,6 +14,7 @@ import { splitByMember } from '../training/evaluate-sets.ts';
 import { predict } from '../member/predict.ts';
 import { joinStacks } from '../member/predictions.ts';
 import type { Split } from '../member/run-files.ts';
+import { replyToHub } from '../session/reply-to-hub.ts';
 
 /**
  * Entry of the process that evaluates a selection of a run's checkpoints as one ensemble. Started by
@@ -48,11 +49,7 @@ function requireSplit(data: Splits, split: Split): Dataset {
   );
 }
 
-function reply(message: SetEvaluationReply): void {
-  if (process.send === undefined)
-    throw new Error('This process is started by the hub, with a channel to reply through.');
-  process.send(message, () => process.disconnect());
-}
+const reply: (message: SetEvaluationReply) => void = replyToHub;
 
 try {
   const [message] = await once(process, 'message');

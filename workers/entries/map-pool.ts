@@ -10,6 +10,7 @@ import { mapPool } from '../data/pool-map/pool-map.ts';
 import { loadDataset } from '../data/streams/sample-source.ts';
 import { loadProject, loadProjectData, parseHyperparameters } from '../project/load-project.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
+import { replyToHub } from '../session/reply-to-hub.ts';
 
 /**
  * Entry of the process that maps the candidates of a search's pool. Started by `src-main/discovery/`, which sends the task and receives the reply.
@@ -30,11 +31,7 @@ async function map({ projectFolder, config, dataFolders, output, seed }: MapTask
   await writeFileAsOnlyWriter(join(output, mapFile), bytes);
 }
 
-function reply(message: PoolReply): void {
-  if (process.send === undefined)
-    throw new Error('This process is started by the hub, with a channel to reply through.');
-  process.send(message, () => process.disconnect());
-}
+const reply: (message: PoolReply) => void = replyToHub;
 
 try {
   const [message] = await once(process, 'message');

@@ -11,6 +11,7 @@ import { requirePool } from '../data/labels.ts';
 import { loadDataset } from '../data/streams/sample-source.ts';
 import { loadProject, loadProjectData, parseHyperparameters } from '../project/load-project.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
+import { replyToHub } from '../session/reply-to-hub.ts';
 
 /**
  * Entry of the process that reads a project's pool for a search. Started by `src-main/discovery/`, which sends the task and receives the reply.
@@ -75,11 +76,7 @@ async function tensorsOf(pool: Dataset, withFeatures: boolean): Promise<NamedTen
   return [targets, { name: 'features', dtype: 'F32', shape: [pool.length, width], data: new Float32Array(features) }];
 }
 
-function reply(message: PoolReply): void {
-  if (process.send === undefined)
-    throw new Error('This process is started by the hub, with a channel to reply through.');
-  process.send(message, () => process.disconnect());
-}
+const reply: (message: PoolReply) => void = replyToHub;
 
 try {
   const [message] = await once(process, 'message');

@@ -10,6 +10,7 @@ import { startBackend } from '../backends/backend.ts';
 import { OnnxEnsembleWriter } from '../onnx/ensemble-file.ts';
 import { PytorchEnsembleWriter } from '../pytorch/ensemble-files.ts';
 import { RunModels } from '../project/rebuild-model.ts';
+import { replyToHub } from '../session/reply-to-hub.ts';
 
 /**
  * Entry of the process that writes an ensemble for programs without Tutti. Started by `src-main/export/portable-entries.ts`, which sends
@@ -39,11 +40,7 @@ async function readPreprocessing({ runFolder, ensemble }: EnsembleTask): Promise
   return preprocessingSchema.parse(JSON.parse(await readFile(join(runFolder, ensemble.preprocessing), 'utf8')));
 }
 
-function reply(message: EnsembleReply): void {
-  if (process.send === undefined)
-    throw new Error('This process is started by the hub, with a channel to reply through.');
-  process.send(message, () => process.disconnect());
-}
+const reply: (message: EnsembleReply) => void = replyToHub;
 
 try {
   const [message] = await once(process, 'message');

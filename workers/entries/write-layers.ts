@@ -8,6 +8,7 @@ import { innerBatchOf } from '../member/tasks/inner-members.ts';
 import { RunModels } from '../project/rebuild-model.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { topologyOf } from '../tensorflow/topology.ts';
+import { replyToHub } from '../session/reply-to-hub.ts';
 
 /**
  * Entry of the process that exports checkpoints of a run as layers models of TensorFlow.js. Started by
@@ -46,11 +47,7 @@ function refuseInnerMembers(model: LayersModel, rank: number): void {
   );
 }
 
-function reply(message: LayersReply): void {
-  if (process.send === undefined)
-    throw new Error('This process is started by the hub, with a channel to reply through.');
-  process.send(message, () => process.disconnect());
-}
+const reply: (message: LayersReply) => void = replyToHub;
 
 try {
   const [message] = await once(process, 'message');
