@@ -32,7 +32,7 @@ export interface ChartSeries {
    * others in the colours of ranks by their order.
    */
   role: 'ensemble' | 'variant' | 'rank' | 'other';
-  /** Sets colour and dashes; with `role: 'rank'` it also links hovering and hiding across charts. */
+  /** Sets colour and dashes, and links hovering and hiding across charts. */
   rank?: number;
   /** Ascending; equal values may repeat. A line without a column for the current axis is left out. */
   x: { step: Column; epoch: Column; time: Column | null };

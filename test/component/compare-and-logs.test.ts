@@ -4,10 +4,11 @@ import { runConfigSchema } from '../../core/protocol/run/config.ts';
 import { useRunStore } from '../../src-renderer/stores/run.ts';
 import LogsTab from '../../src-renderer/views/run/logs/LogsTab.vue';
 import ComparePage from '../../src-renderer/views/runs/compare/ComparePage.vue';
-import CompareTable from '../../src-renderer/views/runs/compare/CompareTable.vue';
+import PanelChoice from '../../src-renderer/views/runs/compare/panels/PanelChoice.vue';
+import DifferencesTable from '../../src-renderer/views/runs/compare/results/DifferencesTable.vue';
 import { runSubject } from '../../src-renderer/views/runs/compare/compared-subject.ts';
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
-import { mountPage } from './mount-page.ts';
+import { buttonNamed, mountPage } from './mount-page.ts';
 
 describe('the table of compared runs', () => {
   const run = (id: string, name: string, config: object, best: number | null): RunView =>
@@ -22,7 +23,7 @@ describe('the table of compared runs', () => {
     });
 
   async function open(runs: RunView[]) {
-    const { wrapper } = await mountPage(CompareTable, { props: { subjects: runs.map(runSubject) } });
+    const { wrapper } = await mountPage(DifferencesTable, { props: { subjects: runs.map(runSubject) } });
     const rows = () =>
       wrapper
         .findAll('tbody tr')
@@ -55,6 +56,27 @@ describe('the table of compared runs', () => {
     const { wrapper } = await open([run('id-1111', 'a', {}, null), run('id-2222', 'b', {}, null)]);
     await wrapper.get('[aria-label="Remove b"]').trigger('click');
     expect(wrapper.emitted('remove')).toEqual([['id-2222']]);
+  });
+});
+
+describe('the panels of a comparison', () => {
+  const known = ['val/ens_nll', 'val/ens_acc', 'val/ens_ece'];
+  const open = async (metrics: string[]) => (await mountPage(PanelChoice, { props: { metrics, known } })).wrapper;
+
+  it('are removed by a press, except the last one', async () => {
+    const two = await open(['val/ens_nll', 'val/ens_acc']);
+    await two.get('[aria-label="Remove the panel ens NLL"]').trigger('click');
+    expect(two.emitted('change')).toEqual([[['val/ens_acc']]]);
+    const one = await open(['val/ens_acc']);
+    expect(one.get('[aria-label="Remove the panel ens ACC"]').attributes('disabled')).toBe('');
+  });
+
+  it('are added from a menu of the other metrics', async () => {
+    const wrapper = await open(['val/ens_nll']);
+    await wrapper.get('[aria-haspopup=menu]').trigger('keydown', { key: 'Enter' });
+    await expect.poll(() => document.querySelectorAll('[role=menuitem]')).toHaveLength(2);
+    buttonNamed('ens ECEval/ens_ece').click();
+    await expect.poll(() => wrapper.emitted('change')).toEqual([[['val/ens_nll', 'val/ens_ece']]]);
   });
 });
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../core/protocol/run/record.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
 import type { ComparedSubject } from '../../src-renderer/views/runs/compare/compared-subject.ts';
-import CompareTable from '../../src-renderer/views/runs/compare/CompareTable.vue';
-import SweepCard from '../../src-renderer/views/runs/compare/SweepCard.vue';
+import DifferencesTable from '../../src-renderer/views/runs/compare/results/DifferencesTable.vue';
+import SweepCard from '../../src-renderer/views/runs/compare/results/SweepCard.vue';
 import RepeatField from '../../src-renderer/views/configure/RepeatField.vue';
 import RunsTableRow from '../../src-renderer/views/runs/RunsTableRow.vue';
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
@@ -73,7 +73,7 @@ describe('a sweep over seeds', () => {
   it('stands beside a run in a comparison', async () => {
     const single = runOf(0, 'finished', 1);
     const alone: ComparedSubject = { id: 'other', name: 'Other', sweep: null, runs: [single] };
-    const { wrapper } = await mountPage(CompareTable, { props: { subjects: [subject, alone] } });
+    const { wrapper } = await mountPage(DifferencesTable, { props: { subjects: [subject, alone] } });
     const rows = wrapper.findAll('tbody tr').map((row) => textsOf(row.findAll('th, td')));
     expect(rows).toContainEqual(['Seeds', '2 of 4 finished', '1']);
     expect(rows).toContainEqual(['Ensemble’s best', 'ens NLL 2.0 ± 1.0', 'ens NLL 1.000 at epoch 2']);

@@ -83,7 +83,11 @@ describe.skipIf(noChromium !== null)(`The table of runs${notRun(noChromium)}`, (
     for (const run of ['wide', 'narrow']) await page.getByRole('checkbox', { name: `Select ${run}` }).check();
     await page.getByRole('link', { name: 'Compare 2' }).click();
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Compare');
-    await expect(page.getByRole('img', { name: /wide: latest .*narrow: latest/ })).toBeVisible();
+    await expect(page.getByRole('img', { name: /^ens NLL, .*wide: latest .*narrow: latest/ })).toBeVisible();
+    await page.getByRole('button', { name: 'Add panel' }).click();
+    await page.getByRole('menuitem', { name: /^ens ECE/ }).click();
+    await expect(page.getByRole('img', { name: /^ens ECE, .*wide: latest .*narrow: latest/ })).toBeVisible();
+    await expect(page).toHaveURL(/metric=val\/ens_nll,val\/ens_acc,val\/ens_ece/);
     const differences = page.getByRole('region', { name: 'Differences' });
     await expect(differences.getByRole('row', { name: /members/i })).toContainText(/3.*2/);
     await expect(differences.getByRole('row', { name: /maxEpochs/ })).toContainText(/2.*4/);

@@ -29,7 +29,7 @@ export function cssColor({ rank, color }: Colored): string {
 
 /**
  * The ensemble is a bold line in ink, its variants are dashed, ranks are thin. While a rank is hovered its line stands out and the
- * other ranks fade, unless the hovered rank is hidden.
+ * others with a rank fade, unless the hovered rank is hidden.
  *
  * @param order position among the lines of the chart, which gives lines without a rank their colour
  */
@@ -37,7 +37,9 @@ export function lineStyle(series: ChartSeries, order: number, { hoveredRank, hid
   if (series.role === 'ensemble') return { color: 'text', width: 2.5, opacity: 1, dash: [] };
   if (series.role === 'variant') return { color: 'text', width: 2, opacity: 1, dash: [8, 4] };
   const base = rankStyle(series.rank ?? order);
-  if (series.role === 'other') return { ...base, width: 1.5, opacity: 1 };
-  if (hoveredRank === null || hiddenRanks.has(hoveredRank)) return { ...base, width: 1.25, opacity: 1 };
-  return series.rank === hoveredRank ? { ...base, width: 2, opacity: 1 } : { ...base, width: 1.25, opacity: 0.25 };
+  const width = series.role === 'other' ? 1.5 : 1.25;
+  if (series.rank === undefined || hoveredRank === null || hiddenRanks.has(hoveredRank)) {
+    return { ...base, width, opacity: 1 };
+  }
+  return series.rank === hoveredRank ? { ...base, width: 2, opacity: 1 } : { ...base, width, opacity: 0.25 };
 }

@@ -51,9 +51,7 @@ export function composeScene(
   const { view, markers = [], bands = [], events = [] } = props;
   const { axis, logX: isLogX, smoothing, clipsOutliers, hiddenRanks } = view;
   const isLogY = view.logY && props.isLinear !== true;
-  const shown = props.series.filter(
-    ({ role, rank }) => role !== 'rank' || rank === undefined || !hiddenRanks.has(rank),
-  );
+  const shown = props.series.filter(({ rank }) => rank === undefined || !hiddenRanks.has(rank));
   const marks = events.flatMap(({ x, label }) => (x[axis] === null ? [] : [{ x: x[axis], label }]));
   const whole = wholeRange(
     shown,

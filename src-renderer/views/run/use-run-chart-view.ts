@@ -12,8 +12,11 @@ function spell(view: ChartViewState): string {
   return JSON.stringify(viewToQuery(view));
 }
 
-/** The view that all charts of a run share. It starts as the address says, and the address follows it. */
-export function useRunChartView(): ChartView {
+/**
+ * The view that all charts of a page share. It starts as the address says, and the address follows it.
+ * @param page the name of its route
+ */
+export function useRunChartView(page = 'run'): ChartView {
   const route = useRoute();
   const router = useRouter();
   const view = useChartView(viewFromQuery(route.query));
@@ -24,13 +27,13 @@ export function useRunChartView(): ChartView {
   watch(shown, () => start());
 
   function writeAddress(): void {
-    if (route.name !== 'run' || shown.value === addressed.value) return;
+    if (route.name !== page || shown.value === addressed.value) return;
     void router.replace({ query: { ...withoutView(router.currentRoute.value.query), ...viewToQuery(view) } });
   }
 
   // The user edited the address or went back.
   watch(addressed, () => {
-    if (!isPending.value && route.name === 'run') Object.assign(view, viewFromQuery(route.query));
+    if (!isPending.value && route.name === page) Object.assign(view, viewFromQuery(route.query));
   });
   return view;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SeriesColumns } from '../../../core/protocol/pages/run-data.ts';
 import { configDifferences, spellHistory } from '../../../src-renderer/views/run/configuration/config-differences.ts';
-import { comparableMetrics, memberBand, memberNamesOf } from '../../../src-renderer/views/runs/compare/member-band.ts';
+import { memberBand, memberNamesOf } from '../../../src-renderer/views/runs/compare/panels/member-band.ts';
 
 describe('differences of configurations', () => {
   it('are the leaves that differ between runs', () => {
@@ -50,11 +50,5 @@ describe('the band of the members', () => {
     const names = ['val/ens_nll', 'val/member_0_nll', 'val/member_10_nll', 'val/member_0_acc', 'test/member_0_nll'];
     expect(memberNamesOf('val/ens_nll', names)).toEqual(['val/member_0_nll', 'val/member_10_nll']);
     expect(memberNamesOf('val/disagreement', names)).toEqual([]);
-  });
-
-  it('exists for metrics that two runs share', () => {
-    const a = ['val/ens_nll', 'val/member_0_nll', 'train/loss', 'val/ens_acc'];
-    expect(comparableMetrics([a, ['val/ens_nll', 'val/member_0_nll', 'train/loss']])).toEqual(['val/ens_nll']);
-    expect(comparableMetrics([a])).toEqual(['val/ens_nll', 'val/ens_acc']);
   });
 });

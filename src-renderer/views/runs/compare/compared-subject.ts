@@ -61,3 +61,8 @@ export function labelOf({ id, name }: ComparedSubject, all: readonly ComparedSub
   const isShared = all.some((other) => other.id !== id && other.name === name);
   return isShared ? `${name} (${id.slice(-4)})` : name;
 }
+
+/** Whether one of its runs trains. */
+export function trains({ runs }: ComparedSubject): boolean {
+  return runs.some(({ row }) => row.status === 'running');
+}

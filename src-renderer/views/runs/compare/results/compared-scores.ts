@@ -1,10 +1,10 @@
 import type { RouteLocationRaw } from 'vue-router';
-import { sweepStatus } from '../../../../core/protocol/pages/sweeps/sweep-summary.ts';
-import type { RunStatus } from '../../../../core/protocol/run/record.ts';
-import { bestOverSeeds, sweepScores } from '../../../../core/protocol/run/sweep/sweep-scores.ts';
-import { formatEstimate } from '../../../../core/numeric/format-estimate.ts';
-import { formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
-import type { ComparedSubject } from './compared-subject.ts';
+import { sweepStatus } from '../../../../../core/protocol/pages/sweeps/sweep-summary.ts';
+import type { RunStatus } from '../../../../../core/protocol/run/record.ts';
+import { bestOverSeeds, sweepScores } from '../../../../../core/protocol/run/sweep/sweep-scores.ts';
+import { formatEstimate } from '../../../../../core/numeric/format-estimate.ts';
+import { formatMetric, metricLabel } from '../../../../../core/text/numbers.ts';
+import type { ComparedSubject } from '../compared-subject.ts';
 
 export function statusOf({ sweep, runs }: ComparedSubject): RunStatus {
   return sweep === null ? runs[0].record.status : sweepStatus(sweep, recordsOf({ runs }));

@@ -1,4 +1,4 @@
-import type { SeriesColumns } from '../../../../core/protocol/pages/run-data.ts';
+import type { SeriesColumns } from '../../../../../core/protocol/pages/run-data.ts';
 
 /** The smallest and largest member value at each step of the ensemble's line; NaN where no member has a point. */
 export interface MemberBand {
@@ -29,14 +29,4 @@ export function memberBand(ensemble: SeriesColumns, members: readonly SeriesColu
     }
   }
   return { lower, upper };
-}
-
-/** The ensemble metrics that at least two of the runs have; of a single run, all of them. */
-export function comparableMetrics(namesOfRuns: readonly (readonly string[])[]): string[] {
-  const counts = new Map<string, number>();
-  for (const name of namesOfRuns.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const least = Math.min(2, namesOfRuns.length);
-  return [...counts]
-    .filter(([name, count]) => count >= least && name.startsWith('val/') && !/member_\d+_/.test(name))
-    .map(([name]) => name);
 }

@@ -1,5 +1,5 @@
-import { estimate } from '../../../../core/numeric/estimate.ts';
-import type { ChartSeries } from '../../../charts/types.ts';
+import { estimate } from '../../../../../core/numeric/estimate.ts';
+import type { ChartSeries } from '../../../../charts/types.ts';
 
 /** A line of one run, without its look. */
 type RunLine = Pick<ChartSeries, 'x' | 'y' | 'length'>;

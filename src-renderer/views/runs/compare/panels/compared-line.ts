@@ -1,0 +1,84 @@
+import type { HubApi } from '../../../../../core/protocol/pages/rpc.ts';
+import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
+import type { SeriesColumns } from '../../../../../core/protocol/pages/run-data.ts';
+import type { ChartSeries } from '../../../../charts/types.ts';
+import { columnsOf } from '../../../../stores/metric-columns.ts';
+import { LineColumnsCache } from '../../../run/live/charts/line-columns.ts';
+import { anchorsOf, startMs } from '../../../run/live/run-times.ts';
+import { stepsPerEpoch } from '../../../run/run-facts.ts';
+import type { ComparedSubject } from '../compared-subject.ts';
+import { memberBand, memberNamesOf } from './member-band.ts';
+import { meanLine } from './sweep-line.ts';
+
+/** What is read of each line. */
+export interface LineReading {
+  metrics: readonly string[];
+  /** Whether a run's line has the band of its members. */
+  hasBands: boolean;
+  /** Most points of one line. */
+  maximumPoints: number;
+}
+
+type Look = Pick<ChartSeries, 'version' | 'rank' | 'label'>;
+
+/** The lines of a run, or the mean lines of a sweep's runs, by metric. A metric that none of its runs has is left out. */
+export async function readSubjectLines(
+  hub: Pick<HubApi, 'series'>,
+  { id, sweep, runs }: ComparedSubject,
+  reading: LineReading,
+  look: Look,
+): Promise<Map<string, ChartSeries>> {
+  if (sweep === null) return readLines(hub, runs[0], reading, look);
+  const ofRuns = await Promise.all(runs.map((run) => readLines(hub, run, { ...reading, hasBands: false }, look)));
+  return new Map(
+    reading.metrics.flatMap((metric) => {
+      const found = ofRuns.map((lines) => lines.get(metric)).filter((line) => line !== undefined);
+      return found.length === 0 ? [] : [[metric, { ...look, id, role: 'other', ...meanLine(found) }]];
+    }),
+  );
+}
+
+/** The lines of a run's ensemble metrics, with the bands of its members. */
+async function readLines(
+  hub: Pick<HubApi, 'series'>,
+  run: RunView,
+  { metrics, hasBands, maximumPoints }: LineReading,
+  look: Look,
+): Promise<Map<string, ChartSeries>> {
+  const own = metrics.filter((metric) => run.metrics.includes(metric));
+  // No names would ask for all metrics.
+  if (own.length === 0) return new Map();
+  const names = own.flatMap((metric) => [metric, ...(hasBands ? memberNamesOf(metric, run.metrics) : [])]);
+  const { series } = await hub.series(run.row.id, { names, maximumPoints, fromStep: null, toStep: null });
+  const byName = new Map(series.map((columns) => [columns.name, columns]));
+  return new Map(
+    own.flatMap((metric) => {
+      const ensemble = byName.get(metric);
+      if (ensemble === undefined) return [];
+      const members = hasBands ? memberNamesOf(metric, run.metrics).flatMap((name) => byName.get(name) ?? []) : [];
+      return [[metric, lineOf(run, ensemble, members, look)]];
+    }),
+  );
+}
+
+function lineOf(run: RunView, ensemble: SeriesColumns, members: readonly SeriesColumns[], look: Look): ChartSeries {
+  return {
+    ...look,
+    id: run.row.id,
+    role: 'other',
+    x: axesOf(run, ensemble),
+    y: ensemble.value,
+    length: ensemble.value.length,
+    band: members.length === 0 ? undefined : memberBand(ensemble, members),
+  };
+}
+
+/** Steps, fractional epochs, and seconds since the run's start. */
+function axesOf(run: RunView, points: SeriesColumns): ChartSeries['x'] {
+  const { step, epoch, time } = new LineColumnsCache({
+    stepsPerEpoch: stepsPerEpoch(run),
+    startMs: startMs(run.record),
+    anchors: () => anchorsOf(run),
+  }).columnsOf(columnsOf(points, 0));
+  return { step, epoch, time };
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { SeriesRequest } from '../../../../core/protocol/pages/run-data.ts';
+import { runSubject } from '../../../../src-renderer/views/runs/compare/compared-subject.ts';
+import { readSubjectLines } from '../../../../src-renderer/views/runs/compare/panels/compared-line.ts';
+import {
+  comparableMetrics,
+  listOf,
+  panelMetrics,
+  withoutPlace,
+} from '../../../../src-renderer/views/runs/compare/panels/panel-metrics.ts';
+import { runRow, runView } from '../run-fixtures.ts';
+
+describe('the panels of a comparison', () => {
+  const known = ['val/ens_ece', 'val/ens_nll', 'val/disagreement', 'val/ens_acc'];
+
+  it('offer the metrics of ensembles that two runs share', () => {
+    const a = ['val/ens_nll', 'val/member_0_nll', 'train/loss', 'val/ens_acc'];
+    expect(comparableMetrics([a, ['val/ens_nll', 'val/member_0_nll', 'train/loss']])).toEqual(['val/ens_nll']);
+    expect(comparableMetrics([a])).toEqual(['val/ens_nll', 'val/ens_acc']);
+  });
+
+  it('are those of the address that the runs have, each once', () => {
+    const asked = listOf('val/ens_acc,val/other,val/ens_acc,,val/disagreement');
+    expect(panelMetrics(asked, known, 'val/ens_nll')).toEqual(['val/ens_acc', 'val/disagreement']);
+  });
+
+  it('are the monitored metric and a usual one where the address names none', () => {
+    expect(panelMetrics([], known, 'val/ens_ece')).toEqual(['val/ens_ece', 'val/ens_nll']);
+    expect(panelMetrics(['val/gone'], known, null)).toEqual(['val/ens_nll', 'val/ens_acc']);
+    expect(panelMetrics([], ['val/hits'], 'val/ens_nll')).toEqual(['val/hits']);
+    expect(panelMetrics([], [], null)).toEqual([]);
+  });
+
+  it('keep other lines hidden when one is removed', () => {
+    expect([...withoutPlace(new Set([0, 2, 5]), 2)]).toEqual([0, 4]);
+    expect([...withoutPlace(new Set([1]), 3)]).toEqual([1]);
+  });
+});
+
+describe('the lines of a run', () => {
+  const run = runView({ row: runRow({ id: 'a' }), metrics: ['val/ens_nll', 'val/member_0_nll', 'val/ens_acc'] });
+
+  async function read(metrics: string[], hasBands: boolean) {
+    const requests: SeriesRequest[] = [];
+    const hub = {
+      series: async (_id: string, request: SeriesRequest) => {
+        requests.push(request);
+        const columns = {
+          step: Int32Array.of(1, 2),
+          epoch: Int32Array.of(0, 0),
+          value: Float64Array.of(3, 4),
+          total: 2,
+        };
+        return { series: request.names.map((name) => ({ name, ...columns })) };
+      },
+    };
+    const reading = { metrics, hasBands, maximumPoints: 100 };
+    return {
+      lines: await readSubjectLines(hub, runSubject(run), reading, { version: 1, rank: 0, label: 'a' }),
+      requests,
+    };
+  }
+
+  it('are read in one call for all panels, with the members where bands are shown', async () => {
+    const { lines, requests } = await read(['val/ens_nll', 'val/ens_acc', 'val/ens_ece'], true);
+    expect(requests.map(({ names }) => names)).toEqual([['val/ens_nll', 'val/member_0_nll', 'val/ens_acc']]);
+    expect([...lines.keys()]).toEqual(['val/ens_nll', 'val/ens_acc']);
+    expect([...(lines.get('val/ens_nll')?.band?.upper ?? [])]).toEqual([3, 4]);
+    expect(lines.get('val/ens_acc')?.band).toBeUndefined();
+  });
+
+  it('have no bands among many runs', async () => {
+    const { requests } = await read(['val/ens_nll'], false);
+    expect(requests.map(({ names }) => names)).toEqual([['val/ens_nll']]);
+  });
+
+  it('are not asked for where the run has none of the metrics: no names would mean all of them', async () => {
+    const { lines, requests } = await read(['val/ens_mse'], true);
+    expect(lines.size).toBe(0);
+    expect(requests).toEqual([]);
+  });
+});
