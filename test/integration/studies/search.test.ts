@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
 import type { Study } from '../../../core/protocol/studies/study.ts';
@@ -32,48 +32,56 @@ async function untilEnded(process: ChildProcess, count: number): Promise<void> {
   }
 }
 
-it('chooses and scores the same after SIGKILL, and makes an ensemble from its trials', async () => {
-  const project = await hub().describe(blobs);
-  const request = {
-    projectFolder: blobs,
-    name: null,
-    trials,
-    objectives: [objectiveFor({ metric: 'nll', kind: 'ensemble' }, project)],
-    space: {
-      'optimizer.learningRate': { kind: 'log', low: 1e-3, high: 0.3 },
-      hiddenUnits: { kind: 'int', low: 2, high: 16 },
-    },
-    sampler: { kind: 'tpe', startupTrials: 2, candidates: 24, multivariate: null, constantLiar: true },
-    overrides: { members: 2, maxEpochs: 8, membersPerDevice: 2 },
-    parallel: 2,
-  } satisfies Parameters<typeof createStudy>[1];
-  const undisturbed = await createStudy(hub(), request, project);
-  expect(await (await driveStudy(hub(), undisturbed, project)).run()).toBe('finished');
+it.each([
+  { trialsPerWorker: 1, parallel: 2 },
+  { trialsPerWorker: 2, parallel: 4 },
+])(
+  'chooses and scores the same after SIGKILL, and makes an ensemble from its trials: %o',
+  async (places) => {
+    const project = await hub().describe(blobs);
+    const request = {
+      projectFolder: blobs,
+      name: null,
+      trials,
+      objectives: [objectiveFor({ metric: 'nll', kind: 'ensemble' }, project)],
+      space: {
+        'optimizer.learningRate': { kind: 'log', low: 1e-3, high: 0.3 },
+        hiddenUnits: { kind: 'int', low: 2, high: 16 },
+      },
+      sampler: { kind: 'tpe', startupTrials: 2, candidates: 24, multivariate: null, constantLiar: true },
+      overrides: { members: 2, maxEpochs: 8, membersPerDevice: 2 },
+      ...places,
+    } satisfies Parameters<typeof createStudy>[1];
+    const undisturbed = await createStudy(hub(), request, project);
+    expect(await (await driveStudy(hub(), undisturbed, project)).run()).toBe('finished');
 
-  const twin: Study = { ...undisturbed.study, id: `${undisturbed.study.id}-killed` };
-  const killed = await StudyStore.open(await createStudyFolder(twin));
-  await killed.append([{ type: 'trials', count: trials }]);
-  const first = goOn(twin.id);
-  await untilEnded(first, 1);
-  first.kill('SIGKILL');
-  await once(first, 'exit');
-  const second = goOn(twin.id);
-  second.stdout?.resume();
-  expect(await once(second, 'exit')).toEqual([0, null]);
+    const twin: Study = { ...undisturbed.study, id: `${undisturbed.study.id}-killed` };
+    const killed = await StudyStore.open(await createStudyFolder(twin));
+    await killed.append([{ type: 'trials', count: trials }]);
+    const first = goOn(twin.id);
+    await untilEnded(first, 1);
+    first.kill('SIGKILL');
+    await once(first, 'exit');
+    const second = goOn(twin.id);
+    second.stdout?.resume();
+    expect(await once(second, 'exit')).toEqual([0, null]);
 
-  await killed.refresh();
-  const known = ({ log }: StudyStore) =>
-    log.trials.map(({ state, values, objectives }) => ({ state, values, objectives }));
-  expect(known(killed)).toEqual(known(undisturbed));
-  expect(known(killed)).toHaveLength(trials);
-  expect(await listStudyFolders()).toHaveLength(2);
+    await killed.refresh();
+    const known = ({ log }: StudyStore) =>
+      log.trials.map(({ state, values, objectives }) => ({ state, values, objectives }));
+    expect(known(killed)).toEqual(known(undisturbed));
+    expect(known(killed)).toHaveLength(trials);
+    const folders = (await listStudyFolders()).map((folder) => basename(folder));
+    expect(folders).toEqual(expect.arrayContaining([undisturbed.study.id, twin.id]));
 
-  const { record, combined } = await makeEnsemble(hub(), undisturbed, {
-    method: 'top-k',
-    trials: [0, 1],
-    size: 3,
-    name: 'best',
-  });
-  expect(combined.members).toHaveLength(3);
-  expect(record.parts?.method).toBe('top-k');
-}, 180_000);
+    const { record, combined } = await makeEnsemble(hub(), undisturbed, {
+      method: 'top-k',
+      trials: [0, 1],
+      size: 3,
+      name: 'best',
+    });
+    expect(combined.members).toHaveLength(3);
+    expect(record.parts?.method).toBe('top-k');
+  },
+  180_000,
+);
