@@ -5,6 +5,15 @@ import type { ReliabilityBin } from '../../core/metrics/calibration.ts';
 /** A rank's variable of the theme, or ink. */
 export type ColorToken = 'text' | `rank-${number}`;
 
+/** How a line is drawn. */
+export interface LineStyle {
+  color: ColorToken;
+  width: number;
+  opacity: number;
+  /** Lengths of dashes and gaps, in pixels; empty for a solid line. */
+  dash: readonly number[];
+}
+
 /** What colours a shape or a name in a legend: a rank, or a variable of the theme; ink without either. */
 export interface Colored {
   rank?: number;
@@ -95,14 +104,17 @@ export interface ChartView extends ChartViewState {
   resetZoom(): void;
 }
 
-/** A line's value at the cursor. */
+/** A line's point at the cursor. */
 export interface ReadoutValue {
   id: string;
   label: string;
   role: ChartSeries['role'];
   rank: number | null;
+  /** Of the nearest point, in the axis's units. */
+  x: number;
   /** Of the nearest point, smoothed like the line. */
   value: number;
+  style: LineStyle;
 }
 
 /** For the heading, the summary for screen readers and the exports of every chart. */

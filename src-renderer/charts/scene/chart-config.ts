@@ -1,4 +1,5 @@
 import type { ChartDataset, ChartOptions, LegendItem } from 'chart.js';
+import { endLabelRoom, namesAllEnds } from './end-labels.ts';
 import type { Palette } from './line-style.ts';
 import { type Scene, type SceneLine, visibleMarkers } from './scene.ts';
 
@@ -6,6 +7,8 @@ import { type Scene, type SceneLine, visibleMarkers } from './scene.ts';
 export interface Shown {
   scene: Scene;
   palette: Palette;
+  /** Of the canvas, in pixels of CSS. */
+  width: number;
 }
 
 /** What a tooltip explains: the best point of a line, or an event at the upper end of its line. */
@@ -61,15 +64,20 @@ export function chartOptions(shown: Readonly<Shown>, fontFamily: string): Option
   };
 }
 
-/** Sets what changes from scene to scene: the axes' kinds, limits and titles, and whether a legend is needed. */
-export function applyScene({ scales, plugins, font }: Options, { scene, palette }: Readonly<Shown>): void {
+/** Sets what changes from scene to scene: the axes' kinds, limits and titles, the room for names, and whether a legend is needed. */
+export function applyScene(
+  { scales, plugins, font, layout }: Options,
+  { scene, palette, width }: Readonly<Shown>,
+): void {
   for (const name of ['x', 'y'] as const) {
     const { from, to, isLog, label } = scene[name];
     // The unit of y stands beside the chart's heading.
     const title = { display: name === 'x', text: label, color: palette['text-muted'], padding: 0, font };
     Object.assign(scales?.[name] ?? {}, { type: isLog ? 'logarithmic' : 'linear', min: from, max: to, title });
   }
-  Object.assign(plugins?.legend ?? {}, { display: namedLines(scene).length > 1 });
+  Object.assign(layout?.padding ?? {}, { right: Math.max(markerRoom, endLabelRoom(scene.lines, width)) });
+  const named = namedLines(scene);
+  Object.assign(plugins?.legend ?? {}, { display: named.length > 1 && !namesAllEnds(named, width) });
 }
 
 /** Axes and legend do not inherit the chart's font. */

@@ -1,14 +1,15 @@
 import type { ThinnedLine } from '../points/buckets.ts';
+import { endLabels, endStroke } from './end-labels.ts';
 import { PixelColumns } from './pixel-columns.ts';
-import type { LineStyle } from './line-style.ts';
+import type { LineStyle } from '../types.ts';
 import { isDenseLine, type Pen, type Place, type PlotArea, tracePath } from './plot.ts';
 import type { Envelope } from '../points/envelope.ts';
 import { type Drawing, markerPoints, membersOpacity, strokesOf, visibleMarkers } from './scene.ts';
 
 type Canvas = CanvasRenderingContext2D;
 
-/** Draws everything inside the axes. */
-export function drawScene(canvas: Canvas, drawing: Drawing): void {
+/** Draws everything inside the axes, and the names of lines beside them. @param width of the canvas, in pixels of CSS */
+export function drawScene(canvas: Canvas, drawing: Drawing, width: number): void {
   canvas.save();
   clip(canvas, drawing.area);
   drawBands(canvas, drawing);
@@ -18,6 +19,7 @@ export function drawScene(canvas: Canvas, drawing: Drawing): void {
   drawLines(canvas, drawing);
   canvas.restore();
   drawMarkers(canvas, drawing);
+  drawEndLabels(canvas, drawing, width);
 }
 
 /**
@@ -142,6 +144,25 @@ function drawMarkers(canvas: Canvas, drawing: Drawing): void {
     canvas.closePath();
     canvas.fill();
     canvas.stroke();
+  }
+  canvas.restore();
+}
+
+/** Each name after a stroke in the colour of its line, from where the line ends. */
+function drawEndLabels(canvas: Canvas, drawing: Drawing, width: number): void {
+  const { area, palette } = drawing;
+  canvas.save();
+  canvas.textBaseline = 'middle';
+  canvas.lineWidth = 1.5;
+  for (const { text, from, middle, style } of endLabels(drawing, width)) {
+    canvas.globalAlpha = style.opacity;
+    canvas.strokeStyle = palette[style.color];
+    canvas.beginPath();
+    canvas.moveTo(area.right + endStroke.start, from);
+    canvas.lineTo(area.right + endStroke.end, middle);
+    canvas.stroke();
+    canvas.fillStyle = palette[style.color === 'text' ? 'text' : 'text-muted'];
+    canvas.fillText(text, area.right + endStroke.text, middle);
   }
   canvas.restore();
 }

@@ -1,18 +1,10 @@
-import type { ChartSeries, ChartViewState, Colored, ColorToken } from '../types.ts';
+import type { ChartSeries, ChartViewState, Colored, ColorToken, LineStyle } from '../types.ts';
 
 /** Number of rank colours in the theme. */
 export const hues = 8;
 
 /** Resolved colours, for canvas and SVG. */
 export type Palette = Record<ColorToken | 'text-muted' | 'border' | 'surface' | 'accent' | 'warn', string>;
-
-export interface LineStyle {
-  color: ColorToken;
-  width: number;
-  opacity: number;
-  /** Lengths of dashes and gaps, in pixels; empty for a solid line. */
-  dash: readonly number[];
-}
 
 /** Distinguishes ranks that share a hue: 0 to 7, 8 to 15, and so on. */
 const dashes: readonly (readonly number[])[] = [[], [6, 3], [2, 2], [8, 3, 2, 3]];

@@ -1,4 +1,4 @@
-import type { LineStyle } from './line-style.ts';
+import type { LineStyle } from '../types.ts';
 import type { Pen, PlotArea } from './plot.ts';
 
 /**

@@ -21,18 +21,22 @@ Chart.register(LinearScale, LogarithmicScale, ScatterController, PointElement, L
  * - Lines: Chart.js keeps an object for each point and updates all of them in each frame. A live chart draws 17 lines of thousands
  *   of points ten times a second, straight from thinned typed arrays.
  * - Values at the cursor: one cursor moves through all charts, by pointer or by keys, and tooltips would cover the lines. The values
- *   stand beside the titles and in the readout panel.
+ *   stand beside the titles, and in a box beside the chart that is read.
  * - Ticks: d3 chooses them for the canvas and for the exported SVG, which Chart.js cannot draw, so that both agree.
  */
 export class SceneCanvas {
   readonly #shown: Shown;
+  readonly #canvas: HTMLCanvasElement;
+  readonly #fontFamily: string;
   readonly #options: ChartOptions<'scatter'>;
   readonly #marks = marksDataset();
   readonly #chart: Chart<'scatter', Mark[]>;
 
   constructor(canvas: HTMLCanvasElement, scene: Scene, palette: Palette, resized: () => void) {
-    this.#shown = { scene, palette };
-    this.#options = chartOptions(this.#shown, getComputedStyle(canvas).fontFamily);
+    this.#canvas = canvas;
+    this.#fontFamily = getComputedStyle(canvas).fontFamily;
+    this.#shown = { scene, palette, width: canvas.clientWidth };
+    this.#options = chartOptions(this.#shown, this.#fontFamily);
     this.#apply();
     const sceneDrawing = {
       id: 'scene',
@@ -53,7 +57,7 @@ export class SceneCanvas {
   }
 
   show(scene: Scene, palette: Palette): void {
-    Object.assign(this.#shown, { scene, palette });
+    Object.assign(this.#shown, { scene, palette, width: this.#canvas.clientWidth });
     this.#apply();
     this.#chart.update('none');
   }
@@ -68,7 +72,8 @@ export class SceneCanvas {
   }
 
   #draw(canvas: CanvasRenderingContext2D, area: PlotArea): void {
-    const { scene, palette } = this.#shown;
-    drawScene(canvas, { scene, area, place: placeIn(scene, area), palette });
+    const { scene, palette, width } = this.#shown;
+    canvas.font = `12px ${this.#fontFamily}`;
+    drawScene(canvas, { scene, area, place: placeIn(scene, area), palette }, width);
   }
 }

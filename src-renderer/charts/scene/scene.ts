@@ -1,9 +1,9 @@
-import { lineStyle, type LineStyle, type Palette } from './line-style.ts';
+import { lineStyle, type Palette } from './line-style.ts';
 import { type Envelope, envelopeOf } from '../points/envelope.ts';
 import type { PreparedLine, SeriesLines } from '../points/series-lines.ts';
 import { fractionOf, type Scale, type Tick, ticks, timeTicks } from './axes.ts';
 import type { Place, PlotArea } from './plot.ts';
-import type { ChartAxis, ChartRange, ChartViewState, SeriesChartProps } from '../types.ts';
+import type { ChartAxis, ChartRange, ChartViewState, LineStyle, SeriesChartProps } from '../types.ts';
 import type { ThinnedLine } from '../points/buckets.ts';
 import { countOutside, valueRange, wholeRange } from '../points/visible-range.ts';
 

@@ -1,5 +1,7 @@
+import { endLabelRoom, endLabels, endStroke } from './end-labels.ts';
 import { PixelColumns } from './pixel-columns.ts';
-import type { LineStyle, Palette } from './line-style.ts';
+import type { Palette } from './line-style.ts';
+import type { LineStyle } from '../types.ts';
 import { noteHeight, placeNotes } from './notes.ts';
 import { hundredths, isDenseLine, pathOf, placeIn, tracePath } from './plot.ts';
 import type { Envelope } from '../points/envelope.ts';
@@ -29,7 +31,8 @@ const legendItem = { width: 150, height: 18 };
 const font = "'Inter Variable', Inter, system-ui, 'Segoe UI', sans-serif";
 
 export function sceneSvg(scene: Scene, { title, runName, width, height, palette }: SvgOptions): string {
-  const area = { left: margin.left, top: margin.top, right: width - margin.right, bottom: height - margin.bottom };
+  const right = Math.max(margin.right, endLabelRoom(scene.lines, width));
+  const area = { left: margin.left, top: margin.top, right: width - right, bottom: height - margin.bottom };
   const drawing = { scene, area, place: placeIn(scene, area), palette };
   const [plotWidth, plotHeight] = [area.right - area.left, area.bottom - area.top];
   const legend = legendSvg(scene, area.left, height, width, palette);
@@ -40,6 +43,7 @@ export function sceneSvg(scene: Scene, { title, runName, width, height, palette 
       `viewBox="${area.left} ${area.top} ${plotWidth} ${plotHeight}">`,
     ...plotSvg(drawing),
     '</svg>',
+    ...endLabelsSvg(drawing, width),
     legend.text,
   ]);
 }
@@ -126,6 +130,16 @@ function markerSvg(marker: Scene['markers'][number], { place, palette }: Drawing
   const points = pointsSvg(markerPoints(marker, place));
   const label = `<title>${escapeXml(marker.label)}</title>`;
   return `<polygon points="${points}" fill="${palette[marker.style.color]}" stroke="${palette.surface}">${label}</polygon>`;
+}
+
+function endLabelsSvg(drawing: Drawing, width: number): string[] {
+  const { area, palette } = drawing;
+  return endLabels(drawing, width).map(({ text, from, middle, style }) => {
+    const path = `M${area.right + endStroke.start} ${hundredths(from)}L${area.right + endStroke.end} ${hundredths(middle)}`;
+    const stroke = `<path d="${path}" fill="none" stroke="${palette[style.color]}" stroke-width="1.5"/>`;
+    const color = palette[style.color === 'text' ? 'text' : 'text-muted'];
+    return stroke + textSvg(area.right + endStroke.text, middle + 4, text, color);
+  });
 }
 
 function pointsSvg(points: readonly (readonly [left: number, top: number])[]): string {

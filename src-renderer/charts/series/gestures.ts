@@ -2,8 +2,9 @@ import { clamp } from '../points/columns.ts';
 import { panBy, pixels, valueAt, zoomAround } from '../scene/axes.ts';
 import type { PlotArea } from '../scene/plot.ts';
 import type { Scene } from '../scene/scene.ts';
-import type { ChartRange } from '../types.ts';
+import type { ChartRange, ChartViewState } from '../types.ts';
 import { readoutAt } from './readout.ts';
+import { nextRank } from './readout-rows.ts';
 
 /** How near, in pixels, the pointer must be to a rank's line to single it out. */
 const reach = 10;
@@ -11,17 +12,17 @@ const reach = 10;
 const cursorStep = 0.01;
 const panStep = 0.2;
 
-/** What a key does: it moves the cursor (null hides it) or zooms. */
-export type KeyAction = { cursor: number | null } | { zoom: ChartRange };
+/** What a key does: it moves the cursor (null hides it), singles out a rank's line, or zooms. */
+export type KeyAction = { cursor: number | null } | { rank: number | null } | { zoom: ChartRange };
 
 /**
- * Arrows move the cursor, with Shift the window; + and - zoom around the cursor; Home and End go to the ends; Escape and z clear.
- * Other keys do nothing: null.
+ * Arrows to the sides move the cursor, with Shift the window; arrows up and down single out the next rank's line; + and - zoom around the
+ * cursor; Home and End go to the ends; Escape and z clear. Other keys do nothing: null.
  */
 export function keyAction(
   { key, shiftKey }: Pick<KeyboardEvent, 'key' | 'shiftKey'>,
-  cursorX: number | null,
-  { x, whole }: Pick<Scene, 'x' | 'whole'>,
+  { cursorX, hoveredRank }: Pick<ChartViewState, 'cursorX' | 'hoveredRank'>,
+  { x, whole, lines }: Pick<Scene, 'x' | 'whole' | 'lines'>,
 ): KeyAction | null {
   const at = cursorX === null ? 0.5 : pixels(x, 0, 1)(cursorX);
   const direction = key === 'ArrowLeft' ? -1 : 1;
@@ -30,6 +31,10 @@ export function keyAction(
     case 'ArrowRight':
       if (shiftKey) return { zoom: panBy(x, direction * panStep, whole) };
       return { cursor: valueAt(x, clamp(cursorX === null ? 0.5 : at + direction * cursorStep, 0, 1)) };
+    case 'ArrowUp':
+    case 'ArrowDown':
+      if (cursorX === null || shiftKey) return null;
+      return { rank: nextRank(readoutAt(lines, cursorX), hoveredRank, key === 'ArrowUp' ? 'up' : 'down') };
     case '+':
     case '=':
       return { zoom: zoomAround(x, clamp(at, 0, 1), 0.5, whole) };

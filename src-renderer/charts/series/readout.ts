@@ -1,15 +1,14 @@
 import { formatDuration, formatValue } from '../../../core/text/numbers.ts';
 import { indexAt } from '../points/columns.ts';
-import type { PreparedLine } from '../points/series-lines.ts';
 import type { Scene, SceneLine } from '../scene/scene.ts';
 import type { ChartAxis, ReadoutValue } from '../types.ts';
 
 /** The value of each line's point nearest to the cursor. A line without points has none, nor one that ended before the cursor. */
-export function readoutAt(lines: readonly PreparedLine[], x: number): ReadoutValue[] {
-  return lines.flatMap(({ series, x: column, y }) => {
+export function readoutAt(lines: readonly SceneLine[], x: number): ReadoutValue[] {
+  return lines.flatMap(({ series, x: column, y, style }) => {
     const index = indexAt(column, series.length, x);
     const { id, label, role, rank = null } = series;
-    return index === -1 ? [] : [{ id, label, role, rank, value: y[index] }];
+    return index === -1 ? [] : [{ id, label, role, rank, x: column[index], value: y[index], style }];
   });
 }
 

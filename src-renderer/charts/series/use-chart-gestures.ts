@@ -1,4 +1,4 @@
-import { computed, type ComputedRef, ref, type ShallowRef } from 'vue';
+import { computed, type ComputedRef, ref, type Ref, type ShallowRef } from 'vue';
 import { panBy, part, valueAt, zoomAround } from '../scene/axes.ts';
 import type { ChartRange, ChartView } from '../types.ts';
 import { clamp } from '../points/columns.ts';
@@ -14,24 +14,41 @@ interface Drag extends ChartRange {
   isPan: boolean;
 }
 
+/** What moved the cursor last. */
+export type Reader = 'pointer' | 'keys';
+
 export interface ChartGestures {
   /** Where a drag would zoom to, in pixels. */
   selection: ComputedRef<ChartRange | null>;
+  /** Who reads values at the cursor in this chart; null while nobody does. */
+  reader: Readonly<Ref<Reader | null>>;
   /** For `v-on`. */
   listeners: Record<string, (event: never) => void>;
 }
 
 /** Moves the shared cursor and zoom by pointer, wheel and keys. */
 export function useChartGestures(view: ChartView, drawn: Readonly<ShallowRef<Drawn | null>>): ChartGestures {
-  const { selection, ...dragging } = useDrag(view, drawn);
+  const reader = ref<Reader | null>(null);
+  const { selection, pointermove, ...dragging } = useDrag(view, drawn);
+  const leave = (): void => {
+    reader.value = null;
+    Object.assign(view, { cursorX: null, hoveredRank: null });
+  };
   const listeners = {
     ...dragging,
-    pointerleave: () => Object.assign(view, { cursorX: null, hoveredRank: null }),
+    pointermove: (event: PointerEvent) => {
+      reader.value = 'pointer';
+      pointermove(event);
+    },
+    pointerleave: leave,
+    blur: () => reader.value === 'keys' && leave(),
     wheel: (event: WheelEvent) => drawn.value !== null && zoomByWheel(event, view, drawn.value),
-    keydown: (event: KeyboardEvent) => drawn.value !== null && actOnKey(event, view, drawn.value),
+    keydown: (event: KeyboardEvent) => {
+      if (drawn.value !== null && actOnKey(event, view, drawn.value)) reader.value = 'keys';
+    },
     dblclick: () => view.resetZoom(),
   };
-  return { selection, listeners };
+  return { selection, reader, listeners };
 }
 
 function useDrag(view: ChartView, drawn: Readonly<ShallowRef<Drawn | null>>) {
@@ -88,12 +105,18 @@ function zoomByWheel(event: WheelEvent, view: ChartView, drawn: Drawn): void {
   zoomTo(view, zoomAround(scene.x, fractionAt(area, event.offsetX), factor, scene.whole), drawn);
 }
 
-function actOnKey(event: KeyboardEvent, view: ChartView, drawn: Drawn): void {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const action = keyAction(event, view.cursorX, drawn.scene);
-  if (action === null) return;
+/** @returns whether the key means something here */
+function actOnKey(event: KeyboardEvent, view: ChartView, drawn: Drawn): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  const action = keyAction(event, view, drawn.scene);
+  if (action === null) return false;
   event.preventDefault();
   event.stopPropagation();
   if ('zoom' in action) zoomTo(view, action.zoom, drawn);
-  else view.cursorX = action.cursor;
+  else if ('rank' in action) view.hoveredRank = action.rank;
+  else {
+    view.cursorX = action.cursor;
+    if (action.cursor === null) view.hoveredRank = null;
+  }
+  return true;
 }

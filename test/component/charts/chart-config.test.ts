@@ -15,8 +15,8 @@ function shown(
 ) {
   const props = { title: 'NLL', runName: 'run', yLabel: 'nats', series, view: plainView(view), ...marks };
   const scene = composeScene(props, new SeriesLines(), { width: 400, height: 200 });
-  const options = chartOptions({ scene, palette }, 'sans-serif');
-  applyScene(options, { scene, palette });
+  const options = chartOptions({ scene, palette, width: 400 }, 'sans-serif');
+  applyScene(options, { scene, palette, width: 400 });
   return { scene, options };
 }
 

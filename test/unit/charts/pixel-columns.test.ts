@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { LineStyle } from '../../../src-renderer/charts/scene/line-style.ts';
+import type { LineStyle } from '../../../src-renderer/charts/types.ts';
 import { PixelColumns } from '../../../src-renderer/charts/scene/pixel-columns.ts';
 
 type Point = [x: number, y: number];

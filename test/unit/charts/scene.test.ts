@@ -170,6 +170,7 @@ describe('descriptions', () => {
       ['rank 1', 3],
     ]);
     expect(readoutSentence(values)).toBe('ensemble 2 · member 3');
+    expect(values.map(({ x }) => x)).toEqual([1, 1]);
     expect(readoutSentence(values.slice(0, 1))).toBe('2');
     expect([formatPosition('step', 12_340.4), formatPosition('epoch', 3.25), formatPosition('time', 3840)]).toEqual([
       'step 12,340',
@@ -223,8 +224,8 @@ describe('tables and files', () => {
       'rank-1': '#rank-1',
     };
     const svg = sceneSvg(scene(two), { title: 'NLL <1>', runName: 'a & b', width: 480, height: 316, palette });
-    // Plot: 64..464 by 72..272. x from 0 to 2, y from 0.8 to 5.2, so 4 is at 72 + 200 * 1.2 / 4.4.
-    expect(svg).toContain('<path d="M64 126.55L264 217.45L464 262.91" fill="none" stroke="#text" stroke-width="2.5"');
+    // Plot: 64..408 by 72..272, as `ensemble` needs 72 of the 480 pixels. x from 0 to 2, y from 0.8 to 5.2, so 4 is at 72 + 200 * 1.2 / 4.4.
+    expect(svg).toContain('<path d="M64 126.55L236 217.45L408 262.91" fill="none" stroke="#text" stroke-width="2.5"');
     expect(svg).toContain('stroke="#rank-1" stroke-width="1.25" stroke-linejoin="round"');
     expect(svg).toContain('NLL &lt;1&gt; of a &amp; b');
     for (const text of ['>ensemble<', '>rank 1<', '>step<', '>0.5<', '>4<']) expect(svg).toContain(text);
@@ -287,8 +288,8 @@ describe('labels of events', () => {
     const palette: Palette = { ...colourless, 'rank-1': '' };
     const svg = sceneSvg(marked, { title: 'NLL', runName: 'run', width: 480, height: 316, palette });
     expect(svg).toContain('>learning rate 0.5<');
-    // The plot is 400 pixels wide and begins at 64.
-    expect(svg).toContain('<path d="M264 72V272"');
+    // The plot is 344 pixels wide, beside the names of the lines, and begins at 64.
+    expect(svg).toContain('<path d="M236 72V272"');
   });
 });
 

@@ -10,8 +10,6 @@ export interface Family {
   lines: FamilyLine[];
   /** For values that may be negative. */
   isLinear?: boolean;
-  /** For values per second or per step. */
-  isRate?: boolean;
   /** Compares members: left out where there is only one. */
   isOfDiversity?: boolean;
 }
@@ -164,14 +162,12 @@ export const trainingFamilies: Family[] = [
     title: 'Throughput',
     yLabel: 'samples/s',
     lines: [{ metric: 'train/member_{rank}_samples_per_second', label: 'rank {rank}' }],
-    isRate: true,
   },
   {
     id: 'traffic',
     title: 'Traffic',
     yLabel: 'bytes/step',
     lines: [{ metric: 'train/member_{rank}_bytes_per_step', label: 'rank {rank}', isOptional: true }],
-    isRate: true,
   },
   {
     id: 'weight-distance',

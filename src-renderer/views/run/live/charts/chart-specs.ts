@@ -23,8 +23,6 @@ export interface ChartSpec {
   best: MetricMode | null;
   /** For values that may be negative. */
   isLinear: boolean;
-  /** For values per second or per step: shown with 3 digits and a suffix. */
-  isRate: boolean;
 }
 
 /** What determines the charts of a run. */
@@ -84,7 +82,6 @@ function specOf(family: Family, { ranks, memberCount, metrics }: ChartedRun): Ch
     ...family,
     best: modeOfMetric(family.lines[0].metric) ?? null,
     isLinear: family.isLinear ?? false,
-    isRate: family.isRate ?? false,
     lines: family.lines
       .filter(({ isOfDiversity }) => !(isSingle && (isOfDiversity ?? family.isOfDiversity ?? false)))
       .flatMap(({ metric, label, role = 'other', isOptional }) =>
@@ -114,7 +111,7 @@ function specOfOthers(name: string, metrics: readonly string[], best: MetricMode
       ? { metric, label: metric, role: metric.includes('/ens_') ? 'ensemble' : 'other' }
       : { metric, label: `rank ${rank}`, role: 'rank', rank: Number(rank) };
   });
-  return { id: name, title: titleOfOthers(name), yLabel: name, lines, best, isLinear: true, isRate: false };
+  return { id: name, title: titleOfOthers(name), yLabel: name, lines, best, isLinear: true };
 }
 
 /** The direction of the project's own metric that is drawn as `val/own`; null for other metrics. */

@@ -1,0 +1,105 @@
+import { indicesWithin } from '../points/columns.ts';
+import type { LineStyle } from '../types.ts';
+import type { Drawing, SceneLine } from './scene.ts';
+
+/** The name of a line beside its right end. */
+export interface EndLabel {
+  text: string;
+  /** Where the line ends, in pixels from the top. */
+  from: number;
+  /** The middle of the text, in pixels from the top: other labels may have pushed it away from its line. */
+  middle: number;
+  style: LineStyle;
+}
+
+/** Between the plot and the texts, for strokes in the colours of the lines, in pixels. */
+export const endStroke = { start: 3, end: 12, text: 16 } as const;
+export const endLabelHeight = 14;
+/** Upper estimate for the charts' fonts at 12 pixels, as an image cuts off what reaches beyond it. */
+const pixelsPerCharacter = 7;
+
+/** Labels take at most this share of an image, and no more pixels than these; a legend has longer names. */
+const largestShare = 0.22;
+const mostPixels = 130;
+
+/** Whether there is room for the names of all these lines, so that they need no legend. */
+export function namesAllEnds(lines: readonly SceneLine[], imageWidth: number): boolean {
+  return lines.every((line) => hasRoom(line, imageWidth));
+}
+
+function hasRoom(line: SceneLine, imageWidth: number): boolean {
+  return widthOf(line) <= Math.min(mostPixels, largestShare * imageWidth);
+}
+
+/** The lines with a name at their ends; none where the title already names the only line. */
+function namedLines(lines: readonly SceneLine[], imageWidth: number): SceneLine[] {
+  return lines.length > 1 ? lines.filter((line) => hasRoom(line, imageWidth)) : [];
+}
+
+function widthOf({ series }: SceneLine): number {
+  return endStroke.text + series.label.length * pixelsPerCharacter;
+}
+
+/** Pixels that the labels need beside the plot of an image; 0 for none. It also fits the line that the pointer might single out. */
+export function endLabelRoom(lines: readonly SceneLine[], imageWidth: number): number {
+  return Math.max(0, ...namedLines(lines, imageWidth).map(widthOf));
+}
+
+/** The labels of the lines that are drawn and end within the plot, from top to bottom, none over another. */
+export function endLabels({ scene, area, place }: Drawing, imageWidth: number): EndLabel[] {
+  const ends = namedLines(scene.lines, imageWidth).flatMap((line): EndLabel[] => {
+    if (line.isInBand) return [];
+    const from = place.y(lastValue(line, scene.x));
+    const isInside = from >= area.top && from <= area.bottom;
+    return isInside ? [{ text: line.series.label, from, middle: from, style: line.style }] : [];
+  });
+  const room = Math.floor((area.bottom - area.top) / endLabelHeight);
+  const sorted = mostImportant(ends, room).toSorted((a, b) => a.from - b.from);
+  const middles = spreadOut(
+    sorted.map(({ from }) => from),
+    endLabelHeight,
+    { from: area.top + endLabelHeight / 2, to: area.bottom - endLabelHeight / 2 },
+  );
+  return sorted.map((label, index) => ({ ...label, middle: middles[index] }));
+}
+
+/** The last finite value of a line in the window; NaN if it has none. */
+function lastValue({ thinned: { x, y, count } }: SceneLine, window: { from: number; to: number }): number {
+  const [start, end] = indicesWithin(x, count, window);
+  for (let index = end - 1; index >= start; index--) if (Number.isFinite(y[index])) return y[index];
+  return NaN;
+}
+
+/** The boldest lines, and among equals the highest and the lowest first, which bound the others. */
+function mostImportant(labels: readonly EndLabel[], count: number): EndLabel[] {
+  if (labels.length <= count) return [...labels];
+  const byHeight = labels.toSorted((a, b) => a.from - b.from);
+  const fromEdge = (label: EndLabel): number =>
+    Math.min(byHeight.indexOf(label), byHeight.length - 1 - byHeight.indexOf(label));
+  return byHeight
+    .toSorted((a, b) => b.style.width - a.style.width || fromEdge(a) - fromEdge(b))
+    .slice(0, Math.max(0, count));
+}
+
+/**
+ * The nearest places to wished ones that are at least `distance` apart and within a range: those with the smallest sum of squared
+ * moves, found by pooling adjacent violators (Barlow et al., Statistical inference under order restrictions, 1972).
+ *
+ * @param wished ascending; the range has room for all of them
+ */
+export function spreadOut(wished: readonly number[], distance: number, range: { from: number; to: number }): number[] {
+  // Without the distances, places need only ascend.
+  const pools: { sum: number; count: number }[] = [];
+  for (const [index, place] of wished.entries()) {
+    let pool = { sum: place - index * distance, count: 1 };
+    for (let before = pools.at(-1); before !== undefined; before = pools.at(-1)) {
+      if (before.sum / before.count <= pool.sum / pool.count) break;
+      pools.pop();
+      pool = { sum: before.sum + pool.sum, count: before.count + pool.count };
+    }
+    pools.push(pool);
+  }
+  const last = range.to - (wished.length - 1) * distance;
+  const means = pools.flatMap(({ sum, count }) => Array.from({ length: count }, () => sum / count));
+  return means.map((mean, index) => Math.max(range.from, Math.min(last, mean)) + index * distance);
+}
