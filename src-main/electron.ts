@@ -49,7 +49,7 @@ async function open(): Promise<void> {
   const service = await HubService.open(hub, {
     frontEnd: 'desktop',
     exportLink: () => null,
-    watchLinks: null,
+    links: null,
     onError,
   });
   desktop = await DesktopApp.open({ service, preload, onError });

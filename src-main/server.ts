@@ -4,10 +4,11 @@ import type { PageRole } from '../core/protocol/pages/rpc.ts';
 import type { PageWire } from './rpc/connection.ts';
 import { Access } from './server/access.ts';
 import { certifiedAddress, isLoopback, loopbackAddress, ownHost, type ServerAddress } from './server/address.ts';
-import { answer, send } from './server/answer.ts';
+import { answer, type Content, send } from './server/answer.ts';
 import type { Identity } from './server/certificate.ts';
 import type { ExportLinks } from './server/export-links.ts';
 import { acceptPages } from './server/page-sockets.ts';
+import { lastPort, SessionFile } from './server/kept-sessions.ts';
 import { securityHeaders } from './server/security-headers.ts';
 import { WrongAttempts } from './server/wrong-attempts.ts';
 
@@ -16,6 +17,8 @@ export interface ServerOptions {
   host?: string;
   /** 0: any free port. */
   port: number;
+  /** Keeps the owner's sessions for the next server on the same port, in a folder of this user alone; null: they end with the server. */
+  sessionFolder?: string | null;
   /** For TLS. */
   identity?: Identity | null;
   /** The folder of the built page. */
@@ -35,6 +38,8 @@ export interface RunningServer {
   port: number;
   /** Opens the page. It works once, because its token is exchanged for a session. */
   link: string;
+  /** Another link that opens the page. It works once. */
+  newLink: () => string;
   /** A link that lets another browser watch runs. It works once. */
   newWatchLink: () => string;
   /** Ends the sessions of watchers, and makes their unopened links void. */
@@ -46,29 +51,26 @@ export interface RunningServer {
 
 /** A client that sends its request more slowly is disconnected. */
 const requestTimeoutMs = 30_000;
+const askAgainMs = 5_000;
 
 /** Serves the page and the hub on a port, to the browser that opens the printed link. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { host = '127.0.0.1', identity = null } = options;
+  const { host = '127.0.0.1', identity = null, onNotice } = options;
   if (identity === null && !isLoopback(host)) {
     throw new Error(
       `Other machines reach ${host}, which needs TLS: nobody may read along. Give a certificate and its key.`,
     );
   }
   const server = createFor(identity);
-  const port = await listen(server, options.port, host);
+  const folder = options.sessionFolder ?? null;
+  const port = await listenAt(server, options.port, host, folder);
   const address = identity === null ? loopbackAddress(port, host) : certifiedAddress(port, host, identity.certificate);
-  const access = new Access(address, new WrongAttempts(options.onNotice));
+  const file = folder === null ? null : new SessionFile(folder, port, onNotice);
+  const access = new Access(address, new WrongAttempts(onNotice), file);
   const entered = Promise.withResolvers<void>();
-  const content = { ...options, onEnter: entered.resolve };
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    secure(request, response, address);
-    answer(request, response, access, content).catch((error: unknown) => {
-      options.onError(error);
-      if (response.headersSent) response.destroy();
-      else send(response, 500, 'text/plain', 'Tutti could not answer; see its terminal for the reason.');
-    });
-  });
+  const showLink = showAtMostOften(() => onNotice(`A browser asks for a link:  ${access.newLink('owner')}`));
+  const content = { ...options, onEnter: entered.resolve, showLink };
+  answerRequests(server, access, address, content);
   const pages = acceptPages(server, access, options);
   const close = () =>
     new Promise<void>((resolve) => {
@@ -79,6 +81,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     port,
     link: access.newLink('owner'),
+    newLink: () => access.newLink('owner'),
     newWatchLink: () => access.newLink('watcher'),
     endWatchers: () => {
       access.endWatchers();
@@ -86,6 +89,33 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
     entered: entered.promise,
     close,
+  };
+}
+
+function answerRequests(
+  server: Server,
+  access: Access,
+  address: ServerAddress,
+  content: Content & Pick<ServerOptions, 'onError'>,
+): void {
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    secure(request, response, address);
+    answer(request, response, access, content).catch((error: unknown) => {
+      content.onError(error);
+      if (response.headersSent) response.destroy();
+      else send(response, 500, 'text/plain', 'Tutti could not answer; see its terminal for the reason.');
+    });
+  });
+}
+
+/** Calls `show` at most once in 5 s, so that nobody floods the terminal. */
+function showAtMostOften(show: () => void): () => void {
+  let shownMs = -Infinity;
+  return () => {
+    const nowMs = performance.now();
+    if (nowMs - shownMs < askAgainMs) return;
+    shownMs = nowMs;
+    show();
   };
 }
 
@@ -100,12 +130,20 @@ function secure({ headers: { host = '' } }: IncomingMessage, response: ServerRes
   for (const [name, value] of Object.entries(securityHeaders(socketOrigin))) response.setHeader(name, value);
 }
 
+/** Without a chosen port, takes the one of the last server if it is free, so that its pages find the way back. */
+async function listenAt(server: Server, port: number, host: string, sessionFolder: string | null): Promise<number> {
+  const last = port === 0 && sessionFolder !== null ? lastPort(sessionFolder) : null;
+  if (last === null) return listen(server, port, host);
+  return listen(server, last, host).catch(() => listen(server, 0, host));
+}
+
 /** @throws Error with the remedy if the port is in use or not allowed */
 async function listen(server: Server, port: number, host: string): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const reason = `Tutti cannot listen on port ${port} of ${host} (${cause.message}).`;
-      reject(new Error(`${reason} Choose another with --port, or omit it to use any free port.`, { cause }));
+      const running = 'If Tutti runs there, `npm start -- --link` prints a new link to it. Otherwise choose';
+      reject(new Error(`${reason} ${running} another with --port, or omit it to use any free port.`, { cause }));
     });
     server.listen(port, host === 'localhost' ? '127.0.0.1' : host, resolve);
   });

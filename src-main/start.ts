@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import type { PageRole } from '../core/protocol/pages/rpc.ts';
 import { exitCodes, toUsageError } from './cli/errors.ts';
 import { Hub } from './hub/hub.ts';
 import { KeyPress } from './processes/key-press.ts';
 import { onLauncherLost } from './processes/launcher-guard.ts';
 import { HubService } from './rpc/hub-service.ts';
-import { startServer } from './server.ts';
+import { type RunningServer, startServer } from './server.ts';
 import { readIdentity } from './server/certificate.ts';
 import { ExportLinks } from './server/export-links.ts';
+import { askForLink, serveLinks } from './server/link-socket.ts';
 import { hasDisplay } from './processes/app-browser.ts';
 import { openAppWindow } from './start/app-window.ts';
 import { buildIfStale, out } from './built/build.ts';
@@ -34,6 +36,16 @@ function openDesktop(binary: string): void {
   });
 }
 
+function printLink({ link, port }: RunningServer, isSecure: boolean): void {
+  console.log(`Tutti runs at  ${link}`);
+  console.log(
+    'The link works once; `npm start -- --link` prints another. Ctrl-C ends Tutti and its runs; closing the page ends nothing.',
+  );
+  if (process.env.SSH_CONNECTION && !isSecure) {
+    console.log(`From your own machine first:  ssh -L ${port}:127.0.0.1:${port} <this machine>`);
+  }
+}
+
 async function serveBrowser({ host, port, certificate, isOpened }: StartOptions): Promise<void> {
   const onError = (error: unknown): void => console.error(error);
   const identity = certificate === null ? null : await readIdentity(certificate);
@@ -41,27 +53,29 @@ async function serveBrowser({ host, port, certificate, isOpened }: StartOptions)
   for (const notice of hub.notices) console.error(notice);
   const exportLinks = new ExportLinks();
   const exportLink = (fileName: string): string => exportLinks.link(fileName);
-  const watchLinks = { create: () => server.newWatchLink(), endAll: () => server.endWatchers() };
-  const service = await HubService.open(hub, { frontEnd: 'browser', exportLink, watchLinks, onError });
+  const links = {
+    create: (role: PageRole) => (role === 'owner' ? server.newLink() : server.newWatchLink()),
+    endWatchers: () => server.endWatchers(),
+  };
+  const service = await HubService.open(hub, { frontEnd: 'browser', exportLink, links, onError });
+  const { dashboard, exports: exportFolder } = homePaths();
   const server = await startServer({
     host,
     port,
     identity,
     pageFolder: join(out, 'renderer'),
-    exportFolder: homePaths().exports,
+    sessionFolder: dashboard,
+    exportFolder,
     exportLinks,
     connect: (wire, role) => service.connect(wire, role),
     onError,
     onNotice: (text) => console.error(text),
   });
-  console.log(`Tutti runs at  ${server.link}`);
-  console.log('The link works once. Ctrl-C ends Tutti and its runs; closing the page ends nothing.');
-  if (process.env.SSH_CONNECTION && identity === null) {
-    console.log(`From your own machine first:  ssh -L ${server.port}:127.0.0.1:${server.port} <this machine>`);
-  }
+  const endLinks = await serveLinks(dashboard, server.port, () => server.newLink());
+  printLink(server, identity !== null);
   const removeRedirect = isOpened ? await openAppWindow(server.link, server.entered) : () => Promise.resolve();
   const close = async (): Promise<void> => {
-    await removeRedirect();
+    await Promise.all([removeRedirect(), endLinks()]);
     // Runs end first, so that their last updates still reach the pages.
     await service.close();
     await server.close();
@@ -84,6 +98,7 @@ function endWithSignals(end: () => Promise<void>): void {
 }
 
 async function start(options: StartOptions): Promise<void> {
+  if (options.isLinkOnly) return console.log(await askForLink(homePaths().dashboard, options.port));
   await buildIfStale();
   const electron = options.frontEnd === 'browser' ? null : findElectron();
   if (electron !== null && (options.frontEnd === 'desktop' || hasDisplay())) return openDesktop(electron);

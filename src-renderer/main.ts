@@ -6,7 +6,7 @@ import { bridgeTransport } from './client/bridge.ts';
 import { listenToWindow } from './client/window-commands.ts';
 import { HubClient } from './client/hub-client.ts';
 import { hubClientKey } from './client/use-hub.ts';
-import { webSocketTransport } from './client/web-socket.ts';
+import { onNewKey, webSocketTransport } from './client/web-socket.ts';
 import { router } from './router.ts';
 import { useToastsStore } from './stores/toasts.ts';
 import '@fontsource-variable/inter/wght.css';
@@ -16,7 +16,9 @@ import './styles.css';
 z.config({ jitless: true });
 
 const transport = window.tutti === undefined ? webSocketTransport() : bridgeTransport(window.tutti);
-const app = createApp(App).use(createPinia()).use(router).provide(hubClientKey, new HubClient(transport));
+const client = new HubClient(transport);
+onNewKey(() => client.retryNow());
+const app = createApp(App).use(createPinia()).use(router).provide(hubClientKey, client);
 
 const toasts = app.runWithContext(() => useToastsStore());
 app.config.errorHandler = (error) => {

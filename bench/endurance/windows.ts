@@ -2,7 +2,8 @@ import { createBirpc } from 'birpc';
 import { WebSocket } from 'ws';
 import type { HubApi, PageApi } from '../../core/protocol/pages/rpc.ts';
 import { decodeRpc, encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
-import { pageKeyName, rpcPath, rpcProtocol } from '../../core/protocol/pages/window.ts';
+import { challengePath, pageKeyName, rpcPath, rpcProtocol } from '../../core/protocol/pages/window.ts';
+import { proofOf } from '../../src-renderer/client/session-proof.ts';
 
 /** A session with the server, as a browser has it after it opened the link. */
 export interface Session {
@@ -28,7 +29,9 @@ export interface Window {
 }
 
 export async function openWindow({ origin, cookie, key }: Session): Promise<Window> {
-  const socket = new WebSocket(new URL(rpcPath, origin.replace('http', 'ws')), [rpcProtocol, key], {
+  const challenge = await (await fetch(new URL(challengePath, origin), { headers: { cookie } })).text();
+  const proof = `${challenge}.${await proofOf(key, challenge)}`;
+  const socket = new WebSocket(new URL(rpcPath, origin.replace('http', 'ws')), [rpcProtocol, proof], {
     headers: { cookie, origin },
   });
   const received = { updates: 0, lists: 0 };

@@ -30,6 +30,7 @@ const checkpoints = z.array(checkpointKeySchema).min(1);
 /** The arguments of each method. All calls of pages are checked against these schemas first. */
 const argumentSchemas = {
   session: z.tuple([]),
+  newLink: z.tuple([]),
   newWatchLink: z.tuple([]),
   endWatchers: z.tuple([]),
   health: z.tuple([]),

@@ -43,8 +43,8 @@ export interface ServiceOptions {
   frontEnd: Health['frontEnd'];
   /** The link at which a page downloads an export; null if it saves the file directly. */
   exportLink: (fileName: string) => string | null;
-  /** Makes and ends links for watchers; null in the desktop app, which serves no links. */
-  watchLinks: WatchLinks | null;
+  /** Makes and ends links for other browsers; null in the desktop app, which serves no links. */
+  links: PageLinks | null;
   /** Called for errors outside of calls. */
   onError: (error: unknown) => void;
 }
@@ -55,10 +55,10 @@ interface OfPage {
   uploads: Uploads;
 }
 
-/** The links that let others watch runs. */
-export interface WatchLinks {
-  create: () => string;
-  endAll: () => void;
+/** The links that open pages in other browsers. */
+export interface PageLinks {
+  create: (role: PageRole) => string;
+  endWatchers: () => void;
 }
 
 /** The hub's service for pages: any number of pages at a time, in the browser or the desktop app. */
@@ -167,7 +167,7 @@ export class HubService {
   #api({ watches, uploads }: OfPage, role: PageRole): Omit<HubApi, keyof StudyApi | keyof DiscoveryApi> {
     const { hub, live, feed } = this.#parts;
     return {
-      ...sessionMethods(role, this.#options.watchLinks),
+      ...sessionMethods(role, this.#options.links),
       ...this.#projectMethods(),
       health: () => this.#health.read(),
       openFolder: (name) => openFolder(name),
@@ -274,15 +274,15 @@ export class HubService {
   }
 }
 
-function sessionMethods(role: PageRole, watchLinks: WatchLinks | null) {
+function sessionMethods(role: PageRole, links: PageLinks | null) {
+  const create = (linkRole: PageRole): { link: string } => {
+    if (links !== null) return { link: links.create(linkRole) };
+    throw new Error('The desktop app serves no links. Start Tutti with `npx tutti dashboard --browser` to have some.');
+  };
   return {
-    session: async () => ({ role, canInvite: role === 'owner' && watchLinks !== null }),
-    newWatchLink: async () => {
-      if (watchLinks !== null) return { link: watchLinks.create() };
-      throw new Error(
-        'The desktop app serves no links. Start Tutti with `npx tutti dashboard --browser` to share runs.',
-      );
-    },
-    endWatchers: async () => watchLinks?.endAll(),
+    session: async () => ({ role, canInvite: role === 'owner' && links !== null }),
+    newLink: async () => create('owner'),
+    newWatchLink: async () => create('watcher'),
+    endWatchers: async () => links?.endWatchers(),
   } satisfies Partial<HubApi>;
 }

@@ -1,10 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { PageRole } from '../../core/protocol/pages/rpc.ts';
-import { pageKeyName, rpcProtocol } from '../../core/protocol/pages/window.ts';
-import { isSameSecret } from '../../core/node/secrets.ts';
+import { pageProofName, rpcProtocol } from '../../core/protocol/pages/window.ts';
 import { originOf, ownHost, type ServerAddress } from './address.ts';
-import { type Session, Sessions } from './sessions.ts';
+import type { SessionFile } from './kept-sessions.ts';
+import { Challenges, isProofOf } from './proof.ts';
+import { ownerSessionSeconds, type Session, Sessions } from './sessions.ts';
 import type { WrongAttempts } from './wrong-attempts.ts';
+
+/** What a program without a session gets; browsers get a page that says the same. */
+const noSession =
+  'This browser has no session with Tutti. Open the link that Tutti printed. It works once: `npm start -- --link` prints a new one.';
 
 /** Why a request is refused. */
 export interface Refusal {
@@ -21,16 +26,18 @@ export interface Entry {
 
 /**
  * Decides which requests the server answers. Other programs and web pages on this machine reach the port too, so every request needs a
- * session's cookie, and a connection to the hub also the session's key. The one-time token of a link is exchanged for both.
+ * session's cookie, and a connection to the hub also a proof of the session's key. The one-time token of a link is exchanged for cookie and key.
  */
 export class Access {
   readonly #address: ServerAddress;
   readonly #cookieName: string;
-  readonly #sessions = new Sessions();
+  readonly #sessions: Sessions;
+  readonly #challenges = new Challenges();
   readonly #wrongAttempts: WrongAttempts;
 
-  constructor(address: ServerAddress, wrongAttempts: WrongAttempts) {
+  constructor(address: ServerAddress, wrongAttempts: WrongAttempts, file: SessionFile | null) {
     this.#address = address;
+    this.#sessions = new Sessions(file);
     // Cookies are shared by all ports of a host: the name keeps two servers apart. Browsers refuse a `__Host-` cookie from plain HTTP.
     this.#cookieName = `${address.isSecure ? '__Host-' : ''}tutti-${address.port}`;
     this.#wrongAttempts = wrongAttempts;
@@ -47,11 +54,19 @@ export class Access {
   }
 
   /** Starts a session for a link's token, once; null for any other text. */
-  enter(token: string, request: IncomingMessage): Entry | null {
-    const session = this.#sessions.enter(token, this.#sessions.withCookie(this.#cookieOf(request) ?? ''));
-    if (session === null) return null;
+  async enter(token: string, request: IncomingMessage): Promise<Entry | null> {
+    const secrets = await this.#sessions.enter(token, this.#sessions.withCookie(this.#cookieOf(request) ?? ''));
+    if (secrets === null) return null;
+    const { role, key, cookie } = secrets;
+    // An owner's browser may close and come back; a watcher's session ends with it.
+    const age = role === 'owner' ? `; Max-Age=${ownerSessionSeconds}` : '';
     const attributes = `HttpOnly; SameSite=Strict; Path=/${this.#address.isSecure ? '; Secure' : ''}`;
-    return { key: session.key, role: session.role, setCookie: `${this.#cookieName}=${session.cookie}; ${attributes}` };
+    return { key, role, setCookie: `${this.#cookieName}=${cookie}${age}; ${attributes}` };
+  }
+
+  /** A text for which a page then proves that it has its key, once. */
+  newChallenge(): string {
+    return this.#challenges.create();
   }
 
   /**
@@ -74,12 +89,15 @@ export class Access {
     return (given === null ? null : this.#sessions.withCookie(given)) ?? this.#refuse(request, given !== null);
   }
 
-  /** The session of a request by cookie and key, which a connection to the hub needs. */
+  /** The session of a request by cookie and a proof of its key, which a connection to the hub needs. */
   fullSessionOf(request: IncomingMessage): Session | Refusal {
     const session = this.sessionOf(request);
     if (isRefusal(session)) return session;
-    const given = keyOf(request);
-    return given !== null && isSameSecret(given, session.key) ? session : this.#refuse(request, given !== null);
+    const given = proofOf(request);
+    if (given === null) return this.#refuse(request, false);
+    const [challenge, proof = ''] = given.split('.');
+    const isProven = this.#challenges.use(challenge) && isProofOf(session.keyHash, challenge, proof);
+    return isProven ? session : this.#refuse(request, true);
   }
 
   #cookieOf({ headers }: IncomingMessage): string | null {
@@ -93,10 +111,7 @@ export class Access {
     if (isWrong && this.#wrongAttempts.count(socket.remoteAddress ?? 'unknown')) {
       return { status: 429, reason: 'Too many wrong tokens, cookies or keys.' };
     }
-    return {
-      status: 401,
-      reason: 'Open the link that Tutti printed when it started. A link works once: start Tutti again for a new one.',
-    };
+    return { status: 401, reason: noSession };
   }
 }
 
@@ -104,10 +119,10 @@ export function isRefusal(session: Session | Refusal): session is Refusal {
   return 'status' in session;
 }
 
-/** The key in the header of a plain request, or beside the subprotocol of a WebSocket. */
-function keyOf({ headers }: IncomingMessage): string | null {
-  const header = headers[pageKeyName];
+/** Challenge and proof in the header of a plain request, or beside the subprotocol of a WebSocket, with a dot between them. */
+function proofOf({ headers }: IncomingMessage): string | null {
+  const header = headers[pageProofName];
   if (typeof header === 'string') return header;
-  const [protocol, key] = (headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim());
-  return protocol === rpcProtocol && key !== undefined ? key : null;
+  const [protocol, proof] = (headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim());
+  return protocol === rpcProtocol && proof !== undefined ? proof : null;
 }

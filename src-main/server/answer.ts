@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PageRole } from '../../core/protocol/pages/rpc.ts';
-import { rpcPath } from '../../core/protocol/pages/window.ts';
+import { askLinkPath, challengePath, rpcPath } from '../../core/protocol/pages/window.ts';
 import { type Access, isRefusal, type Refusal } from './access.ts';
-import { enterPage, enterScript, enterScriptPath } from './enter-page.ts';
+import { doorFiles, enterPage } from './enter-page.ts';
 import type { ExportLinks } from './export-links.ts';
 import { readStaticFile, sendExport } from './files.ts';
+import { noSessionPage } from './no-session-page.ts';
 
 /** What the server answers with. */
 export interface Content {
@@ -15,6 +16,8 @@ export interface Content {
   exportLinks: ExportLinks;
   /** Called when a link was opened. */
   onEnter: () => void;
+  /** Shows a new link where only the owner sees it. */
+  showLink: () => void;
 }
 
 /** Answers a plain request. */
@@ -28,18 +31,37 @@ export async function answer(
   const foreign = access.refuseOrigin(request) ?? (target === null ? notAnAddress : null);
   if (foreign !== null || target === null) return refuse(response, foreign ?? notAnAddress);
   const { pathname, searchParams } = target;
-  const entered = access.enter(searchParams.get('token') ?? '', request);
+  const entered = await access.enter(searchParams.get('token') ?? '', request);
   if (entered !== null) {
     content.onEnter();
     response.setHeader('Set-Cookie', entered.setCookie);
     return send(response, 200, 'text/html; charset=utf-8', enterPage(entered.key, entered.role));
   }
-  if (pathname === enterScriptPath) return send(response, 200, 'text/javascript; charset=utf-8', enterScript);
+  const open = doorFiles[pathname];
+  if (open !== undefined) return send(response, 200, open.type, open.content);
+  if (pathname === askLinkPath) return askLink(request, response, content);
   const session = pathname === rpcPath ? access.fullSessionOf(request) : access.sessionOf(request);
-  if (isRefusal(session)) return refuse(response, session);
+  if (isRefusal(session)) return refuseSession(request, response, session);
   // A page whose WebSocket failed asks whether it is still accepted.
   if (pathname === rpcPath) return send(response, 204, 'text/plain', '');
+  if (pathname === challengePath) return send(response, 200, 'text/plain', access.newChallenge());
   await sendFile(response, target, content, session.role);
+}
+
+/** Anybody on this machine may ask, and only the terminal gets the link. Other sites may not ask: browsers say where a request comes from. */
+function askLink({ headers }: IncomingMessage, response: ServerResponse, content: Content): void {
+  if (headers['sec-fetch-site'] !== 'same-origin') {
+    return refuse(response, { status: 403, reason: 'Only a page of Tutti asks for a link.' });
+  }
+  content.showLink();
+  send(response, 204, 'text/plain', '');
+}
+
+/** A browser that opens an address gets a page; a page or another program gets the reason. */
+function refuseSession({ headers }: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+  const isOpened = refusal.status === 401 && (headers.accept ?? '').includes('text/html');
+  if (isOpened) send(response, 401, 'text/html; charset=utf-8', noSessionPage);
+  else refuse(response, refusal);
 }
 
 const notAnAddress: Refusal = { status: 400, reason: 'This is not an address of a page.' };

@@ -1,8 +1,8 @@
 import type { PageRole } from '../../core/protocol/pages/rpc.ts';
 import { pageKeyName } from '../../core/protocol/pages/window.ts';
+import { askScript, askScriptPath, doorStyle, doorStylePath } from './no-session-page.ts';
 
-/** The path of the script of {@link enterPage}. It holds no secret. */
-export const enterScriptPath = '/enter.js';
+const enterScriptPath = '/enter.js';
 
 /**
  * The answer to a link: stores the session's key in the browser's storage, which is separate for each port, and opens the page. A redirect would
@@ -14,6 +14,19 @@ export function enterPage(key: string, role: PageRole): string {
   return `<!doctype html><html lang="en">${head}<script src="${enterScriptPath}"></script></html>`;
 }
 
-export const enterScript = `localStorage.setItem('${pageKeyName}', document.querySelector('meta[name=${pageKeyName}]').content);
+const enterScript = `localStorage.setItem('${pageKeyName}', document.querySelector('meta[name=${pageKeyName}]').content);
 location.replace(document.querySelector('meta[name=first]').content);
 `;
+
+/** A file that the server gives without a session. It holds no secret. */
+interface DoorFile {
+  type: string;
+  content: string;
+}
+
+const script = 'text/javascript; charset=utf-8';
+export const doorFiles: Partial<Record<string, DoorFile>> = {
+  [enterScriptPath]: { type: script, content: enterScript },
+  [askScriptPath]: { type: script, content: askScript },
+  [doorStylePath]: { type: 'text/css; charset=utf-8', content: doorStyle },
+};

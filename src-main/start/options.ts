@@ -13,14 +13,17 @@ export interface StartOptions {
   port: number;
   /** Whether to open a browser window beside printing the link. */
   isOpened: boolean;
+  /** Whether to print a new link to the dashboard that runs already, and to start none. */
+  isLinkOnly: boolean;
 }
 
 export const startHelp = `tutti dashboard [options]
 
   --browser     use the browser even if Electron is installed
   --desktop     use Electron, or fail
-  --port <n>    port of the server; by default any free port
+  --port <n>    port of the server; by default the last one, or any free port
   --no-open     print the link and open nothing
+  --link        print a new link to the dashboard that runs already, and exit
   --host <address>    let other machines connect, such as 0.0.0.0; needs a certificate
   --tls-cert <file>   the server's certificate, in PEM, with those that lead to its authority
   --tls-key <file>    its private key, in PEM
@@ -28,7 +31,7 @@ export const startHelp = `tutti dashboard [options]
 
 /** @throws RangeError for an option that does not exist, an invalid port, or --browser together with --desktop */
 export function parseStartOptions(args: readonly string[]): StartOptions | 'help' {
-  const { browser, desktop, port, host = '127.0.0.1', help, 'no-open': noOpen, ...tls } = parse(args);
+  const { browser, desktop, port, host = '127.0.0.1', help, link, 'no-open': noOpen, ...tls } = parse(args);
   if (help) return 'help';
   if (browser && desktop) throw new RangeError('--browser and --desktop exclude each other: use one of them.');
   const certificate = parseCertificate(tls['tls-cert'], tls['tls-key']);
@@ -45,6 +48,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions | 'help
     certificate,
     port: port === undefined ? 0 : parsePort(port),
     isOpened: !noOpen,
+    isLinkOnly: link === true,
   };
 }
 
@@ -60,6 +64,7 @@ function parse(args: readonly string[]) {
         'tls-cert': { type: 'string' },
         'tls-key': { type: 'string' },
         'no-open': { type: 'boolean' },
+        link: { type: 'boolean' },
         help: { type: 'boolean' },
       },
     }).values;

@@ -34,6 +34,8 @@ export function homePaths(home: string = tuttiHome()) {
     webgpu: join(home, 'native', 'webgpu'),
     /** Exports from pages. */
     exports: join(home, 'exports'),
+    /** Sessions of browsers, and where `tutti dashboard --link` reaches a running server: two files for each port. */
+    dashboard: join(home, 'dashboard'),
     /** Runs that were deleted a few seconds ago. */
     trash: join(home, 'trash'),
     /** The last position of the desktop app's window, and the data of its browser engine. */

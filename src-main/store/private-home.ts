@@ -21,9 +21,10 @@ let findings: string[] = [];
 export async function secureHome(home: string = tuttiHome()): Promise<void> {
   // Windows gives the folders of a user's profile to the user alone.
   if (process.platform === 'win32') return;
-  const { runs, studies, cache, exports, trash } = homePaths(home);
+  const { runs, studies, cache, exports, trash, dashboard } = homePaths(home);
   for (const folder of [home, runs, cache, exports]) await makeFolder(folder, privateMode).catch(() => undefined);
-  for (const folder of [home, runs, studies, cache, exports, trash]) await narrow(folder, join(cache, 'compile'));
+  for (const folder of [home, runs, studies, cache, exports, trash, dashboard])
+    await narrow(folder, join(cache, 'compile'));
 }
 
 /** The findings since the last call, for the user. */

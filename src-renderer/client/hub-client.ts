@@ -8,7 +8,7 @@ export type ConnectionState =
   | { kind: 'connected' }
   /** `attempts` counts the attempts to reconnect. */
   | { kind: 'disconnected'; attempts: number }
-  /** The hub answers but rejects this page; reconnecting cannot help. */
+  /** The hub answers but rejects this page. Only a new link helps. */
   | { kind: 'refused' };
 
 export interface HubEvents extends PageApi {
@@ -87,9 +87,10 @@ export class HubClient {
     return () => void this.#listeners[event].delete(listener);
   }
 
-  /** Reconnects at once instead of after the pause. */
+  /** Reconnects at once: instead of after the pause, or although the hub refused this page before. */
   retryNow(): void {
-    if (this.#state.kind !== 'disconnected' || this.#connection !== null) return;
+    const { kind } = this.#state;
+    if ((kind !== 'disconnected' && kind !== 'refused') || this.#connection !== null) return;
     clearTimeout(this.#retryTimer);
     this.#connect();
   }
@@ -125,7 +126,11 @@ export class HubClient {
     this.#rpc?.$close(new Error('The connection was lost before Tutti answered. Try again when it is back.'));
     this.#rpc = null;
     this.#connection = null;
-    if (isRefused) return this.#changeState({ kind: 'refused' });
+    if (isRefused) {
+      // A page that comes back reads everything again.
+      this.#attempts += 1;
+      return this.#changeState({ kind: 'refused' });
+    }
     const waitMs = backoffMs[Math.min(this.#attempts, backoffMs.length - 1)];
     this.#attempts += 1;
     this.#retryTimer = setTimeout(() => this.#connect(), waitMs);

@@ -165,7 +165,9 @@ describe.skipIf(noChromium !== null)(`A link for watching${notRun(noChromium)}`,
     await expect(watcher).toHaveURL(/#\/runs$/);
 
     await owner.getByRole('button', { name: 'End all watching' }).click();
-    await expect(watcher.getByRole('alert')).toContainText('Tutti no longer accepts this page.');
+    await expect(watcher.getByRole('alert')).toContainText(
+      'This link has ended. Ask whoever started Tutti for a new one.',
+    );
     await visit(owner, `/runs/${id}`);
     await expectStatus(owner, 'running');
     await chooseAction(owner, 'Abort');

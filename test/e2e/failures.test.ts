@@ -1,9 +1,11 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './support/expect.ts';
 import { chooseAction, blobs, expectPoints, expectProgress, expectStatus, Stage, startRun } from './stage.ts';
 import { Tunnel, tunnelBrowserFlag } from './support/tunnel.ts';
-import { startTutti } from './support/tutti-process.ts';
+import { newLink, startTutti } from './support/tutti-process.ts';
 import { chromium, noChromium } from './support/browser.ts';
 import { notRun } from '../environment/reasons.ts';
 
@@ -23,7 +25,9 @@ describe.skipIf(noChromium !== null)(`Failures on the page${notRun(noChromium)}`
   });
   afterAll(async () => {
     await tunnel.cut();
-    await stage.close(/WebSocket connection|Failed to load resource|was interrupted: its process is gone/);
+    await stage.close(
+      /WebSocket connection|Failed to load resource|was interrupted: its process is gone|A browser asks for a link/,
+    );
   });
 
   it('a killed worker fails the run, naming rank, device and signal', async () => {
@@ -76,17 +80,29 @@ describe.skipIf(noChromium !== null)(`Failures on the page${notRun(noChromium)}`
     await expectProgress(page, 'NLL');
   });
 
-  it('if Tutti is killed, the page says what to do', async () => {
+  it('if Tutti is killed and started again, the page reconnects by itself', async () => {
+    const { port } = stage.tutti;
     await stage.tutti.kill();
-    await expect(page.getByRole('alert')).toContainText('start it again and open the link that it prints');
+    await expect(page.getByRole('alert')).toContainText('This page reconnects as soon as it does');
+    stage.tutti = await startTutti(stage.home);
+    expect(stage.tutti.port).toBe(port);
+    await expect(page.getByRole('alert')).toHaveCount(0);
+    await expectStatus(page, 'interrupted');
   });
 
-  it('a restarted Tutti rejects the old page with a message', async () => {
+  it('if Tutti has lost its sessions, one button and the link that it shows bring the page back', async () => {
+    await stage.tutti.kill();
+    await writeFile(join(stage.home, 'dashboard', `${stage.tutti.port}.sessions.json`), '{"sessions": []}');
     stage.tutti = await startTutti(stage.home);
-    await tunnel.cut();
-    await tunnel.open(stage.tutti.port);
-    await tryNow(page);
-    await expect(page.getByRole('alert')).toContainText('Tutti no longer accepts this page.');
+    await expect(page.getByRole('alert')).toContainText('Tutti runs, but does not know this browser any more.');
+    await page.getByRole('button', { name: 'Show a new link in the terminal' }).click();
+    await expect(page.getByRole('alert')).toContainText("Open the link in Tutti's terminal. This page then continues.");
+    const link = (await newLink(stage.home)).replace('127.0.0.1', 'localhost');
+    const opened = await page.context().newPage();
+    await opened.goto(link);
+    await expect(opened.getByRole('navigation', { name: 'Pages' })).toBeVisible();
+    await opened.close();
+    await expect(page.getByRole('alert')).toHaveCount(0);
   });
 
   it('the abandoned run is interrupted and resumes where it was', async () => {

@@ -44,6 +44,8 @@ import type { DiscoveryApi, DiscoveryPageApi } from './discovery/discovery-views
 export interface HubApi extends DiscoveryApi, StudyApi {
   /** What this page may do. */
   session(): Promise<PageSession>;
+  /** A link that opens these pages in another browser, as the owner. It works once. @throws in the desktop app, which serves no links */
+  newLink(): Promise<{ link: string }>;
   /** A link that lets another browser watch runs, and nothing else. It works once. @throws in the desktop app, which serves no links */
   newWatchLink(): Promise<{ link: string }>;
   /** Ends all sessions that began with such a link, and makes the unopened links void. */

@@ -3,11 +3,20 @@
 /** The server's path for WebSockets. Each binary message is one call or answer (`rpc-codec.ts`). */
 export const rpcPath = '/rpc';
 
-/** The subprotocol of these WebSockets. The page requests it, and beside it its key, because it cannot set other headers. */
+/** The subprotocol of these WebSockets. The page requests it, and beside it a proof of its key, because it cannot set other headers. */
 export const rpcProtocol = 'tutti';
 
-/** The name of the page's key in the browser's storage, and of the header in which the page asks whether the server still accepts it. */
+/** The name of the page's key in the browser's storage. The page never sends it. */
 export const pageKeyName = 'tutti-key';
+
+/** The path that answers with a challenge, for which the page proves that it has its key (`src-main/server/proof.ts`). */
+export const challengePath = '/challenge';
+
+/** The header in which the page asks whether the server still accepts it: challenge and proof, with a dot between them. */
+export const pageProofName = 'tutti-proof';
+
+/** The path that has the server print a new link on its terminal, for a page without a session. */
+export const askLinkPath = '/ask-link';
 
 /** Maximum size of a call from a page. Only answers are large. */
 export const maximumCallBytes = 2 ** 20;

@@ -16,10 +16,9 @@ export class Tunnel {
     this.#port = port;
   }
 
-  /** @param farPort the target port */
-  async open(farPort = this.#port): Promise<void> {
+  async open(): Promise<void> {
     this.#server = createServer((near) => {
-      const far = connect(farPort, '127.0.0.1');
+      const far = connect(this.#port, '127.0.0.1');
       for (const socket of [near, far]) this.#hold(socket);
       near.pipe(far).pipe(near);
       near.on('close', () => far.destroy());

@@ -52,6 +52,13 @@ export async function trainFromTerminal(home: string, project: string, ...flags:
   await promisify(execFile)(process.execPath, command, { env: environment(home) });
 }
 
+/** A new link to the dashboard of a home, as `npm start -- --link` prints it. */
+export async function newLink(home: string): Promise<string> {
+  const command = [join(sourceFolder, 'tutti.mjs'), 'dashboard', '--link'];
+  const { stdout } = await promisify(execFile)(process.execPath, command, { env: environment(home) });
+  return stdout.trim();
+}
+
 function environment(home: string): NodeJS.ProcessEnv {
   const { DISPLAY: _x11, WAYLAND_DISPLAY: _wayland, ...others } = process.env;
   return { TUTTI_TRUST: join(sourceFolder, '..'), ...others, TUTTI_HOME: home };

@@ -37,7 +37,7 @@ async function openService(): Promise<Service> {
   const service = await HubService.open(hub, {
     frontEnd: 'browser',
     exportLink: (name) => name,
-    watchLinks: null,
+    links: null,
     onError: () => undefined,
   });
   let receive: (bytes: Uint8Array) => void = () => undefined;

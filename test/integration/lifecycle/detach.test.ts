@@ -126,7 +126,7 @@ it('a page starts a detached run, which continues when its hub ends, and which o
   const options = {
     frontEnd: 'browser' as const,
     exportLink: (name: string) => name,
-    watchLinks: null,
+    links: null,
     onError: (error: unknown) => void errors.push(error),
   };
   const first = await HubService.open(hub(), options);

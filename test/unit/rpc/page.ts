@@ -39,7 +39,7 @@ export async function openService() {
   const options = {
     frontEnd: 'browser' as const,
     exportLink: (name: string) => `/exports/${name}`,
-    watchLinks: { create: () => 'http://127.0.0.1:1/?token=watch', endAll: () => undefined },
+    links: { create: (role: PageRole) => `http://127.0.0.1:1/?token=${role}`, endWatchers: () => undefined },
     onError: (error: unknown) => void errors.push(error),
   };
   const service = await HubService.open(hub, options);

@@ -69,7 +69,8 @@ describe('a page with a link for watchers', () => {
   it('and the page of the owner differ in nothing else', async () => {
     const { page } = await openService();
     expect(await page.hub.session()).toEqual({ role: 'owner', canInvite: true });
-    expect(await page.hub.newWatchLink()).toEqual({ link: 'http://127.0.0.1:1/?token=watch' });
+    expect(await page.hub.newWatchLink()).toEqual({ link: 'http://127.0.0.1:1/?token=watcher' });
+    expect(await page.hub.newLink()).toEqual({ link: 'http://127.0.0.1:1/?token=owner' });
     await page.hub.endWatchers();
   });
 });

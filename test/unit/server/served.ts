@@ -5,12 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
+import { proofOf } from '../../../src-renderer/client/session-proof.ts';
 import type { PageWire } from '../../../src-main/rpc/connection.ts';
 import { ExportLinks } from '../../../src-main/server/export-links.ts';
-import { type RunningServer, startServer } from '../../../src-main/server.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../../src-main/server.ts';
 
 /** A server over a page of two files. The test replaces the hub behind it. */
-export async function serve() {
+export async function serve({
+  port = 0,
+  sessionFolder = null,
+}: Partial<Pick<ServerOptions, 'port' | 'sessionFolder'>> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-server-'));
   const pageFolder = join(folder, 'page');
   const exportFolder = join(folder, 'exports');
@@ -37,7 +41,8 @@ export async function serve() {
   const notices: string[] = [];
   const exportLinks = new ExportLinks();
   const server = await startServer({
-    port: 0,
+    port,
+    sessionFolder,
     pageFolder,
     exportFolder,
     exportLinks,
@@ -85,9 +90,17 @@ export async function signIn(server: RunningServer, link = server.link): Promise
   return { cookie, key };
 }
 
+/** A challenge of the server, and the page's proof for it. */
+export async function proofFor(server: RunningServer, { cookie, key }: Credentials): Promise<string> {
+  const { body, status } = await request(server, '/challenge', { cookie });
+  if (status !== 200) return 'none';
+  return `${body}.${await proofOf(key, body)}`;
+}
+
 /** The headers of a page's WebSocket. */
-export function socketHeaders({ cookie, key }: Credentials): Record<string, string> {
-  return { cookie, 'sec-websocket-protocol': `tutti, ${key}` };
+export async function socketHeaders(server: RunningServer, credentials: Credentials): Promise<Record<string, string>> {
+  const proof = await proofFor(server, credentials);
+  return { cookie: credentials.cookie, 'sec-websocket-protocol': `tutti, ${proof}` };
 }
 
 /** @returns the status of a rejected upgrade, or 101 if it is accepted */
@@ -110,8 +123,10 @@ export function upgradeStatus(server: RunningServer, headers: Record<string, str
 }
 
 export async function openSocket(server: RunningServer, credentials?: Credentials): Promise<WebSocket> {
-  const { cookie, key } = credentials ?? (await signIn(server));
-  const socket = new WebSocket(`ws://127.0.0.1:${server.port}/rpc`, ['tutti', key], { headers: { cookie } });
+  const given = credentials ?? (await signIn(server));
+  const { cookie } = given;
+  const proof = await proofFor(server, given);
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}/rpc`, ['tutti', proof], { headers: { cookie } });
   await once(socket, 'open');
   return socket;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ExportLinks } from '../../../src-main/server/export-links.ts';
 import { WrongAttempts } from '../../../src-main/server/wrong-attempts.ts';
 import { startServer } from '../../../src-main/server.ts';
-import { openSocket, request, serve, signIn, socketHeaders, upgradeStatus } from './served.ts';
+import { openSocket, proofFor, request, serve, signIn, socketHeaders, upgradeStatus } from './served.ts';
 
 describe('pages and files', () => {
   it('require a session, even for the page', async () => {
@@ -12,7 +12,7 @@ describe('pages and files', () => {
     for (const path of ['/', '/main.js', exportLinks.link('run-1.zip'), '/rpc', '/?token=wrong']) {
       const answer = await request(server, path);
       expect([path, answer.status]).toEqual([path, 401]);
-      expect(answer.body).toContain('start Tutti again for a new one');
+      expect(answer.body).toContain('`npm start -- --link` prints a new one');
     }
     expect((await request(server, '/', { cookie: `tutti-${server.port}=guess` })).status).toBe(401);
   });
@@ -123,15 +123,21 @@ describe('a cookie', () => {
     const renamed = cookie.replace(String(one.server.port), String(other.server.port));
     for (const stolen of [cookie, renamed]) {
       expect((await request(other.server, '/', { cookie: stolen })).status).toBe(401);
-      expect(await upgradeStatus(other.server, socketHeaders({ cookie: stolen, key }))).toBe(401);
+      expect(await upgradeStatus(other.server, await socketHeaders(other.server, { cookie: stolen, key }))).toBe(401);
+      const proof = await proofFor(one.server, { cookie, key });
+      expect(await upgradeStatus(other.server, { cookie: stolen, 'sec-websocket-protocol': `tutti, ${proof}` })).toBe(
+        401,
+      );
     }
   });
 
   it('and its key tell a page whether it is still accepted', async () => {
     const { server } = await serve();
     const { cookie, key } = await signIn(server);
-    expect((await request(server, '/rpc', { cookie, 'tutti-key': key })).status).toBe(204);
-    expect((await request(server, '/rpc', { cookie, 'tutti-key': 'none' })).status).toBe(401);
+    const ask = async (proof: string) => (await request(server, '/rpc', { cookie, 'tutti-proof': proof })).status;
+    expect(await ask(await proofFor(server, { cookie, key }))).toBe(204);
+    expect(await ask(`${(await request(server, '/challenge', { cookie })).body}.none`)).toBe(401);
+    expect(await ask(key)).toBe(401);
     expect((await request(server, '/rpc', { cookie })).status).toBe(401);
   });
 });
@@ -143,7 +149,7 @@ describe('wrong tokens, cookies and keys', () => {
     const wrong = [
       () => request(server, '/?token=wrong'),
       () => request(server, '/', { cookie: `tutti-${server.port}=guess` }),
-      () => request(server, '/rpc', { cookie, 'tutti-key': 'guess' }),
+      () => request(server, '/rpc', { cookie, 'tutti-proof': 'guess' }),
     ];
     const statuses: (number | undefined)[] = [];
     for (let turn = 0; turn < 20; turn += 1) {
@@ -154,7 +160,7 @@ describe('wrong tokens, cookies and keys', () => {
     expect(notices).toHaveLength(1);
     expect(notices[0]).toContain('127.0.0.1');
     expect((await request(server, '/', { cookie })).status).toBe(200);
-    expect(await upgradeStatus(server, socketHeaders({ cookie, key }))).toBe(101);
+    expect(await upgradeStatus(server, await socketHeaders(server, { cookie, key }))).toBe(101);
     // Who presents nothing guesses nothing.
     expect((await request(server, '/')).status).toBe(401);
   });
@@ -187,7 +193,7 @@ describe('links for watchers', () => {
     const closed = once(watcher, 'close');
     server.endWatchers();
     expect((await closed)[0]).toBe(1008);
-    expect(await upgradeStatus(server, socketHeaders(credentials))).toBe(401);
+    expect(await upgradeStatus(server, await socketHeaders(server, credentials))).toBe(401);
     expect((await request(server, '/', { cookie: credentials.cookie })).status).toBe(401);
     expect((await request(server, `/${new URL(unopened).search}`)).status).toBe(401);
     expect(owner.readyState).toBe(WebSocket.OPEN);

@@ -13,7 +13,7 @@ async function openRawSocket(server: RunningServer): Promise<Socket> {
     'sec-websocket-version': '13',
     'sec-websocket-key': Buffer.alloc(16).toString('base64'),
   };
-  const headers = { ...socketHeaders(await signIn(server)), ...handshake };
+  const headers = { ...(await socketHeaders(server, await signIn(server))), ...handshake };
   const [, socket] = await once(get({ host: '127.0.0.1', port: server.port, path: '/rpc', headers }), 'upgrade');
   return socket;
 }
@@ -24,7 +24,8 @@ const goingAway = Uint8Array.of(0x88, 0x82, 0, 0, 0, 0, 1001 >> 8, 1001 & 255);
 describe('sockets', () => {
   it('are refused by the same rules as requests', async () => {
     const { server, connected } = await serve();
-    const session = socketHeaders(await signIn(server));
+    const credentials = await signIn(server);
+    const session = await socketHeaders(server, credentials);
     const own = `http://127.0.0.1:${server.port}`;
     expect(await upgradeStatus(server, {})).toBe(401);
     expect(await upgradeStatus(server, { cookie: `tutti-${server.port}=guess` })).toBe(401);
@@ -33,7 +34,10 @@ describe('sockets', () => {
     expect(await upgradeStatus(server, { ...session, host: `evil.example:${server.port}` })).toBe(403);
     expect(await upgradeStatus(server, session, '/other')).toBe(404);
     expect(connected()).toBe(0);
-    expect(await upgradeStatus(server, { ...session, origin: own })).toBe(101);
+    // The challenge was used up at the wrong path.
+    expect(await upgradeStatus(server, { ...session, origin: own })).toBe(401);
+    const next = await socketHeaders(server, credentials);
+    expect(await upgradeStatus(server, { ...next, origin: own })).toBe(101);
   });
 
   it('do not accept the token of the link, used or not', async () => {

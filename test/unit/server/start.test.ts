@@ -10,6 +10,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import type { HubApi, PageApi } from '../../../core/protocol/pages/rpc.ts';
 import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
+import { proofOf } from '../../../src-renderer/client/session-proof.ts';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { tinyProject } from '../rpc/tiny-project.ts';
 
@@ -36,7 +37,9 @@ async function connectPage(link: URL, page: PageApi) {
   const [cookie] = String(entered.headers.get('set-cookie')).split(';');
   const key = /content="([\w-]+)"/.exec(await entered.text())?.[1] ?? '';
   const headers = { cookie, origin: link.origin };
-  const socket = new WebSocket(`ws://${link.host}/rpc`, ['tutti', key], { headers });
+  const challenge = await (await fetch(new URL('/challenge', link), { headers })).text();
+  const proof = `${challenge}.${await proofOf(key, challenge)}`;
+  const socket = new WebSocket(`ws://${link.host}/rpc`, ['tutti', proof], { headers });
   await once(socket, 'open');
   return createBirpc<HubApi, PageApi>(page, {
     post: (message: unknown) => socket.send(encodeRpc(message)),

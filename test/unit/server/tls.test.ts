@@ -11,6 +11,7 @@ import { certifiedAddress, isLoopback, ownHost } from '../../../src-main/server/
 import { type CertificateFiles, readIdentity } from '../../../src-main/server/certificate.ts';
 import { ExportLinks } from '../../../src-main/server/export-links.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../../src-main/server.ts';
+import { proofOf } from '../../../src-renderer/client/session-proof.ts';
 import { notRun } from '../../environment/reasons.ts';
 import { makeCertificate, noOpenssl } from './certificates.ts';
 
@@ -83,17 +84,21 @@ describe.skipIf(noOpenssl !== null)(`A server with a certificate${notRun(noOpens
     const { host } = link;
     const entered = await request(server, `/${link.search}`, { host });
     expect(String(entered.headers['set-cookie'])).toMatch(
-      new RegExp(`^__Host-tutti-${server.port}=[\\w-]{43}; HttpOnly; SameSite=Strict; Path=/; Secure$`),
+      new RegExp(
+        `^__Host-tutti-${server.port}=[\\w-]{43}; Max-Age=2592000; HttpOnly; SameSite=Strict; Path=/; Secure$`,
+      ),
     );
     const [cookie] = String(entered.headers['set-cookie']).split(';');
     const key = /content="([\w-]{43})"/.exec(entered.body)?.[1] ?? '';
     const page = await request(server, '/', { host, cookie });
     expect([page.status, page.body]).toEqual([200, '<h1>Runs</h1>']);
     expect(page.headers['content-security-policy']).toContain(`connect-src 'self' wss://${host};`);
-    const open = (origin: string) =>
-      new Promise<number>((resolve) => {
+    const open = async (origin: string) => {
+      const { body: challenge } = await request(server, '/challenge', { host, cookie });
+      const proof = `${challenge}.${await proofOf(key, challenge)}`;
+      return new Promise<number>((resolve) => {
         const headers = { host, cookie, origin };
-        const socket = new WebSocket(`wss://127.0.0.1:${server.port}/rpc`, ['tutti', key], {
+        const socket = new WebSocket(`wss://127.0.0.1:${server.port}/rpc`, ['tutti', proof], {
           headers,
           rejectUnauthorized: false,
         });
@@ -107,6 +112,7 @@ describe.skipIf(noOpenssl !== null)(`A server with a certificate${notRun(noOpens
           resolve(response.statusCode ?? 0);
         });
       });
+    };
     expect(await open(`https://${host}`)).toBe(101);
     expect(await open(`http://${host}`)).toBe(403);
     expect(await open('https://other.test')).toBe(403);

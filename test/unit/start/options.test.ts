@@ -13,6 +13,7 @@ describe('the options of the dashboard', () => {
       certificate: null,
       port: 0,
       isOpened: true,
+      isLinkOnly: false,
     });
     expect(parseStartOptions(['--browser', '--port', '8080', '--no-open'])).toEqual({
       frontEnd: 'browser',
@@ -20,9 +21,11 @@ describe('the options of the dashboard', () => {
       certificate: null,
       port: 8080,
       isOpened: false,
+      isLinkOnly: false,
     });
     expect(parseStartOptions(['--desktop'])).toMatchObject({ frontEnd: 'desktop' });
     expect(parseStartOptions(['--help'])).toBe('help');
+    expect(parseStartOptions(['--link', '--port', '8080'])).toMatchObject({ isLinkOnly: true, port: 8080 });
     const certificate = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'];
     expect(parseStartOptions(['--host', '0.0.0.0', ...certificate])).toMatchObject({
       frontEnd: 'browser',
