@@ -10,16 +10,11 @@ import { runSubject } from '../../src-renderer/views/runs/compare/compared-subje
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
 import { buttonNamed, mountPage } from './mount-page.ts';
 
-describe('the table of compared runs', () => {
-  const run = (id: string, name: string, config: object, best: number | null): RunView =>
+describe('the differences between runs', () => {
+  const run = (id: string, name: string, config: object): RunView =>
     runView({
       record: runRecord({ id, name, status: 'finished', config: runConfigSchema.parse(config), attempts: [] }),
-      row: runRow({
-        id,
-        name,
-        status: 'finished',
-        best: best === null ? null : { metric: 'val/ens_nll', value: best, epoch: 4 },
-      }),
+      row: runRow({ id, name, status: 'finished' }),
     });
 
   async function open(runs: RunView[]) {
@@ -31,31 +26,23 @@ describe('the table of compared runs', () => {
     return { wrapper, rows };
   }
 
-  it('shows how the runs ended and the options in which they differ', async () => {
+  it('are the options in which they differ', async () => {
     const { rows } = await open([
-      run('id-1111', 'a', { members: 2, maxEpochs: 7 }, 0.5),
-      run('id-2222', 'b', { members: 4, maxEpochs: 7 }, null),
+      run('id-1111', 'a', { members: 2, maxEpochs: 7 }),
+      run('id-2222', 'b', { members: 4, maxEpochs: 7 }),
     ]);
     expect(rows()).toEqual([
       ['Project', 'p', 'p'],
-      ['Status', 'finished', 'finished'],
-      ['Ensemble’s best', 'ens NLL 0.5000 at epoch 5', '-'],
       ['members', '2', '4'],
     ]);
   });
 
-  it('says when the configurations are identical, and tells runs of one name apart', async () => {
-    const { wrapper, rows } = await open([run('id-1111', 'a', {}, null), run('id-2222', 'a', {}, null)]);
-    expect(rows()).toHaveLength(3);
+  it('are none where the configurations are identical; runs of one name are told apart', async () => {
+    const { wrapper, rows } = await open([run('id-1111', 'a', {}), run('id-2222', 'a', {})]);
+    expect(rows()).toHaveLength(1);
     expect(wrapper.get('p').text()).toBe('The configurations are identical.');
     expect(wrapper.findAll('a').map((link) => link.text())).toEqual(['a (1111)', 'a (2222)']);
     expect(wrapper.findAll('a').map((link) => link.attributes('href'))).toEqual(['/runs/id-1111', '/runs/id-2222']);
-  });
-
-  it('asks to remove a run', async () => {
-    const { wrapper } = await open([run('id-1111', 'a', {}, null), run('id-2222', 'b', {}, null)]);
-    await wrapper.get('[aria-label="Remove b"]').trigger('click');
-    expect(wrapper.emitted('remove')).toEqual([['id-2222']]);
   });
 });
 
@@ -99,7 +86,7 @@ describe('a comparison with a run that is gone', () => {
     const { wrapper } = await open('a,gone,b');
     await expect.poll(() => wrapper.find('.missing').exists()).toBe(true);
     expect(wrapper.get('.missing').text()).toContain('One run is not shown. No run has the id "gone".');
-    expect(wrapper.findAll('thead a').map((link) => link.text())).toEqual(['a', 'b']);
+    expect(wrapper.findAll('.results a').map((link) => link.text())).toEqual(['a', 'b']);
     await wrapper.get('.missing button').trigger('click');
     await expect.poll(() => wrapper.find('.missing').exists()).toBe(false);
   });

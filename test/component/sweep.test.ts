@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../core/protocol/run/record.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
 import type { ComparedSubject } from '../../src-renderer/views/runs/compare/compared-subject.ts';
-import DifferencesTable from '../../src-renderer/views/runs/compare/results/DifferencesTable.vue';
+import ResultsTable from '../../src-renderer/views/runs/compare/results/ResultsTable.vue';
+import SetsTable from '../../src-renderer/views/runs/compare/results/SetsTable.vue';
 import SweepCard from '../../src-renderer/views/runs/compare/results/SweepCard.vue';
 import RepeatField from '../../src-renderer/views/configure/RepeatField.vue';
 import RunsTableRow from '../../src-renderer/views/runs/RunsTableRow.vue';
@@ -73,11 +74,20 @@ describe('a sweep over seeds', () => {
   it('stands beside a run in a comparison', async () => {
     const single = runOf(0, 'finished', 1);
     const alone: ComparedSubject = { id: 'other', name: 'Other', sweep: null, runs: [single] };
-    const { wrapper } = await mountPage(DifferencesTable, { props: { subjects: [subject, alone] } });
+    const subjects = [subject, alone];
+    const props = { subjects, metrics: [], baseline: null, isSelected: () => true };
+    const { wrapper } = await mountPage(ResultsTable, { props });
     const rows = wrapper.findAll('tbody tr').map((row) => textsOf(row.findAll('th, td')));
-    expect(rows).toContainEqual(['Seeds', '2 of 4 finished', '1']);
-    expect(rows).toContainEqual(['Ensemble’s best', 'ens NLL 2.0 ± 1.0', 'ens NLL 1.000 at epoch 2']);
-    expect(rows).toContainEqual(['NLL, final on test', '2.0 ± 1.0', '1.000']);
+    expect(rows.map(([name, , seeds, , best]) => [name, seeds, best])).toEqual([
+      ['Blobs', '2 of 4', '2.0 ± 1.0'],
+      ['Other', '1', '1.000 (best)'],
+    ]);
+    const sets = await mountPage(SetsTable, { props: { subjects, baseline: alone } });
+    // The difference of 1 is one standard error, which tells nothing.
+    expect(sets.wrapper.findAll('tbody tr').map((row) => textsOf(row.findAll('th, td')))).toEqual([
+      ['final on test', 'Blobs', '2.0 ± 1.0 +1.00 unclear'],
+      ['Other', '1.000 (best)'],
+    ]);
     expect(wrapper.findAll('th a').map((link) => link.attributes('href'))).toEqual([
       '/compare?runs=blobs-1',
       '/runs/other',

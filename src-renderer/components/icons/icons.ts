@@ -29,6 +29,8 @@ import {
   SlidersHorizontal,
   Square,
   SquareStop,
+  TrendingDown,
+  TrendingUp,
   TriangleAlert,
   X,
 } from '@lucide/vue';
@@ -37,6 +39,7 @@ import {
 export const icons = {
   abort: OctagonX,
   again: RotateCw,
+  better: TrendingUp,
   check: Check,
   checkpoint: Save,
   close: X,
@@ -69,6 +72,7 @@ export const icons = {
   studies: ChartSpline,
   tune: SlidersHorizontal,
   warning: CircleAlert,
+  worse: TrendingDown,
 } as const satisfies Record<string, LucideIcon>;
 
 export type IconName = keyof typeof icons;

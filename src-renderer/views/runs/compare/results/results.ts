@@ -1,0 +1,114 @@
+import { type MetricMode, modeOfMetric } from '../../../../../core/metrics/metric-mode.ts';
+import { type Estimate, estimate } from '../../../../../core/numeric/estimate.ts';
+import type { EvaluatedSet, RunRecord } from '../../../../../core/protocol/run/record.ts';
+import { finishedRuns } from '../../../../../core/protocol/run/sweep/sweep-scores.ts';
+import { metricLabel } from '../../../../../core/text/numbers.ts';
+import type { ComparedSubject } from '../compared-subject.ts';
+
+/** A number by which runs are compared when they have ended. */
+export interface Result {
+  /** In addresses: `best val/ens_nll`, `last val/ens_acc`, `final test nll`. */
+  id: string;
+  label: string;
+  /** Whether smaller or larger values are better; null if neither is. */
+  mode: MetricMode | null;
+  /** The value of a run, with a count of 1; of a sweep the mean over its finished runs. A count of 0 where there is none. */
+  of: (subject: ComparedSubject) => Estimate;
+}
+
+/** The best value of each monitored metric. */
+export function bestResults(subjects: readonly ComparedSubject[]): Result[] {
+  const metrics = subjects.flatMap(({ runs }) => runs.flatMap(({ row }) => row.best?.metric ?? []));
+  return [...new Set(metrics)].map((metric) => ({
+    id: `best ${metric}`,
+    label: `best ${metricLabel(metric)}`,
+    mode: modeIn(subjects, metric),
+    of: ({ sweep, runs }) => {
+      const counted = sweep === null ? runs : runs.filter(({ row }) => row.status === 'finished');
+      return over(
+        counted.map(({ row: { best } }) => (best?.metric === metric ? best.value : undefined)),
+        sweep !== null,
+      );
+    },
+  }));
+}
+
+/** The last values of metrics on the validation split. A run that trains has none. */
+export function lastResults(subjects: readonly ComparedSubject[], metrics: readonly string[]): Result[] {
+  return metrics.map((metric) => ({
+    id: `last ${metric}`,
+    label: `last ${metricLabel(metric)}`,
+    mode: modeIn(subjects, metric),
+    of: (subject) => ofRecords(subject, ({ summary }) => summary?.metrics[metric]),
+  }));
+}
+
+/** A set of checkpoints on a split. */
+export type SetPlace = Pick<EvaluatedSet, 'set' | 'split'>;
+
+/** The sets that any of the runs evaluated, in the order of their first appearance. */
+export function evaluatedPlaces(subjects: readonly ComparedSubject[]): SetPlace[] {
+  const found = recordsOf(subjects).flatMap(({ summary }) => summary?.evaluatedSets ?? []);
+  return [...new Map(found.map(({ set, split }) => [`${set} ${split}`, { set, split }])).values()];
+}
+
+/** Metrics that tables of sets show, those that most ask for first. */
+const shownMetrics = ['nll', 'mse', 'acc', 'ece', 'brier', 'pinball', 'crps', 'auroc'].flatMap((name) => [
+  name,
+  `product_${name}`,
+]);
+
+/** The metrics of the sets that tables show, of those that any set has. */
+export function setMetrics(subjects: readonly ComparedSubject[]): string[] {
+  const sets = recordsOf(subjects).flatMap(({ summary }) => summary?.evaluatedSets ?? []);
+  return shownMetrics.filter((metric) => sets.some(({ ensemble }) => metric in ensemble));
+}
+
+/** What the ensembles score with a set of checkpoints. */
+export function setResult(subjects: readonly ComparedSubject[], { set, split }: SetPlace, metric: string): Result {
+  return {
+    id: `${set} ${split} ${metric}`,
+    label: `${metricLabel(metric)}, ${set} on ${split}`,
+    mode: modeIn(subjects, metric),
+    of: (subject) =>
+      ofRecords(
+        subject,
+        ({ summary }) =>
+          summary?.evaluatedSets.find((found) => found.set === set && found.split === split)?.ensemble[metric],
+      ),
+  };
+}
+
+/** All results: the best and the last values, then those of the sets. */
+export function allResults(subjects: readonly ComparedSubject[], metrics: readonly string[]): Result[] {
+  const ofSets = evaluatedPlaces(subjects).flatMap((place) =>
+    setMetrics(subjects).map((metric) => setResult(subjects, place, metric)),
+  );
+  return [...bestResults(subjects), ...lastResults(subjects, metrics), ...ofSets].filter(({ of }) =>
+    subjects.some((subject) => of(subject).count > 0),
+  );
+}
+
+/** The direction in which a metric improves: of a project's own metric as the project says. */
+export function modeIn(subjects: readonly ComparedSubject[], metric: string): MetricMode | null {
+  const name = metric.slice(metric.lastIndexOf('/') + 1).replace(/^(ens|product)_/, '');
+  const own = recordsOf(subjects)
+    .flatMap(({ metrics }) => metrics ?? [])
+    .find((one) => one.name === name);
+  if (own === undefined) return modeOfMetric(metric) ?? null;
+  return own.direction === 'none' ? null : own.direction;
+}
+
+function ofRecords({ sweep, runs }: ComparedSubject, valueOf: (record: RunRecord) => number | undefined): Estimate {
+  const records = runs.map(({ record }) => record);
+  return over((sweep === null ? records : finishedRuns(records)).map(valueOf), sweep !== null);
+}
+
+/** A single value stays as it is, also NaN; of a sweep only finite values count, as in its own table. */
+function over(values: readonly (number | undefined)[], isSweep: boolean): Estimate {
+  return estimate(values.filter((value) => value !== undefined && (!isSweep || Number.isFinite(value))) as number[]);
+}
+
+function recordsOf(subjects: readonly ComparedSubject[]): RunRecord[] {
+  return subjects.flatMap(({ runs }) => runs.map(({ record }) => record));
+}
