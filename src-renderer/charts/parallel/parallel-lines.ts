@@ -1,6 +1,7 @@
 import { formatValue } from '../../../core/text/numbers.ts';
 import { fractionOf, pixels, type PlotAxis } from '../scene/axes.ts';
 import { hundredths, type Place } from '../scene/plot.ts';
+import type { ChartRange } from '../types.ts';
 import type { ParallelAxis, ParallelCoordinatesProps } from './types.ts';
 
 /** How near, in pixels, the pointer must be to a line's point on an axis. */
@@ -53,9 +54,14 @@ export function lineNear(
   return nearest;
 }
 
+/** `trial 17`, or the name of the line where it has one. */
+export function nameLine({ idName, nameOf }: Pick<ParallelCoordinatesProps, 'idName' | 'nameOf'>, id: number): string {
+  return nameOf?.(id) ?? `${idName} ${id}`;
+}
+
 /** `trial 17: weightDecay 0.1, NLL 0.4101`; empty where no group has the line. */
 export function readLine(
-  { axes, groups, idName }: Omit<ParallelCoordinatesProps, 'title' | 'runName'>,
+  { axes, groups, ...naming }: Omit<ParallelCoordinatesProps, 'title' | 'runName'>,
   id: number,
 ): string {
   for (const { ids, rows } of groups) {
@@ -64,7 +70,7 @@ export function readLine(
     const values = axes.flatMap((axis, at) =>
       Number.isNaN(rows[index][at]) ? [] : [`${axis.label} ${spellOn(axis, rows[index][at])}`],
     );
-    return `${idName} ${id}: ${values.join(', ')}`;
+    return `${nameLine(naming, id)}: ${values.join(', ')}`;
   }
   return '';
 }
@@ -72,6 +78,13 @@ export function readLine(
 /** A value with the name that its axis gives it. */
 export function spellOn({ ticks }: PlotAxis, value: number): string {
   return ticks?.find((tick) => tick.value === value)?.label ?? formatValue(value);
+}
+
+/** `0.01 to 1`, or the names of the choices in the range. */
+export function spellRange(axis: PlotAxis, { from, to }: ChartRange): string {
+  if (axis.ticks === undefined) return `${spellOn(axis, from)} to ${spellOn(axis, to)}`;
+  const names = axis.ticks.filter(({ value }) => value >= from && value <= to).map(({ label }) => label);
+  return names.join(' or ') || 'none';
 }
 
 /** The range of an axis as two shares of it; [0, 1] without a brush. */

@@ -28,4 +28,8 @@ export interface ParallelCoordinatesProps extends ChartProps {
   hovered?: number | null;
   /** What an id stands for, e.g. `trial`. */
   idName: string;
+  /** Names of single lines, in place of their ids. */
+  nameOf?: (id: number) => string;
+  /** False where something beside it says what the colours mean. */
+  hasLegend?: boolean;
 }

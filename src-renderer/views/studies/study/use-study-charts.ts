@@ -1,16 +1,12 @@
-import { watchDebounced } from '@vueuse/core';
-import { computed, type ComputedRef, type Ref, shallowRef, watch, type WritableComputedRef } from 'vue';
-import { useRoute } from 'vue-router';
+import { computed, type ComputedRef, type Ref, shallowRef, type WritableComputedRef } from 'vue';
 import type { StudyTrial, StudyView } from '../../../../core/protocol/pages/studies/study-views.ts';
 import { orderSpace, type Space } from '../../../../core/search/space/space.ts';
 import type { ChartRange } from '../../../charts/types.ts';
 import type { Brush } from '../../../charts/scatter/types.ts';
+import { useAddressedBrushes } from '../../../charts/use-addressed-brushes.ts';
 import { useQueryParameter } from '../../../composables/use-query.ts';
-import { type Brushes, isWithin, readBrushes, withBrush, writeBrushes } from '../model/brushes.ts';
+import { type Brushes, isWithin, withBrush } from '../../../charts/brushes.ts';
 import { numberAxis, objectiveAxis, parameterAxes, type TrialAxis } from '../model/trial-axes.ts';
-
-/** How long a brush must rest before the address gets it. */
-const addressPauseMs = 200;
 
 /** What all charts and the table of a study share. The address keeps brushes, picks, objective and scale. */
 export interface StudyCharts {
@@ -96,29 +92,10 @@ function useAddress(view: Readonly<Ref<StudyView>>) {
       set: (value) => (chosen.value = String(value)),
     }),
     isLog: computed({ get: () => scale.value === 'log', set: (value) => (scale.value = value ? 'log' : '') }),
-    brushes: useBrushes(),
+    brushes: useAddressedBrushes('study'),
     picked: computed<ReadonlySet<number>>({
       get: () => new Set(picks.value.split(',').filter(Boolean).map(Number).filter(Number.isInteger)),
       set: (value) => (picks.value = [...value].join(',')),
     }),
   };
-}
-
-/** A drag changes brushes with every frame; the address gets them when it rests. */
-function useBrushes(): Ref<Brushes> {
-  const written = useQueryParameter('only');
-  const brushes = shallowRef(readBrushes(written.value));
-  const route = useRoute();
-  watchDebounced(
-    brushes,
-    (value) => {
-      // The reader may have left the page meanwhile.
-      if (route.name === 'study') written.value = writeBrushes(value);
-    },
-    { debounce: addressPauseMs },
-  );
-  watch(written, (text) => {
-    if (text !== writeBrushes(brushes.value)) brushes.value = readBrushes(text);
-  });
-  return brushes;
 }

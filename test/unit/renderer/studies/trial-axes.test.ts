@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { orderSpace } from '../../../../core/search/space/space.ts';
-import {
-  isWithin,
-  readBrushes,
-  withBrush,
-  writeBrushes,
-} from '../../../../src-renderer/views/studies/model/brushes.ts';
+import { isWithin, readBrushes, withBrush, writeBrushes } from '../../../../src-renderer/charts/brushes.ts';
 import {
   numberAxis,
   objectiveAxis,

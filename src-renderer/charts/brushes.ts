@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
-import type { ChartRange } from '../../../charts/types.ts';
-import type { TrialAxis } from './trial-axes.ts';
+import type { ChartRange } from './types.ts';
 
-/** The selected range of each axis that has one, by the axis's id. A trial is selected if it lies in all of them. */
+/** The selected range of each axis that has one, by the axis's id. What lies in all of them is selected. */
 export type Brushes = Readonly<Record<string, ChartRange>>;
 
 const writtenSchema = z.record(z.string(), z.tuple([z.number(), z.number()]));
@@ -39,11 +37,15 @@ export function withBrush(brushes: Brushes, axis: string, range: ChartRange | nu
   return Object.fromEntries(range === null ? others : [...others, [axis, range]]);
 }
 
-/** Whether a trial lies in the range of every axis that has one. */
-export function isWithin(trial: StudyTrial, axes: readonly TrialAxis[], brushes: Brushes): boolean {
+/** Whether something, such as a trial, lies in the range of every axis that has one. */
+export function isWithin<T>(
+  thing: T,
+  axes: readonly { id: string; valueOf: (thing: T) => number }[],
+  brushes: Brushes,
+): boolean {
   return axes.every(({ id, valueOf }) => {
     if (!Object.hasOwn(brushes, id)) return true;
-    const value = valueOf(trial);
+    const value = valueOf(thing);
     return value >= brushes[id].from && value <= brushes[id].to;
   });
 }

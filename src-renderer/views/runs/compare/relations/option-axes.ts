@@ -1,0 +1,76 @@
+import { configDifferences, spellValue } from '../../../run/configuration/config-differences.ts';
+import { configHistory } from '../../../run/configuration/config-history.ts';
+import { scaleAround } from '../../../../charts/points/value-range.ts';
+import type { PlotAxis } from '../../../../charts/scene/axes.ts';
+import type { Result } from '../results/results.ts';
+import type { ComparedSubject } from '../compared-subject.ts';
+
+/** A quantity of what is compared: an option in which it differs, or a result. */
+export interface SubjectAxis extends PlotAxis {
+  id: string;
+  /** How far a key moves an end of a brush, as a share of the axis. */
+  keyStep: number;
+  /** One value for each subject, in their order; NaN for none. */
+  values: readonly number[];
+  /** Their standard errors, NaN for none; absent for options. */
+  errors?: readonly number[];
+}
+
+/** The largest of positive values is at least so many times the smallest: their axis is logarithmic. */
+const leastLogFactor = 30;
+const keyStep = 0.02;
+/** Longer names of choices are cut off. */
+const mostCharacters = 18;
+
+/**
+ * The options in which runs differ, with the values that they ended with, those with the most values first. Numbers lie on their scale; where
+ * any run has something else, such as a name, all lie at whole numbers from 0 in the order of their first appearance.
+ */
+export function optionAxes(subjects: readonly ComparedSubject[]): SubjectAxis[] {
+  const differences = configDifferences(subjects.map(({ runs: [{ record }] }) => configHistory(record)));
+  const columns = differences.map(({ path, values }) => ({ path, last: values.map((history) => history.at(-1)) }));
+  const projects = subjects.map(({ runs: [{ row }] }) => row.project);
+  return [...columns, { path: 'project', last: projects }]
+    .map((column) => ({ ...column, count: new Set(column.last.map(spellValue)).size }))
+    .filter(({ count }) => count > 1)
+    .toSorted((left, right) => right.count - left.count)
+    .map(({ path, last }) => axisOf(path, last));
+}
+
+/** The axis of a result, with the standard errors of sweeps. */
+export function resultAxis({ id, label, of }: Result, subjects: readonly ComparedSubject[]): SubjectAxis {
+  const found = subjects.map((subject) => of(subject));
+  const values = found.map(({ mean, count }) => (count === 0 ? NaN : mean));
+  const errors = found.map(({ standardError }) => standardError);
+  return { id, label, keyStep, values, errors, scale: scaleAround([values], isWide(values)) };
+}
+
+function axisOf(path: string, values: readonly unknown[]): SubjectAxis {
+  const id = `option ${path}`;
+  const known = values.filter((value) => value !== undefined && value !== null);
+  if (known.every((value) => typeof value === 'number')) {
+    const numbers = values.map((value) => (typeof value === 'number' ? value : NaN));
+    return { id, label: path, keyStep, values: numbers, scale: scaleAround([numbers], isWide(numbers)) };
+  }
+  const choices = [...new Set(known.map(spellValue))];
+  return {
+    id,
+    label: path,
+    keyStep: Math.max(keyStep, 1 / choices.length),
+    values: values.map((value) => (value === undefined || value === null ? NaN : choices.indexOf(spellValue(value)))),
+    scale: { from: -0.5, to: choices.length - 0.5, isLog: false },
+    ticks: choices.map((choice, value) => ({ value, label: shortened(choice) })),
+  };
+}
+
+/** Whether a logarithmic axis shows values better: they are all positive and span orders of magnitude. */
+export function isWide(values: readonly number[]): boolean {
+  const finite = values.filter((value) => Number.isFinite(value));
+  if (finite.length === 0) return false;
+  const [low, high] = [Math.min(...finite), Math.max(...finite)];
+  return low > 0 && high >= leastLogFactor * low;
+}
+
+function shortened(text: string): string {
+  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters - 1)}…`;
+}
