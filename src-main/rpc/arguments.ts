@@ -16,6 +16,7 @@ import {
 import { inputsRequestSchema } from '../../core/ensemble/sample-inputs.ts';
 import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
 import { runQuerySchema } from '../../core/protocol/pages/run-list.ts';
+import { groupRequestSchema } from '../../core/protocol/pages/runs/run-groups.ts';
 import { runNotesSchema } from '../../core/protocol/pages/run-views.ts';
 import { studyEnsembleSchema, studyImportSchema } from '../../core/protocol/pages/studies/study-views.ts';
 import { studyRequestSchema } from '../../core/protocol/studies/study.ts';
@@ -68,6 +69,8 @@ const argumentSchemas = {
   watchDiscovery: z.tuple([id]),
   unwatchDiscovery: z.tuple([id]),
   runOverview: z.tuple([]),
+  runGroups: z.tuple([groupRequestSchema]),
+  runFields: z.tuple([runQuerySchema]),
   updateRun: z.tuple([id, runNotesSchema]),
   deleteRun: z.tuple([id]),
   undoDelete: z.tuple([id]),

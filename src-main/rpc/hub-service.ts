@@ -184,6 +184,8 @@ export class HubService {
       startFork: (id, request) => startFork(this.#parts, id, request),
       runs: (query) => this.#runs.page(query),
       runOverview: () => this.#runs.overview(),
+      runGroups: (request) => this.#runs.groups(request),
+      runFields: (query) => this.#runs.knownFields(query),
       updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
       deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),
       undoDelete: (deletion) => this.#trash.restore(deletion),

@@ -8,6 +8,8 @@ const watchable: ReadonlySet<keyof HubApi> = new Set<keyof HubApi>([
   'session',
   'runs',
   'runOverview',
+  'runGroups',
+  'runFields',
   'run',
   'series',
   'deviceLoads',

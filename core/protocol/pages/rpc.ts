@@ -30,6 +30,7 @@ import type {
   SeriesRequest,
 } from './run-data.ts';
 import type { RunUpdate } from './run-updates.ts';
+import type { GroupRequest, KnownField, RunGroups } from './runs/run-groups.ts';
 import type { RunListChange, RunOverview, RunPage, RunQuery } from './run-list.ts';
 import type { StudyApi, StudyPageApi } from './studies/study-views.ts';
 import type { AttemptCommand, LogLine, RunNotes, RunView } from './run-views.ts';
@@ -105,6 +106,10 @@ export interface HubApi extends DiscoveryApi, StudyApi {
   /** A part of the list of runs, filtered and sorted. Without a limit: at most `maximumRunRows`. */
   runs(query: RunQuery): Promise<RunPage>;
   runOverview(): Promise<RunOverview>;
+  /** The runs of a query in groups, with means over those that have finished. */
+  runGroups(request: GroupRequest): Promise<RunGroups>;
+  /** The fields that lists of these runs can show, of the newest 1,000 of them. */
+  runFields(query: RunQuery): Promise<KnownField[]>;
   updateRun(id: string, changes: RunNotes): Promise<void>;
   /** Moves a run's folder to the trash. For 10 s `undoDelete` with the run's id restores it; then it is removed. */
   deleteRun(id: string): Promise<void>;

@@ -3,6 +3,8 @@ import type { Estimate } from '../../numeric/estimate.ts';
 import { runStatusSchema } from '../run/record.ts';
 import { sweepSchema } from '../run/sweep/sweep.ts';
 import { realNumber } from '../wire/numbers.ts';
+import type { FieldSummary } from './runs/field-summary.ts';
+import { fieldSchema, type FieldValue, groupKeySchema, maximumFields } from './runs/run-fields.ts';
 
 const bestValueSchema = z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int() });
 export type BestValue = z.output<typeof bestValueSchema>;
@@ -40,7 +42,9 @@ export const runRowSchema = z.strictObject({
 export type RunRow = z.output<typeof runRowSchema>;
 
 export const sortKeys = ['created', 'name', 'project', 'status', 'members', 'best', 'duration'] as const;
-export type SortKey = (typeof sortKeys)[number];
+/** A column of the list, or a field of runs. */
+export const sortKeySchema = z.union([z.enum(sortKeys), fieldSchema]);
+export type SortKey = z.output<typeof sortKeySchema>;
 
 /** Number of runs that one answer may hold. */
 export const maximumRunRows = 500;
@@ -62,7 +66,11 @@ export const runQuerySchema = z.strictObject({
   isGrouped: z.boolean().optional(),
   isArchived: z.boolean().optional(),
   /** Default: the newest first. Equal ones are ordered from new to old, and runs without a value are last. */
-  sort: z.strictObject({ by: z.enum(sortKeys), isDescending: z.boolean() }).optional(),
+  sort: z.strictObject({ by: sortKeySchema, isDescending: z.boolean() }).optional(),
+  /** Only runs with this value of what they are grouped by; null: those without one. */
+  group: z.strictObject({ by: groupKeySchema, value: z.union([z.number(), z.string()]).nullable() }).optional(),
+  /** Further values that the answer has for each of its rows. */
+  fields: z.array(fieldSchema).max(maximumFields).optional(),
   offset: z.int().min(0).optional(),
   limit: z.int().min(0).max(maximumRunRows).optional(),
 });
@@ -77,6 +85,8 @@ export interface SweepGroup {
   status: RunRow['status'];
   /** Over the finished runs whose best value is finite; null if there is none. */
   best: ({ metric: string } & Estimate) | null;
+  /** In the order of the query's fields. */
+  values?: FieldSummary[];
 }
 
 /** A part of a list of runs. */
@@ -86,6 +96,8 @@ export interface RunPage {
   total: number;
   /** Of a list in which a sweep is one row: the sweeps of these rows. */
   sweeps?: SweepGroup[];
+  /** If the query names fields: the values of each row, in their order; null where the run has none. */
+  values?: (FieldValue | null)[][];
 }
 
 /** A run that is about to train or trains. */

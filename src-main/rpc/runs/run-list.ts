@@ -6,6 +6,7 @@ import {
   type RunPage,
   type RunQuery,
 } from '../../../core/protocol/pages/run-list.ts';
+import type { GroupRequest, KnownField, RunGroups } from '../../../core/protocol/pages/runs/run-groups.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { homePaths, tuttiHome } from '../../store/home.ts';
@@ -54,6 +55,16 @@ export class RunList {
   async page(query: RunQuery): Promise<RunPage> {
     await this.#search();
     return this.#hub.index.page({ limit: maximumRunRows, ...query });
+  }
+
+  async groups(request: GroupRequest): Promise<RunGroups> {
+    await this.#search();
+    return this.#hub.index.groups(request);
+  }
+
+  async knownFields(query: RunQuery): Promise<KnownField[]> {
+    await this.#search();
+    return this.#hub.index.knownFields(query);
   }
 
   async overview(): Promise<RunOverview> {

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../core/text/errors.ts';
 
 /** Incremented with every change of the table. An index of another version is dropped and rebuilt from the run folders. */
-const SCHEMA_VERSION = 8;
+const SCHEMA_VERSION = 9;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -55,7 +55,10 @@ const SCHEMA = `
     note TEXT NOT NULL DEFAULT '',
     is_archived INTEGER NOT NULL DEFAULT 0,
     record_text TEXT NOT NULL,
-    notes_text TEXT NOT NULL DEFAULT ''
+    notes_text TEXT NOT NULL DEFAULT '',
+    -- What lists can show beside these columns, as JSONB (fieldsOf).
+    fields BLOB NOT NULL,
+    disk_bytes INTEGER
   ) STRICT;
   CREATE INDEX runs_by_id ON runs (id);
   CREATE INDEX runs_by_origin ON runs (origin);

@@ -7,6 +7,7 @@ import { describeNotFinite } from '../../../core/protocol/run/health.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
+import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { privateMode } from '../private-home.ts';
 import { homePaths, tuttiHome } from '../home.ts';
 import { FolderScan } from './folder-scan.ts';
@@ -15,6 +16,9 @@ import { ambiguityError, describeRuns, selectRuns, sweepError } from './indexed-
 import { findSweepId, readChanges, readOverview, readPage, readRevision } from './run-lists.ts';
 import { StudyIndex } from './study-index.ts';
 import type { IndexQuery } from './run-query.ts';
+import { readGroups, readKnownFields } from './run-groups.ts';
+import { fieldsOf } from '../../../core/protocol/pages/runs/run-fields.ts';
+import type { GroupRequest, KnownField, RunGroups } from '../../../core/protocol/pages/runs/run-groups.ts';
 import type { RunListChange, RunOverview, RunPage, RunRow } from '../../../core/protocol/pages/run-list.ts';
 import {
   type FolderProblem,
@@ -128,6 +132,16 @@ export class RunIndex {
   /** Like {@link list}, with the number of runs on all pages. */
   page(query: IndexQuery): RunPage {
     return readPage(this.#database, query);
+  }
+
+  /** The groups of the runs that match, with what they have found. */
+  groups(request: GroupRequest): RunGroups {
+    return readGroups(this.#database, request);
+  }
+
+  /** The fields that the newest runs of a query have. */
+  knownFields(query: IndexQuery): KnownField[] {
+    return readKnownFields(this.#database, query);
   }
 
   /** The id of the sweep over seeds that a text means: its id, name, or the beginning of its id; null if it means none, or may mean something else. */
@@ -295,8 +309,10 @@ export class RunIndex {
       sweep: record.sweep === undefined ? null : JSON.stringify(record.sweep),
       sweep_id: record.sweep?.id ?? null,
       record_text: this.#textOf(record, folder),
+      fields: toJson(fieldsOf(record)),
     };
     const columns = Object.keys(row);
+    const values = columns.map((column) => (column === 'fields' ? 'jsonb(:fields)' : `:${column}`));
     // While the last attempt has no best value in the record, the value from `noteBest` stays.
     const isNoted = (ownSummary(record)?.best ?? null) === null;
     const valueOf = (column: string) =>
@@ -305,7 +321,7 @@ export class RunIndex {
     // The user's notes stay, including a name given by the user.
     this.#database
       .prepare(
-        `INSERT INTO runs (${columns.join(', ')}) VALUES (:${columns.join(', :')})
+        `INSERT INTO runs (${columns.join(', ')}) VALUES (${values.join(', ')})
         ON CONFLICT (folder) DO UPDATE SET ${changes}, name = coalesce(given_name, excluded.name)`,
       )
       .run(row);

@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ActiveRun, RunListChange, RunOverview, RunPage } from '../../../core/protocol/pages/run-list.ts';
+import type { ActiveRun, RunListChange, RunOverview, RunPage, RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { type Parameters, selectRuns } from './indexed-run.ts';
+import { summarizeRuns } from './run-groups.ts';
+import { readValues } from './run-values.ts';
 import { groupOf } from './sweep-groups.ts';
 import { type IndexQuery, toClauses } from './run-query.ts';
 
@@ -10,7 +12,19 @@ export function readPage(database: DatabaseSync, query: IndexQuery): RunPage {
   const { where, order, parameters } = toClauses(query);
   const rows = query.limit === 0 ? [] : selectRuns(database, `${where} ${order}`, parameters);
   const isWhole = query.limit === undefined && query.offset === undefined;
-  return { rows, total: isWhole ? rows.length : count(database, where, parameters) };
+  const total = isWhole ? rows.length : count(database, where, parameters);
+  return { rows, total, ...valuesOf(database, query, rows) };
+}
+
+/** The values of each row, if the query names fields. */
+function valuesOf(database: DatabaseSync, { fields }: IndexQuery, rows: readonly RunRow[]): Pick<RunPage, 'values'> {
+  if (fields === undefined) return {};
+  const byFolder = readValues(
+    database,
+    fields,
+    rows.map(({ folder }) => folder),
+  );
+  return { values: rows.map(({ folder }) => byFolder.get(folder) ?? []) };
 }
 
 /** The same, with one row for each sweep. */
@@ -26,7 +40,12 @@ function readGrouped(database: DatabaseSync, query: IndexQuery): RunPage {
   return {
     rows,
     total: count(database, first, parameters),
-    sweeps: ids.map((id) => groupOf(bySweep.get(id) ?? [])),
+    sweeps: ids.map((id) => {
+      const ofSweep = bySweep.get(id) ?? [];
+      const values = query.fields === undefined ? {} : { values: summarizeRuns(database, query.fields, ofSweep) };
+      return { ...groupOf(ofSweep), ...values };
+    }),
+    ...valuesOf(database, query, rows),
   };
 }
 

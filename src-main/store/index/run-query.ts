@@ -1,11 +1,12 @@
-import type { RunQuery, SortKey } from '../../../core/protocol/pages/run-list.ts';
+import { type RunQuery, sortKeys, type SortKey } from '../../../core/protocol/pages/run-list.ts';
 import type { Parameters } from './indexed-run.ts';
+import { fieldExpression, sortExpression } from './run-values.ts';
 
 /** Part of a query, with the number of rows of its answer; without a limit: all. */
 export type IndexQuery = Omit<RunQuery, 'limit'> & { limit?: number | undefined };
 
 /** What the runs are sorted by. The duration is in seconds; a run that trains has none yet. */
-const SORT_VALUES: Record<SortKey, string> = {
+const SORT_VALUES: Record<(typeof sortKeys)[number], string> = {
   created: 'created_at',
   name: 'name COLLATE NOCASE',
   project: 'project COLLATE NOCASE',
@@ -32,7 +33,7 @@ export function toClauses(query: IndexQuery): Clauses {
   }
   const { by, isDescending } = query.sort ?? { by: 'created', isDescending: true };
   const direction = isDescending ? 'DESC' : 'ASC';
-  const sorting = `ORDER BY ${SORT_VALUES[by]} ${direction} NULLS LAST, created_at DESC, folder`;
+  const sorting = `ORDER BY ${sortValue(by)} ${direction} NULLS LAST, created_at DESC, folder`;
   return {
     where: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '',
     sorting,
@@ -55,10 +56,29 @@ function conditionsOf(query: IndexQuery): { conditions: string[]; parameters: Pa
   const given = possible.flatMap(([value, name, condition]) =>
     value === undefined ? [] : [{ value, name, condition }],
   );
+  const { group } = query;
   return {
-    conditions: given.map(({ condition }) => condition),
-    parameters: Object.fromEntries(given.map(({ name, value }) => [name, value])),
+    conditions: [...given.map(({ condition }) => condition), ...(group === undefined ? [] : [groupCondition(group)])],
+    parameters: {
+      ...Object.fromEntries(given.map(({ name, value }) => [name, value])),
+      ...(group === undefined || group.value === null ? {} : { group: group.value }),
+    },
   };
+}
+
+/** Text sorts without regard to case, numbers by their size. */
+function sortValue(by: SortKey): string {
+  const column = sortKeys.find((key) => key === by);
+  return column === undefined ? `${sortExpression(by)} COLLATE NOCASE` : SORT_VALUES[column];
+}
+
+/** The condition that a run belongs to a group. */
+function groupCondition({ by, value }: NonNullable<RunQuery['group']>): string {
+  if (by === 'tag') return value === null ? "tags = '[]'" : ':group IN (SELECT value FROM json_each(tags))';
+  const columns: Partial<Record<typeof by, string>> = { sweep: 'sweep_id' };
+  const isField = by.startsWith('option:') || by === 'devices' || by === 'commit';
+  const expression = isField ? fieldExpression(by) : (columns[by] ?? by);
+  return value === null ? `${expression} IS NULL` : `${expression} = :group`;
 }
 
 function listOf(values: readonly string[] | undefined): string | undefined {

@@ -17,6 +17,8 @@ const watchable = [
   'run',
   'runs',
   'runOverview',
+  'runGroups',
+  'runFields',
   'series',
   'session',
   'studies',
