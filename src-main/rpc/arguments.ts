@@ -71,6 +71,7 @@ const argumentSchemas = {
   runOverview: z.tuple([]),
   runGroups: z.tuple([groupRequestSchema]),
   runFields: z.tuple([runQuerySchema]),
+  trends: z.tuple([z.array(id).max(200)]),
   updateRun: z.tuple([id, runNotesSchema]),
   deleteRun: z.tuple([id]),
   undoDelete: z.tuple([id]),

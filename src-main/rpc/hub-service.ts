@@ -37,6 +37,7 @@ import { SweepService } from './runs/sweeps/sweep-service.ts';
 import { viewRun } from './runs/run-views.ts';
 import { readSeries } from './runs/series.ts';
 import { Trash } from './runs/trash.ts';
+import { readTrends } from './runs/trends.ts';
 import type { SentSamples, Uploads } from './runs/uploads.ts';
 
 export interface ServiceOptions {
@@ -185,6 +186,7 @@ export class HubService {
       runs: (query) => this.#runs.page(query),
       runOverview: () => this.#runs.overview(),
       runGroups: (request) => this.#runs.groups(request),
+      trends: (ids) => readTrends(this.#parts, ids),
       runFields: (query) => this.#runs.knownFields(query),
       updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
       deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),

@@ -10,6 +10,7 @@ const watchable: ReadonlySet<keyof HubApi> = new Set<keyof HubApi>([
   'runOverview',
   'runGroups',
   'runFields',
+  'trends',
   'run',
   'series',
   'deviceLoads',

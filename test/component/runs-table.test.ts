@@ -3,7 +3,8 @@ import ToastStack from '../../src-renderer/components/frame/ToastStack.vue';
 import { useRowActions } from '../../src-renderer/views/runs/use-row-actions.ts';
 import RunNameField from '../../src-renderer/views/runs/RunNameField.vue';
 import RunNotesDialog from '../../src-renderer/views/runs/RunNotesDialog.vue';
-import RunsTableHead from '../../src-renderer/views/runs/RunsTableHead.vue';
+import RunsTableHead from '../../src-renderer/views/runs/table/RunsTableHead.vue';
+import { columnOf } from '../../src-renderer/views/runs/columns/columns.ts';
 import type { RunFilter } from '../../src-renderer/views/runs/run-filter.ts';
 import { runRow } from '../unit/renderer/run-fixtures.ts';
 import { buttonNamed, mountPage } from './mount-page.ts';
@@ -16,21 +17,26 @@ const filter: RunFilter = {
   isArchived: false,
   sort: 'created',
   isDescending: true,
+  group: '',
+  open: '',
 };
 
 describe('the head of the table of runs', () => {
   it('shows the order, and asks for another', async () => {
     const { wrapper } = await mountPage(RunsTableHead, {
-      props: { filter: { ...filter, sort: 'best', isDescending: false } },
+      props: {
+        filter: { ...filter, sort: 'best', isDescending: false },
+        columns: ['project', 'best', 'trend', 'option:seed'].map((key) => columnOf(key)),
+      },
     });
     const sorted = wrapper.findAll('[aria-sort]').map((title) => title.attributes('aria-sort'));
-    expect(sorted).toEqual(['none', 'none', 'none', 'none', 'ascending', 'none', 'none']);
-    const [name, , , , best, created] = wrapper.findAll('.sort');
-    for (const title of [name, best, created]) await title.trigger('click');
+    expect(sorted).toEqual(['none', 'none', 'ascending', 'none']);
+    const [name, , best, , seed] = wrapper.findAll('.sort');
+    for (const title of [name, best, seed]) await title.trigger('click');
     expect(wrapper.emitted('change')).toEqual([
       [{ sort: 'name', isDescending: false }],
       [{ sort: 'best', isDescending: true }],
-      [{ sort: 'created', isDescending: true }],
+      [{ sort: 'option:seed', isDescending: false }],
     ]);
   });
 });

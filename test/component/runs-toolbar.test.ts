@@ -11,6 +11,8 @@ const filter: RunFilter = {
   isArchived: false,
   sort: 'created',
   isDescending: true,
+  group: '',
+  open: '',
 };
 
 async function open(changes: Partial<RunFilter> = {}, tags: string[] = ['night']) {

@@ -6,7 +6,8 @@ import ResultsTable from '../../src-renderer/views/runs/compare/results/ResultsT
 import SetsTable from '../../src-renderer/views/runs/compare/results/SetsTable.vue';
 import SweepCard from '../../src-renderer/views/runs/compare/results/SweepCard.vue';
 import RepeatField from '../../src-renderer/views/configure/RepeatField.vue';
-import RunsTableRow from '../../src-renderer/views/runs/RunsTableRow.vue';
+import RunsTableRow from '../../src-renderer/views/runs/table/RunsTableRow.vue';
+import { columnOf } from '../../src-renderer/views/runs/columns/columns.ts';
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
 import { mountPage } from './mount-page.ts';
 
@@ -97,7 +98,8 @@ describe('a sweep over seeds', () => {
   it('is one row in the list of runs, which opens the sweep', async () => {
     const best = { metric: 'val/ens_nll', mean: 2, standardError: 1, count: 2 };
     const group = { id: sweep.id, name: sweep.name, of: 4, finished: 2, status: 'failed' as const, best };
-    const props = { row: subject.runs[0].row, group, index: 0, isActive: false, isSelected: false };
+    const item = { kind: 'run', row: subject.runs[0].row, sweep: group, values: [] };
+    const props = { item, columns: [columnOf('best')], trend: undefined, index: 0, isActive: false, isSelected: false };
     const { wrapper } = await mountPage(RunsTableRow, { props });
     expect(wrapper.get('a').attributes('href')).toBe('/compare?runs=blobs-1');
     const text = wrapper.text().replaceAll(/\s+/g, ' ');

@@ -108,6 +108,8 @@ export interface HubApi extends DiscoveryApi, StudyApi {
   runOverview(): Promise<RunOverview>;
   /** The runs of a query in groups, with means over those that have finished. */
   runGroups(request: GroupRequest): Promise<RunGroups>;
+  /** The course of the monitored metric of runs, by their ids: at most 48 values over its steps, none for a run without one. Runs that one answer has no time for are left out. */
+  trends(ids: string[]): Promise<Record<string, Float64Array>>;
   /** The fields that lists of these runs can show, of the newest 1,000 of them. */
   runFields(query: RunQuery): Promise<KnownField[]>;
   updateRun(id: string, changes: RunNotes): Promise<void>;

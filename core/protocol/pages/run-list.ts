@@ -41,7 +41,17 @@ export const runRowSchema = z.strictObject({
 });
 export type RunRow = z.output<typeof runRowSchema>;
 
-export const sortKeys = ['created', 'name', 'project', 'status', 'members', 'best', 'duration'] as const;
+export const sortKeys = [
+  'created',
+  'name',
+  'project',
+  'status',
+  'members',
+  'best',
+  'duration',
+  'strategy',
+  'task',
+] as const;
 /** A column of the list, or a field of runs. */
 export const sortKeySchema = z.union([z.enum(sortKeys), fieldSchema]);
 export type SortKey = z.output<typeof sortKeySchema>;

@@ -28,6 +28,7 @@ const SCHEMA = `
   DROP TABLE IF EXISTS runs;
   DROP TABLE IF EXISTS changes;
   DROP TABLE IF EXISTS studies;
+  DROP TABLE IF EXISTS trends;
   CREATE TABLE runs (
     folder TEXT PRIMARY KEY,
     id TEXT NOT NULL,
@@ -69,6 +70,8 @@ const SCHEMA = `
   CREATE INDEX runs_by_project_folder ON runs (project_folder, created_at);
   CREATE TABLE changes (revision INTEGER PRIMARY KEY AUTOINCREMENT, folder TEXT NOT NULL UNIQUE, id TEXT NOT NULL) STRICT;
   CREATE TABLE studies (folder TEXT PRIMARY KEY, bytes INTEGER NOT NULL, summary TEXT NOT NULL) STRICT;
+  CREATE TABLE trends (folder TEXT PRIMARY KEY, stamp TEXT NOT NULL, points BLOB NOT NULL) STRICT;
+  CREATE TRIGGER trends_removed AFTER DELETE ON runs BEGIN DELETE FROM trends WHERE folder = old.folder; END;
   CREATE TRIGGER runs_added AFTER INSERT ON runs ${noteChange('new')};
   CREATE TRIGGER runs_removed AFTER DELETE ON runs ${noteChange('old')};
   CREATE TRIGGER runs_changed AFTER UPDATE ON runs WHEN ${SHOWN.map((name) => `old.${name} IS NOT new.${name}`).join(' OR ')}

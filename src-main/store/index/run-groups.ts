@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
 import { estimate } from '../../../core/numeric/estimate.ts';
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import {
@@ -6,7 +7,7 @@ import {
   type FieldSummary,
   summarizeSettings,
 } from '../../../core/protocol/pages/runs/field-summary.ts';
-import { type FieldValue, type GroupKey, isMeasured } from '../../../core/protocol/pages/runs/run-fields.ts';
+import { type FieldValue, isMeasured } from '../../../core/protocol/pages/runs/run-fields.ts';
 import {
   type GroupRequest,
   type KnownField,
@@ -14,31 +15,32 @@ import {
   type RunGroup,
   type RunGroups,
 } from '../../../core/protocol/pages/runs/run-groups.ts';
-import { selectRuns } from './indexed-run.ts';
-import { type IndexQuery, toClauses } from './run-query.ts';
-import { readValues, selectValues } from './run-values.ts';
+import { groupExpression, type IndexQuery, toClauses } from './run-query.ts';
+import { fieldExpression, fieldValue, readValues } from './run-values.ts';
 
 /** The fields that pages offer are those of so many runs, the newest ones: looking at all of 10,000 would take a second. */
 const consideredRuns = 1000;
 
-/** A run with its values of the requested fields. */
-interface ValuedRun {
-  row: RunRow;
-  values: readonly (FieldValue | null)[];
+/** What groups need of a run. Reading whole rows of 10,000 runs would take twice as long. */
+interface CountedRun {
+  status: string;
+  createdAt: string;
+  trainedSeconds: number;
+  members: number;
+  best: { metric: string; value: number } | null;
+  /** Names the group of a sweep. */
+  sweepName: string;
+  /** The groups that it belongs to. */
+  keys: (FieldValue | null)[];
+  values: (FieldValue | null)[];
 }
 
 export function readGroups(database: DatabaseSync, { query, by, fields }: GroupRequest): RunGroups {
-  const { where, parameters } = toClauses(query);
-  const rows = selectRuns(database, `${where} ORDER BY created_at DESC, folder`, parameters);
-  const isOption = by.startsWith('option:') || by === 'devices' || by === 'commit';
-  const asked = isOption ? [...fields, by] : fields;
-  const values = selectValues(database, asked, where, parameters);
-  const members = new Map<FieldValue | null, ValuedRun[]>();
-  for (const row of rows) {
-    const run = { row, values: values.get(row.folder) ?? [] };
-    for (const value of isOption ? [run.values[fields.length] ?? null] : valuesOf(row, by)) {
-      const group = members.get(value);
-      if (group === undefined) members.set(value, [run]);
+  const members = new Map<FieldValue | null, CountedRun[]>();
+  for (const run of readCounted(database, { query, by, fields })) {
+    for (const key of run.keys) {
+      const group = members.get(key);
+      if (group === undefined) members.set(key, [run]);
       else group.push(run);
     }
   }
@@ -47,38 +49,64 @@ export function readGroups(database: DatabaseSync, { query, by, fields }: GroupR
   return { groups: sorted.slice(0, maximumGroups), total: groups.length };
 }
 
-/** What a run has of something that each row knows. */
-function valuesOf(row: RunRow, by: GroupKey): (FieldValue | null)[] {
-  if (by === 'tag') return row.tags.length === 0 ? [null] : row.tags;
-  if (by === 'sweep') return [row.sweep?.id ?? null];
-  return [row[by as 'project' | 'strategy' | 'task' | 'status' | 'members']];
+/** The runs of a query, the newest first. */
+function readCounted(database: DatabaseSync, { query, by, fields }: GroupRequest): CountedRun[] {
+  const { where, parameters } = toClauses(query);
+  const columns = fields.map((field, index) => `, ${fieldExpression(field)} AS v${index}`).join('');
+  const statement = database.prepare(
+    `SELECT status, created_at, trained_seconds, members, best_metric, best_value, sweep ->> '$.name' AS sweep_name,
+      ${groupExpression(by)} AS key${columns} FROM runs ${where} ORDER BY created_at DESC, folder`,
+  );
+  statement.setAllowUnknownNamedParameters(true);
+  return statement.all(parameters).map((row) => ({
+    status: String(row.status),
+    createdAt: String(row.created_at),
+    trainedSeconds: Number(row.trained_seconds),
+    members: Number(row.members),
+    // SQLite stores NaN as NULL.
+    best:
+      row.best_metric === null
+        ? null
+        : { metric: String(row.best_metric), value: row.best_value === null ? NaN : Number(row.best_value) },
+    sweepName: String(row.sweep_name ?? ''),
+    keys: by === 'tag' ? tagsOf(row.key) : [fieldValue(row.key)],
+    values: fields.map((_, index) => fieldValue(row[`v${index}`])),
+  }));
+}
+
+function tagsOf(text: unknown): (string | null)[] {
+  const tags = z.array(z.string()).parse(JSON.parse(String(text)));
+  return tags.length === 0 ? [null] : tags;
 }
 
 function groupOf(
   value: FieldValue | null,
-  runs: readonly ValuedRun[],
+  runs: readonly CountedRun[],
   { by, fields }: Pick<GroupRequest, 'by' | 'fields'>,
 ): RunGroup {
-  const [{ row: newest }] = runs;
-  const finished = runs.filter(({ row }) => row.status === 'finished');
+  const [newest] = runs;
+  const finished = runs.filter(({ status }) => status === 'finished');
   return {
     value,
-    label: by === 'sweep' ? (newest.sweep?.name ?? '') : String(value ?? ''),
+    label: by === 'sweep' ? newest.sweepName : String(value ?? ''),
     runs: runs.length,
-    active: runs.filter(({ row }) => row.status === 'running' || row.status === 'created').length,
+    active: runs.filter(({ status }) => status === 'running' || status === 'created').length,
     finished: finished.length,
     best: bestOf(finished),
-    duration: estimate(finished.map(({ row }) => row.trainedSeconds)),
-    members: summarizeSettings(runs.map(({ row }) => row.members)),
+    duration: estimate(finished.map(({ trainedSeconds }) => trainedSeconds)),
+    members: summarizeSettings(runs.map((run) => run.members)),
     newest: newest.createdAt,
     values: summariesOf(fields, runs),
   };
 }
 
 /** Each field over runs: of results only those of runs that have finished. */
-function summariesOf(fields: readonly string[], runs: readonly ValuedRun[]): FieldSummary[] {
+function summariesOf(
+  fields: readonly string[],
+  runs: readonly Pick<CountedRun, 'status' | 'values'>[],
+): FieldSummary[] {
   return fields.map((field, index) => {
-    const counted = isMeasured(field) ? runs.filter(({ row }) => row.status === 'finished') : runs;
+    const counted = isMeasured(field) ? runs.filter(({ status }) => status === 'finished') : runs;
     return summarizeField(
       field,
       counted.map(({ values }) => values[index] ?? null),
@@ -99,12 +127,12 @@ export function summarizeRuns(
   );
   return summariesOf(
     fields,
-    rows.map((row) => ({ row, values: values.get(row.folder) ?? [] })),
+    rows.map(({ status, folder }) => ({ status, values: values.get(folder) ?? [] })),
   );
 }
 
-function bestOf(finished: readonly ValuedRun[]): RunGroup['best'] {
-  const values = finished.flatMap(({ row }) => (row.best === null ? [] : [row.best]));
+function bestOf(finished: readonly CountedRun[]): RunGroup['best'] {
+  const values = finished.flatMap(({ best }) => (best === null ? [] : [best]));
   const metrics = new Set(values.map(({ metric }) => metric));
   const [metric] = metrics;
   if (metric === undefined) return null;

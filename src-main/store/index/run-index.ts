@@ -15,6 +15,7 @@ import { inTransaction, openIndexDatabase } from './index-database.ts';
 import { ambiguityError, describeRuns, selectRuns, sweepError } from './indexed-run.ts';
 import { findSweepId, readChanges, readOverview, readPage, readRevision } from './run-lists.ts';
 import { StudyIndex } from './study-index.ts';
+import { TrendIndex } from './trend-index.ts';
 import type { IndexQuery } from './run-query.ts';
 import { readGroups, readKnownFields } from './run-groups.ts';
 import { fieldsOf } from '../../../core/protocol/pages/runs/run-fields.ts';
@@ -43,6 +44,8 @@ export class RunIndex {
   readonly #scan: FolderScan;
   /** The studies, which have a table of their own. */
   readonly studies: StudyIndex;
+  /** The course of the monitored metric of runs that have ended. */
+  readonly trends: TrendIndex;
   /** The last reading of new folders. Readings run one after the other. */
   #adding: Promise<unknown> = Promise.resolve();
   /** Folders that are being read. */
@@ -55,6 +58,7 @@ export class RunIndex {
     this.#database = database;
     this.#scan = new FolderScan(paths);
     this.studies = new StudyIndex(database);
+    this.trends = new TrendIndex(database);
     this.notice = notice;
   }
 

@@ -1,4 +1,5 @@
 import { type RunQuery, sortKeys, type SortKey } from '../../../core/protocol/pages/run-list.ts';
+import type { GroupKey } from '../../../core/protocol/pages/runs/run-fields.ts';
 import type { Parameters } from './indexed-run.ts';
 import { fieldExpression, sortExpression } from './run-values.ts';
 
@@ -13,6 +14,8 @@ const SORT_VALUES: Record<(typeof sortKeys)[number], string> = {
   status: 'status',
   members: 'members',
   best: 'best_value',
+  strategy: 'strategy',
+  task: 'task',
   duration: 'iif(ended_at IS NULL, NULL, trained_seconds)',
 };
 
@@ -72,13 +75,17 @@ function sortValue(by: SortKey): string {
   return column === undefined ? `${sortExpression(by)} COLLATE NOCASE` : SORT_VALUES[column];
 }
 
+/** What runs are grouped by as an expression of SQL; of tags the list of a run's. */
+export function groupExpression(by: GroupKey): string {
+  if (by.startsWith('option:') || by === 'devices' || by === 'commit') return fieldExpression(by);
+  const columns: Partial<Record<GroupKey, string>> = { sweep: 'sweep_id', tag: 'tags' };
+  return columns[by] ?? by;
+}
+
 /** The condition that a run belongs to a group. */
 function groupCondition({ by, value }: NonNullable<RunQuery['group']>): string {
   if (by === 'tag') return value === null ? "tags = '[]'" : ':group IN (SELECT value FROM json_each(tags))';
-  const columns: Partial<Record<typeof by, string>> = { sweep: 'sweep_id' };
-  const isField = by.startsWith('option:') || by === 'devices' || by === 'commit';
-  const expression = isField ? fieldExpression(by) : (columns[by] ?? by);
-  return value === null ? `${expression} IS NULL` : `${expression} = :group`;
+  return value === null ? `${groupExpression(by)} IS NULL` : `${groupExpression(by)} = :group`;
 }
 
 function listOf(values: readonly string[] | undefined): string | undefined {

@@ -1,4 +1,5 @@
 import type { RunQuery, RunRow, SortKey } from '../../../core/protocol/pages/run-list.ts';
+import type { GroupKey } from '../../../core/protocol/pages/runs/run-fields.ts';
 import type { RunStatus } from '../../../core/protocol/run/record.ts';
 
 /** Which runs the table shows, and in which order. An empty string matches all. */
@@ -11,14 +12,30 @@ export interface RunFilter {
   isArchived: boolean;
   sort: SortKey;
   isDescending: boolean;
+  /** What the runs are grouped by. */
+  group: GroupKey | '';
+  /** The groups that are open (`groupText`), as a list in JSON. */
+  open: string;
 }
 
-/** The filter as the hub takes it. */
-export function queryOf({ search, status, project, tag, isArchived, sort, isDescending }: RunFilter): RunQuery {
+/** The filter of a list that shows all runs. */
+export const nothing = { search: '', status: '', project: '', tag: '', isArchived: false } as const;
+
+/** Whether a filter leaves out some of the runs that are not archived. */
+export function isFiltered({ search, status, project, tag, isArchived }: RunFilter): boolean {
+  return search !== '' || status !== '' || project !== '' || tag !== '' || isArchived;
+}
+
+/** The filter as the hub takes it. @param fields values that the answer has for each row */
+export function queryOf(
+  { search, status, project, tag, isArchived, sort, isDescending }: RunFilter,
+  fields: string[] = [],
+): RunQuery {
   return {
     search,
     isArchived,
     isGrouped: true,
+    fields,
     sort: { by: sort, isDescending },
     ...(status === '' ? {} : { statuses: [status] }),
     ...(project === '' ? {} : { project }),

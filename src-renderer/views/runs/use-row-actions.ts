@@ -1,5 +1,5 @@
 import { type RouteLocationRaw, useRouter } from 'vue-router';
-import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
+import type { RunRow, SweepGroup } from '../../../core/protocol/pages/run-list.ts';
 import type { RunNotes } from '../../../core/protocol/pages/run-views.ts';
 import { useHub } from '../../client/use-hub.ts';
 import { useRunsStore } from '../../stores/runs.ts';
@@ -11,7 +11,7 @@ export function useRowActions(): {
   archive(row: RunRow): Promise<void>;
   remove(row: RunRow): Promise<void>;
   again(row: RunRow): void;
-  open(row: RunRow): void;
+  open(row: RunRow, sweep?: SweepGroup): void;
 } {
   const hub = useHub();
   const router = useRouter();
@@ -40,11 +40,11 @@ export function useRowActions(): {
     archive,
     remove,
     again: ({ id }) => void router.push({ name: 'configure', query: { from: id } }),
-    open: (row) => void router.push(pageOf(row)),
+    open: (row, sweep) => void router.push(pageOf(row, sweep)),
   };
 }
 
 /** The page behind a row: of its run, or of the sweep that it stands for. */
-export function pageOf({ id, sweep }: Pick<RunRow, 'id' | 'sweep'>): RouteLocationRaw {
-  return sweep === null ? { name: 'run', params: { id } } : { name: 'compare', query: { runs: sweep.id } };
+export function pageOf({ id }: Pick<RunRow, 'id'>, sweep?: Pick<SweepGroup, 'id'>): RouteLocationRaw {
+  return sweep === undefined ? { name: 'run', params: { id } } : { name: 'compare', query: { runs: sweep.id } };
 }

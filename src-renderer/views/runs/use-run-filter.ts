@@ -2,7 +2,8 @@ import { computed, type ComputedRef } from 'vue';
 import { useRoute, useRouter } from 'vue-router';
 import { runStatusSchema } from '../../../core/protocol/run/record.ts';
 import { useQueryParameter } from '../../composables/use-query.ts';
-import { sortKeys } from '../../../core/protocol/pages/run-list.ts';
+import { sortKeySchema } from '../../../core/protocol/pages/run-list.ts';
+import { groupKeySchema } from '../../../core/protocol/pages/runs/run-fields.ts';
 import type { RunFilter } from './run-filter.ts';
 
 /** The filter of the table, kept in the address. */
@@ -20,8 +21,10 @@ export function useRunFilter(): {
     project: text('project'),
     tag: text('tag'),
     isArchived: text('archived') === '1',
-    sort: sortKeys.find((key) => key === text('sort')) ?? 'created',
+    sort: sortKeySchema.safeParse(text('sort')).data ?? 'created',
     isDescending: text('order') !== 'up',
+    group: groupKeySchema.safeParse(text('group')).data ?? '',
+    open: text('open'),
   }));
 
   function change(changes: Partial<RunFilter>): void {
@@ -33,7 +36,7 @@ export function useRunFilter(): {
 }
 
 /** Query parameters of a filter, empty at their defaults. */
-function parametersOf({ search, status, project, tag, isArchived, sort, isDescending }: RunFilter) {
+function parametersOf({ search, status, project, tag, isArchived, sort, isDescending, group, open }: RunFilter) {
   return {
     search,
     status,
@@ -42,15 +45,21 @@ function parametersOf({ search, status, project, tag, isArchived, sort, isDescen
     archived: isArchived ? '1' : '',
     sort: sort === 'created' ? '' : sort,
     order: isDescending ? '' : 'up',
+    group,
+    open,
   };
 }
 
-/** The runs selected for comparison, kept in the address. */
-export function useSelection(): {
+/** The selected runs and sweeps, kept in the address. */
+export interface RunSelection {
   selected: ComputedRef<ReadonlySet<string>>;
   toggle(id: string): void;
+  /** Selects these in addition. */
+  add(ids: readonly string[]): void;
   clear(): void;
-} {
+}
+
+export function useSelection(): RunSelection {
   const parameter = useQueryParameter('selected');
   const selected = computed(() => new Set(parameter.value.split(',').filter(Boolean)));
 
@@ -59,5 +68,8 @@ export function useSelection(): {
     if (!next.delete(id)) next.add(id);
     parameter.value = [...next].join(',');
   }
-  return { selected, toggle, clear: () => (parameter.value = '') };
+  function add(ids: readonly string[]): void {
+    parameter.value = [...new Set([...selected.value, ...ids])].join(',');
+  }
+  return { selected, toggle, add, clear: () => (parameter.value = '') };
 }

@@ -19,6 +19,7 @@ const watchable = [
   'runOverview',
   'runGroups',
   'runFields',
+  'trends',
   'series',
   'session',
   'studies',

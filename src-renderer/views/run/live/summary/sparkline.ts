@@ -1,3 +1,5 @@
+import { spread } from '../../../../../core/series/spread.ts';
+
 /** The box of a sparkline, in CSS pixels. */
 export const sparkline = { width: 64, height: 24, padding: 2 } as const;
 
@@ -10,8 +12,8 @@ const maximumPoints = 48;
  */
 export function sparklinePath(values: ArrayLike<number>, length: number): string {
   if (length < 2) return '';
-  const count = Math.min(maximumPoints, length);
-  const picked = Array.from({ length: count }, (_, i) => values[Math.round((i * (length - 1)) / (count - 1))]);
+  const picked = [...spread(values, length, maximumPoints)];
+  const count = picked.length;
   const finite = picked.filter(Number.isFinite);
   if (finite.length < 2) return '';
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
