@@ -61,11 +61,30 @@ describe.skipIf(noChromium !== null)(`The table of runs${notRun(noChromium)}`, (
     await page.reload();
     await expect(names()).toHaveText(['narrow']);
     await page.getByLabel('Status', { exact: true }).selectOption('failed');
-    await expect(page.getByRole('heading', { name: 'No run matches' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'No matching runs' })).toBeVisible();
     await page.getByRole('button', { name: 'Show all runs' }).click();
     await page.getByLabel('Search runs').fill('halved');
     await expect(names()).toHaveText(['narrow']);
     await page.getByLabel('Search runs').fill('');
+    await expect(names()).toHaveCount(2);
+  });
+
+  it('shows an option as a column, and groups by it; the address keeps both', async () => {
+    await page.getByRole('button', { name: 'Columns' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Columns' });
+    await dialog.getByLabel('Search columns').fill('maxEpochs');
+    await dialog.getByRole('button', { name: '+ Max epochs' }).click();
+    await dialog.getByRole('button', { name: 'Move Max epochs to the left' }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await expect(page.getByRole('columnheader', { name: 'Max epochs' })).toBeVisible();
+    await expect(rowOf('wide').getByRole('img', { name: /^ens NLL from/ })).toBeVisible();
+    await page.getByLabel('Group by').selectOption('By maxEpochs');
+    await page.getByRole('button', { name: 'Runs of 4' }).click();
+    await page.reload();
+    await expect(names()).toHaveText(['narrow']);
+    await expect(page.getByRole('row', { name: /Runs of 2/ })).toContainText('1 run, 1 finished');
+    await visit(page, '/runs');
+    await expect(page.getByRole('columnheader', { name: 'Max epochs' })).toBeVisible();
     await expect(names()).toHaveCount(2);
   });
 

@@ -63,7 +63,10 @@ export function estimateCell(estimate: Estimate & { leftOut?: number }, format?:
 
 /** A duration over runs, in seconds. */
 export function durationCell(estimate: Estimate): CellText {
-  return estimateCell(estimate, formatDuration);
+  const { mean, standardError, count: runs } = estimate;
+  const isShort = runs > 1 && mean < 60 && standardError > 0;
+  const cell = estimateCell(estimate, formatDuration);
+  return isShort ? { ...cell, text: `${formatEstimate(estimate)} s` } : cell;
 }
 
 function missingReason(field: string): string {

@@ -1,7 +1,7 @@
 import { type Column, leastWidth } from './columns.ts';
 
 /** How much a column without a chosen width may shrink where the window is narrow. */
-const shrinking = 0.68;
+const shrinking = 0.87;
 const checkWidth = 36;
 const menuWidth = 40;
 const leastName = 148;

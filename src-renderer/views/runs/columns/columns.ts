@@ -6,13 +6,13 @@ import { labelOfOption } from '../../../text/format.ts';
 
 /** The columns that every run has. A further column is a field of runs, such as `option:seed`. */
 const ownColumns = {
-  project: { title: 'Project', width: 128 },
-  status: { title: 'Status', width: 112 },
+  project: { title: 'Project', width: 120 },
+  status: { title: 'Status', width: 116 },
   members: { title: 'Members', width: 80, isNumber: true },
-  best: { title: 'Ensemble’s best', width: 144, isNumber: true },
-  trend: { title: 'Trend', width: 88 },
-  created: { title: 'Created', width: 132 },
-  duration: { title: 'Duration', width: 88, isNumber: true },
+  best: { title: 'Ensemble’s best', width: 176, isNumber: true },
+  trend: { title: 'Trend', width: 92 },
+  created: { title: 'Created', width: 136 },
+  duration: { title: 'Duration', width: 96, isNumber: true },
   tags: { title: 'Tags', width: 128 },
   note: { title: 'Note', width: 160 },
   strategy: { title: 'Strategy', width: 112 },

@@ -4,8 +4,8 @@ import type { RunRow } from '../../../../core/protocol/pages/run-list.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';
 
-/** Trends of runs that train are read again this often at most. */
-const everyMs = 2000;
+/** While rows scroll and runs train, the hub is asked this often at most. */
+const everyMs = 500;
 /** Runs of one request. */
 const mostRuns = 60;
 
@@ -40,7 +40,7 @@ export function useTrends(inView: () => readonly RunRow[]): (id: string) => Floa
     // What the hub had no time for. Where it answers nothing, it is not asked again until the rows change.
     if (found > 0) void read();
   }
-  const reread = useThrottleFn(() => void read(), everyMs, true, true);
+  const reread = useThrottleFn(() => void read(), everyMs, true);
   watch(
     () =>
       inView()

@@ -59,8 +59,8 @@ describe('columns', () => {
 
   it('share the width of the table, except for those that the user sized', () => {
     const grid = columnGrid([columnOf('duration'), columnOf('disk', 120)], (key) => key === 'disk');
-    expect(grid.template).toBe('36px minmax(148px, 260fr) minmax(60px, 88fr) 120px 40px');
-    expect(grid.leastWidth).toBe(36 + 148 + 60 + 120 + 40);
+    expect(grid.template).toBe('36px minmax(148px, 260fr) minmax(84px, 96fr) 120px 40px');
+    expect(grid.leastWidth).toBe(36 + 148 + 84 + 120 + 40);
   });
 });
 
@@ -141,6 +141,8 @@ describe('a cell', () => {
     };
     expect(groupCell(group, columnOf('best'), -1).text).toBe('–');
     expect(groupCell(group, columnOf('duration'), -1).text).toBe('1 m 30 s ± 30 s');
+    const short = { ...group, duration: { mean: 4, standardError: 0.25, count: 4 } };
+    expect(groupCell(short, columnOf('duration'), -1).text).toBe('4.00 ± 0.25 s');
     expect(groupCell(group, columnOf('members'), -1).text).toBe('4');
     expect(groupCell(group, columnOf('status'), -1).text).toBe('2 finished');
   });
