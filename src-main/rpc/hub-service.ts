@@ -37,7 +37,7 @@ import { SweepService } from './runs/sweeps/sweep-service.ts';
 import { viewRun } from './runs/run-views.ts';
 import { readSeries } from './runs/series.ts';
 import { Trash } from './runs/trash.ts';
-import { readTrends } from './runs/trends.ts';
+import { readTrends } from './runs/list/trends.ts';
 import type { SentSamples, Uploads } from './runs/uploads.ts';
 
 export interface ServiceOptions {
@@ -183,11 +183,7 @@ export class HubService {
       forkStart: (id, point) => readForkStart(hub, id, point),
       previewFork: (id, request) => previewFork(hub, id, request),
       startFork: (id, request) => startFork(this.#parts, id, request),
-      runs: (query) => this.#runs.page(query),
-      runOverview: () => this.#runs.overview(),
-      runGroups: (request) => this.#runs.groups(request),
-      trends: (ids) => readTrends(this.#parts, ids),
-      runFields: (query) => this.#runs.knownFields(query),
+      ...this.#listMethods(),
       updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
       deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),
       undoDelete: (deletion) => this.#trash.restore(deletion),
@@ -207,6 +203,16 @@ export class HubService {
       watch: (id) => watches.watch(id),
       unwatch: (id) => watches.unwatch(id),
     };
+  }
+
+  #listMethods() {
+    return {
+      runs: (query) => this.#runs.page(query),
+      runOverview: () => this.#runs.overview(),
+      runGroups: (request) => this.#runs.groups(request),
+      runFields: (query) => this.#runs.knownFields(query),
+      trends: (ids) => readTrends(this.#parts, ids),
+    } satisfies Partial<HubApi>;
   }
 
   #studyMethods(watches: StudyWatches, uploads: Uploads): StudyApi {

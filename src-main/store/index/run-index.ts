@@ -316,7 +316,6 @@ export class RunIndex {
       fields: toJson(fieldsOf(record)),
     };
     const columns = Object.keys(row);
-    const values = columns.map((column) => (column === 'fields' ? 'jsonb(:fields)' : `:${column}`));
     // While the last attempt has no best value in the record, the value from `noteBest` stays.
     const isNoted = (ownSummary(record)?.best ?? null) === null;
     const valueOf = (column: string) =>
@@ -325,7 +324,7 @@ export class RunIndex {
     // The user's notes stay, including a name given by the user.
     this.#database
       .prepare(
-        `INSERT INTO runs (${columns.join(', ')}) VALUES (${values.join(', ')})
+        `INSERT INTO runs (${columns.join(', ')}) VALUES (${columns.map(valueOfColumn).join(', ')})
         ON CONFLICT (folder) DO UPDATE SET ${changes}, name = coalesce(given_name, excluded.name)`,
       )
       .run(row);
@@ -360,4 +359,8 @@ export class RunIndex {
     if (newest.length === 0) return 'There are no runs yet: start one with `tutti train`.';
     return `The newest runs are:\n${describeRuns(newest)}\n\`tutti runs\` lists them all.`;
   }
+}
+
+function valueOfColumn(column: string): string {
+  return column === 'fields' ? 'jsonb(:fields)' : `:${column}`;
 }

@@ -14,6 +14,6 @@ export const groupNames: readonly { key: GroupKey; title: string; lacks: string 
 ];
 
 /** The name of the group of runs without a value. */
-export function lacksOf(group: GroupKey | ''): string {
+export function lacksOf(group: GroupKey): string {
   return groupNames.find(({ key }) => key === group)?.lacks ?? 'Without this option';
 }

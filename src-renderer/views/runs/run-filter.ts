@@ -12,8 +12,8 @@ export interface RunFilter {
   isArchived: boolean;
   sort: SortKey;
   isDescending: boolean;
-  /** What the runs are grouped by. */
-  group: GroupKey | '';
+  /** What the runs are grouped by; empty: nothing. */
+  group: GroupKey;
   /** The groups that are open (`groupText`), as a list in JSON. */
   open: string;
 }

@@ -1,4 +1,5 @@
 import { type ComputedRef, type Ref, shallowRef, watch } from 'vue';
+import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
 import type { RunQuery } from '../../../../core/protocol/pages/run-list.ts';
 import type { GroupKey } from '../../../../core/protocol/pages/runs/run-fields.ts';
 import type { RunGroup, RunGroups } from '../../../../core/protocol/pages/runs/run-groups.ts';
@@ -36,83 +37,140 @@ export function useGroupedRows(
   open: ComputedRef<ReadonlySet<string>>,
 ): GroupedRows {
   const { hub } = useHubClient();
-  const groups = shallowRef<RunGroups | null>(null);
-  const error = shallowRef<string | null>(null);
-  /** The runs of groups that were opened, by the group. */
-  let opened = new Map<string, RowBlocks>();
-  let view = { first: 0, last: 0 };
-  let turn = 0;
-
-  function blocksOf({ value }: RunGroup): RowBlocks {
-    const key = groupText(value);
-    const known = opened.get(key);
-    if (known !== undefined) return known;
-    const blocks = new RowBlocks(hub, () => {
-      const { value: now } = grouping;
-      return now === null ? null : { ...now.query, isGrouped: false, group: { by: now.by, value } };
-    });
-    opened.set(key, blocks);
-    return blocks;
-  }
-  const isOpen = ({ value }: RunGroup): boolean => open.value.has(groupText(value));
-  const placed = (): PlacedGroup[] =>
-    (groups.value?.groups ?? []).map((group) => ({
-      rows: isOpen(group) ? (blocksOf(group).total.value ?? group.runs) : 0,
-    }));
-
-  function show(first: number, last: number): void {
-    view = { first, last };
-    for (const range of rowsBetween(placed(), first, last)) {
-      const group = groups.value?.groups[range.group];
-      if (group !== undefined) blocksOf(group).show(range.first, range.last);
-    }
-  }
-
-  async function read(): Promise<void> {
-    const own = ++turn;
-    const { value: now } = grouping;
-    if (now === null) return;
-    const { offset: _offset, limit: _limit, isGrouped: _isGrouped, group: _group, fields, ...query } = now.query;
-    try {
-      const answer = await hub.runGroups({ query, by: now.by, fields: fields ?? [] });
-      if (own !== turn) return;
-      groups.value = answer;
-      error.value = null;
-      for (const blocks of opened.values()) blocks.reload();
-      show(view.first, view.last);
-    } catch (reason) {
-      if (own === turn) error.value = messageOf(reason);
-    }
-  }
-
-  function itemAt(index: number): TableItem | undefined {
-    const place = placeAt(placed(), index);
-    const group = place === null ? undefined : groups.value?.groups[place.group];
-    if (place === null || group === undefined) return undefined;
-    if (place.row === null) return { kind: 'group', group, isOpen: isOpen(group) };
-    const blocks = blocksOf(group);
-    const row = blocks.rowAt(place.row);
-    return row === undefined ? undefined : { kind: 'run', row, sweep: undefined, values: blocks.valuesOf(row.id) };
-  }
-
-  const reload = (): void => void read();
+  const list = new GroupList(
+    hub,
+    () => grouping.value,
+    () => open.value,
+  );
   watch(
     () => grouping.value?.by,
-    () => {
-      groups.value = null;
-      opened = new Map();
-    },
+    () => list.clear(),
     { flush: 'sync' },
   );
   watch(
     () => JSON.stringify(grouping.value),
-    () => {
-      for (const blocks of opened.values()) blocks.restart();
-      reload();
-    },
+    () => list.restart(),
     { immediate: true },
   );
-  watch(open, () => show(view.first, view.last));
-  useRowChanges(() => opened.values(), reload);
-  return { groups, error, count: () => countRows(placed()), itemAt, show, reload };
+  watch(open, () => list.showAgain());
+  useRowChanges(
+    () => list.opened,
+    () => list.reload(),
+  );
+  return {
+    groups: list.groups,
+    error: list.error,
+    count: () => list.count(),
+    itemAt: (index) => list.itemAt(index),
+    show: (first, last) => list.show(first, last),
+    reload: () => list.reload(),
+  };
+}
+
+/** Groups, and blocks of the runs of those that were opened. */
+class GroupList {
+  readonly groups = shallowRef<RunGroups | null>(null);
+  readonly error = shallowRef<string | null>(null);
+  readonly #hub: Pick<HubApi, 'runs' | 'runGroups'>;
+  readonly #grouping: () => Grouping | null;
+  readonly #open: () => ReadonlySet<string>;
+  #blocks = new Map<string, RowBlocks>();
+  #view = { first: 0, last: 0 };
+  /** Counts the readings; the answer to an earlier one is ignored. */
+  #turn = 0;
+
+  constructor(
+    hub: Pick<HubApi, 'runs' | 'runGroups'>,
+    grouping: () => Grouping | null,
+    open: () => ReadonlySet<string>,
+  ) {
+    this.#hub = hub;
+    this.#grouping = grouping;
+    this.#open = open;
+  }
+
+  get opened(): Iterable<RowBlocks> {
+    return this.#blocks.values();
+  }
+
+  count(): number {
+    return countRows(this.#placed());
+  }
+
+  itemAt(index: number): TableItem | undefined {
+    const place = placeAt(this.#placed(), index);
+    const group = place === null ? undefined : this.groups.value?.groups[place.group];
+    if (place === null || group === undefined) return undefined;
+    if (place.row === null) return { kind: 'group', group, isOpen: this.#isOpen(group) };
+    const blocks = this.#blocksOf(group);
+    const row = blocks.rowAt(place.row);
+    return row === undefined ? undefined : { kind: 'run', row, sweep: undefined, values: blocks.valuesOf(row.id) };
+  }
+
+  show(first: number, last: number): void {
+    this.#view = { first, last };
+    for (const range of rowsBetween(this.#placed(), first, last)) {
+      const group = this.groups.value?.groups[range.group];
+      if (group !== undefined) this.#blocksOf(group).show(range.first, range.last);
+    }
+  }
+
+  showAgain(): void {
+    this.show(this.#view.first, this.#view.last);
+  }
+
+  reload(): void {
+    void this.#read();
+  }
+
+  /** Reads the groups of another query. Those of the earlier one are shown until the answer. */
+  restart(): void {
+    for (const blocks of this.#blocks.values()) blocks.restart();
+    this.reload();
+  }
+
+  /** Drops what was grouped by something else. */
+  clear(): void {
+    this.groups.value = null;
+    this.#blocks = new Map();
+  }
+
+  #isOpen({ value }: RunGroup): boolean {
+    return this.#open().has(groupText(value));
+  }
+
+  #placed(): PlacedGroup[] {
+    return (this.groups.value?.groups ?? []).map((group) => ({
+      rows: this.#isOpen(group) ? (this.#blocksOf(group).total.value ?? group.runs) : 0,
+    }));
+  }
+
+  #blocksOf({ value }: RunGroup): RowBlocks {
+    const key = groupText(value);
+    const known = this.#blocks.get(key);
+    if (known !== undefined) return known;
+    const blocks = new RowBlocks(this.#hub, () => {
+      const now = this.#grouping();
+      return now === null ? null : { ...now.query, isGrouped: false, group: { by: now.by, value } };
+    });
+    this.#blocks.set(key, blocks);
+    return blocks;
+  }
+
+  async #read(): Promise<void> {
+    const own = ++this.#turn;
+    const now = this.#grouping();
+    if (now === null) return;
+    const { offset: _offset, limit: _limit, isGrouped: _isGrouped, group: _group, fields, ...query } = now.query;
+    try {
+      const answer = await this.#hub.runGroups({ query, by: now.by, fields: fields ?? [] });
+      if (own !== this.#turn) return;
+      this.groups.value = answer;
+      this.error.value = null;
+      for (const blocks of this.#blocks.values()) blocks.reload();
+      this.showAgain();
+    } catch (reason) {
+      if (own === this.#turn) this.error.value = messageOf(reason);
+    }
+  }
 }

@@ -1,6 +1,6 @@
-import type { HubParts } from '../../hub/run-feed.ts';
-import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
-import { spread } from '../../../core/series/spread.ts';
+import type { HubParts } from '../../../hub/run-feed.ts';
+import type { RunRow } from '../../../../core/protocol/pages/run-list.ts';
+import { spread } from '../../../../core/series/spread.ts';
 
 /** A sparkline shows no more. */
 const maximumPoints = 48;
