@@ -16,6 +16,7 @@ import { buildIfStale, out } from './built/build.ts';
 import { findElectron } from './start/electron-binary.ts';
 import { parseStartOptions, type StartOptions, startHelp } from './start/options.ts';
 import { homePaths } from './store/home.ts';
+import { requireHome } from './store/private-home.ts';
 
 /** `tutti dashboard` opens the window in Electron if its binary and a display exist, else the same page in the browser. */
 
@@ -99,6 +100,8 @@ function endWithSignals(end: () => Promise<void>): void {
 
 async function start(options: StartOptions): Promise<void> {
   if (options.isLinkOnly) return console.log(await askForLink(homePaths().dashboard, options.port));
+  // Before a build, which takes longer than to say that nothing can be stored.
+  await requireHome();
   await buildIfStale();
   const electron = options.frontEnd === 'browser' ? null : findElectron();
   if (electron !== null && (options.frontEnd === 'desktop' || hasDisplay())) return openDesktop(electron);

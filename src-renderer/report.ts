@@ -17,7 +17,7 @@ z.config({ jitless: true });
 
 async function open(): Promise<void> {
   const data = await readReportData();
-  document.title = `${data.view.row.name} - Tutti`;
+  document.title = `${data.view.row.name} – Tutti`;
   // The components keep their choices in the address. A report has one page, whose address stays as it is.
   const router = createRouter({
     history: createMemoryHistory(),

@@ -1,6 +1,13 @@
 import { createRouter, createWebHashHistory, type RouteRecordRaw } from 'vue-router';
 import ProjectsPage from './views/projects/ProjectsPage.vue';
 
+declare module 'vue-router' {
+  interface RouteMeta {
+    /** The name of the page, for the window's title. */
+    title: string;
+  }
+}
+
 export const routes: RouteRecordRaw[] = [
   { path: '/', name: 'projects', component: ProjectsPage, meta: { title: 'Projects' } },
   {
@@ -83,7 +90,3 @@ export const routes: RouteRecordRaw[] = [
 
 /** The address is the part after `#`: the desktop app opens the page from a file, whose path cannot change. */
 export const router = createRouter({ history: createWebHashHistory(), routes });
-
-router.afterEach(({ meta }) => {
-  document.title = `${String(meta.title)} - Tutti`;
-});

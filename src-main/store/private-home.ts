@@ -1,7 +1,7 @@
 import { chmod, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../core/text/errors.ts';
-import { unlessMissing } from '../../core/node/file-error.ts';
+import { explainFileError, unlessMissing } from '../../core/node/file-error.ts';
 import { makeFolder } from '../../core/node/make-folder.ts';
 import { homePaths, tuttiHome } from './home.ts';
 
@@ -25,6 +25,15 @@ export async function secureHome(home: string = tuttiHome()): Promise<void> {
   for (const folder of [home, runs, cache, exports]) await makeFolder(folder, privateMode).catch(() => undefined);
   for (const folder of [home, runs, studies, cache, exports, trash, dashboard])
     await narrow(folder, join(cache, 'compile'));
+}
+
+/** Makes the folder of runs in Tutti's home, without which nothing works. @throws FileError with the remedy if it cannot be made */
+export async function requireHome({ runs }: Pick<ReturnType<typeof homePaths>, 'runs'> = homePaths()): Promise<void> {
+  try {
+    await makeFolder(runs, privateMode);
+  } catch (error) {
+    throw explainFileError(error, runs, 'create');
+  }
 }
 
 /** The findings since the last call, for the user. */

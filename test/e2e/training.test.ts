@@ -46,6 +46,7 @@ describe.skipIf(noChromium !== null)(`Training an ensemble from the browser${not
   it('survives a reload, including earlier points', async () => {
     await page.reload();
     await expectStatus(page, 'running');
+    await expect(page).toHaveTitle(/ · epoch \d+\/\d+ – Tutti$/);
     await expectPoints(page, 'NLL');
     await expect(page.getByRole('img', { name: /^NLL, step 100 / })).toBeVisible();
     await expectProgress(page, 'NLL');

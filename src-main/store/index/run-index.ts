@@ -5,10 +5,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { describeNotFinite } from '../../../core/protocol/run/health.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
-import { explainFileError } from '../../../core/node/file-error.ts';
-import { makeFolder } from '../../../core/node/make-folder.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
-import { privateMode } from '../private-home.ts';
+import { requireHome } from '../private-home.ts';
 import { homePaths, tuttiHome } from '../home.ts';
 import { FolderScan } from './folder-scan.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
@@ -68,11 +66,7 @@ export class RunIndex {
    */
   static async open(home: string = tuttiHome(), isFilled = true): Promise<RunIndex> {
     const paths = homePaths(home);
-    try {
-      await makeFolder(paths.runs, privateMode);
-    } catch (error) {
-      throw explainFileError(error, paths.runs, 'create');
-    }
+    await requireHome(paths);
     const { database, isNew, notice } = openIndexDatabase(paths.index);
     const index = new RunIndex(paths, database, notice);
     if (isNew && isFilled) await index.refresh();

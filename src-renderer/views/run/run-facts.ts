@@ -38,6 +38,13 @@ export function currentEpoch({ ranks, record }: Pick<RunView, 'ranks' | 'record'
   return Math.min(ownSummary(record)?.epochs ?? furthest, record.config.maxEpochs);
 }
 
+/** What the window's title says of a run: its name, and how far it is, or how it ended. */
+export function titleOf(view: RunView): string {
+  const { record, row } = view;
+  const state = record.status === 'running' ? `epoch ${currentEpoch(view)}/${record.config.maxEpochs}` : record.status;
+  return `${row.name} · ${state}`;
+}
+
 /** The member's metric for an ensemble's metric: `val/member_3_nll` for `val/ens_nll` or `val/product_nll` and rank 3. */
 export function memberMetric(ensembleMetric: string, rank: number): string {
   return ensembleMetric.replace(/\/(ens|product)_/, `/member_${rank}_`);
