@@ -50,7 +50,13 @@ export {
 } from './regression.ts';
 export { classwiseCalibrationError, equalMassCalibrationError } from './scores/calibration-scores.ts';
 export { auroc, macroF1, meanAveragePrecision, topAccuracy } from './scores/class-scores.ts';
-export { type Gaussians, intervalCoverage, rankedProbabilityScore } from './scores/mixture-scores.ts';
+export {
+  coverageOfTransform,
+  type Gaussians,
+  intervalCoverage,
+  probabilityIntegralTransform,
+  rankedProbabilityScore,
+} from './scores/mixture-scores.ts';
 export { determination, meanAbsoluteError } from './scores/value-scores.ts';
 export { entropy, expectedEntropy, mutualInformation, predictiveEntropy } from './uncertainty.ts';
 export type {

@@ -43,6 +43,22 @@ export function rankedProbabilityScore(mixture: readonly Gaussians[], targets: V
 }
 
 /**
+ * Probability integral transform of each target under a uniformly weighted mixture of Gaussians, u_n = 1/M Σ_m Φ((y_n - μ_mn) / σ_mn), shape
+ * `[N]`: the mixture's distribution function at the target. Uniform on [0, 1] if the prediction is calibrated; NaN where it is not defined,
+ * such as on a Gaussian of variance 0 whose mean is the target.
+ *
+ * Source: Gneiting, Balabdaoui and Raftery, "Probabilistic forecasts, calibration and sharpness", 2007, section 3.1.
+ *
+ * @throws RangeError when shapes differ or a variance is negative
+ */
+export function probabilityIntegralTransform(mixture: readonly Gaussians[], targets: Values): Float64Array {
+  checkMixture(mixture, targets);
+  return Float64Array.from(targets, (target, n) =>
+    mean(mixture.map(({ means, variances }) => normalDistribution((target - means[n]) / Math.sqrt(variances[n])))),
+  );
+}
+
+/**
  * Coverage: the share of targets within the central interval of probability `level` of a mixture of Gaussians, whose distribution function
  * at them is from (1 - level)/2 to (1 + level)/2. A calibrated prediction has a coverage of `level`.
  *
@@ -54,11 +70,15 @@ export function intervalCoverage(
   level: number,
   weights?: Weights,
 ): number {
-  checkMixture(mixture, targets);
-  const inside = Float64Array.from(targets, (target, n) => {
-    const below = mean(
-      mixture.map(({ means, variances }) => normalDistribution((target - means[n]) / Math.sqrt(variances[n]))),
-    );
+  return coverageOfTransform(probabilityIntegralTransform(mixture, targets), level, weights);
+}
+
+/**
+ * The same coverage from the {@link probabilityIntegralTransform} u of the targets: the share with (1 - level)/2 ≤ u ≤ (1 + level)/2. NaN where
+ * a u is NaN, since nobody knows whether that target is inside.
+ */
+export function coverageOfTransform(transform: Values, level: number, weights?: Weights): number {
+  const inside = Float64Array.from(transform, (below) => {
     if (Number.isNaN(below)) return NaN;
     return below >= (1 - level) / 2 && below <= (1 + level) / 2 ? 1 : 0;
   });
