@@ -1,4 +1,4 @@
-import { checkClassification } from './checks.ts';
+import { checkClassification, checkShape } from './checks.ts';
 import { logLikelihoods, nllOf } from './likelihood.ts';
 import type { Probabilities } from './stacks.ts';
 import { totalWeight, weightedMean, type Weights } from './weights.ts';
@@ -53,6 +53,33 @@ export function brierScore(probabilities: Probabilities, targets: Int32Array, we
     }
   }
   return sum / totalWeight(samples, weights);
+}
+
+/**
+ * Counts of samples by class and by most probable class: element `[i, j]` is the number of samples of class i that are taken for class j, as
+ * `sklearn.metrics.confusion_matrix` counts them, shape `[K, K]`, row by row.
+ *
+ * @param chosen the most probable class, shape `[N]`
+ * @param targets class indices, shape `[N]`
+ * @throws RangeError when shapes differ or a class is outside [0, K)
+ */
+export function confusionMatrix(chosen: Int32Array, targets: Int32Array, classes: number): Int32Array {
+  checkShape('targets', targets, [chosen.length]);
+  const counts = new Int32Array(classes * classes);
+  for (const [sample, target] of targets.entries()) {
+    for (const [name, label] of [
+      ['target', target],
+      ['chosen class', chosen[sample]],
+    ] as const) {
+      if (!(label >= 0 && label < classes)) {
+        throw new RangeError(
+          `The ${name} of sample ${sample} is ${label}: with ${classes} classes it is from 0 to ${classes - 1}.`,
+        );
+      }
+    }
+    counts[target * classes + chosen[sample]] += 1;
+  }
+  return counts;
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 
 export { expectedCalibrationError, reliabilityBins, type ReliabilityBin } from './calibration.ts';
-export { accuracy, brierScore, mostProbableClass, negativeLogLikelihood } from './classification.ts';
+export { accuracy, brierScore, confusionMatrix, mostProbableClass, negativeLogLikelihood } from './classification.ts';
 export { averageMemberNll, disagreement, jensenGap, pairwiseDisagreement, shareNotUnanimous } from './diversity.ts';
 export {
   classificationMetrics,

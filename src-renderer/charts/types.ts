@@ -151,6 +151,10 @@ export interface HistogramProps extends ChartProps {
   groups: readonly ({ label: string; values: Float32Array | Float64Array } & Colored)[];
   /** Default: 30. */
   binCount?: number;
+  /** What the bins cover; by default from the smallest to the largest finite value. */
+  range?: ChartRange;
+  /** A dashed line at a count, e.g. the one that is expected. */
+  level?: { count: number; label: string };
 }
 
 export interface ReliabilityDiagramProps extends ChartProps {

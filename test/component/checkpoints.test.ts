@@ -195,7 +195,7 @@ describe('two sets of checkpoints', () => {
     await expect.poll(() => wrapper.find('.tray tbody').exists()).toBe(true);
     const row = () => wrapper.findAll('.tray tbody tr:first-child td').map((cell) => cell.text());
     const titles = wrapper.findAll('.tray tbody th').map((title) => title.text());
-    expect(titles).toEqual(['NLL', 'Jensen gap']);
+    expect(titles).toEqual(['NLL', 'Diversity gain']);
     await expect.poll(row).toEqual(['0.4101', '0.5000', '0.08990', 'A']);
     buttonNamed('Evaluate').click();
     await wrapper.get('.tray select').setValue('test');

@@ -17,5 +17,5 @@ it('the table of labels shows the scores of the best ensemble, and which are und
   expect(wrapper.get('h2').text()).toBe('Labels on the test split, ensemble-best');
   const rows = wrapper.findAll('tbody tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
   expect(rows[0]).toEqual(['sea', '12', '0.7500', '0.8750', '0.5000']);
-  expect(rows[1].slice(0, 3)).toEqual(['sun', '0', 'NaN']);
+  expect(rows[1].slice(0, 3)).toEqual(['sun', '0', '–, not a number (NaN)']);
 });

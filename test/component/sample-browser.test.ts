@@ -23,6 +23,7 @@ const data: PredictionData = {
   feature: null,
   classNames: null,
   areHeldOut: false,
+  weights: null,
   places: null,
   positions: 1,
 };
@@ -204,7 +205,7 @@ describe('the samples of classifiers', () => {
     expect(router.currentRoute.value.query).toEqual({ samples: 'sample.1', label: 'dog', wrong: '1' });
     await wrapper.get('select').setValue('0');
     await flushPromises();
-    expect(wrapper.text()).toContain('No sample is of this kind.');
+    expect(wrapper.text()).toContain('No matching samples');
   });
 
   it('show the label among the probabilities', async () => {

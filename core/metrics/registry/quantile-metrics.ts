@@ -107,7 +107,7 @@ export const quantileMetrics: readonly QuantileMetric[] = [
   ofEnsemble(
     {
       name: 'ensemble_gain',
-      title: 'Ensemble gain',
+      title: 'Diversity gain',
       direction: 'none',
       meaning: 'How much smaller the ensemble’s pinball loss is than its members’ on average. It is never negative.',
       formula: '1/M Σ_m pinball_m − pinball',

@@ -85,7 +85,7 @@ export const valueMetrics: readonly ValueMetric[] = [
   ofEnsemble(
     {
       name: 'ensemble_gain',
-      title: 'Ensemble gain',
+      title: 'Diversity gain',
       direction: 'none',
       isStandard: true,
       meaning: 'How much smaller the ensemble’s MSE is than its members’ on average. It is never negative.',

@@ -66,6 +66,8 @@ export interface PredictionData {
   outputs: Float32Array[];
   /** Class labels or values, `[N]` (or `[N, T]`). */
   targets: Float32Array | Int32Array;
+  /** Weights of the targets, in their shape; null: all count alike. */
+  weights: Float64Array | null;
   /** The feature of each sample if there is only one (regression is drawn over it), else null. */
   feature: Float32Array | null;
   classNames: string[] | null;

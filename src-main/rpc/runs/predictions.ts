@@ -64,6 +64,7 @@ export async function readPredictions(
       stack(kept.map(({ tensors }, member) => tensorOf(tensors, output, pathOf(ranks[member])))),
     ),
     ...targets,
+    weights: null,
     places: null,
   } satisfies PredictionData;
   return weights === null ? all : withoutMasked(all, weights);
@@ -82,6 +83,7 @@ function withoutMasked(all: PredictionData, weights: Float32Array | Int32Array):
     samples: counts.reduce((sum, one) => sum + one, 0),
     outputs: all.outputs.map((output) => kept(output, all.width)),
     targets: kept(all.targets, perSample),
+    weights: Float64Array.from(kept(weights, perSample)),
     feature: all.feature?.length === all.samples ? kept(all.feature, 1) : null,
     places: Int32Array.from(counts.keys()).filter((sample) => counts[sample] === 1),
   };

@@ -10,14 +10,18 @@ export interface Bins {
   counts: number[][];
 }
 
-/** Counts values in `binCount` bins between the smallest and the largest finite value; other values do not count. */
-export function countInBins(groups: readonly ArrayLike<number>[], binCount: number): Bins {
-  const { from, to } = spanOf(groups);
+/**
+ * Counts values in `binCount` bins of a range; other values do not count.
+ *
+ * @param given the range; by default from the smallest to the largest finite value
+ */
+export function countInBins(groups: readonly ArrayLike<number>[], binCount: number, given?: ChartRange): Bins {
+  const { from, to } = given ?? spanOf(groups);
   const width = (to - from) / binCount;
   const edges = range(1, binCount).map((edge) => from + edge * width);
   const counts = groups.map((values) => {
     const count = Array.from({ length: binCount }, () => 0);
-    for (const value of Array.from(values)) if (Number.isFinite(value)) count[bisectRight(edges, value)] += 1;
+    for (const value of Array.from(values)) if (value >= from && value <= to) count[bisectRight(edges, value)] += 1;
     return count;
   });
   return { range: { from, to }, width, counts };

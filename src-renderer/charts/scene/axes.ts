@@ -34,6 +34,35 @@ export function timeTicks(scale: Scale, most: number): Tick[] {
   return values.map((value) => ({ value, label: formatDuration(value) }));
 }
 
+/** Steps between the labels that are kept, in the order in which they are tried. */
+const strides = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+/** Pixels between two labels. */
+const labelGap = 6;
+
+/**
+ * Every n-th of the given ticks, with the smallest of the round n whose labels do not touch.
+ *
+ * @param placeOf pixels of a value
+ * @param sizeOf pixels of a label along the axis
+ */
+export function thinTicks(
+  all: readonly Tick[],
+  placeOf: (value: number) => number,
+  sizeOf: (label: string) => number,
+): readonly Tick[] {
+  const isFree = (kept: readonly Tick[]): boolean =>
+    kept.every(({ value, label }, index) => {
+      if (index === 0) return true;
+      const before = kept[index - 1];
+      const distance = Math.abs(placeOf(value) - placeOf(before.value));
+      return distance >= (sizeOf(label) + sizeOf(before.label)) / 2 + labelGap;
+    });
+  const found = strides
+    .map((stride) => all.filter((_, index) => index % stride === 0))
+    .find((kept) => kept.length < 2 || isFree(kept));
+  return found ?? all.slice(0, 1);
+}
+
 function valuesOf(scale: Scale, most: number): number[] {
   return scale.isLog ? logValues(scale, most) : linearValues(scale, most);
 }

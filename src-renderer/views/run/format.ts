@@ -8,7 +8,7 @@ export function formatRate(value: number | null): string {
 export function metricTitle(metric: string): string {
   const acronyms = new Set(['nll', 'ece', 'mse', 'lr']);
   if (metric === 'acc') return 'Accuracy';
-  if (metric === 'ambiguity') return 'Jensen gap';
+  if (metric === 'ambiguity') return 'Diversity gain';
   const words = metric.split('_').map((word) => (acronyms.has(word) ? word.toUpperCase() : word));
   const title = words.join(' ');
   return `${title[0].toUpperCase()}${title.slice(1)}`;

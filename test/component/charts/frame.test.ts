@@ -47,7 +47,7 @@ describe('the frame of a chart', () => {
     expect(wrapper.findAll('tr').map((row) => row.findAll('th, td').map((cell) => cell.text()))).toEqual([
       ['step', 'a, "b"'],
       ['step 0', '0.4101'],
-      ['step 1', 'NaN'],
+      ['step 1', '–, not a number (NaN)'],
     ]);
     await toggle.trigger('click');
     expect(wrapper.find('table').exists()).toBe(false);

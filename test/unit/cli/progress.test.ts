@@ -66,7 +66,7 @@ describe('RunProgress', () => {
     const progress = begin();
     progress.take(evaluated(0.5, 0), 0);
     progress.take(evaluated(Number.NaN, 1), 0);
-    expect(progress.line()).toBe('epoch 1/200  step 0/8000  ens NLL NaN (best 0.5000 @ 1)');
+    expect(progress.line()).toBe('epoch 1/200  step 0/8000  ens NLL – (NaN) (best 0.5000 @ 1)');
   });
 
   it('does not wait for a rank on standby', () => {

@@ -33,19 +33,19 @@ const summary: RunSummary = {
 
 describe('compareSets', () => {
   it('leaves out the last metrics in a narrow terminal', () => {
-    const [, titles, row] = compareSets(summary.evaluatedSets, { ...plainLook, width: 55 });
-    expect(titles).toBe('on test        epochs                     NLL  accuracy');
-    expect(row).toBe('ensemble-best  10      average member  0.5500    0.7750');
+    const [, titles, row] = compareSets(summary.evaluatedSets, { ...plainLook, width: 56 });
+    expect(titles).toBe('on test        epochs                      NLL  accuracy');
+    expect(row).toBe('ensemble-best  10      average member   0.5500    0.7750');
   });
 
   it('shows the average member beside the ensemble, for every set', () => {
     expect(compareSets(summary.evaluatedSets)).toEqual([
       '',
-      'on test        epochs                     NLL  accuracy      ECE',
-      'ensemble-best  10      average member  0.5500    0.7750  0.03000',
-      '                       ensemble        0.4000    0.8750  0.01235',
-      'member-best    8, 12   average member     NaN    0.8500  0.02000',
-      '                       ensemble           NaN    0.9000  0.01000',
+      'on test        epochs                      NLL  accuracy      ECE',
+      'ensemble-best  10      average member   0.5500    0.7750  0.03000',
+      '                       ensemble         0.4000    0.8750  0.01235',
+      'member-best    8, 12   average member  – (NaN)    0.8500  0.02000',
+      '                       ensemble        – (NaN)    0.9000  0.01000',
     ]);
   });
 

@@ -18,8 +18,8 @@ describe('formatMetric', () => {
     [0, '0.000'],
     [1e-7, '1.000e-7'],
     [-2.30259, '-2.303'],
-    [Number.NaN, 'NaN'],
-    [-Infinity, '-Infinity'],
+    [Number.NaN, '– (NaN)'],
+    [-Infinity, '−∞'],
   ])('formats %d with four significant digits: %s', (value, text) => {
     expect(formatMetric(value)).toBe(text);
   });
@@ -38,7 +38,7 @@ describe('formatCount', () => {
     [999_900, '1M'],
     [4_560_000, '4.56M'],
     [2e15, '2000T'],
-    [Number.NaN, 'NaN'],
+    [Number.NaN, '–'],
   ])('formats %d with three digits and an SI prefix: %s', (value, text) => {
     expect(formatCount(value)).toBe(text);
   });
@@ -74,8 +74,8 @@ describe('formatValue, formatShort and formatDuration', () => {
       '123,457',
       '1.234e-6',
       '-0.5000',
-      'NaN',
-      '−Infinity',
+      '–',
+      '−∞',
     ]);
   });
 
@@ -108,7 +108,7 @@ it.each([
   ['val/ens_nll', 'ens NLL'],
   ['val/member_3_mse', 'member 3 MSE'],
   ['test/avg_member_mse', 'avg member MSE'],
-  ['val/ambiguity', 'Jensen gap'],
+  ['val/ambiguity', 'Diversity gain'],
 ])('gives %s a readable name', (metric, label) => {
   expect(metricLabel(metric)).toBe(label);
 });

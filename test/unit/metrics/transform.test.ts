@@ -52,33 +52,36 @@ describe('probability integral transform, by hand', () => {
   });
 
   it('is 1/2 at the mean, and Φ(1) = 0.8413447 one deviation above it, whatever the deviation', () => {
-    expect(probabilityIntegralTransform([gaussian(3, 4)], [3])[0]).toBe(0.5);
-    expect(probabilityIntegralTransform([gaussian(3, 4)], [5])[0]).toBeCloseTo(0.8413447460685429, 15);
+    expect(probabilityIntegralTransform([gaussian(3, 4)], Float64Array.of(3))[0]).toBe(0.5);
+    expect(probabilityIntegralTransform([gaussian(3, 4)], Float64Array.of(5))[0]).toBeCloseTo(0.8413447460685429, 15);
   });
 
   it('of two members is the mean of theirs, not that of their mean: (Φ(2) + Φ(0)) / 2 = 0.7386249', () => {
-    expect(probabilityIntegralTransform([gaussian(0, 1), gaussian(2, 1)], [2])[0]).toBeCloseTo(0.7386249340259104, 14);
+    expect(probabilityIntegralTransform([gaussian(0, 1), gaussian(2, 1)], Float64Array.of(2))[0]).toBeCloseTo(
+      0.7386249340259104,
+      14,
+    );
   });
 
   it('a deviation of 0 puts a target on one side, and is NaN at the mean and for means that are not numbers', () => {
-    expect(probabilityIntegralTransform([gaussian(0, 0)], [1])[0]).toBe(1);
-    expect(probabilityIntegralTransform([gaussian(0, 0)], [-1])[0]).toBe(0);
-    expect(probabilityIntegralTransform([gaussian(0, 0)], [0])[0]).toBeNaN();
-    expect(probabilityIntegralTransform([gaussian(0, 1), gaussian(NaN, 1)], [0])[0]).toBeNaN();
+    expect(probabilityIntegralTransform([gaussian(0, 0)], Float64Array.of(1))[0]).toBe(1);
+    expect(probabilityIntegralTransform([gaussian(0, 0)], Float64Array.of(-1))[0]).toBe(0);
+    expect(probabilityIntegralTransform([gaussian(0, 0)], Float64Array.of(0))[0]).toBeNaN();
+    expect(probabilityIntegralTransform([gaussian(0, 1), gaussian(NaN, 1)], Float64Array.of(0))[0]).toBeNaN();
   });
 
   it('coverage is the share with |2u - 1| at most the level; unknown where one is', () => {
-    const transform = [0.05, 0.25, 0.5, 0.75, 0.99];
+    const transform = Float64Array.of(0.05, 0.25, 0.5, 0.75, 0.99);
     expect(coverageOfTransform(transform, 0.5)).toBe(0.6);
     expect(coverageOfTransform(transform, 0.95)).toBe(0.8);
     expect(coverageOfTransform(transform, 1)).toBe(1);
     expect(coverageOfTransform(transform, 0)).toBe(0.2);
-    expect(coverageOfTransform([...transform, NaN], 0.5)).toBeNaN();
+    expect(coverageOfTransform(Float64Array.of(...transform, NaN), 0.5)).toBeNaN();
   });
 
   it('counts by weight, and refuses other shapes and negative variances', () => {
-    expect(coverageOfTransform([0.5, 0.01], 0.5, Float64Array.of(3, 1))).toBe(0.75);
-    expect(() => probabilityIntegralTransform([gaussian(0, 1)], [0, 1])).toThrow('shape');
-    expect(() => probabilityIntegralTransform([gaussian(0, -1)], [0])).toThrow('variances[0] is -1');
+    expect(coverageOfTransform(Float64Array.of(0.5, 0.01), 0.5, Float64Array.of(3, 1))).toBe(0.75);
+    expect(() => probabilityIntegralTransform([gaussian(0, 1)], Float64Array.of(0, 1))).toThrow('shape');
+    expect(() => probabilityIntegralTransform([gaussian(0, -1)], Float64Array.of(0))).toThrow('variances[0] is -1');
   });
 });

@@ -121,7 +121,7 @@ describe('the glossary', () => {
     ['val/member_12_nll', 'NLL'],
     ['val/avg_member_nll', 'Mean member NLL'],
     ['val/product_nll', 'Product of experts'],
-    ['val/ambiguity', 'Jensen gap'],
+    ['val/ambiguity', 'Diversity gain'],
     ['train/member_{rank}_coupling_loss', 'Coupling loss'],
     ['train/base_learning_rate', 'Adapted value'],
   ])('has %s under "%s"', (metric, name) => {

@@ -40,7 +40,7 @@ describe('the summary of a run', () => {
     expect(figures).toEqual([
       ['Ensemble NLL', '0.7500', '+0.13 since the last evaluation', false],
       ['Best epoch', '2', 'NLL 0.5000', null],
-      ['Jensen gap', '0.04000', 'below the mean member’s NLL', null],
+      ['Diversity gain', '0.04000', 'below the mean member’s NLL', null],
       ['Accuracy', '0.7500', '+0.25 since the last evaluation', true],
       ['MSE', '2', '+1 since the last evaluation', false],
       ['Patience', '2 of 5', 'evaluations without an improvement, 40 %', null],
@@ -50,7 +50,7 @@ describe('the summary of a run', () => {
   it('never takes a value that is not finite for a best one, nor an unknown one for a number', () => {
     const figures = figuresOf({ 'val/ens_nll': [NaN, NaN] }, { record: stopping(3) });
     expect(figures).toEqual([
-      ['Ensemble NLL', 'NaN', '', null],
+      ['Ensemble NLL', '–', 'not a number (NaN)', null],
       ['Best epoch', '–', 'no finite value yet', null],
       ['Patience', '2 of 3', 'evaluations without an improvement, 67 %', null],
     ]);

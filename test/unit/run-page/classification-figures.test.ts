@@ -5,7 +5,7 @@ import {
   brokenRanks,
   keptClasses,
   riskCoverage,
-} from '../../../src-renderer/views/run/ensemble/classification-figures.ts';
+} from '../../../src-renderer/views/run/ensemble/figures/classification-figures.ts';
 
 const digits = 6;
 
@@ -22,6 +22,7 @@ function predictions(fields: Partial<PredictionData>): PredictionData {
     feature: null,
     classNames: null,
     areHeldOut: false,
+    weights: null,
     places: null,
     positions: 1,
     ...fields,

@@ -38,7 +38,7 @@ describe('the charts of a run', () => {
       ['val/member_1_nll', 'rank'],
       ['val/ens_nll', 'ensemble'],
     ]);
-    expect(gain.title).toBe('Jensen gap');
+    expect(gain.title).toBe('Diversity gain');
   });
 
   it('include only metrics with points once the run has ended', () => {

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
   aleatoricStd,
+  coverageLevels,
+  coverageLine,
   epistemicStd,
   featureBand,
   marginalError,
+  residuals,
+  transforms,
   valueStack,
-} from '../../../src-renderer/views/run/ensemble/regression-figures.ts';
+} from '../../../src-renderer/views/run/ensemble/figures/regression-figures.ts';
 
 /** Members predict N(1, 1), N(3, 1) and N(2, 1), N(5, 4) for the targets 1 and 4. */
 const stack = valueStack({
@@ -20,6 +24,7 @@ const stack = valueStack({
   feature: null,
   classNames: null,
   areHeldOut: false,
+  weights: null,
   places: null,
   positions: 1,
 });
@@ -58,5 +63,30 @@ describe('regression metrics of kept predictions, by hand', () => {
 
   it('refuses features and predictions of different lengths', () => {
     expect(() => featureBand(stack, Float32Array.of(1, 2, 3))).toThrow('3 feature values for 2 predictions');
+  });
+});
+
+describe('residuals and calibration of regressors, by hand', () => {
+  it('residuals are targets minus the mean of the members', () => {
+    const { predicted, residual } = residuals(stack);
+    expect([...predicted]).toEqual([1.5, 4]);
+    expect([...residual]).toEqual([-0.5, 0]);
+  });
+
+  it('transforms are those of the mixture, or of some members; none without variances', () => {
+    // Φ(0) and Φ(-1); Φ(1) and Φ(-1/2).
+    const [half, low, high, lower] = [0.5, 0.15865525, 0.84134475, 0.30853754];
+    const rounded = (values: Float64Array | null) => Array.from(values ?? [], (value) => Number(value.toFixed(8)));
+    expect(rounded(transforms(stack))).toEqual([(half + low) / 2, (high + lower) / 2].map((u) => Number(u.toFixed(8))));
+    expect(rounded(transforms(stack, [1]))).toEqual([low, lower]);
+    expect(transforms({ ...stack, variances: null })).toBeNull();
+  });
+
+  it('coverage: u = 0.5 is in all intervals, u = 0.25 in those from 50 %', () => {
+    const line = coverageLine(Float64Array.of(0.5, 0.25), null);
+    expect(coverageLevels[10]).toBe(0.5);
+    expect(line.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 0.5));
+    expect(line.slice(10)).toEqual(Array.from({ length: 11 }, () => 1));
+    expect(coverageLine(Float64Array.of(0.5, 0.25), Float64Array.of(3, 1))[0]).toBe(0.75);
   });
 });

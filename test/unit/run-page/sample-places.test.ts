@@ -18,6 +18,7 @@ const data: PredictionData = {
   feature: null,
   classNames: null,
   areHeldOut: false,
+  weights: null,
   places: null,
 };
 function tableOf(given: PredictionData): SampleTable {
@@ -26,7 +27,7 @@ function tableOf(given: PredictionData): SampleTable {
   return table;
 }
 
-const all = { isWrongOnly: false, label: null };
+const all = { isWrongOnly: false, label: null, predicted: null };
 
 describe('the samples that are listed', () => {
   const table = tableOf(data);
@@ -37,7 +38,14 @@ describe('the samples that are listed', () => {
     expect([...shownPlaces(table, { ...all, order: 'error' })]).toEqual([3, 2, 1, 0]);
     expect([...shownPlaces(table, { ...all, order: 'sample', isWrongOnly: true })]).toEqual([1, 2, 3]);
     expect([...shownPlaces(table, { ...all, order: 'sample', label: 1 })]).toEqual([2, 3]);
-    expect([...shownPlaces(table, { order: 'error', isWrongOnly: true, label: 0 })]).toEqual([1]);
+    expect([...shownPlaces(table, { order: 'error', isWrongOnly: true, label: 0, predicted: null })]).toEqual([1]);
+  });
+
+  it('are those that are taken for a class; a sample without a prediction is taken for none, and is wrong', () => {
+    expect([...shownPlaces(table, { ...all, order: 'sample', predicted: 0 })]).toEqual([0, 2]);
+    expect([...shownPlaces(table, { ...all, order: 'sample', label: 0, predicted: 1 })]).toEqual([1]);
+    const first = tableOf({ ...data, targets: Int32Array.of(0, 0, 1, 0) });
+    expect([...shownPlaces(first, { ...all, order: 'sample', isWrongOnly: true })]).toEqual([1, 2, 3]);
   });
 
   it('belong to samples of the split, also where each has several steps of which some do not count', () => {

@@ -31,7 +31,7 @@ describe('the table of trials', () => {
       ['0', 'complete', '0.5000 ± 0.012', '0.01000', 'sgd', '8 s'],
       ['1', 'failed', '-', '1', '-', '-'],
       ['2', 'pruned', '0.7000 so far', '-', '2', '8 s'],
-      ['3', 'complete, enqueued', 'NaN', '0.1000', 'true', '1 m 30 s'],
+      ['3', 'complete, enqueued', '–', '0.1000', 'true', '1 m 30 s'],
     ]);
   });
 

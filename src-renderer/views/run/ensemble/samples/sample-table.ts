@@ -11,7 +11,8 @@ import {
 import type { PredictionData } from '../../../../../core/protocol/pages/run-data.ts';
 import { formatShare, formatValue } from '../../../../../core/text/numbers.ts';
 import { mostProbable, type Quantity } from '../../predict/answers.ts';
-import { aleatoricStd, epistemicStd, valueStack } from '../regression-figures.ts';
+import { namesOfClasses } from '../figures/classification-figures.ts';
+import { aleatoricStd, epistemicStd, valueStack } from '../figures/regression-figures.ts';
 
 /** Kept predictions as a table with a row for each sample, or for each target of a sample. Legend: `N` rows. */
 export interface SampleTable {
@@ -78,15 +79,19 @@ export function placesBy(values: Float64Array): Int32Array {
   });
 }
 
+/** In place of the most probable class of a sample whose probabilities are NaN. */
+const none = -1;
+
 /** Uncertainty is the entropy, the error the NLL of the label, and disagreement the mutual information, in nats. */
 function tableOfClasses(data: PredictionData): SampleTable {
-  const { ranks, samples, width, outputs, targets, classNames, feature } = data;
+  const { ranks, samples, width, outputs, targets, feature } = data;
   const kind = data.kind === 'logits' ? 'logits' : 'probabilities';
   const stack = stackedClasses({ kind, members: ranks.length, samples, width, values: outputs[0] });
   const ensemble = meanProbabilities(stack);
   const members = ranks.map((_, member) => memberProbabilities(stack, member));
   const { classes } = stack;
-  const nameOf = (label: number) => (classNames?.length === classes ? classNames[label] : String(label));
+  const names = namesOfClasses(data, classes);
+  const nameOf = (label: number) => names[label];
   const answerers = [ensemble, ...members].map((probabilities) => classAnswers(probabilities, targets, nameOf));
   const nlls = Float64Array.from(
     { length: samples },
@@ -102,9 +107,9 @@ function tableOfClasses(data: PredictionData): SampleTable {
     sampleAt: (place) => sampleOf(data, place),
     quantitiesAt: (place) => mostProbable(probabilitiesOf(data, { ensemble, members }, nameOf, place)),
     classes: {
-      names: Array.from({ length: classes }, (_, k) => nameOf(k)),
+      names,
       labels: targets,
-      chosen: mostProbableClass(ensemble),
+      chosen: mostProbableClass(ensemble).map((own, n) => (Number.isNaN(ensemble.values[n * classes]) ? none : own)),
     },
     rowAt: (place) => ({
       sample: placeInSplit(data, place),

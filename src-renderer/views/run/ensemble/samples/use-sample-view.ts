@@ -29,12 +29,24 @@ export interface SampleView {
 
 /** The listed samples, their page and the open one, all in the address. */
 export function useSampleView(table: () => SampleTable | null, hasDisagreement: () => boolean): SampleView {
-  const { values: query, change } = useQueryParameters({ samples: 'uncertainty.1', sample: '', wrong: '', label: '' });
+  const { values: query, change } = useQueryParameters({
+    samples: 'uncertainty.1',
+    sample: '',
+    wrong: '',
+    label: '',
+    predicted: '',
+  });
 
   const choice = computed((): SampleChoice => {
     const order = orderOf(query.value.samples, hasDisagreement());
-    const label = table()?.classes?.names.indexOf(query.value.label) ?? -1;
-    return { order, isWrongOnly: query.value.wrong === '1', label: label < 0 ? null : label };
+    const names = table()?.classes?.names ?? [];
+    const classNamed = (name: string): number | null => (names.includes(name) ? names.indexOf(name) : null);
+    return {
+      order,
+      isWrongOnly: query.value.wrong === '1',
+      label: classNamed(query.value.label),
+      predicted: classNamed(query.value.predicted),
+    };
   });
   const places = computed(() => {
     const own = table();
@@ -65,13 +77,14 @@ type Actions = Pick<SampleView, 'choose' | 'turnTo' | 'select' | 'step'>;
 
 function actionsOn(
   { choice, places, page, first, selected }: Omit<SampleView, keyof Actions>,
-  change: (query: { samples?: string; sample?: string; wrong?: string; label?: string }) => void,
+  change: (query: { samples?: string; sample?: string; wrong?: string; label?: string; predicted?: string }) => void,
   classNames: () => readonly string[],
 ): Actions {
   function choose(changes: Partial<SampleChoice>): void {
-    const { order, isWrongOnly, label } = { ...choice.value, ...changes };
-    const name = label === null ? '' : classNames()[label];
-    change({ samples: `${order}.1`, wrong: isWrongOnly ? '1' : '', label: name });
+    const { order, isWrongOnly, label, predicted } = { ...choice.value, ...changes };
+    const nameOf = (own: number | null): string => (own === null ? '' : classNames()[own]);
+    const wrong = isWrongOnly ? '1' : '';
+    change({ samples: `${order}.1`, wrong, label: nameOf(label), predicted: nameOf(predicted) });
   }
 
   function select(place: number | null): void {

@@ -33,7 +33,7 @@ const nll: Family = { id: 'nll', title: 'NLL', yLabel: 'nats', lines: ensembleAn
 const mse: Family = { id: 'mse', title: 'MSE', yLabel: 'MSE', lines: ensembleAndMembers('mse') };
 const nllGain: Family = {
   id: 'ambiguity',
-  title: 'Jensen gap',
+  title: 'Diversity gain',
   yLabel: 'nats',
   lines: [{ metric: 'val/ambiguity', label: 'mean member NLL - ensemble NLL', role: 'ensemble' }],
   isLinear: true,
@@ -41,7 +41,7 @@ const nllGain: Family = {
 };
 const mseGain: Family = {
   id: 'ensemble-gain',
-  title: 'Ensemble gain',
+  title: 'Diversity gain',
   yLabel: 'MSE',
   lines: [{ metric: 'val/ensemble_gain', label: 'mean member MSE - ensemble MSE', role: 'ensemble' }],
   isLinear: true,
@@ -108,7 +108,13 @@ const standardFamilies: Record<string, Family[]> = {
     { id: 'accuracy', title: 'Accuracy of labels', yLabel: 'share', lines: ensembleAndMembers('acc') },
     { id: 'f1', title: 'F1', yLabel: 'F1', lines: ensembleAndMembers('f1') },
   ],
-  'poisson-regression': [{ ...nll, isLinear: true }, nllGain, mse, { ...mseGain, title: 'Ensemble gain' }, spread],
+  'poisson-regression': [
+    { ...nll, isLinear: true },
+    nllGain,
+    mse,
+    { ...mseGain, title: 'Diversity gain in MSE' },
+    spread,
+  ],
   'quantile-regression': [
     { id: 'pinball', title: 'Pinball loss', yLabel: 'pinball', lines: ensembleAndMembers('pinball') },
     { ...mseGain, yLabel: 'pinball' },
@@ -118,7 +124,7 @@ const standardFamilies: Record<string, Family[]> = {
     { ...nll, isLinear: true },
     nllGain,
     mse,
-    { ...mseGain, title: 'Ensemble gain' },
+    { ...mseGain, title: 'Diversity gain in MSE' },
     spread,
     {
       id: 'decomposition',

@@ -1,6 +1,6 @@
 import { improves, type MetricMode, modeFor } from '../../../../../core/metrics/metric-mode.ts';
 import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
-import { formatShare, formatShort, formatValue } from '../../../../../core/text/numbers.ts';
+import { formatShare, formatShort, formatValue, unknownText, whyUnknown } from '../../../../../core/text/numbers.ts';
 import type { MetricColumns } from '../../../../stores/metric-columns.ts';
 import { metricTitle } from '../../format.ts';
 import { subjectOf } from '../../run-facts.ts';
@@ -50,10 +50,10 @@ function metricFigure(metric: string, title: string, columns: MetricColumns, mod
   return {
     id: metric,
     title,
-    value: formatFinite(last),
+    value: formatValue(last),
     detail: hasMoved
       ? `${change > 0 ? '+' : '−'}${formatShort(Number(Math.abs(change).toPrecision(2)))} since the last evaluation`
-      : '',
+      : (whyUnknown(last) ?? ''),
     isBetter: hasMoved && mode !== null ? change < 0 === (mode === 'min') : null,
     metric,
   };
@@ -65,7 +65,7 @@ function bestFigure(columns: MetricColumns, mode: MetricMode): SummaryFigure {
   return {
     id: 'best',
     title: 'Best epoch',
-    value: isKnown ? String(columns.epoch[index] + 1) : '–',
+    value: isKnown ? String(columns.epoch[index] + 1) : unknownText,
     detail: isKnown ? `${nameOf(columns.name)} ${formatValue(columns.value[index])}` : 'no finite value yet',
     isBetter: null,
     metric: null,
@@ -80,9 +80,10 @@ function gainFigure(columnsOf: ColumnsOf): SummaryFigure[] {
   const value = columns.value[columns.length - 1];
   const isNll = metric === 'val/ambiguity';
   const side = value < 0 ? 'above' : 'below';
-  const detail = Number.isFinite(value) ? `${side} the mean member’s ${isNll ? 'NLL' : 'MSE'}` : '';
-  const title = isNll ? 'Jensen gap' : 'Ensemble gain';
-  return [{ id: 'gain', title, value: formatFinite(value), detail, isBetter: null, metric }];
+  const detail = Number.isFinite(value)
+    ? `${side} the mean member’s ${isNll ? 'NLL' : 'MSE'}`
+    : (whyUnknown(value) ?? '');
+  return [{ id: 'gain', title: 'Diversity gain', value: formatValue(value), detail, isBetter: null, metric }];
 }
 
 /** Evaluations since the last improvement, of those after which early stopping ends the run. */
@@ -125,8 +126,4 @@ function evaluationsSince({ step, length, isThinned, stepsPerPoint }: MetricColu
 /** `NLL` for `val/ens_nll`. */
 function nameOf(metric: string): string {
   return metricTitle(metric.replace(/^val\/(ens_|product_)?/, ''));
-}
-
-function formatFinite(value: number): string {
-  return Number.isNaN(value) ? 'NaN' : formatValue(value);
 }

@@ -1,13 +1,17 @@
 import {
   aleatoricVariance,
+  coverageOfTransform,
   epistemicVariance,
+  type Gaussians,
   marginalNlls,
   meanOverMembers,
   meanSquaredError,
   memberGaussianLogDensities,
+  memberValues,
+  probabilityIntegralTransform,
   type StackedValues,
-} from '../../../../core/metrics/index.ts';
-import type { PredictionData } from '../../../../core/protocol/pages/run-data.ts';
+} from '../../../../../core/metrics/index.ts';
+import type { PredictionData } from '../../../../../core/protocol/pages/run-data.ts';
 
 /** The figures of a regression ensemble, from the predictions that a run kept. Legend: `M` members, `N` values (samples times targets). */
 export interface ValueStack {
@@ -58,6 +62,39 @@ export function marginalError({ means, variances, targets }: ValueStack): number
   const error = (without: number | null) => meanSquaredError(meanOverMembers(means, without), targets);
   const whole = error(null);
   return Array.from({ length: means.members }, (_, member) => error(member) - whole);
+}
+
+/** What the ensemble misses: target − mean prediction, `[N]`; and the predictions themselves. */
+export function residuals({ means, targets }: ValueStack): { predicted: Float64Array; residual: Float64Array } {
+  const predicted = Float64Array.from(meanOverMembers(means));
+  return { predicted, residual: targets.map((target, place) => target - predicted[place]) };
+}
+
+/**
+ * The probability integral transform of each target under the mixture of some members' Gaussians, `[N]`; null where they predict no variance,
+ * and so no distribution.
+ *
+ * @param members positions in the stack; all by default
+ */
+export function transforms(
+  { means, variances, targets }: ValueStack,
+  members?: readonly number[],
+): Float64Array | null {
+  if (variances === null) return null;
+  const positions = members ?? Array.from({ length: means.members }, (_, member) => member);
+  const mixture = positions.map((member): Gaussians => ({
+    means: memberValues(means, member),
+    variances: memberValues(variances, member),
+  }));
+  return probabilityIntegralTransform(mixture, targets);
+}
+
+/** Probabilities of the central intervals whose coverage is drawn: 0, 0.05, …, 1. */
+export const coverageLevels: readonly number[] = Array.from({ length: 21 }, (_, step) => step / 20);
+
+/** The share of targets within the central interval of each of the {@link coverageLevels}. @param weights of the targets; null: all count alike */
+export function coverageLine(transform: Float64Array, weights: Float64Array | null): number[] {
+  return coverageLevels.map((level) => coverageOfTransform(transform, level, weights ?? undefined));
 }
 
 /** The ensemble over the only feature. @throws unless there is one feature value for each predicted value */

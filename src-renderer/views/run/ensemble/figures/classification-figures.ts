@@ -9,9 +9,9 @@ import {
   pairwiseDisagreement,
   predictiveEntropy,
   stackedClasses,
-} from '../../../../core/metrics/index.ts';
-import type { HistogramProps } from '../../../charts/types.ts';
-import type { PredictionData } from '../../../../core/protocol/pages/run-data.ts';
+} from '../../../../../core/metrics/index.ts';
+import type { HistogramProps } from '../../../../charts/types.ts';
+import type { PredictionData } from '../../../../../core/protocol/pages/run-data.ts';
 
 /** The figures of a classification ensemble, from the predictions that a run kept. Legend: `M` members, `N` samples, `K` classes. */
 export interface KeptClasses {
@@ -45,6 +45,13 @@ export function keptClasses({ kind, ranks, samples, width, outputs, targets }: P
     disagreement: pairwiseDisagreement(stack),
     marginalNll: marginalNlls(memberLogLikelihoods(stack, labels)),
   };
+}
+
+/** Names of the classes, `[K]`: those of the project where it names as many, else their numbers. */
+export function namesOfClasses({ classNames }: Pick<PredictionData, 'classNames'>, classes: number): string[] {
+  return Array.from({ length: classes }, (_, label) =>
+    classNames?.length === classes ? classNames[label] : String(label),
+  );
 }
 
 /** Ranks whose predictions are not all finite. Metrics that use them are NaN. */

@@ -1,0 +1,106 @@
+import { flushPromises } from '@vue/test-utils';
+import { describe, expect, it, vi } from 'vitest';
+import type { PredictionData } from '../../core/protocol/pages/run-data.ts';
+import ConfusionMatrix from '../../src-renderer/views/run/ensemble/figures/ConfusionMatrix.vue';
+import { confusionOf } from '../../src-renderer/views/run/ensemble/figures/confusion-cells.ts';
+import HeadlineFigures from '../../src-renderer/views/run/ensemble/headline/HeadlineFigures.vue';
+import { buttonNamed, mountPage } from './mount-page.ts';
+
+// Nothing has a size here, and charts draw only where they have one.
+vi.mock('@vueuse/core', async (original) => {
+  const { ref } = await import('vue');
+  return { ...(await original<object>()), useElementSize: () => ({ width: ref(480), height: ref(272) }) };
+});
+
+const data: PredictionData = {
+  task: 'classification',
+  kind: 'probabilities',
+  ranks: [0, 1],
+  epoch: 0,
+  samples: 2,
+  positions: 1,
+  width: 2,
+  outputs: [Float32Array.of(0.9, 0.1, 0.4, 0.6, 0.7, 0.3, 0.8, 0.2)],
+  targets: Int32Array.of(0, 1),
+  weights: null,
+  feature: null,
+  classNames: null,
+  areHeldOut: false,
+  places: null,
+};
+
+describe('the headline numbers', () => {
+  const texts = async (given: PredictionData) => {
+    const { wrapper } = await mountPage(HeadlineFigures, { props: { data: given, nllEpsilon: 0 } });
+    return wrapper.findAll('.figure').map((card) => card.text().replaceAll(/\s+/g, ' '));
+  };
+
+  it('stand beside those of the mean member', async () => {
+    expect(await texts(data)).toEqual([
+      'Ensemble NLL0.5697 mean member 0.6456 · better',
+      'Ensemble Accuracy0.5000 mean member 0.7500 · worse',
+      'Ensemble ECE0.4000 mean member 0.4000',
+      'Diversity gain0.07586',
+      'Disagreement0.5000',
+    ]);
+  });
+
+  it('are – with the reason where a prediction is NaN', async () => {
+    const outputs = [Float32Array.of(0.9, 0.1, 0.4, 0.6, NaN, NaN, 0.8, 0.2)];
+    const [nll, accuracy, ece] = await texts({ ...data, outputs });
+    for (const text of [nll, accuracy, ece]) {
+      expect(text).toContain('–, predictions of rank 1 are NaN or infinite');
+      expect(text).not.toMatch(/better|worse|NaN0/);
+    }
+  });
+});
+
+describe('the confusion matrix', () => {
+  // Cats: 3 right, 1 taken for a dog; dogs: all 2 right.
+  const confusion = confusionOf(Int32Array.of(0, 0, 0, 1, 1, 1), Int32Array.of(0, 0, 0, 0, 1, 1), ['cat', 'dog']);
+  const open = () => mountPage(ConfusionMatrix, { props: { confusion, runName: 'r' } });
+
+  it('has counts, or shares of each class, and both in its table', async () => {
+    const { wrapper, router } = await open();
+    const numbers = () => wrapper.findAll('svg text[style]').map((text) => text.text());
+    expect(numbers()).toEqual(['3', '1', '0', '2']);
+    expect(wrapper.text()).toContain('1 of 6 samples are wrong');
+    await wrapper.get('select').setValue('shares');
+    await flushPromises();
+    expect(router.currentRoute.value.query.confusion).toBe('shares');
+    expect(numbers()).toEqual(['75 %', '25 %', '0 %', '100 %']);
+    buttonNamed('Table of Confusion matrix').click();
+    await flushPromises();
+    const rows = wrapper.findAll('tbody tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
+    expect(rows).toEqual([
+      ['cat', '0.7500', '0.2500'],
+      ['dog', '0', '1'],
+    ]);
+  });
+
+  it('is read and pressed with keys', async () => {
+    const { wrapper } = await open();
+    const cells = wrapper.get('[role=button]');
+    expect(cells.attributes('aria-label')).toContain('cat taken for cat: 3 (75 %)');
+    await cells.trigger('keydown', { key: 'ArrowRight' });
+    expect(cells.attributes('aria-label')).toContain('cat taken for dog: 1 (25 %)');
+    await cells.trigger('keydown', { key: 'Enter' });
+    expect(wrapper.emitted('pick')).toEqual([[{ label: 0, predicted: 1 }]]);
+  });
+
+  it('is pressed with the pointer', async () => {
+    const { wrapper } = await open();
+    const cells = wrapper.get('[role=button]').element;
+    // The plot is from 56 to 468 across, and from 10 to 232 down.
+    const at = (offsetX: number, offsetY: number) => {
+      const event = new MouseEvent('pointermove', { bubbles: true });
+      Object.defineProperties(event, { offsetX: { value: offsetX }, offsetY: { value: offsetY } });
+      cells.dispatchEvent(event);
+      cells.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    };
+    at(400, 20);
+    at(100, 200);
+    at(20, 20);
+    expect(wrapper.emitted('pick')).toEqual([[{ label: 0, predicted: 1 }], [{ label: 1, predicted: 0 }]]);
+  });
+});
