@@ -131,12 +131,21 @@ describe('the page of a search', () => {
     ]);
     expect(cells(wrapper, 'Chosen candidates')).toEqual([
       ['3', '', 'C', '0.9000', '0.8000', '0.1000', '1', 'hit'],
-      ['4', '', 'N', 'NaN', '0.5000', '0.2500', '-', 'asked'],
+      ['4', '', 'N', '–, not a number (NaN)', '0.5000', '0.2500', '–', 'asked'],
     ]);
     await wrapper.get('input[type=range]').setValue('1');
     await flushPromises();
     expect(router.currentRoute.value.query.round).toBe('1');
-    expect(cells(wrapper, 'Chosen candidates')[1]).toEqual(['9', '', 'C#N', 'NaN', '0.5000', '0.2500', '0', 'no hit']);
+    expect(cells(wrapper, 'Chosen candidates')[1]).toEqual([
+      '9',
+      '',
+      'C#N',
+      '–, not a number (NaN)',
+      '0.5000',
+      '0.2500',
+      '0',
+      'no hit',
+    ]);
     expect(imagesOf(wrapper)[3]).toContain('1 chosen, hit, 1 chosen, no hit');
     expect(wrapper.text()).toContain('Row 2 of "screen" is no SMILES.');
   });

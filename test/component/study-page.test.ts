@@ -82,7 +82,7 @@ describe('the page of a study', () => {
     expect(cells).toEqual([
       ['trial', 'kind', 'trial', 'ensemble NLL', 'standard error'],
       ['0', 'complete', '0', '0.5000', '0.01000'],
-      ['1', 'failed', '1', 'NaN', 'NaN'],
+      ['1', 'failed', '1', '–, not a number (NaN)', '–, not a number (NaN)'],
       ['2', 'complete', '2', '0.4000', '0.02000'],
     ]);
   });

@@ -49,7 +49,8 @@ export function memberNllMetrics<P extends LikelihoodPrediction, E extends Likel
       name: 'ambiguity',
       title: 'Diversity gain',
       direction: 'none',
-      meaning: 'How much smaller the ensemble’s NLL is than its members’ on average (the Jensen gap). It is never negative.',
+      meaning:
+        'How much smaller the ensemble’s NLL is than its members’ on average (the Jensen gap). It is never negative.',
       formula: '1/M Σ_m NLL_m − NLL',
       reference: 'Abe et al., 2022, Deep ensembles work, but are they necessary?',
       compute: (evaluation: E) => meanOfMembers(evaluation) - predictionNll(evaluation.ensemble),

@@ -70,7 +70,7 @@ describe('the samples of classifiers, by hand', () => {
   it('count a prediction that is not finite as wrong', () => {
     const outputs = [Float32Array.of(NaN, NaN, 0.4, 0.6, 0.7, 0.3, 0.8, 0.2)];
     const row = sampleTable({ ...classes, outputs })!.rowAt(0);
-    expect(row.ensemble).toEqual({ text: 'NaN', detail: null, isWrong: true });
+    expect(row.ensemble).toEqual({ text: '–', detail: 'NaN', isWrong: true });
     expect(row.members[1]).toEqual({ text: '0', detail: '70 %', isWrong: false });
   });
 });

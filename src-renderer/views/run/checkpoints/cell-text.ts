@@ -1,4 +1,4 @@
-import { formatBytes, formatDuration, formatValue } from '../../../../core/text/numbers.ts';
+import { formatBytes, formatDuration, formatMetric } from '../../../../core/text/numbers.ts';
 import type { MatrixCell } from './checkpoint-matrix.ts';
 
 /** `rank 3 · epoch 12, step 480 · ensemble-best · own score 0.4101 · 1.2 MiB · 3 m ago`. */
@@ -8,7 +8,7 @@ export function describeCell(cell: MatrixCell, nowMs: number = Date.now()): stri
     `rank ${cell.rank}`,
     `epoch ${cell.epoch + 1}, step ${cell.step}`,
     cell.names.join(', '),
-    cell.score === null ? 'not evaluated' : `own score ${formatValue(cell.score)}`,
+    cell.score === null ? 'not evaluated' : `own score ${formatMetric(cell.score)}`,
     formatBytes(cell.bytes),
     `${formatDuration(ageSeconds)} ago`,
     ...(cell.isPinned ? ['pinned'] : []),

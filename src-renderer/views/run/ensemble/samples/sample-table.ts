@@ -9,7 +9,7 @@ import {
   stackedClasses,
 } from '../../../../../core/metrics/index.ts';
 import type { PredictionData } from '../../../../../core/protocol/pages/run-data.ts';
-import { formatShare, formatValue } from '../../../../../core/text/numbers.ts';
+import { formatShare, formatValue, unknownText } from '../../../../../core/text/numbers.ts';
 import { mostProbable, type Quantity } from '../../predict/answers.ts';
 import { namesOfClasses } from '../figures/classification-figures.ts';
 import { aleatoricStd, epistemicStd, valueStack } from '../figures/regression-figures.ts';
@@ -147,7 +147,7 @@ function classAnswers(
   return (place) => {
     const probability = probabilities.values[place * probabilities.classes + chosen[place]];
     // No class is the most probable one.
-    if (!Number.isFinite(probability)) return { text: 'NaN', detail: null, isWrong: true };
+    if (!Number.isFinite(probability)) return { text: unknownText, detail: 'NaN', isWrong: true };
     const detail = formatShare(probability);
     return { text: nameOf(chosen[place]), detail, isWrong: chosen[place] !== targets[place] };
   };
