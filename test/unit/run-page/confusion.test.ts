@@ -36,7 +36,9 @@ describe('the cells of a confusion matrix', () => {
   it('are one path for each shade, the diagonal apart, and nothing where nothing is', () => {
     const cells = shadedCells(confusionOf(chosen, targets, ['a', 'b', 'c']), place);
     const found = cells.map(({ isDiagonal, shade, path }) => [isDiagonal, shade, path.split('M').length - 1]);
-    expect(found.toSorted()).toEqual([
+    expect(
+      found.toSorted((left, right) => Number(left[0]) - Number(right[0]) || Number(left[1]) - Number(right[1])),
+    ).toEqual([
       [false, 6 / 16, 1],
       [false, 1, 1],
       [true, 11 / 16, 1],

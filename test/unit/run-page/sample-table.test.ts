@@ -3,7 +3,15 @@ import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
 import { placesBy, sampleTable } from '../../../src-renderer/views/run/ensemble/samples/sample-table.ts';
 
 const digits = 6;
-const held = { epoch: 3, feature: null, classNames: null, areHeldOut: false, weights: null, places: null, positions: 1 };
+const held = {
+  epoch: 3,
+  feature: null,
+  classNames: null,
+  areHeldOut: false,
+  weights: null,
+  places: null,
+  positions: 1,
+};
 
 /** Member 0 predicts [.9 .1], [.4 .6] and member 1 [.7 .3], [.8 .2]. Their mean is [.8 .2], [.6 .4]. */
 const classes: PredictionData = {

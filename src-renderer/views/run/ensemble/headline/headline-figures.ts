@@ -8,7 +8,7 @@ import {
   stackedClasses,
 } from '../../../../../core/metrics/index.ts';
 import { improves, modeFor } from '../../../../../core/metrics/metric-mode.ts';
-import { metricNamed, metricsOfTask } from '../../../../../core/metrics/registry/index.ts';
+import { type MetricInfo, metricNamed, metricsOfTask } from '../../../../../core/metrics/registry/index.ts';
 import type { PredictionData } from '../../../../../core/protocol/pages/run-data.ts';
 import { formatValue } from '../../../../../core/text/numbers.ts';
 import { brokenRanks } from '../figures/classification-figures.ts';
@@ -45,57 +45,47 @@ const ofEnsemble = ['ambiguity', 'ensemble_gain', 'disagreement', 'ens_std'] as 
 export function headlineFigures(data: PredictionData, nllEpsilon: number): HeadlineFigure[] {
   const metrics = metricsOf(data, nllEpsilon);
   if (metrics === null) return [];
-  const task = data.task;
   const reason = reasonOf(data);
-  const infoOf = (name: string) => metricNamed(name, metricsOfTask(task))?.info;
-  const isSingle = data.ranks.length === 1;
-  const first = scores.flatMap((name): HeadlineFigure[] => {
-    const value = metrics.get(`ens_${name}`);
-    const info = infoOf(`ens_${name}`);
-    if (value === undefined || info === undefined) return [];
-    const meanMember = isSingle ? null : mean(data.ranks.map((rank) => metrics.get(`member_${rank}_${name}`) ?? NaN));
-    const mode = modeFor(`val/ens_${name}`, 'auto');
-    // What reads the same is not better.
-    const isDecided =
-      meanMember !== null &&
-      Number.isFinite(value) &&
-      Number.isFinite(meanMember) &&
-      mode !== null &&
-      formatValue(value) !== formatValue(meanMember);
-    const isBetter = isDecided ? improves(value, meanMember, mode) : null;
-    return [
-      {
-        name,
-        title: info.title,
-        help: info.meaning,
-        hasSubject: true,
-        value,
-        meanMember,
-        isBetter,
-        whyUnknown: Number.isNaN(value) ? reason : null,
-      },
-    ];
-  });
-  if (isSingle) return first;
-  const further = ofEnsemble.flatMap((name): HeadlineFigure[] => {
-    const value = metrics.get(name);
-    const info = infoOf(name);
-    if (value === undefined || info === undefined || (name === 'ensemble_gain' && metrics.has('ambiguity'))) return [];
-    const whyUnknown = Number.isNaN(value) ? reason : null;
-    return [
-      {
-        name,
-        title: info.title,
-        help: info.meaning,
-        hasSubject: false,
-        value,
-        meanMember: null,
-        isBetter: null,
-        whyUnknown,
-      },
-    ];
-  });
-  return [...first, ...further];
+  const found = scores.flatMap((name) => scoreFigure(name, metrics, data, reason));
+  if (data.ranks.length === 1) return found;
+  // Of a task with both, the gain in NLL says more than that in MSE.
+  const others = ofEnsemble.filter((name) => name !== 'ensemble_gain' || !metrics.has('ambiguity'));
+  return [...found, ...others.flatMap((name) => ensembleFigure(name, metrics, data, reason))];
+}
+
+/** A score that ensemble and members have. */
+function scoreFigure(
+  name: string,
+  metrics: Metrics,
+  { task, ranks }: PredictionData,
+  reason: string,
+): HeadlineFigure[] {
+  const value = metrics.get(`ens_${name}`);
+  const info = metricNamed(`ens_${name}`, metricsOfTask(task))?.info;
+  if (value === undefined || info === undefined) return [];
+  const ofMembers = ranks.map((rank) => metrics.get(`member_${rank}_${name}`) ?? NaN);
+  const meanMember = ranks.length === 1 ? null : mean(ofMembers);
+  const isBetter = meanMember === null ? null : isBetterThan(value, meanMember, name);
+  return [{ ...describe(name, info, value, reason), hasSubject: true, meanMember, isBetter }];
+}
+
+/** What only an ensemble has. */
+function ensembleFigure(name: string, metrics: Metrics, { task }: PredictionData, reason: string): HeadlineFigure[] {
+  const value = metrics.get(name);
+  const info = metricNamed(name, metricsOfTask(task))?.info;
+  if (value === undefined || info === undefined) return [];
+  return [{ ...describe(name, info, value, reason), hasSubject: false, meanMember: null, isBetter: null }];
+}
+
+function describe(name: string, { title, meaning }: MetricInfo, value: number, reason: string) {
+  return { name, title, help: meaning, value, whyUnknown: Number.isNaN(value) ? reason : null };
+}
+
+/** Null where neither is better, one is unknown, or both read the same. */
+function isBetterThan(value: number, other: number, name: string): boolean | null {
+  const mode = modeFor(`val/ens_${name}`, 'auto');
+  const areKnown = Number.isFinite(value) && Number.isFinite(other);
+  return mode === null || !areKnown || formatValue(value) === formatValue(other) ? null : improves(value, other, mode);
 }
 
 /** All standard metrics of kept predictions; null for a task whose metrics need more than these. */
