@@ -49,8 +49,10 @@ const suffixes = [
 export function formatShort(value: number): string {
   if (Number.isNaN(value)) return unknownText;
   const size = Math.abs(value);
-  // `1.000e-5` as `1e-5`.
-  if (size !== 0 && size < 1e-4) return value.toExponential(3).replace(/\.?0+e/, 'e');
+  // `1.000e-5` as `1e-5`, and as short beyond the suffixes.
+  if ((size !== 0 && size < 1e-4) || (size >= 1e15 && Number.isFinite(size))) {
+    return value.toExponential(3).replace(/\.?0+e\+?/, 'e');
+  }
   const unit = suffixes.find(({ factor }) => size >= factor);
   const scaled = unit === undefined ? value : value / unit.factor;
   return `${Number(scaled.toPrecision(6))}${unit?.suffix ?? ''}`;

@@ -14,6 +14,7 @@ import {
   uploadRequestSchema,
 } from '../../core/protocol/pages/new-samples.ts';
 import { inputsRequestSchema } from '../../core/ensemble/sample-inputs.ts';
+import { comparisonContentSchema } from '../../core/protocol/pages/comparisons/saved-comparison.ts';
 import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
 import { runQuerySchema } from '../../core/protocol/pages/run-list.ts';
 import { groupRequestSchema } from '../../core/protocol/pages/runs/run-groups.ts';
@@ -68,6 +69,11 @@ const argumentSchemas = {
   discoveryQuestion: z.tuple([id]),
   watchDiscovery: z.tuple([id]),
   unwatchDiscovery: z.tuple([id]),
+  comparisons: z.tuple([]),
+  saveComparison: z.tuple([comparisonContentSchema]),
+  // The id becomes part of a path.
+  updateComparison: z.tuple([z.uuid(), comparisonContentSchema.partial()]),
+  deleteComparison: z.tuple([z.uuid()]),
   runOverview: z.tuple([]),
   runGroups: z.tuple([groupRequestSchema]),
   runFields: z.tuple([runQuerySchema]),

@@ -1,6 +1,7 @@
 import type { SampleFile, SamplePredictions } from '../../core/protocol/pages/new-samples.ts';
 import type { ExportResult } from '../../core/protocol/pages/run-data.ts';
 import type { Health, HubApi, PageRole } from '../../core/protocol/pages/rpc.ts';
+import type { ComparisonApi } from '../../core/protocol/pages/comparisons/saved-comparison.ts';
 import type { DiscoveryApi } from '../../core/protocol/pages/discovery/discovery-views.ts';
 import type { StudyApi } from '../../core/protocol/pages/studies/study-views.ts';
 import type { RunRequest, StartedRun } from '../../core/protocol/pages/project-views.ts';
@@ -8,6 +9,7 @@ import { startDetached } from '../hub/detach.ts';
 import type { Hub } from '../hub/hub.ts';
 import { LiveRuns } from '../hub/live-runs.ts';
 import { RunFeed, type HubParts } from '../hub/run-feed.ts';
+import { comparisonMethods } from './comparisons/saved-comparisons.ts';
 import { attemptCommands } from './projects/command-line.ts';
 import { deleteCheckpoints, listCheckpoints, pinCheckpoints } from './runs/checkpoints.ts';
 import { connectPage, type PageMethods, type PageWire } from './connection.ts';
@@ -132,6 +134,7 @@ export class HubService {
     const searches = new DiscoveryWatches((id) => void page.discoveryChanged(id).catch(onError), onError);
     const api = {
       ...this.#api({ watches, uploads }, role),
+      ...comparisonMethods(this.#trash),
       ...this.#studyMethods(studies, uploads),
       ...this.#discoveryMethods(searches),
     };
@@ -165,7 +168,7 @@ export class HubService {
     await this.#trash.close();
   }
 
-  #api({ watches, uploads }: OfPage, role: PageRole): Omit<HubApi, keyof StudyApi | keyof DiscoveryApi> {
+  #api({ watches, uploads }: OfPage, role: PageRole): Omit<HubApi, keyof StudyApi | keyof DiscoveryApi | keyof ComparisonApi> {
     const { hub, live, feed } = this.#parts;
     return {
       ...sessionMethods(role, this.#options.links),

@@ -18,6 +18,8 @@ export function homePaths(home: string = tuttiHome()) {
     /** Downloaded data: the part of the cache that projects may write. */
     data: join(home, 'cache', 'data'),
     index: join(home, 'index.sqlite'),
+    /** Saved comparisons of runs, a file each. */
+    comparisons: join(home, 'comparisons'),
     /** Folders of runs outside of `runs` (`--out`), one per line. */
     externalRuns: join(home, 'external-runs.txt'),
     /** Projects that the user opened, in addition to the examples. */

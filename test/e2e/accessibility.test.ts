@@ -49,7 +49,11 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
       () => `/runs/${run}/configuration`,
       () => expect(page.getByText('maxEpochs').first()).toBeVisible(),
     ],
-    ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
+    [
+      'compare',
+      () => `/compare?runs=${run}`,
+      () => expect(page.getByRole('heading', { name: 'Results', exact: true })).toBeVisible(),
+    ],
     ['studies', () => '/studies', () => expect(page.getByRole('row')).toHaveCount(2)],
     ['new study', newStudy, () => expect(page.getByLabel('Splits')).toBeVisible()],
     ['study', () => `/studies/${study}`, () => expect(page.getByRole('img', { name: /^History: / })).toBeVisible()],

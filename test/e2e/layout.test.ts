@@ -36,7 +36,11 @@ describe.skipIf(noChromium !== null)(`The smallest window, with a long name${not
       () => expect(page.getByText('maxEpochs').first()).toBeVisible(),
     ],
     ['runs', () => '/runs', () => expect(page.getByRole('row')).toHaveCount(2)],
-    ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
+    [
+      'compare',
+      () => `/compare?runs=${run}`,
+      () => expect(page.getByRole('heading', { name: 'Results', exact: true })).toBeVisible(),
+    ],
     ['configure', () => `/configure?from=${run}`, () => expect(page.getByText(/^as in A name/)).toBeVisible()],
     ['logs', () => `/runs/${run}/logs`, () => expect(page.getByRole('log')).toBeVisible()],
     ['projects', () => '/', () => expect(page.getByRole('heading', { name: 'Examples' })).toBeVisible()],
@@ -87,7 +91,11 @@ describe.skipIf(noChromium !== null)(`The smallest window, with a long name${not
 
   it.each([
     ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
-    ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
+    [
+      'compare',
+      () => `/compare?runs=${run}`,
+      () => expect(page.getByRole('heading', { name: 'Results', exact: true })).toBeVisible(),
+    ],
   ])('the chart toolbar fits one line on %s', async (_place, address, ready) => {
     await visit(page, address());
     await ready();

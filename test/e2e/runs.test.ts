@@ -107,8 +107,22 @@ describe.skipIf(noChromium !== null)(`The table of runs${notRun(noChromium)}`, (
     await page.getByRole('menuitem', { name: /^ens ECE/ }).click();
     await expect(page.getByRole('img', { name: /^ens ECE, .*wide: latest .*narrow: latest/ })).toBeVisible();
     await expect(page).toHaveURL(/metric=val\/ens_nll,val\/ens_acc,val\/ens_ece/);
+    await page.getByRole('button', { name: 'Baseline: narrow' }).click();
+    const results = page.getByRole('region', { name: 'Results', exact: true });
+    await expect(results.getByRole('row', { name: /wide/ })).toContainText(/[+−]\d.*(better|worse)/);
     const differences = page.getByRole('region', { name: 'Differences' });
     await expect(differences.getByRole('row', { name: /members/i })).toContainText(/3.*2/);
     await expect(differences.getByRole('row', { name: /maxEpochs/ })).toContainText(/2.*4/);
+  });
+
+  it('saves the comparison, and opens it again from the list', async () => {
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByLabel('Name').fill('widths');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByRole('button', { name: 'Saved', exact: true })).toBeDisabled();
+    await page.getByRole('link', { name: 'Saved comparisons' }).click();
+    await page.getByRole('link', { name: 'widths' }).click();
+    await expect(page.getByRole('button', { name: 'Baseline: narrow' })).toHaveAttribute('aria-pressed', 'true');
+    await expect(page.getByRole('img', { name: /^ens ECE, / })).toBeVisible();
   });
 });

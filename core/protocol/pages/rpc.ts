@@ -11,6 +11,7 @@ import type {
 import type { controlSchema } from '../run/messages.ts';
 import type { ForkPoint } from '../history/fork.ts';
 import type { ForkRequest, ForkStart } from './fork-views.ts';
+import type { ComparisonApi } from './comparisons/saved-comparison.ts';
 import type { SampleForm, SamplePredictions, SamplesToPredict, UploadRequest } from './new-samples.ts';
 import type { InputsRequest, SampleInputs } from '../../ensemble/sample-inputs.ts';
 import type {
@@ -42,7 +43,7 @@ import type { DiscoveryApi, DiscoveryPageApi } from './discovery/discovery-views
  */
 
 /** The calls of pages to the hub. Every method rejects with an error whose message is meant for the user. */
-export interface HubApi extends DiscoveryApi, StudyApi {
+export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi {
   /** What this page may do. */
   session(): Promise<PageSession>;
   /** A link that opens these pages in another browser, as the owner. It works once. @throws in the desktop app, which serves no links */
@@ -115,7 +116,7 @@ export interface HubApi extends DiscoveryApi, StudyApi {
   updateRun(id: string, changes: RunNotes): Promise<void>;
   /** Moves a run's folder to the trash. For 10 s `undoDelete` with the run's id restores it; then it is removed. */
   deleteRun(id: string): Promise<void>;
-  /** @param deletion a run's id, or the return value of `deleteCheckpoints` */
+  /** @param deletion a run's id, or the return value of `deleteCheckpoints` or `deleteComparison` */
   undoDelete(deletion: string): Promise<void>;
 
   /** All data of a run except its metrics. */

@@ -104,9 +104,9 @@ function axisOptions(name: 'x' | 'y', shown: Readonly<Shown>, font: Font): AxisO
   };
 }
 
-/** Lines without a rank. The table of ranks is the legend of the others. */
+/** Lines without a rank. The others have their legend on the page, for all charts. */
 function namedLines({ lines }: Scene): SceneLine[] {
-  return lines.filter(({ series }) => series.role !== 'rank');
+  return lines.filter(({ series }) => series.rank === undefined);
 }
 
 function legendOptions(shown: Readonly<Shown>, font: Font): PluginOptions['legend'] {

@@ -81,6 +81,7 @@ describe('formatValue, formatShort and formatDuration', () => {
 
   it('are short on axes', () => {
     expect([0.25, 1500, 2e7, 1e-5, 0, -3000].map(formatShort)).toEqual(['0.25', '1.5k', '20M', '1e-5', '0', '-3k']);
+    expect([1e15, 2.5e30, -1e20].map(formatShort)).toEqual(['1e15', '2.5e30', '-1e20']);
   });
 
   it('of time read like a clock', () => {

@@ -21,6 +21,7 @@ describe('invalid calls', () => {
     ['a name that leads out of its folder', 'predictions', ['run-1', { split: 'test', name: '../../x' }]],
     ['a checkpoint outside its folder', 'deleteCheckpoints', ['run-1', { checkpoints: [{ rank: 0, name: '../run' }] }]],
     ['a point outside its folder', 'forkStart', ['run-1', 'attempt-1/../../x']],
+    ['a comparison outside its folder', 'deleteComparison', ['../projects']],
     ['a fork without a point', 'startFork', ['run-1', { overrides: {}, name: null, out: null }]],
     ['an unknown member', 'updateRun', ['run-1', { status: 'finished' }]],
     ['fewer points than a view needs', 'series', ['run-1', { names: [], maximumPoints: 1, fromStep: 0, toStep: 1 }]],

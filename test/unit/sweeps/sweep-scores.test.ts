@@ -27,6 +27,8 @@ describe('formatEstimate', () => {
     [{ mean: 0.515_04, standardError: 0.006_636, count: 3 }, '0.5150 ± 0.0066'],
     [{ mean: 0.515_04, standardError: 0.0998, count: 3 }, '0.52 ± 0.10'],
     [{ mean: 123.4, standardError: 12.34, count: 3 }, '123 ± 12'],
+    // Equal values, whose sum was rounded.
+    [{ mean: 0.7321, standardError: 4.5e-17, count: 3 }, '0.7321 ± 0'],
     [{ mean: 0.25, standardError: NaN, count: 1 }, '0.2500'],
     [{ mean: NaN, standardError: NaN, count: 0 }, '-'],
   ])('%j is %s', (found, text) => {

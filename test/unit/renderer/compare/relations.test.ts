@@ -23,13 +23,15 @@ describe('the options in which runs differ', () => {
     subject('b', { members: 4, optimizer: adam(0.01) }),
     subject('c', { members: 4, optimizer: { kind: 'sgd', learningRate: 0.05, momentum: 0.5 } }),
   ]);
-  const named = (path: string) => axes.find(({ label }) => label === path);
+  const named = (path: string) => axes.find(({ id }) => id === `option ${path}`);
 
   it('are axes with a value for each run, those with the most values first', () => {
-    expect(axes[0].label).toBe('optimizer.learningRate');
+    expect(axes[0]).toMatchObject({ id: 'option optimizer.learningRate', label: 'Learning rate' });
     expect(axes[0].values).toEqual([0.0001, 0.01, 0.05]);
     expect(named('members')?.values).toEqual([2, 4, 4]);
     expect(named('maxEpochs')).toBeUndefined();
+    // Options of one optimizer, which have one value, come after those with two.
+    expect(axes.slice(0, 3).map(({ label }) => label)).toEqual(['Learning rate', 'Members', 'Optimizer']);
   });
 
   it('lie on a logarithmic scale where they are positive and span more than a factor of 30', () => {

@@ -2,6 +2,7 @@ import { configDifferences, spellValue } from '../../../run/configuration/config
 import { configHistory } from '../../../run/configuration/config-history.ts';
 import { scaleAround } from '../../../../charts/points/value-range.ts';
 import type { PlotAxis } from '../../../../charts/scene/axes.ts';
+import { labelOfOption } from '../../../../text/format.ts';
 import type { Result } from '../results/results.ts';
 import type { ComparedSubject } from '../compared-subject.ts';
 
@@ -23,18 +24,27 @@ const keyStep = 0.02;
 const mostCharacters = 18;
 
 /**
- * The options in which runs differ, with the values that they ended with, those with the most values first. Numbers lie on their scale; where
+ * The options in which runs differ, with the values that they ended with, those with the most values first, and last those that only some runs have. Numbers lie on their scale; where
  * any run has something else, such as a name, all lie at whole numbers from 0 in the order of their first appearance.
  */
 export function optionAxes(subjects: readonly ComparedSubject[]): SubjectAxis[] {
   const differences = configDifferences(subjects.map(({ runs: [{ record }] }) => configHistory(record)));
   const columns = differences.map(({ path, values }) => ({ path, last: values.map((history) => history.at(-1)) }));
   const projects = subjects.map(({ runs: [{ row }] }) => row.project);
-  return [...columns, { path: 'project', last: projects }]
-    .map((column) => ({ ...column, count: new Set(column.last.map(spellValue)).size }))
-    .filter(({ count }) => count > 1)
-    .toSorted((left, right) => right.count - left.count)
-    .map(({ path, last }) => axisOf(path, last));
+  const differing = [...columns, { path: 'project', last: projects }]
+    .filter(({ last }) => new Set(last.map(spellValue)).size > 1)
+    .map((column) => ({ ...column, count: new Set(column.last.filter(isKnown).map(spellValue)).size }))
+    .toSorted((left, right) => right.count - left.count);
+  const labels = differing.map(({ path }) => labelOfOption(path));
+  return differing.map(({ path, last }, index) => {
+    const isShared = labels.indexOf(labels[index]) !== labels.lastIndexOf(labels[index]);
+    return axisOf(path, isShared ? path : labels[index], last);
+  });
+}
+
+/** Whether a run has the option, and a value of it. */
+function isKnown(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 /** The axis of a result, with the standard errors of sweeps. */
@@ -45,19 +55,19 @@ export function resultAxis({ id, label, of }: Result, subjects: readonly Compare
   return { id, label, keyStep, values, errors, scale: scaleAround([values], isWide(values)) };
 }
 
-function axisOf(path: string, values: readonly unknown[]): SubjectAxis {
+function axisOf(path: string, label: string, values: readonly unknown[]): SubjectAxis {
   const id = `option ${path}`;
-  const known = values.filter((value) => value !== undefined && value !== null);
+  const known = values.filter(isKnown);
   if (known.every((value) => typeof value === 'number')) {
     const numbers = values.map((value) => (typeof value === 'number' ? value : NaN));
-    return { id, label: path, keyStep, values: numbers, scale: scaleAround([numbers], isWide(numbers)) };
+    return { id, label, keyStep, values: numbers, scale: scaleAround([numbers], isWide(numbers)) };
   }
   const choices = [...new Set(known.map(spellValue))];
   return {
     id,
-    label: path,
+    label,
     keyStep: Math.max(keyStep, 1 / choices.length),
-    values: values.map((value) => (value === undefined || value === null ? NaN : choices.indexOf(spellValue(value)))),
+    values: values.map((value) => (isKnown(value) ? choices.indexOf(spellValue(value)) : NaN)),
     scale: { from: -0.5, to: choices.length - 0.5, isLog: false },
     ticks: choices.map((choice, value) => ({ value, label: shortened(choice) })),
   };
