@@ -39,6 +39,7 @@ const argumentSchemas = {
   openFolder: z.tuple([folderNameSchema]),
   projects: z.tuple([]),
   projectCard: z.tuple([folder]),
+  projectPicture: z.tuple([folder]),
   openProject: z.tuple([folder]),
   forgetProject: z.tuple([folder]),
   trustProject: z.tuple([folder]),

@@ -52,6 +52,9 @@ export interface ServiceOptions {
   onError: (error: unknown) => void;
 }
 
+/** The methods of parts that have their own contract. */
+type MethodOfPart = keyof ComparisonApi | keyof DiscoveryApi | keyof StudyApi;
+
 /** What the hub keeps for one page until it leaves. */
 interface OfPage {
   watches: PageWatches;
@@ -168,7 +171,7 @@ export class HubService {
     await this.#trash.close();
   }
 
-  #api({ watches, uploads }: OfPage, role: PageRole): Omit<HubApi, keyof StudyApi | keyof DiscoveryApi | keyof ComparisonApi> {
+  #api({ watches, uploads }: OfPage, role: PageRole): Omit<HubApi, MethodOfPart> {
     const { hub, live, feed } = this.#parts;
     return {
       ...sessionMethods(role, this.#options.links),
@@ -254,6 +257,7 @@ export class HubService {
     return {
       projects: () => this.#projects.list(),
       projectCard: (folder) => this.#projects.card(folder),
+      projectPicture: (folder) => this.#projects.picture(folder),
       openProject: (folder) => this.#projects.open(folder),
       forgetProject: (folder) => this.#projects.forget(folder),
       trustProject: (folder) => this.#projects.trust(folder),

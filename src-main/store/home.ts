@@ -24,6 +24,8 @@ export function homePaths(home: string = tuttiHome()) {
     externalRuns: join(home, 'external-runs.txt'),
     /** Projects that the user opened, in addition to the examples. */
     projects: join(home, 'projects.json'),
+    /** When the user removed projects from the list, by folder. */
+    forgottenProjects: join(home, 'forgotten-projects.json'),
     /** The folders whose code may run. */
     trust: join(home, 'trusted.json'),
     /** Hashes of the code with which trusted projects trained, one per line. */

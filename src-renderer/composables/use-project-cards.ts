@@ -31,7 +31,7 @@ export function useProjectCards(): Loaded<ProjectCard[]> & { replace(card: Proje
   watch(data, (list) => {
     cards.value = list;
     if (list === null) return;
-    const waiting = list.filter(({ isDescribed, isTrusted }) => !isDescribed && isTrusted);
+    const waiting = list.filter(({ isDescribed, isTrusted, isGone }) => !isDescribed && isTrusted && !isGone);
     for (let lane = 0; lane < describedAtOnce; lane += 1) void describe(list, waiting);
   });
   return { ...loaded, data: cards, replace };

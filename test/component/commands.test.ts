@@ -35,6 +35,8 @@ describe('the command palette', () => {
     asks: [],
     isDescribed: true,
     error: null,
+    isOpened: true,
+    isGone: false,
     lastRun: null,
   };
 

@@ -17,6 +17,8 @@ const project: Card = {
   asks: [],
   isDescribed: true,
   error,
+  isOpened: true,
+  isGone: false,
   lastRun: null,
 };
 

@@ -24,7 +24,31 @@ export interface ProjectCard {
   asks: string[];
   /** Why the project could not be loaded; null if it could, or was not loaded yet. */
   error: string | null;
-  lastRun: { id: string; status: RunRecord['status']; best: BestValue | null; endedAt: string | null } | null;
+  /** Whether the user opened it. Others in the list, except the examples, were trained from a terminal. */
+  isOpened: boolean;
+  /** Whether its folder, or the project in it, no longer exists. Its runs do. */
+  isGone: boolean;
+  lastRun: LastRun | null;
+}
+
+/** The newest run of a project. */
+export interface LastRun {
+  id: string;
+  status: RunRecord['status'];
+  best: BestValue | null;
+  /** When its last attempt began. */
+  startedAt: string;
+  endedAt: string | null;
+}
+
+/** A picture of a project, to be shown as an image. */
+export interface ProjectPicture {
+  /** The name of its file. */
+  name: string;
+  type: 'image/png' | 'image/svg+xml';
+  bytes: Uint8Array;
+  /** The name of the run that drew it; null for a file of the project. */
+  run: string | null;
 }
 
 /** A folder whose projects may run, and all folders below it. */

@@ -17,6 +17,7 @@ import type { InputsRequest, SampleInputs } from '../../ensemble/sample-inputs.t
 import type {
   DescribedProject,
   ProjectCard,
+  ProjectPicture,
   RunPreview,
   RunRequest,
   StartedRun,
@@ -58,12 +59,18 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi {
   /** Shows a folder in the file manager of the machine that Tutti runs on. @throws if there is none */
   openFolder(name: FolderName): Promise<void>;
 
-  /** Examples first, then projects opened lately, the most recent first. Returns at once: projects may not be described yet. */
+  /**
+   * Examples first, then projects opened lately, the most recent first, then others that were trained, the last used first. Returns at once:
+   * projects may not be described yet.
+   */
   projects(): Promise<ProjectCard[]>;
   /** The card of a described project. A trusted project's code runs for it, which takes about a second. */
   projectCard(folder: string): Promise<ProjectCard>;
+  /** The newest figure of a trusted project: of its last runs, else of its folder `outputs`; null if there is none. */
+  projectPicture(folder: string): Promise<ProjectPicture | null>;
   /** Remembers a folder as a project. Runs nothing of it unless it is trusted. @throws if it holds none */
   openProject(folder: string): Promise<ProjectCard>;
+  /** Removes a project from the list, until it is opened again or a run of it begins. */
   forgetProject(folder: string): Promise<void>;
   /** Trusts a project's folder, and describes the project. */
   trustProject(folder: string): Promise<ProjectCard>;

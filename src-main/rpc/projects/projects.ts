@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { OptionDescription } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
-import type { DescribedProject, ProjectCard } from '../../../core/protocol/pages/project-views.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
+import type {
+  DescribedProject,
+  LastRun,
+  ProjectCard,
+  ProjectPicture,
+} from '../../../core/protocol/pages/project-views.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { appFile } from '../../processes/app-files.ts';
 import { holdsProject } from '../../runs/configuration/project.ts';
@@ -13,6 +19,8 @@ import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { homePaths } from '../../store/home.ts';
 import { allowPermissions, noProject, requireTrust, trustFolder } from '../../trust/project-trust.ts';
+import { noteForgotten, readForgotten } from './forgotten-projects.ts';
+import { findPicture } from './project-picture.ts';
 import { ProjectTitles } from './project-titles.ts';
 import { asksOf, trustOnCard } from './trusted-projects.ts';
 
@@ -28,7 +36,10 @@ interface Described {
   description: Promise<ProjectDescription>;
 }
 
-/** The projects that pages offer: the examples, and the folders that the user opened. */
+/** Most projects that are in the list only because they were trained. */
+const mostTrained = 200;
+
+/** The projects that pages offer: the examples, the folders that the user opened, and those that were trained from a terminal. */
 export class Projects {
   readonly #hub: Hub;
   readonly #described = new Map<string, Described>();
@@ -42,12 +53,18 @@ export class Projects {
   }
 
   /**
-   * Examples first, then opened projects, the most recent first. Runs no project's code, so that pages open at once: cards are complete
+   * Examples first, then opened projects, the most recent first, then others that were trained, the last used first. Runs no project's code, so that pages open at once: cards are complete
    * for projects that were described before and have not changed since. A project that cannot be read has its error on its card.
    */
   async list(): Promise<ProjectCard[]> {
-    const folders = [...(await exampleFolders()), ...(await readRemembered())];
+    const listed = [...(await exampleFolders()), ...(await readRemembered())];
+    const folders = [...listed, ...(await this.#trained(listed))];
     return Promise.all(folders.map(async (folder) => this.#cardWith(folder, await this.#knownTitle(folder))));
+  }
+
+  /** The picture of a project's card; null if there is none. */
+  picture(folder: string): Promise<ProjectPicture | null> {
+    return findPicture(this.#hub, resolve(folder));
   }
 
   /** The card with the project's description of itself, or with the reason why it cannot be loaded. */
@@ -77,6 +94,7 @@ export class Projects {
     else if (!holdsProject(absolute)) throw new Error(noProject(absolute));
     const others = (await readRemembered()).filter((other) => other !== absolute);
     if (!isExample(absolute)) await this.#remember([absolute, ...others]);
+    await noteForgotten(absolute, null);
     return this.card(absolute);
   }
 
@@ -100,6 +118,7 @@ export class Projects {
   async forget(folder: string): Promise<void> {
     await this.#remember((await readRemembered()).filter((other) => other !== resolve(folder)));
     await this.#titles.forget(resolve(folder));
+    await noteForgotten(resolve(folder), new Date().toISOString());
   }
 
   /** Folders that were opened, the most recent first. */
@@ -137,10 +156,29 @@ export class Projects {
     for (const listener of this.#listeners) listener(folders);
   }
 
-  #cardWith(folder: string, title: Title): ProjectCard {
+  /** Folders whose projects were trained and are not in the list yet, without those that the user removed and has not trained since. */
+  async #trained(listed: readonly string[]): Promise<string[]> {
+    const forgotten = await readForgotten();
+    return this.#hub.index
+      .projects(mostTrained)
+      .filter(({ folder, lastStartedAt }) => !listed.includes(folder) && lastStartedAt > (forgotten[folder] ?? ''))
+      .map(({ folder }) => folder);
+  }
+
+  async #cardWith(folder: string, title: Title): Promise<ProjectCard> {
     const [last] = this.#hub.runs({ projectFolder: folder, limit: 1 });
-    const lastRun = last ? { id: last.id, status: last.status, best: last.best, endedAt: last.endedAt } : null;
-    return { ...title, ...trustOnCard(folder), folder, isExample: isExample(folder), lastRun };
+    const isGone = !holdsProject(folder);
+    return {
+      ...title,
+      ...trustOnCard(folder),
+      // Nothing else tells what was in a folder that is gone.
+      name: isGone && last !== undefined ? last.project : title.name,
+      folder,
+      isExample: isExample(folder),
+      isOpened: (await readRemembered()).includes(folder),
+      isGone,
+      lastRun: last === undefined ? null : lastRunOf(last),
+    };
   }
 
   /** What a project asks for, if this process has described it. */
@@ -165,6 +203,10 @@ export class Projects {
     const { modifiedMs: _modifiedMs, ...title } = known;
     return { ...title, isDescribed: true, error: null, asks: await this.#knownAsks(folder) };
   }
+}
+
+function lastRunOf({ id, status, best, startedAt, endedAt }: RunRow): LastRun {
+  return { id, status, best, startedAt, endedAt };
 }
 
 function titleOfFolder(folder: string): Title {

@@ -11,7 +11,15 @@ import { homePaths, tuttiHome } from '../home.ts';
 import { FolderScan } from './folder-scan.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
 import { ambiguityError, describeRuns, selectRuns, sweepError } from './indexed-run.ts';
-import { findSweepId, readChanges, readOverview, readPage, readRevision } from './run-lists.ts';
+import {
+  findSweepId,
+  readChanges,
+  readOverview,
+  readPage,
+  readProjects,
+  readRevision,
+  type TrainedProject,
+} from './run-lists.ts';
 import { StudyIndex } from './study-index.ts';
 import { TrendIndex } from './trend-index.ts';
 import type { IndexQuery } from './run-query.ts';
@@ -149,6 +157,11 @@ export class RunIndex {
 
   overview(): RunOverview {
     return readOverview(this.#database);
+  }
+
+  /** The projects of all runs, the last used first. */
+  projects(limit: number): TrainedProject[] {
+    return readProjects(this.#database, limit);
   }
 
   /** Differs after every change of the list, by this process or another. */

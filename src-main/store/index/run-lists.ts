@@ -49,6 +49,24 @@ function readGrouped(database: DatabaseSync, query: IndexQuery): RunPage {
   };
 }
 
+/** A project of which there are runs. */
+export interface TrainedProject {
+  folder: string;
+  /** When an attempt of its runs began last. */
+  lastStartedAt: string;
+}
+
+/** The projects of all runs, the last used first. */
+export function readProjects(database: DatabaseSync, limit: number): TrainedProject[] {
+  return database
+    .prepare(
+      `SELECT project_folder AS folder, max(started_at) AS last FROM runs
+      GROUP BY project_folder ORDER BY last DESC, folder LIMIT :limit`,
+    )
+    .all({ limit })
+    .map(({ folder, last }) => ({ folder: String(folder), lastStartedAt: String(last) }));
+}
+
 export function readOverview(database: DatabaseSync): RunOverview {
   const texts = (select: string): string[] =>
     database

@@ -54,7 +54,7 @@ export function useCommands(query: Ref<string>, limit: number): ComputedRef<Comm
 
   const all = computed(() => [
     ...pages,
-    ...(projects.value ?? []).map((project) => trainCommand(project, router)),
+    ...(projects.value ?? []).filter(({ isGone }) => !isGone).map((project) => trainCommand(project, router)),
     ...(found.data.value?.rows ?? []).map((run) => runCommand(run, router)),
     ...themeCommands,
   ]);
