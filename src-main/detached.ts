@@ -1,3 +1,7 @@
+import { Socket } from 'node:net';
+import { channelOver } from '../core/protocol/wire/channel-over.ts';
+import { hubPipe } from '../core/protocol/wire/hub-pipe.ts';
+import { frameOfValue, valueOfFrame } from '../core/protocol/wire/value-frame.ts';
 import { messageOf } from '../core/text/errors.ts';
 import type { RunUpdate } from '../core/protocol/pages/run-updates.ts';
 import { summarize } from './cli/commands/summary.ts';
@@ -14,8 +18,9 @@ import { NothingLeftError } from './runs/attempt/resume-run.ts';
  */
 
 guardOutputs();
-process.once('message', (job) => {
-  train(job as DetachedJob).catch((error: unknown) => {
+const channel = channelOver(new Socket({ fd: hubPipe }));
+channel.onFrame((frame) => {
+  train(valueOfFrame(frame) as DetachedJob).catch((error: unknown) => {
     if (error instanceof NothingLeftError) return report({ type: 'ended', status: 'finished', error: null });
     console.error(error);
     report({ type: 'failed', message: messageOf(error) });
@@ -49,10 +54,10 @@ function follow(update: RunUpdate): void {
 
 /** Only the first report has a listener. */
 function report(message: DetachedReport): void {
-  if (process.send === undefined || !process.connected) return;
   // Where the listener has gone meanwhile, nothing is lost.
-  process.send(message, () => undefined);
-  process.disconnect();
+  if (!channel.isOpen) return;
+  channel.send(frameOfValue(message));
+  channel.close();
 }
 
 function say(text: string): void {

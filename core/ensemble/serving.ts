@@ -4,12 +4,9 @@ import { packedTensorsSchema, packTensors, unpackTensors } from './tensor-frames
 import { inputInfoSchema, type Tensor, tensorInfoSchema } from './tensors.ts';
 
 /**
- * Messages between `tutti serve` and the process that predicts (`workers/entries/serve.ts`): frames on the pipe with the descriptor
- * {@link modelPipe}. Arrays cross as bytes.
+ * Messages between `tutti serve` and the process that predicts (`workers/entries/serve.ts`): frames on the pipe to the hub
+ * (`wire/hub-pipe.ts`). Arrays cross as bytes.
  */
-
-/** In the process that predicts. */
-export const modelPipe = 3;
 
 const servedEnsembleSchema = z.strictObject({
   /** Name of the run, and of the checkpoints. */

@@ -1,9 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { PlainObject } from '../../core/options/index.ts';
 import type { RunStatus } from '../../core/protocol/run/record.ts';
+import type { Channel } from '../../core/protocol/wire/channel.ts';
+import { channelOver } from '../../core/protocol/wire/channel-over.ts';
+import { hubPipe } from '../../core/protocol/wire/hub-pipe.ts';
+import { frameOfValue, valueOfFrame } from '../../core/protocol/wire/value-frame.ts';
 import { entryFile } from '../processes/app-files.ts';
 import { nodeBinary, nodeFlags } from '../processes/node-process.ts';
 import { tuttiHome } from '../store/home.ts';
@@ -39,26 +44,25 @@ export const hubLogPath = (folder: string): string => join(runPaths(folder).logs
  */
 export async function startDetached(job: DetachedJob, signal?: AbortSignal): Promise<DetachedStart> {
   const log = await openLog(job.folder);
-  const child = fork(entryFile('src-main/detached'), [], {
-    execPath: nodeBinary,
-    execArgv: nodeFlags,
+  const child = spawn(nodeBinary, [...nodeFlags, entryFile('src-main/detached')], {
     env: detachedEnvironment(),
     detached: true,
-    // A configuration may hold infinities, which JSON cannot represent.
-    serialization: 'advanced',
-    stdio: ['ignore', log, log, 'ipc'],
+    windowsHide: true,
+    // The last is the pipe `hubPipe`: JSON could not represent the infinities of a configuration.
+    stdio: ['ignore', log, log, 'overlapped'],
   });
+  const channel = channelOver(child.stdio[hubPipe] as Socket);
   if (typeof log === 'number') closeSync(log);
   const abort = (): void => void child.kill('SIGTERM');
   signal?.addEventListener('abort', abort);
   try {
-    child.send(job);
-    const report = await firstReport(child, job.folder);
+    channel.send(frameOfValue(job));
+    const report = await firstReport(child, channel, job.folder);
     if (report.type === 'failed') throw new Error(report.message);
     return { ...report, pid: child.pid ?? 0 };
   } finally {
     signal?.removeEventListener('abort', abort);
-    if (child.connected) child.disconnect();
+    channel.close();
     child.unref();
   }
 }
@@ -80,10 +84,12 @@ function detachedEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
-async function firstReport(child: ChildProcess, folder: string): Promise<DetachedReport> {
+async function firstReport(child: ChildProcess, channel: Channel, folder: string): Promise<DetachedReport> {
   const listening = new AbortController();
   const { signal } = listening;
-  const reported = once(child, 'message', { signal }).then(([report]) => report as DetachedReport);
+  const reported = new Promise<DetachedReport>((resolve) =>
+    channel.onFrame((frame) => resolve(valueOfFrame(frame) as DetachedReport)),
+  );
   const ended = once(child, 'exit', { signal }).then(([code, by]): DetachedReport => {
     const how = by === null ? `with exit code ${code}` : `by ${by}`;
     return {
@@ -91,11 +97,11 @@ async function firstReport(child: ChildProcess, folder: string): Promise<Detache
       message: `The detached process ended ${how} before its ranks were ready. Its output: ${hubLogPath(folder)}`,
     };
   });
-  // A process that could not be started emits "error", which rejects both.
+  // A process that could not be started emits "error", which rejects.
   try {
     return await Promise.race([reported, ended]);
   } finally {
     listening.abort();
-    await Promise.allSettled([reported, ended]);
+    await Promise.allSettled([ended]);
   }
 }

@@ -1,6 +1,11 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { TimeLimit } from '../../core/node/time-limit.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
+import type { StreamChannel } from '../../core/protocol/wire/channel.ts';
+import { channelOver } from '../../core/protocol/wire/channel-over.ts';
+import { hubPipe } from '../../core/protocol/wire/hub-pipe.ts';
+import { frameOfValue, valueOfFrame } from '../../core/protocol/wire/value-frame.ts';
 import { confinedEnvironment, confinementFlags, type Grant } from './confined.ts';
 import { childEnvironment, dyingNode, nodeFlags, workerFlags } from './node-process.ts';
 
@@ -46,30 +51,29 @@ interface Asked {
  */
 export class StandingProcess {
   readonly #child: ChildProcess;
+  readonly #channel: StreamChannel;
   #asked: Asked | null = null;
   #output = '';
   /** How it ended, such as "exit code 1"; null while it runs. */
   #ending: string | null = null;
 
   constructor({ entry, args, grant, device, environment, needsThreads = false }: ProcessOptions) {
-    const [execPath, ...before] = dyingNode();
-    this.#child = fork(entry, args, {
-      execPath,
-      execArgv: [
-        ...before,
-        ...(grant === null ? nodeFlags : [...workerFlags, ...confinementFlags(grant, { needsThreads })]),
-      ],
+    const [program, ...before] = dyingNode();
+    const flags = grant === null ? nodeFlags : [...workerFlags, ...confinementFlags(grant, { needsThreads })];
+    this.#child = spawn(program, [...before, ...flags, entry, ...args], {
       env: { ...(grant === null ? childEnvironment(device) : confinedEnvironment(grant, device)), ...environment },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // JSON cannot represent NaN.
-      serialization: 'advanced',
+      // The last is the pipe `hubPipe`. Node's own messages would be JSON, or V8's format, which differs between Electron's V8 and that of the packaged Node.
+      // On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
+      stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
+      windowsHide: true,
     });
+    this.#channel = channelOver(this.#child.stdio[hubPipe] as Socket);
+    this.#channel.onFrame((frame) => this.#receive(valueOfFrame(frame) as object));
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream
         ?.setEncoding('utf8')
         .on('data', (text: string) => (this.#output = (this.#output + text).slice(-keptOutput)));
     }
-    this.#child.on('message', (message: object) => this.#receive(message));
     this.#child.on('error', (error) => this.#asked?.fail(error));
     this.#child.on('close', (code, signal) => {
       this.#ending = signal === null ? `exit code ${code}` : `signal ${signal}`;
@@ -99,7 +103,8 @@ export class StandingProcess {
     };
     signal?.addEventListener('abort', abort);
     try {
-      if (message !== undefined) this.#child.send(message, (error) => error && fail(error));
+      // A process that has just ended cannot be asked; its end says why.
+      if (message !== undefined && this.#channel.isOpen) this.#channel.send(frameOfValue(message));
       return (await promise) as Answer;
     } finally {
       limit.stop();

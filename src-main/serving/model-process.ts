@@ -1,13 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
-import {
-  frameOfRequest,
-  modelPipe,
-  replyOfFrame,
-  type ServeReply,
-  type ServeRequest,
-} from '../../core/ensemble/serving.ts';
+import { frameOfRequest, replyOfFrame, type ServeReply, type ServeRequest } from '../../core/ensemble/serving.ts';
 import { channelOver } from '../../core/protocol/wire/channel-over.ts';
+import { hubPipe } from '../../core/protocol/wire/hub-pipe.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { FrameError } from '../../core/protocol/wire/frame-layout.ts';
@@ -34,7 +29,7 @@ export function startModelProcess({ task, project, device }: SourceToOpen): Mode
   const [program, ...before] = dyingNode();
   const child = spawn(program, [...before, ...workerFlags, ...confinementFlags(grant), serveEntry], {
     env: confinedEnvironment(grant, device),
-    // The last is the pipe `modelPipe`. On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
+    // The last is the pipe `hubPipe`. On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
     stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
     // Ctrl-C in a terminal must reach the server alone, which still answers requests.
     detached: true,
@@ -59,7 +54,7 @@ function linkTo(child: ChildProcess): ModelLink {
     const ending = signal === null ? `exit code ${code}` : `signal ${signal}`;
     ended.resolve(`${ending}${fault}${output.trim() === '' ? '' : `; it printed:\n${output.trim()}`}`);
   });
-  const channel = channelOver(child.stdio[modelPipe] as Socket);
+  const channel = channelOver(child.stdio[hubPipe] as Socket);
   // Other errors are those of a process that ends.
   channel.onClose((error) => error instanceof FrameError && fail(error.message));
   return {

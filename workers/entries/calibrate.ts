@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { type CalibrationReply, calibrationTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { startBackend } from '../backends/backend.ts';
 import { calibrateSet } from '../postprocessing/calibrate-set.ts';
 import { RunModels } from '../project/rebuild-model.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { replyToHub } from '../session/reply-to-hub.ts';
+import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
 
 /**
  * Entry of the process that fits calibration, conformal sets and thresholds for a set of a run's checkpoints. Started by
@@ -15,7 +14,7 @@ import { replyToHub } from '../session/reply-to-hub.ts';
 const reply: (message: CalibrationReply) => void = replyToHub;
 
 try {
-  const [message] = await once(process, 'message');
+  const message = await questionOfHub();
   reply(await answer(message));
 } catch (error) {
   reply({ type: 'failed', message: messageOf(error), stack: stackOf(error) });

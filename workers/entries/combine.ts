@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { type CombineReply, type CombineTask, combineTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { startBackend } from '../backends/backend.ts';
 import { combineParts } from '../parts/combine-parts.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { replyToHub } from '../session/reply-to-hub.ts';
+import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
 
 /**
  * Entry of the process that makes an ensemble from checkpoints of runs. Started by `src-main/parts/combine-runs.ts`, which sends the task and
@@ -14,7 +13,7 @@ import { replyToHub } from '../session/reply-to-hub.ts';
 const reply: (message: CombineReply) => void = replyToHub;
 
 try {
-  const [message] = await once(process, 'message');
+  const message = await questionOfHub();
   reply(await answer(combineTaskSchema.parse(message)));
 } catch (error) {
   reply({ type: 'failed', message: messageOf(error), stack: stackOf(error) });

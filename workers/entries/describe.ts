@@ -8,7 +8,7 @@ import { describeMetrics } from '../member/tasks/own-metrics.ts';
 import { describeOutputs } from '../member/tasks/further-outputs.ts';
 import { loadProject } from '../project/load-project.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { replyToHub } from '../session/reply-to-hub.ts';
+import { replyToHub } from '../session/hub-pipe.ts';
 
 /** Entry of the process that describes a project to the hub. The hub never loads a project's code. */
 

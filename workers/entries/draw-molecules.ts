@@ -2,6 +2,7 @@ import { drawingTaskSchema, type DrawingReply } from '../../core/protocol/run/ca
 import { messageOf } from '../../core/text/errors.ts';
 import { drawMolecule } from '../data/molecules/drawing.ts';
 import { loadRdkit } from '../data/molecules/fingerprint-block.ts';
+import { onQuestion, tellHub } from '../session/hub-pipe.ts';
 import { stackOf } from '../project/trace/explain-error.ts';
 
 /** Entry of the process that draws molecules, for as long as the hub asks it. Each message is a task, and is answered by a reply. */
@@ -16,5 +17,4 @@ async function draw(message: unknown): Promise<DrawingReply> {
   }
 }
 
-process.once('disconnect', () => process.exit());
-process.on('message', (message) => void draw(message).then((reply) => process.send?.(reply)));
+onQuestion((message) => void draw(message).then(tellHub));

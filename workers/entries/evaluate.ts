@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   type SetEvaluationResult,
   type SetEvaluationReply,
@@ -14,7 +13,7 @@ import { splitByMember } from '../training/evaluate-sets.ts';
 import { predict } from '../member/predict.ts';
 import { joinStacks } from '../member/predictions.ts';
 import type { Split } from '../member/run-files.ts';
-import { replyToHub } from '../session/reply-to-hub.ts';
+import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
 
 /**
  * Entry of the process that evaluates a selection of a run's checkpoints as one ensemble. Started by
@@ -52,7 +51,7 @@ function requireSplit(data: Splits, split: Split): Dataset {
 const reply: (message: SetEvaluationReply) => void = replyToHub;
 
 try {
-  const [message] = await once(process, 'message');
+  const message = await questionOfHub();
   const task = setEvaluationTaskSchema.parse(message);
   reply(await answer(task));
 } catch (error) {

@@ -1,5 +1,6 @@
 import { type AdaptersReply, webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
 import { listAdapters, loadDawn } from '../backends/webgpu/dawn.ts';
+import { replyToHub } from '../session/hub-pipe.ts';
 
 /**
  * Entry of a short process that lists WebGPU's adapters, so that the hub loads no graphics drivers. Started by
@@ -15,5 +16,4 @@ async function list(): Promise<AdaptersReply> {
   }
 }
 
-const reply = await list();
-process.send?.(reply, () => process.disconnect());
+replyToHub(await list());

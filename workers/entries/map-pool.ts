@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { mapFile, type MapTask, mapTaskSchema } from '../../core/protocol/run/candidates/map-task.ts';
@@ -10,7 +9,7 @@ import { mapPool } from '../data/pool-map/pool-map.ts';
 import { loadDataset } from '../data/streams/sample-source.ts';
 import { loadProject, loadProjectData, parseHyperparameters } from '../project/load-project.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { replyToHub } from '../session/reply-to-hub.ts';
+import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
 
 /**
  * Entry of the process that maps the candidates of a search's pool. Started by `src-main/discovery/`, which sends the task and receives the reply.
@@ -34,7 +33,7 @@ async function map({ projectFolder, config, dataFolders, output, seed }: MapTask
 const reply: (message: PoolReply) => void = replyToHub;
 
 try {
-  const [message] = await once(process, 'message');
+  const message = await questionOfHub();
   const task = mapTaskSchema.parse(message);
   reply(
     await map(task).then(

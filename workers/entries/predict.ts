@@ -19,6 +19,7 @@ import { type OpenedSource, openSource } from '../project/open-source.ts';
 import { RunModels } from '../project/rebuild-model.ts';
 import { tableInputsOf } from '../project/table-inputs.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
+import { onQuestion, tellHub } from '../session/hub-pipe.ts';
 
 /**
  * Entry of the process that predicts files of samples with one ensemble, or reads inputs of the samples of one run. Started by `src-main/predictions/`,
@@ -51,7 +52,7 @@ async function predict(task: PredictTask): Promise<PredictReply> {
       first = columns.map((column) => headOf(column, firstRows));
       inputs = await blockInputs(block, Math.ceil(firstRows / positions));
     },
-    progress: (done) => tell({ type: 'progress', rows: done }),
+    progress: (done) => tellHub({ type: 'progress', rows: done }),
   });
   return {
     type: 'predicted',
@@ -100,12 +101,6 @@ function headOf(column: PredictionColumn, rows: number): PredictionColumn {
   }
 }
 
-function tell(message: PredictReply | InputsReply): void {
-  if (process.send === undefined)
-    throw new Error('This process is started by the hub, with a channel to reply through.');
-  process.send(message);
-}
-
 async function answer(message: unknown): Promise<PredictReply | InputsReply> {
   const parsed = taskSchema.safeParse(message);
   if (!parsed.success) return { type: 'failed', message: messageOf(parsed.error), stack: stackOf(parsed.error) };
@@ -118,5 +113,4 @@ async function answer(message: unknown): Promise<PredictReply | InputsReply> {
   }
 }
 
-process.once('disconnect', () => process.exit());
-process.on('message', (message) => void answer(message).then(tell));
+onQuestion((message) => void answer(message).then(tellHub));

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import type { Blas, ProbeReply, ProbeTask } from '../../core/protocol/machine/blas.ts';
 import { probeTaskSchema } from '../../core/protocol/machine/blas.ts';
 import { denseLayerProducts, measureProducts } from '../backends/blas/products.ts';
 import { loadBlas } from '../backends/blas/system-blas.ts';
+import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
 
 /**
  * Entry of a short process that tries a backend or a system's BLAS, and measures its speed. Started by
@@ -53,6 +53,4 @@ async function probeBackend({ backend, blas }: ProbeTask & { kind: 'backend' }) 
   return { description, gflops };
 }
 
-const [message] = await once(process, 'message');
-const reply = await probe(probeTaskSchema.parse(message));
-process.send?.(reply, () => process.disconnect());
+replyToHub(await probe(probeTaskSchema.parse(await questionOfHub())));

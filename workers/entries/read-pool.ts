@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { packBits } from '../../core/discovery/batches/distances.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
@@ -11,7 +10,7 @@ import { requirePool } from '../data/labels.ts';
 import { loadDataset } from '../data/streams/sample-source.ts';
 import { loadProject, loadProjectData, parseHyperparameters } from '../project/load-project.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { replyToHub } from '../session/reply-to-hub.ts';
+import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
 
 /**
  * Entry of the process that reads a project's pool for a search. Started by `src-main/discovery/`, which sends the task and receives the reply.
@@ -79,7 +78,7 @@ async function tensorsOf(pool: Dataset, withFeatures: boolean): Promise<NamedTen
 const reply: (message: PoolReply) => void = replyToHub;
 
 try {
-  const [message] = await once(process, 'message');
+  const message = await questionOfHub();
   const task = poolTaskSchema.parse(message);
   reply(
     await readPool(task).then(

@@ -1,12 +1,4 @@
-import { Socket } from 'node:net';
-import {
-  frameOfReply,
-  modelPipe,
-  requestOfFrame,
-  type ServeReply,
-  type ServeRequest,
-} from '../../core/ensemble/serving.ts';
-import { channelOver } from '../../core/protocol/wire/channel-over.ts';
+import { frameOfReply, requestOfFrame, type ServeReply, type ServeRequest } from '../../core/ensemble/serving.ts';
 import { ensembleSourceSchema, type EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { TableInputs } from '../inference/read-inputs.ts';
@@ -14,13 +6,14 @@ import { hasColumns, TensorEnsemble } from '../inference/served.ts';
 import { type OpenedSource, openSource } from '../project/open-source.ts';
 import { tableInputsOf } from '../project/table-inputs.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
+import { hubChannel } from '../session/hub-pipe.ts';
 
 /**
  * Entry of the process that predicts for `tutti serve`. Started by `src-main/serving/model-process.ts`, which sends the task and then one
  * batch of samples after the other, and receives what the ensemble is and its predictions.
  */
 
-const channel = channelOver(new Socket({ fd: modelPipe }));
+const channel = hubChannel();
 
 async function open(task: EnsembleSource): Promise<TensorEnsemble | null> {
   try {
@@ -70,7 +63,6 @@ function tell(reply: ServeReply): void {
   channel.send(frameOfReply(reply));
 }
 
-channel.onClose(() => process.exit());
 const task = await new Promise((receive) =>
   channel.onFrame((frame) => receive(frame.kind === 'message' ? frame.message : null)),
 );

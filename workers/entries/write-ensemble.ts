@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
@@ -10,7 +9,7 @@ import { startBackend } from '../backends/backend.ts';
 import { OnnxEnsembleWriter } from '../onnx/ensemble-file.ts';
 import { PytorchEnsembleWriter } from '../pytorch/ensemble-files.ts';
 import { RunModels } from '../project/rebuild-model.ts';
-import { replyToHub } from '../session/reply-to-hub.ts';
+import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
 
 /**
  * Entry of the process that writes an ensemble for programs without Tutti. Started by `src-main/export/portable-entries.ts`, which sends
@@ -43,7 +42,7 @@ async function readPreprocessing({ runFolder, ensemble }: EnsembleTask): Promise
 const reply: (message: EnsembleReply) => void = replyToHub;
 
 try {
-  const [message] = await once(process, 'message');
+  const message = await questionOfHub();
   reply({ type: 'written', ...(await writeEnsemble(ensembleTaskSchema.parse(message))) });
 } catch (error) {
   const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));

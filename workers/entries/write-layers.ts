@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LayersReply, type LayersTask, layersTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
@@ -8,7 +7,7 @@ import { innerBatchOf } from '../member/tasks/inner-members.ts';
 import { RunModels } from '../project/rebuild-model.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { topologyOf } from '../tensorflow/topology.ts';
-import { replyToHub } from '../session/reply-to-hub.ts';
+import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
 
 /**
  * Entry of the process that exports checkpoints of a run as layers models of TensorFlow.js. Started by
@@ -50,7 +49,7 @@ function refuseInnerMembers(model: LayersModel, rank: number): void {
 const reply: (message: LayersReply) => void = replyToHub;
 
 try {
-  const [message] = await once(process, 'message');
+  const message = await questionOfHub();
   reply({ type: 'written', warnings: await writeAll(layersTaskSchema.parse(message)) });
 } catch (error) {
   const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
