@@ -26,7 +26,8 @@ mkdirSync(homePaths().desktop, { recursive: true, mode: privateMode });
 app.setPath('userData', homePaths().desktop);
 
 if (app.requestSingleInstanceLock({ folder })) {
-  app.enableSandbox();
+  // As root, Chromium only runs without its sandbox; with both, the window would stay blank.
+  if (!app.commandLine.hasSwitch('no-sandbox')) app.enableSandbox();
   registerAppScheme();
   guardContents(app);
   app.on('second-instance', (_event, _argv, _workingFolder, launch) => show(readLaunch(launch)));

@@ -1,20 +1,17 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { _electron, chromium, type Page } from '@playwright/test';
-import type * as Electron from 'electron';
+import { _electron, type ElectronApplication, type Page } from '@playwright/test';
+import { openDisplay } from '../../environment/electron/display.ts';
+import { electronBinary } from '../../environment/electron/electron.ts';
 import { expect, patienceMs } from '../support/expect.ts';
 
-/** A function that runs in the app's main process. It is sent as source, so it has no closure. */
-type InMain<Argument, Result> = (electron: typeof Electron, argument: Argument) => Result | Promise<Result>;
-
-/** The desktop app as its tests see it, in either Electron. */
+/** The desktop app as its tests see it. */
 export interface DesktopApp {
-  evaluate<Result>(run: InMain<undefined, Result>): Promise<Result>;
-  evaluate<Result, Argument>(run: InMain<Argument, Result>, argument: Argument): Promise<Result>;
+  /** Runs a function in the app's main process. It is sent as source, so it has no closure. */
+  evaluate: ElectronApplication['evaluate'];
   pages(): Page[];
   /** Drops a folder on the first window. */
   drop(folder: string): Promise<void>;
@@ -35,47 +32,21 @@ export interface AppOptions {
 }
 
 const builtMain = join(import.meta.dirname, '../../..', 'out', 'main', 'electron.js');
-const register = join(import.meta.dirname, '../electron-stub', 'register.ts');
-/** Runs the built app on the stub, with its windows in that Chromium. */
-export async function openInStub(executablePath: string, { home, main = builtMain }: AppOptions): Promise<DesktopApp> {
-  const port = await freePort();
-  const env = { ...process.env, TUTTI_HOME: home, STUB_CHROMIUM: executablePath, STUB_PORT: String(port) };
-  const execArgv = ['--disable-warning=ExperimentalWarning', '--import', register];
-  const start = (args: string[]): ChildProcess =>
-    fork(main, args, { env, execArgv, stdio: ['ignore', 'ignore', 'pipe', 'ipc'], serialization: 'advanced' });
-  const child = start([]);
-  const evaluate = evaluateIn(child);
-  const [exited, complaints] = [exitCode(child), text(child.stderr as Readable)];
-  await evaluate(({ app }) => app.whenReady());
-  const browser = await chromium.connectOverCDP(`http://127.0.0.1:${port}`);
-  return {
-    evaluate,
-    exited,
-    complaints,
-    pages: () => browser.contexts().flatMap((context) => context.pages()),
-    drop: (folder) =>
-      evaluate(({ BrowserWindow }, path) => {
-        const [{ webContents }] = BrowserWindow.getAllWindows();
-        return (webContents as unknown as { drop(path: string): Promise<void> }).drop(path);
-      }, folder),
-    startAgain: (...args) => exitCode(start(args)),
-    signal: () => void child.kill('SIGTERM'),
-  };
-}
 
-/** Runs the built app in Electron itself. */
-export async function openInElectron(
-  executablePath: string,
-  { home, main = builtMain }: AppOptions,
-): Promise<DesktopApp> {
-  const env = { ...process.env, TUTTI_HOME: home } as Record<string, string>;
+/** Runs the built app in Electron, on a display without a screen. */
+export async function openInElectron({ home, main = builtMain }: AppOptions): Promise<DesktopApp> {
+  const display = await openDisplay();
+  const env = { ...process.env, ...display.env, TUTTI_HOME: home } as Record<string, string>;
   const args = process.getuid?.() === 0 ? ['--no-sandbox', main] : [main];
-  const electron = await _electron.launch({ executablePath, args, env });
+  const electron = await _electron.launch({ executablePath: electronBinary, args, env }).catch(async (error: unknown) => {
+    await display.close();
+    throw error;
+  });
   const child = electron.process();
   return {
-    evaluate: electron.evaluate.bind(electron) as DesktopApp['evaluate'],
-    exited: exitCode(child),
-    complaints: text(child.stderr as Readable),
+    evaluate: electron.evaluate.bind(electron),
+    exited: exitCode(child).finally(() => display.close()),
+    complaints: text(child.stderr as Readable).then(withoutChromium),
     pages: () => electron.windows(),
     drop: async (folder) => {
       const [page] = electron.windows();
@@ -85,9 +56,20 @@ export async function openInElectron(
         await session.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
       }
     },
-    startAgain: (...given) => exitCode(spawn(executablePath, [...args, ...given], { env, stdio: 'ignore' })),
+    startAgain: (...given) => exitCode(spawn(electronBinary, [...args, ...given], { env, stdio: 'ignore' })),
     signal: () => void child.kill('SIGTERM'),
   };
+}
+
+/** Lines of Chromium, of GTK and of the debugger that Playwright attaches say nothing about the app. */
+const foreignLines =
+  /^\[\d+:\d+\/[\d.]+:(ERROR|WARNING|INFO):|^(Debugger|For help, see|DevTools|Starting inspector|Waiting for the debugger)|^\([\w.-]+:\d+\): (libnotify|Gtk|GLib|dconf)/;
+
+function withoutChromium(output: string): string {
+  return output
+    .split('\n')
+    .filter((line) => !foreignLines.test(line))
+    .join('\n');
 }
 
 /** The page of the app's window, once it is shown. */
@@ -102,37 +84,7 @@ export async function ownPage(desktop: DesktopApp): Promise<Page> {
   return page;
 }
 
-function evaluateIn(child: ChildProcess): DesktopApp['evaluate'] {
-  const asked = new Map<number, PromiseWithResolvers<never>>();
-  child.on('message', ({ id, value, error }: { id: number; value?: never; error?: string }) => {
-    if (error === undefined) asked.get(id)?.resolve(value as never);
-    else asked.get(id)?.reject(new Error(error));
-    asked.delete(id);
-  });
-  child.on('exit', (code) => {
-    for (const { reject } of asked.values()) reject(new Error(`The app has ended with ${code}.`));
-  });
-  let lastId = 0;
-  return (run: unknown, argument?: unknown) => {
-    lastId += 1;
-    const answer = Promise.withResolvers<never>();
-    asked.set(lastId, answer);
-    child.send({ id: lastId, source: String(run), argument }, (error) => error && answer.reject(error));
-    return answer.promise;
-  };
-}
-
 async function exitCode(child: ChildProcess): Promise<number | null> {
   const [code] = (await once(child, 'exit')) as [number | null];
   return code;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string')
-    throw new Error(`The server listens on ${address}, not on a port.`);
-  return address.port;
 }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { describe } from 'vitest';
-import { findElectron } from '../../../src-main/start/electron-binary.ts';
 import { type DesktopApp, openInElectron, openInStub, ownPage } from './desktop-entry.ts';
 import { expect } from '../support/expect.ts';
 import { chromium, noChromium } from '../support/browser.ts';
+import { whyNoElectron } from '../../environment/electron/electron.ts';
 import { notRun } from '../../environment/reasons.ts';
 
 /** The desktop app with a temporary home. */
@@ -92,17 +92,10 @@ export class DesktopStage {
   }
 }
 
-/** The same tests on the stand-in for Electron and, if its binary is installed, in Electron itself. */
-export function describeDesktop(
-  subject: string,
-  tests: (open: (home: string) => Promise<DesktopApp>, isElectron: boolean) => void,
-): void {
-  const electron = findElectron();
-  const noElectron = electron === null ? "Electron's binary is not installed: npx install-electron" : null;
-  describe.skipIf(noChromium !== null)(`${subject}, on a stand-in for Electron${notRun(noChromium)}`, () => {
-    tests((home) => openInStub(chromium ?? '', { home }), false);
-  });
-  describe.skipIf(noElectron !== null)(`${subject}, in Electron itself${notRun(noElectron)}`, () => {
-    tests((home) => openInElectron(electron ?? '', { home }), true);
+/** Tests in a real Electron, where it is set up. */
+export function describeDesktop(subject: string, tests: (open: (home: string) => Promise<DesktopApp>) => void): void {
+  const reason = whyNoElectron();
+  describe.skipIf(reason !== null)(`${subject}${notRun(reason)}`, () => {
+    tests((home) => openInElectron({ home }));
   });
 }

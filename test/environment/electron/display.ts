@@ -4,13 +4,13 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
 /** A display without a screen and a session bus, both for the app alone. */
-export interface Desktop {
+export interface Display {
   env: Record<string, string>;
   close: () => Promise<void>;
 }
 
 /** @throws Error with the remedy where one of the programs is missing */
-export async function openDesktop(): Promise<Desktop> {
+export async function openDisplay(): Promise<Display> {
   const screen = start('Xvfb', ['-displayfd', '3', '-screen', '0', '1600x1200x24', '-nolisten', 'tcp']);
   const bus = start('dbus-daemon', ['--session', '--nofork', '--nopidfile', '--print-address=3']);
   const close = async (): Promise<void> => {
