@@ -4,6 +4,7 @@ import {
   messageChannel,
   openFolderChannel,
   saveFileChannel,
+  themeChannel,
   type WindowBridge,
   type WindowCommand,
 } from '../core/protocol/pages/window.ts';
@@ -16,6 +17,7 @@ const bridge: WindowBridge<File> = {
   pathOf: (dropped) => webUtils.getPathForFile(dropped),
   openFolder: () => ipcRenderer.invoke(openFolderChannel),
   saveFile: (exported) => ipcRenderer.invoke(saveFileChannel, exported),
+  useTheme: (theme) => ipcRenderer.send(themeChannel, theme),
 };
 
 function listen(channel: string, listener: Parameters<typeof ipcRenderer.on>[1]): () => void {

@@ -58,7 +58,7 @@ async function serveBrowser({ host, port, certificate, isOpened }: StartOptions)
     create: (role: PageRole) => (role === 'owner' ? server.newLink() : server.newWatchLink()),
     endWatchers: () => server.endWatchers(),
   };
-  const service = await HubService.open(hub, { frontEnd: 'browser', exportLink, links, onError });
+  const service = await HubService.open(hub, { frontEnd: 'browser', exportLink, links, openPath: null, onError });
   const { dashboard, exports: exportFolder } = homePaths();
   const server = await startServer({
     host,

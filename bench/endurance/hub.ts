@@ -25,7 +25,7 @@ const hub = await Hub.open((notice) => console.error(notice));
 
 const exportLinks = new ExportLinks();
 const exportLink = (name: string): string => exportLinks.link(name);
-const service = await HubService.open(hub, { frontEnd: 'browser', exportLink, links: null, onError });
+const service = await HubService.open(hub, { frontEnd: 'browser', exportLink, links: null, openPath: null, onError });
 const { exports: exportFolder } = homePaths();
 const server = await startServer({
   port: 0,

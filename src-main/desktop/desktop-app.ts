@@ -6,7 +6,9 @@ import { homePaths } from '../store/home.ts';
 import { pageAddress } from './page-security.ts';
 import { chooseFolder, serveDialogs } from './dialogs.ts';
 import { menuTemplate } from './menu.ts';
+import { crashPage } from './crash-page.ts';
 import { servePage } from './page-messages.ts';
+import { serveTheme } from './theme.ts';
 import { minimumSize, placeWindow, readWindowState, type WindowState, writeWindowState } from './window-state.ts';
 
 export interface DesktopOptions {
@@ -100,10 +102,15 @@ export class DesktopApp {
       minWidth: minimumSize.width,
       minHeight: minimumSize.height,
       title: 'Tutti',
-      webPreferences: { preload, contextIsolation: true, sandbox: true, nodeIntegration: false },
+      webPreferences: { preload, contextIsolation: true, sandbox: true, nodeIntegration: false, spellcheck: false },
     });
     if (this.#state?.isMaximized === true) window.maximize();
-    servePage(window, (wire) => service.connect(wire, 'owner'));
+    servePage(
+      window,
+      (wire) => service.connect(wire, 'owner'),
+      (reason) => window.loadURL(crashPage(reason)).catch(onError),
+    );
+    serveTheme(window);
     serveDialogs(window, homePaths().exports);
     window.on('close', () => {
       this.#state = { ...window.getNormalBounds(), isMaximized: window.isMaximized() };
@@ -155,6 +162,7 @@ export class DesktopApp {
       const shown = this.show();
       (run === null ? shown : shown.then(() => this.#sendToPage({ name: 'show-run', id: run }))).catch(onError);
     });
+    notification.on('failed', (_event, error) => onError(new Error(`The system did not show "${title}": ${error}`)));
     notification.on('close', () => this.#notifications.delete(notification));
     this.#notifications.add(notification);
     notification.show();

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
-import { type BrowserWindow, dialog } from 'electron';
+import { basename, dirname, join, resolve } from 'node:path';
+import { app, type BrowserWindow, dialog, type Session } from 'electron';
 import { openFolderChannel, saveFileChannel } from '../../core/protocol/pages/window.ts';
 import { replaceFile } from '../../core/node/atomic-file.ts';
 import { isOwnPage } from './page-messages.ts';
@@ -21,6 +21,14 @@ export function serveDialogs(window: BrowserWindow, exportFolder: string): void 
     if (canceled) return null;
     await copyDurably(exported, filePath);
     return filePath;
+  });
+}
+
+/** Asks where to save what a page downloads, such as the picture of a chart. */
+export function serveDownloads(session: Session): void {
+  session.on('will-download', (_event, item) => {
+    const defaultPath = join(app.getPath('downloads'), item.getFilename());
+    item.setSaveDialogOptions({ title: `Save ${item.getFilename()}`, defaultPath });
   });
 }
 

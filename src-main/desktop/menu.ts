@@ -26,7 +26,7 @@ export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[]
     { label: '&View', submenu: viewMenu(options) },
     { label: '&Run', submenu: runMenu(options) },
     ...(isMac ? [{ role: 'windowMenu' as const }] : []),
-    { role: 'help', submenu: [pageItem(options, 'Keyboard Shortcuts', { name: 'show-keys' }, 'CmdOrCtrl+/')] },
+    { role: 'help', submenu: helpMenu(options) },
   ];
 }
 
@@ -62,10 +62,21 @@ function viewMenu(options: MenuOptions): MenuItemConstructorOptions[] {
     { type: 'separator' },
     { role: 'resetZoom' },
     { role: 'zoomIn' },
+    // The key that most keyboards have for it; the item above has the plus sign.
+    { role: 'zoomIn', accelerator: 'CmdOrCtrl+=', visible: false, acceleratorWorksWhenHidden: true },
     { role: 'zoomOut' },
     { type: 'separator' },
     { role: 'togglefullscreen' },
     ...(options.isDevelopment ? [{ role: 'toggleDevTools' as const }] : []),
+  ];
+}
+
+function helpMenu(options: MenuOptions): MenuItemConstructorOptions[] {
+  // On Linux, GTK uses Ctrl+/ in text fields.
+  const keys = options.platform === 'linux' ? 'F1' : 'CmdOrCtrl+/';
+  return [
+    pageItem(options, 'Keyboard Shortcuts', { name: 'show-keys' }, keys),
+    ...(options.platform === 'darwin' ? [] : [{ role: 'about' as const }]),
   ];
 }
 

@@ -1,14 +1,22 @@
 import type { BrowserWindow, IpcMainEvent, IpcMainInvokeEvent } from 'electron';
 import { maximumCallBytes, messageChannel } from '../../core/protocol/pages/window.ts';
 import type { PageWire } from '../rpc/connection.ts';
+import { CrashCount } from './crash-count.ts';
 
 /** Whether a message comes from the window's own page, not from a frame in it or from another window. */
 export function isOwnPage(window: BrowserWindow, { senderFrame }: IpcMainEvent | IpcMainInvokeEvent): boolean {
   return senderFrame !== null && senderFrame === window.webContents.mainFrame;
 }
 
-/** Serves the window's page over Electron's messages, and again after each reload. */
-export function servePage(window: BrowserWindow, connect: (wire: PageWire) => () => void): void {
+/**
+ * Serves the window's page over Electron's messages, and again after each reload. A page whose process is gone loads again, unless that happens too often.
+ * @param giveUp called instead of loading the page again
+ */
+export function servePage(
+  window: BrowserWindow,
+  connect: (wire: PageWire) => () => void,
+  giveUp: (reason: string) => void,
+): void {
   const { webContents } = window;
   let receive: (bytes: Uint8Array) => void = () => undefined;
   let disconnect: () => void = () => undefined;
@@ -31,6 +39,14 @@ export function servePage(window: BrowserWindow, connect: (wire: PageWire) => ()
     if (!isOwnPage(window, event)) return;
     if (bytes instanceof Uint8Array && bytes.length <= maximumCallBytes) receive(bytes);
     else wire.refuse(`it sent a message that is not at most ${maximumCallBytes} bytes`);
+  });
+  const crashes = new CrashCount();
+  webContents.on('render-process-gone', (_event, { reason }) => {
+    disconnect();
+    disconnect = () => undefined;
+    console.error(`The page's process is gone: ${reason}.`);
+    if (crashes.isTooOften(performance.now())) giveUp(reason);
+    else webContents.reload();
   });
   window.on('closed', () => disconnect());
 }

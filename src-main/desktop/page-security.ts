@@ -34,8 +34,10 @@ export function guardSession(session: Session): void {
   session.setPermissionRequestHandler((_contents, permission, decide) => decide(permission === allowedPermission));
   session.setPermissionCheckHandler((_contents, permission) => permission === allowedPermission);
   session.setDevicePermissionHandler(() => false);
-  session.webRequest.onHeadersReceived(({ responseHeaders }, decide) => {
-    decide({ responseHeaders: { ...responseHeaders, ...securityHeaders() } });
+  session.webRequest.onHeadersReceived(({ url, responseHeaders }, decide) => {
+    // The app's own files already have them.
+    if (url.startsWith(pageAddress)) decide({});
+    else decide({ responseHeaders: { ...responseHeaders, ...securityHeaders() } });
   });
 }
 

@@ -116,7 +116,7 @@ async function askConfinedProcess(): Promise<string> {
     compileCache,
   };
   const args = [...nodeFlags, ...confinementFlags(grant), '--eval', ''];
-  const { stdout } = await promisify(execFile)(nodeBinary, args, {
+  const { stdout } = await promisify(execFile)(nodeBinary(), args, {
     env: confinedEnvironment(grant),
     timeout: confinementLimitMs,
   });

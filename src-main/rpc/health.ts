@@ -29,7 +29,7 @@ export class HealthReport {
     return {
       versions: { tutti: packageJson.version, ...runtimeVersions() },
       folders: listFolders(),
-      canOpenFolders: findOpener() !== null,
+      canOpenFolders: this.#frontEnd === 'desktop' || findOpener() !== null,
       freeBytes: await readFreeBytes(home),
       devices,
       checks: checks.map(({ name, status, detail, remedy }) => ({

@@ -20,7 +20,7 @@ import { DiscoveryService } from './discoveries/discovery-service.ts';
 import { DiscoveryWatches } from './discoveries/discovery-watches.ts';
 import { exportReport } from '../report/export-report.ts';
 import { HealthReport } from './health.ts';
-import { openFolder } from './projects/folders.ts';
+import { openFolder, type OpenPath } from './projects/folders.ts';
 import { listTrusted } from './projects/trusted-projects.ts';
 import { withdrawTrust } from '../trust/project-trust.ts';
 import { previewFork, readForkStart, startFork } from './runs/forks.ts';
@@ -48,6 +48,8 @@ export interface ServiceOptions {
   exportLink: (fileName: string) => string | null;
   /** Makes and ends links for other browsers; null in the desktop app, which serves no links. */
   links: PageLinks | null;
+  /** Shows a folder with Electron; null in a browser, where the system's command does. */
+  openPath: OpenPath | null;
   /** Called for errors outside of calls. */
   onError: (error: unknown) => void;
 }
@@ -177,7 +179,7 @@ export class HubService {
       ...sessionMethods(role, this.#options.links),
       ...this.#projectMethods(),
       health: () => this.#health.read(),
-      openFolder: (name) => openFolder(name),
+      openFolder: (name) => openFolder(name, this.#options.openPath),
       previewRun: (request) => previewRun(hub, this.#projects, request),
       startRun: (request) => this.#start(request),
       resumeSweep: (id) => this.#sweeps.resume(id),

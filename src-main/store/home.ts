@@ -22,6 +22,8 @@ export function homePaths(home: string = tuttiHome()) {
     comparisons: join(home, 'comparisons'),
     /** Folders of runs outside of `runs` (`--out`), one per line. */
     externalRuns: join(home, 'external-runs.txt'),
+    /** Copies of the examples, for an app that is mounted at another place at each start. */
+    examples: join(home, 'examples'),
     /** Projects that the user opened, in addition to the examples. */
     projects: join(home, 'projects.json'),
     /** When the user removed projects from the list, by folder. */

@@ -8,7 +8,7 @@ import {
   noPermissions,
   type Permissions,
 } from '../../core/protocol/run/permissions.ts';
-import { appFile } from '../processes/app-files.ts';
+import { examplesFolder } from '../store/examples.ts';
 import { changeTrustFile, readTrustFile, type TrustFile } from './trust-file.ts';
 
 /**
@@ -39,7 +39,7 @@ export function trustOf(folder: string, file: TrustFile = readTrustFile()): Trus
   const isCovered = (entry: { folder: string; owner: number }): boolean =>
     // The user's folder above must not vouch for a folder that somebody else put there (git's safe.directory does the same).
     isForeign ? real === entry.folder && owner === entry.owner : isInside(real, entry.folder);
-  if (isInside(real, appFile('examples'))) return { folder: real, by: 'example', warning };
+  if (isInside(real, examplesFolder())) return { folder: real, by: 'example', warning };
   if (file.folders.some(isCovered)) return { folder: real, by: 'user', warning };
   const isNamed = foldersOfEnvironment().some((named) => isCovered({ folder: named, owner }));
   return { folder: real, by: isNamed ? 'environment' : null, warning };

@@ -29,6 +29,7 @@ export const useSettingsStore = defineStore('settings', () => {
     (chosen) => {
       if (chosen === 'system') delete document.documentElement.dataset.theme;
       else document.documentElement.dataset.theme = chosen;
+      window.tutti?.useTheme(chosen);
     },
     { immediate: true },
   );

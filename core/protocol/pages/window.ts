@@ -26,6 +26,7 @@ export const messageChannel = 'tutti:message';
 export const openFolderChannel = 'tutti:open-folder';
 export const saveFileChannel = 'tutti:save-file';
 export const commandChannel = 'tutti:command';
+export const themeChannel = 'tutti:theme';
 
 /** Commands of the desktop app to its page, from menu items, opened folders and clicked notifications. */
 export type WindowCommand =
@@ -54,4 +55,6 @@ export interface WindowBridge<DroppedFile> {
   openFolder(): Promise<string | null>;
   /** Lets the user choose where to save a copy of an export (`exportRun`'s path). @returns the chosen path; null if the user cancels */
   saveFile(exported: string): Promise<string | null>;
+  /** Says which theme the page uses, so that menus and dialogs do too. */
+  useTheme(theme: 'system' | 'light' | 'dark'): void;
 }

@@ -7,6 +7,9 @@ import type { FolderName, Health } from '../../../core/protocol/pages/rpc.ts';
 import { hasDisplay } from '../../processes/app-browser.ts';
 import { homePaths, tuttiHome } from '../../store/home.ts';
 
+/** @throws Error if the system cannot open the path */
+export type OpenPath = (path: string) => Promise<void>;
+
 /** The command of each system that shows a folder. */
 const openers: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer.exe', linux: 'xdg-open' };
 
@@ -29,16 +32,21 @@ export function findOpener(): string | null {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
 }
 
-/** Shows a folder. @throws Error if there is no file manager, or it does not start */
-export async function openFolder(name: FolderName): Promise<void> {
+/**
+ * Shows a folder.
+ * @param openPath of Electron, which needs no child process; null in a browser
+ * @throws Error if there is no file manager, or it does not start
+ */
+export async function openFolder(name: FolderName, openPath: OpenPath | null): Promise<void> {
   const path = listFolders().find((folder) => folder.name === name)?.path ?? tuttiHome();
+  await mkdir(path, { recursive: true });
+  if (openPath !== null) return openPath(path);
   const opener = findOpener();
   if (opener === null) {
     throw new Error(
       `No file manager can be shown here, because there is no display or none is installed. Open ${path} yourself.`,
     );
   }
-  await mkdir(path, { recursive: true });
   const child = spawn(opener, [path], { stdio: 'ignore', detached: true });
   await once(child, 'spawn');
   child.unref();

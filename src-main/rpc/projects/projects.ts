@@ -12,11 +12,11 @@ import type {
   ProjectPicture,
 } from '../../../core/protocol/pages/project-views.ts';
 import type { Hub } from '../../hub/hub.ts';
-import { appFile } from '../../processes/app-files.ts';
 import { holdsProject } from '../../runs/configuration/project.ts';
 import { optionsOf, resolveConfig } from '../../runs/configuration/resolve-config.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { examplesFolder } from '../../store/examples.ts';
 import { homePaths } from '../../store/home.ts';
 import { allowPermissions, noProject, requireTrust, trustFolder } from '../../trust/project-trust.ts';
 import { noteForgotten, readForgotten } from './forgotten-projects.ts';
@@ -24,7 +24,6 @@ import { findPicture } from './project-picture.ts';
 import { ProjectTitles } from './project-titles.ts';
 import { asksOf, trustOnCard } from './trusted-projects.ts';
 
-const examplesFolder = appFile('examples');
 const rememberedSchema = z.array(z.string());
 
 /** The part of a card that comes from the project itself. */
@@ -236,14 +235,14 @@ function pageOptions(project: ProjectDescription): OptionDescription[] {
 }
 
 function isExample(folder: string): boolean {
-  return resolve(folder, '..') === examplesFolder;
+  return resolve(folder, '..') === examplesFolder();
 }
 
 async function exampleFolders(): Promise<string[]> {
-  const names = await readdir(examplesFolder, { withFileTypes: true });
+  const names = await readdir(examplesFolder(), { withFileTypes: true });
   return names
     .filter((entry) => entry.isDirectory())
-    .map(({ name }) => join(examplesFolder, name))
+    .map(({ name }) => join(examplesFolder(), name))
     .sort();
 }
 

@@ -38,10 +38,12 @@ export async function openInElectron({ home, main = builtMain }: AppOptions): Pr
   const display = await openDisplay();
   const env = { ...process.env, ...display.env, TUTTI_HOME: home } as Record<string, string>;
   const args = process.getuid?.() === 0 ? ['--no-sandbox', main] : [main];
-  const electron = await _electron.launch({ executablePath: electronBinary, args, env }).catch(async (error: unknown) => {
-    await display.close();
-    throw error;
-  });
+  const electron = await _electron
+    .launch({ executablePath: electronBinary, args, env })
+    .catch(async (error: unknown) => {
+      await display.close();
+      throw error;
+    });
   const child = electron.process();
   return {
     evaluate: electron.evaluate.bind(electron),

@@ -3,23 +3,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, it } from 'vitest';
-import { openInStub } from './desktop-entry.ts';
-import { DesktopStage } from './desktop-stage.ts';
+import { afterAll, beforeAll, it } from 'vitest';
+import { openInElectron } from './desktop-entry.ts';
+import { describeDesktop, DesktopStage } from './desktop-stage.ts';
 import { expect } from '../support/expect.ts';
 import { layOutPackage } from './packaged-layout.ts';
 import { blobs, expectPoints, expectStatus } from '../stage.ts';
-import { chromium, noChromium } from '../support/browser.ts';
-import { notRun } from '../../environment/reasons.ts';
 
-describe.skipIf(noChromium !== null)(`The packaged app, on a stand-in for Electron${notRun(noChromium)}`, () => {
+describeDesktop('The packaged app', () => {
   let folder: string;
   let stage: DesktopStage;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tutti-package-'));
     const main = await layOutPackage(folder);
-    stage = await DesktopStage.open((home) => openInStub(chromium ?? '', { home, main }));
+    stage = await DesktopStage.open((home) => openInElectron({ home, main }));
   });
   afterAll(async () => {
     await stage.close();

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { describe } from 'vitest';
-import { type DesktopApp, openInElectron, openInStub, ownPage } from './desktop-entry.ts';
+import { type DesktopApp, openInElectron, ownPage } from './desktop-entry.ts';
 import { expect } from '../support/expect.ts';
-import { chromium, noChromium } from '../support/browser.ts';
 import { whyNoElectron } from '../../environment/electron/electron.ts';
 import { notRun } from '../../environment/reasons.ts';
 

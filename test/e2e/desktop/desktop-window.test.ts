@@ -31,6 +31,7 @@ describeDesktop('The window', (open) => {
       'pathOf',
       'openFolder',
       'saveFile',
+      'useTheme',
     ]);
   });
 

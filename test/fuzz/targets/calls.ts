@@ -38,6 +38,7 @@ async function openService(): Promise<Service> {
     frontEnd: 'browser',
     exportLink: (name) => name,
     links: null,
+    openPath: null,
     onError: () => undefined,
   });
   let receive: (bytes: Uint8Array) => void = () => undefined;

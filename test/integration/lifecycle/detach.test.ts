@@ -127,6 +127,7 @@ it('a page starts a detached run, which continues when its hub ends, and which o
     frontEnd: 'browser' as const,
     exportLink: (name: string) => name,
     links: null,
+    openPath: null,
     onError: (error: unknown) => void errors.push(error),
   };
   const first = await HubService.open(hub(), options);

@@ -6,6 +6,9 @@ it.each<[string[], boolean, string | null]>([
   [['electron', 'out/main/electron.js'], false, null],
   [['electron', 'out/main/electron.js', 'moons'], false, resolve('/work', 'moons')],
   [['electron', 'out/main/electron.js', '--enable-logging', '/data/moons'], false, resolve('/data/moons')],
+  [['electron', '--no-sandbox', 'out/main/electron.js', '--enable-logging', 'moons'], false, resolve('/work', 'moons')],
+  [['electron', '--inspect=0', 'out/main/electron.js'], false, null],
+  [['tutti', 'file:///data/two%20moons'], true, resolve('/data/two moons')],
   [['tutti'], true, null],
   [['tutti', '--no-sandbox', '../moons'], true, resolve('/moons')],
 ])('%j, packaged: %j', (argv, isPackaged, folder) => {

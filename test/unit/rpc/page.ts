@@ -40,6 +40,7 @@ export async function openService() {
     frontEnd: 'browser' as const,
     exportLink: (name: string) => `/exports/${name}`,
     links: { create: (role: PageRole) => `http://127.0.0.1:1/?token=${role}`, endWatchers: () => undefined },
+    openPath: null,
     onError: (error: unknown) => void errors.push(error),
   };
   const service = await HubService.open(hub, options);

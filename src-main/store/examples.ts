@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { appFile } from '../processes/app-files.ts';
+import { homePaths } from './home.ts';
+
+/**
+ * The folder of the examples. An AppImage is mounted at another place at each start, where its runs would not find their projects again: its examples are
+ * copied into Tutti's home, a folder for each version.
+ * @param environment in an AppImage, `APPIMAGE` is its file
+ */
+export function examplesFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  return environment.APPIMAGE === undefined ? appFile('examples') : join(homePaths().examples, packageJson.version);
+}
+
+/** Copies the examples to where {@link examplesFolder} says, if they are not there. */
+export async function provideExamples(environment: NodeJS.ProcessEnv = process.env): Promise<void> {
+  const folder = examplesFolder(environment);
+  if (existsSync(folder)) return;
+  await mkdir(dirname(folder), { recursive: true });
+  const scratch = await mkdtemp(`${folder}-`);
+  await cp(appFile('examples'), scratch, { recursive: true });
+  await rename(scratch, folder);
+}
