@@ -12,7 +12,7 @@ import { Hub } from './hub/hub.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { nodeBinary } from './processes/node-process.ts';
 import { protectTerminal } from './processes/terminal.ts';
-import { provideExamples } from './store/examples.ts';
+import { provideExamples } from './trust/examples.ts';
 import { homePaths } from './store/home.ts';
 import { privateMode } from './store/private-home.ts';
 

@@ -5,7 +5,7 @@ import { inputInfoSchema, type Tensor, tensorInfoSchema } from './tensors.ts';
 
 /**
  * Messages between `tutti serve` and the process that predicts (`workers/entries/serve.ts`): frames on the pipe to the hub
- * (`wire/hub-pipe.ts`). Arrays cross as bytes.
+ * (`wire/channel-over.ts`). Arrays cross as bytes.
  */
 
 const servedEnsembleSchema = z.strictObject({

@@ -162,7 +162,9 @@ export class DesktopApp {
       const shown = this.show();
       (run === null ? shown : shown.then(() => this.#sendToPage({ name: 'show-run', id: run }))).catch(onError);
     });
-    notification.on('failed', (_event, error) => onError(new Error(`The system did not show "${title}": ${error}`)));
+    notification.on('failed', (_event, error) =>
+      console.error(`The system did not show the notification "${title}"${error === '' ? '' : `: ${error}`}.`),
+    );
     notification.on('close', () => this.#notifications.delete(notification));
     this.#notifications.add(notification);
     notification.show();

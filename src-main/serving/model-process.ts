@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { frameOfRequest, replyOfFrame, type ServeReply, type ServeRequest } from '../../core/ensemble/serving.ts';
-import { channelOver } from '../../core/protocol/wire/channel-over.ts';
-import { hubPipe } from '../../core/protocol/wire/hub-pipe.ts';
+import { channelOver, hubPipe } from '../../core/protocol/wire/channel-over.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { FrameError } from '../../core/protocol/wire/frame-layout.ts';

@@ -8,7 +8,7 @@ import {
   noPermissions,
   type Permissions,
 } from '../../core/protocol/run/permissions.ts';
-import { examplesFolder } from '../store/examples.ts';
+import { examplesFolder } from './examples.ts';
 import { changeTrustFile, readTrustFile, type TrustFile } from './trust-file.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { Socket } from 'node:net';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
-import { channelOver } from '../../core/protocol/wire/channel-over.ts';
-import { hubPipe } from '../../core/protocol/wire/hub-pipe.ts';
+import { channelOver, hubPipe } from '../../core/protocol/wire/channel-over.ts';
 import { frameOfValue, valueOfFrame } from '../../core/protocol/wire/value-frame.ts';
 
 let opened: Channel | null = null;

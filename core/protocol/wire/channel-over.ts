@@ -1,6 +1,9 @@
 import { freeMemory } from './arrays.ts';
 import { StreamChannel } from './channel.ts';
 
+/** The file descriptor of the pipe to the hub, in a process that the hub started to answer questions. */
+export const hubPipe = 3;
+
 /** What a channel needs of a socket, or of a pipe that carries both directions (`net.Socket`). */
 export interface ByteStream {
   cork(): void;

@@ -116,6 +116,7 @@ describeDesktop('Training in the desktop app', (open) => {
 
   it('without a window finishes, and the app exits with it', async () => {
     await stage.reopen();
+    await stage.keepNotifications();
     await stage.startRun(blobs, { members: 2, maxEpochs: 80 });
     await expectPoints(stage.page, 'NLL');
     await stage.desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());

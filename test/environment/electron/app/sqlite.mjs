@@ -1,120 +1,157 @@
-// node:sqlite's DatabaseSync, as far as Tutti uses it, for Electrons whose Node is too old for it: koffi and the system's libsqlite3.
+/**
+ * `node:sqlite` as far as Tutti uses it, for an Electron whose Node has none: koffi and the system's libsqlite3.
+ * The address names the app (`?app=`), whose koffi it is.
+ */
 import { createRequire } from 'node:module';
+
 const koffi = createRequire(new URL(import.meta.url).searchParams.get('app'))('koffi');
-const lib = koffi.load('libsqlite3.so.0');
-const db_t = koffi.opaque('sqlite3'),
-  stmt_t = koffi.opaque('sqlite3_stmt');
-const f = {
-  open: lib.func('int sqlite3_open_v2(const char *p, _Out_ sqlite3 **db, int flags, const char *vfs)'),
-  close: lib.func('int sqlite3_close_v2(sqlite3 *db)'),
-  timeout: lib.func('int sqlite3_busy_timeout(sqlite3 *db, int ms)'),
-  errmsg: lib.func('const char *sqlite3_errmsg(sqlite3 *db)'),
-  extcode: lib.func('int sqlite3_extended_errcode(sqlite3 *db)'),
-  exec: lib.func('int sqlite3_exec(sqlite3 *db, const char *sql, void *cb, void *arg, void *err)'),
-  prepare: lib.func('int sqlite3_prepare_v2(sqlite3 *db, const char *sql, int n, _Out_ sqlite3_stmt **s, void *tail)'),
-  step: lib.func('int sqlite3_step(sqlite3_stmt *s)'),
-  finalize: lib.func('int sqlite3_finalize(sqlite3_stmt *s)'),
-  bindCount: lib.func('int sqlite3_bind_parameter_count(sqlite3_stmt *s)'),
-  bindName: lib.func('const char *sqlite3_bind_parameter_name(sqlite3_stmt *s, int i)'),
-  bindNull: lib.func('int sqlite3_bind_null(sqlite3_stmt *s, int i)'),
-  bindDouble: lib.func('int sqlite3_bind_double(sqlite3_stmt *s, int i, double v)'),
-  bindInt: lib.func('int sqlite3_bind_int64(sqlite3_stmt *s, int i, int64_t v)'),
-  bindText: lib.func('int sqlite3_bind_text(sqlite3_stmt *s, int i, const char *v, int n, intptr_t d)'),
-  colCount: lib.func('int sqlite3_column_count(sqlite3_stmt *s)'),
-  colName: lib.func('const char *sqlite3_column_name(sqlite3_stmt *s, int i)'),
-  colType: lib.func('int sqlite3_column_type(sqlite3_stmt *s, int i)'),
-  colInt: lib.func('int64_t sqlite3_column_int64(sqlite3_stmt *s, int i)'),
-  colDouble: lib.func('double sqlite3_column_double(sqlite3_stmt *s, int i)'),
-  colText: lib.func('const char *sqlite3_column_text(sqlite3_stmt *s, int i)'),
-  changes: lib.func('int sqlite3_changes(sqlite3 *db)'),
-};
+const library = koffi.load('libsqlite3.so.0');
+koffi.opaque('sqlite3');
+koffi.opaque('sqlite3_stmt');
+const call = (declaration) => library.func(declaration);
+
+const open = call('int sqlite3_open_v2(const char *path, _Out_ sqlite3 **db, int flags, const char *vfs)');
+const close = call('int sqlite3_close_v2(sqlite3 *db)');
+const busyTimeout = call('int sqlite3_busy_timeout(sqlite3 *db, int ms)');
+const errorMessage = call('const char *sqlite3_errmsg(sqlite3 *db)');
+const extendedCode = call('int sqlite3_extended_errcode(sqlite3 *db)');
+const execute = call('int sqlite3_exec(sqlite3 *db, const char *sql, void *callback, void *argument, void *error)');
+const prepare = call(
+  'int sqlite3_prepare_v2(sqlite3 *db, const char *sql, int bytes, _Out_ sqlite3_stmt **statement, void *tail)',
+);
+const step = call('int sqlite3_step(sqlite3_stmt *statement)');
+const finalize = call('int sqlite3_finalize(sqlite3_stmt *statement)');
+const changes = call('int sqlite3_changes(sqlite3 *db)');
+const parameterCount = call('int sqlite3_bind_parameter_count(sqlite3_stmt *statement)');
+const parameterName = call('const char *sqlite3_bind_parameter_name(sqlite3_stmt *statement, int index)');
+const bindNull = call('int sqlite3_bind_null(sqlite3_stmt *statement, int index)');
+const bindDouble = call('int sqlite3_bind_double(sqlite3_stmt *statement, int index, double value)');
+const bindInteger = call('int sqlite3_bind_int64(sqlite3_stmt *statement, int index, int64_t value)');
+const bindText = call(
+  'int sqlite3_bind_text(sqlite3_stmt *statement, int index, const char *value, int bytes, intptr_t destructor)',
+);
+const columnCount = call('int sqlite3_column_count(sqlite3_stmt *statement)');
+const columnName = call('const char *sqlite3_column_name(sqlite3_stmt *statement, int index)');
+const columnType = call('int sqlite3_column_type(sqlite3_stmt *statement, int index)');
+const columnInteger = call('int64_t sqlite3_column_int64(sqlite3_stmt *statement, int index)');
+const columnDouble = call('double sqlite3_column_double(sqlite3_stmt *statement, int index)');
+const columnText = call('const char *sqlite3_column_text(sqlite3_stmt *statement, int index)');
+
+/** SQLite's numbers. */
+const done = 101;
+const row = 100;
+const readWriteCreate = 2 | 4;
+const copied = -1;
+const readers = new Map([
+  [1, columnInteger],
+  [2, columnDouble],
+  [3, columnText],
+]);
+
+function bind(statement, index, value) {
+  if (value === null || value === undefined) return bindNull(statement, index);
+  if (typeof value === 'bigint' || Number.isInteger(value)) return bindInteger(statement, index, value);
+  if (typeof value === 'number') return bindDouble(statement, index, value);
+  return bindText(statement, index, String(value), -1, copied);
+}
+
+/** Arguments by position, after an object of named ones if the first is one. */
+function bindAll(statement, given) {
+  const isNamed = typeof given[0] === 'object' && given[0] !== null;
+  const named = isNamed ? given[0] : {};
+  const positions = isNamed ? given.slice(1) : given;
+  for (let index = 1, next = 0; index <= parameterCount(statement); index++) {
+    const name = parameterName(statement, index);
+    bind(statement, index, name === null ? positions[next++] : (named[name] ?? named[name.slice(1)]));
+  }
+}
+
+function readRow(statement) {
+  const values = Object.create(null);
+  for (let column = 0; column < columnCount(statement); column++) {
+    const read = readers.get(columnType(statement, column));
+    values[columnName(statement, column)] = read === undefined ? null : read(statement, column);
+  }
+  return values;
+}
+
 class Statement {
   constructor(db, sql) {
     this.db = db;
     this.sql = sql;
   }
-  #run(args) {
+
+  all(...given) {
     const out = [null];
-    this.db.check(f.prepare(this.db.h, this.sql, -1, out, null));
-    const s = out[0];
+    this.db.check(prepare(this.db.handle, this.sql, -1, out, null));
+    const [statement] = out;
     try {
-      let named = null,
-        rest = args;
-      if (args.length && args[0] !== null && typeof args[0] === 'object') {
-        named = args[0];
-        rest = args.slice(1);
-      }
-      const n = f.bindCount(s);
-      let k = 0;
-      for (let i = 1; i <= n; i++) {
-        const name = f.bindName(s, i);
-        const v = name === null ? rest[k++] : (named[name] ?? named[name.slice(1)] ?? null);
-        if (v === null || v === undefined) f.bindNull(s, i);
-        else if (typeof v === 'number') Number.isInteger(v) ? f.bindInt(s, i, v) : f.bindDouble(s, i, v);
-        else if (typeof v === 'bigint') f.bindInt(s, i, v);
-        else f.bindText(s, i, String(v), -1, -1);
-      }
+      bindAll(statement, given);
       const rows = [];
       for (;;) {
-        const rc = f.step(s);
-        if (rc === 101) break;
-        if (rc !== 100) this.db.check(rc);
-        const row = Object.create(null);
-        for (let c = 0; c < f.colCount(s); c++) {
-          const t = f.colType(s, c);
-          row[f.colName(s, c)] =
-            t === 5 ? null : t === 1 ? Number(f.colInt(s, c)) : t === 2 ? f.colDouble(s, c) : f.colText(s, c);
-        }
-        rows.push(row);
+        const code = step(statement);
+        if (code === done) return rows;
+        if (code !== row) this.db.check(code);
+        rows.push(readRow(statement));
       }
-      return rows;
     } finally {
-      f.finalize(s);
+      finalize(statement);
     }
   }
+
+  get(...given) {
+    return this.all(...given)[0];
+  }
+
+  run(...given) {
+    this.all(...given);
+    return { changes: changes(this.db.handle), lastInsertRowid: 0 };
+  }
+
   setAllowUnknownNamedParameters() {}
+
   setReadBigInts() {}
-  all(...a) {
-    return this.#run(a);
-  }
-  get(...a) {
-    return this.#run(a)[0];
-  }
-  run(...a) {
-    this.#run(a);
-    return { changes: f.changes(this.db.h), lastInsertRowid: 0 };
-  }
 }
+
 export class DatabaseSync {
   constructor(path, { timeout = 0 } = {}) {
     const out = [null];
-    const rc = f.open(path, out, 2 | 4, null);
-    this.h = out[0];
-    if (rc !== 0) {
-      const e = this.error(rc);
-      f.close(this.h);
-      this.h = null;
-      throw e;
+    const code = open(path, out, readWriteCreate, null);
+    [this.handle] = out;
+    if (code !== 0) {
+      const error = this.error(code);
+      this.close();
+      throw error;
     }
-    f.timeout(this.h, timeout);
+    busyTimeout(this.handle, timeout);
   }
+
   get isOpen() {
-    return this.h !== null;
+    return this.handle !== null;
   }
-  error(rc) {
-    return Object.assign(new Error(f.errmsg(this.h)), { code: 'ERR_SQLITE_ERROR', errcode: f.extcode(this.h) || rc });
+
+  error(code) {
+    const { handle } = this;
+    return Object.assign(new Error(errorMessage(handle)), {
+      code: 'ERR_SQLITE_ERROR',
+      errcode: extendedCode(handle) || code,
+    });
   }
-  check(rc) {
-    if (rc !== 0) throw this.error(rc);
+
+  check(code) {
+    if (code !== 0) throw this.error(code);
   }
+
   exec(sql) {
-    this.check(f.exec(this.h, sql, null, null, null));
+    this.check(execute(this.handle, sql, null, null, null));
   }
+
   prepare(sql) {
     return new Statement(this, sql);
   }
+
   close() {
-    f.close(this.h);
-    this.h = null;
+    close(this.handle);
+    this.handle = null;
   }
 }

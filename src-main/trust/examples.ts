@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { appFile } from '../processes/app-files.ts';
-import { homePaths } from './home.ts';
+import { homePaths } from '../store/home.ts';
 
 /**
  * The folder of the examples. An AppImage is mounted at another place at each start, where its runs would not find their projects again: its examples are
