@@ -33,11 +33,16 @@ export interface AppOptions {
 
 const builtMain = join(import.meta.dirname, '../../..', 'out', 'main', 'electron.js');
 
+/** As root, Chromium only runs without its sandbox. */
+export function appArguments(main: string = builtMain): string[] {
+  return process.getuid?.() === 0 ? ['--no-sandbox', main] : [main];
+}
+
 /** Runs the built app in Electron, on a display without a screen. */
 export async function openInElectron({ home, main = builtMain }: AppOptions): Promise<DesktopApp> {
   const display = await openDisplay();
   const env = { ...process.env, ...display.env, TUTTI_HOME: home } as Record<string, string>;
-  const args = process.getuid?.() === 0 ? ['--no-sandbox', main] : [main];
+  const args = appArguments(main);
   const electron = await _electron
     .launch({ executablePath: electronBinary, args, env })
     .catch(async (error: unknown) => {

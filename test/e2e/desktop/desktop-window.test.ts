@@ -171,4 +171,30 @@ describeDesktop('The window', (open) => {
       bounds,
     );
   });
+
+  it("gives the system's menus and dialogs the theme of the page", async () => {
+    const source = () => stage.desktop.evaluate(({ nativeTheme }) => nativeTheme.themeSource);
+    expect(await source()).toBe('dark');
+    await stage.choose('Light');
+    await expect.poll(source).toBe('light');
+  });
+
+  it('loads its page again after a crash, and says so after the fourth within a minute', async () => {
+    const { desktop } = stage;
+    const crash = (): Promise<void> =>
+      desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].webContents.forcefullyCrashRenderer());
+    // Playwright's page has ended with its process.
+    const heading = (): Promise<unknown> =>
+      desktop.evaluate(async ({ BrowserWindow }) => {
+        const [{ webContents }] = BrowserWindow.getAllWindows();
+        if (webContents.isCrashed() || webContents.isLoading()) return null;
+        return webContents.executeJavaScript("document.querySelector('h1')?.textContent") as Promise<unknown>;
+      });
+    for (let count = 1; count <= 3; count++) {
+      await crash();
+      await expect.poll(heading).toBe('Projects');
+    }
+    await crash();
+    await expect.poll(heading).toBe('The page crashed four times within a minute');
+  });
 });

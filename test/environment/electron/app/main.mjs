@@ -6,7 +6,7 @@ import { builtinModules, register } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
-import { app } from 'electron';
+import { app, dialog } from 'electron';
 
 const given = process.argv.slice(1).find((argument) => !argument.startsWith('-'));
 if (given === undefined) {
@@ -26,6 +26,9 @@ if (!builtinModules.includes('node:sqlite')) {
 v8.Serializer.prototype.writeHeader = function writeHeader() {
   this.writeRawBytes(Buffer.from([0xff, 16]));
 };
+
+// Nobody could close a box on a display without a screen.
+dialog.showErrorBox = (title, text) => console.error(`[${title}] ${text}`);
 
 try {
   await import(pathToFileURL(main).href);
