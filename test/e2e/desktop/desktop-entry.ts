@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { _electron, type ElectronApplication, type Page } from '@playwright/test';
@@ -31,6 +32,10 @@ export interface AppOptions {
   main?: string;
 }
 
+const playwrightLoader = join(
+  dirname(createRequire(import.meta.url).resolve('playwright-core/package.json')),
+  'lib/server/electron/loader.js',
+);
 const builtMain = join(import.meta.dirname, '../../..', 'out', 'main', 'electron.js');
 
 /** As root, Chromium only runs without its sandbox. */
@@ -44,7 +49,7 @@ export async function openInElectron({ home, main = builtMain }: AppOptions): Pr
   const env = { ...process.env, ...display.env, TUTTI_HOME: home } as Record<string, string>;
   const args = appArguments(main);
   const electron = await _electron
-    .launch({ executablePath: electronBinary, args, env })
+    .launch({ executablePath: electronBinary, args, env: { ...env, PLAYWRIGHT_LOADER: playwrightLoader } })
     .catch(async (error: unknown) => {
       await display.close();
       throw error;

@@ -2,7 +2,7 @@
  * Stands in for Electron's default app, which packaged apps lack: runs the app that the command line names. An ES module that awaits, because
  * Electron becomes ready only once its main module has been evaluated.
  */
-import { builtinModules, register } from 'node:module';
+import { builtinModules, createRequire, register } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
@@ -26,6 +26,9 @@ if (!builtinModules.includes('node:sqlite')) {
 v8.Serializer.prototype.writeHeader = function writeHeader() {
   this.writeRawBytes(Buffer.from([0xff, 16]));
 };
+
+// Playwright's own preparation, which delays the app until Playwright is connected: it loses windows that open before.
+if (process.env.PLAYWRIGHT_LOADER !== undefined) createRequire(import.meta.url)(process.env.PLAYWRIGHT_LOADER);
 
 // Nobody could close a box on a display without a screen.
 dialog.showErrorBox = (title, text) => console.error(`[${title}] ${text}`);
