@@ -9,7 +9,8 @@ import { formatCount } from '../../core/text/numbers.ts';
 /** The result of one check of this machine. */
 export interface Check {
   name: string;
-  status: 'ok' | 'warn' | 'fail';
+  /** `absent`: an optional part that is not set up; nothing is wrong. */
+  status: 'ok' | 'absent' | 'warn' | 'fail';
   detail: string;
   /** How to repair it. */
   remedy?: string;
@@ -54,7 +55,7 @@ async function checkWebgpu(): Promise<Omit<Check, 'name'>> {
 /** The result of the check if a native build is missing, which is fine, or damaged; null if the backend can be tried. */
 function checkBuild(read: () => object | null, absent: string): Omit<Check, 'name'> | null {
   try {
-    return read() === null ? { status: 'ok', detail: absent } : null;
+    return read() === null ? { status: 'absent', detail: absent } : null;
   } catch (error) {
     return { status: 'fail', detail: messageOf(error) };
   }

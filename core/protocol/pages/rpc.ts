@@ -205,6 +205,6 @@ export interface Health {
   canOpenFolders: boolean;
   freeBytes: number;
   devices: z.output<typeof deviceSchema>[];
-  checks: { name: string; verdict: 'ok' | 'warn' | 'fail'; detail: string; remedy: string | null }[];
+  checks: { name: string; verdict: 'ok' | 'absent' | 'warn' | 'fail'; detail: string; remedy: string | null }[];
   frontEnd: 'desktop' | 'browser';
 }

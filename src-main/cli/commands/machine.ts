@@ -18,7 +18,7 @@ const deviceColumns = [
   { title: 'usable' },
 ];
 
-const statusStyles: Record<Check['status'], Style> = { ok: 'green', warn: 'yellow', fail: 'red' };
+const statusStyles: Record<Check['status'], Style> = { ok: 'green', absent: 'dim', warn: 'yellow', fail: 'red' };
 
 /** `tutti devices`: lists the devices of this machine. @returns the exit code */
 export function listDevices(options: { json?: boolean }): Promise<number> {

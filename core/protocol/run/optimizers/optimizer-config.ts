@@ -8,7 +8,10 @@ export const learningRateSchema = z
 
 const share = z.number().min(0).lt(1);
 const decay = z.number().min(0);
-const penalty = decay.default(0).meta({ help: 'L2 penalty, added to the gradient.' });
+const penalty = decay.default(0).meta({ help: 'L2 penalty: this times the weight is added to the gradient.' });
+/** AdamW, Lion: the decay does not pass through the optimizer's direction. */
+const decoupledHelp =
+  'Decoupled decay: each update takes the learning rate times this from the weight, beside its own step.';
 const beta1 = share.default(0.9).meta({ help: 'Decay of the mean of gradients.' });
 const beta2 = share.default(0.999).meta({ help: 'Decay of the mean of squared gradients.' });
 const epsilon = z.number().positive().default(1e-8).meta({ help: 'Added to the denominator.' });
@@ -64,7 +67,7 @@ export const optimizerSchema = z.discriminatedUnion('kind', [
     beta1,
     beta2,
     epsilon,
-    weightDecay: decay.default(0.01).meta({ help: 'Decoupled decay, times the learning rate.' }),
+    weightDecay: decay.default(0.01).meta({ help: decoupledHelp }),
     ...common,
   }),
   z.strictObject({
@@ -86,7 +89,7 @@ export const optimizerSchema = z.discriminatedUnion('kind', [
     learningRate: learningRateSchema.default(0.0001),
     beta1: share.default(0.9).meta({ help: 'Share of the mean in the direction of an update.' }),
     beta2: share.default(0.99).meta({ help: 'Decay of the mean of gradients.' }),
-    weightDecay: decay.default(0).meta({ help: 'Decoupled decay, times the learning rate.' }),
+    weightDecay: decay.default(0).meta({ help: decoupledHelp }),
     ...common,
   }),
   z.strictObject({

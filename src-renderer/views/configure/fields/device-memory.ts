@@ -1,0 +1,28 @@
+import type { Device } from '../../../../core/protocol/machine/devices.ts';
+import { formatBytes, unknownText } from '../../../../core/text/numbers.ts';
+
+/** A device's memory in words and as a bar. */
+export interface MemoryText {
+  /** `6 GiB free of 8 GiB`, as far as the device says so. */
+  text: string;
+  /** For a bar, 0 to 1; null where it is not known. */
+  usedShare: number | null;
+  /** Why something is not known; undefined where all is. */
+  why: string | undefined;
+}
+
+/** Cores have no memory for themselves, and not every driver says how much of a device's is in use. */
+export function describeMemory({
+  memoryUsedBytes,
+  memoryTotalBytes,
+}: Pick<Device, 'memoryUsedBytes' | 'memoryTotalBytes'>): MemoryText {
+  if (memoryTotalBytes === null) {
+    return { text: unknownText, usedShare: null, why: "no memory of its own is known: it shares the machine's" };
+  }
+  const total = formatBytes(memoryTotalBytes);
+  if (memoryUsedBytes === null) {
+    return { text: `${unknownText} of ${total}`, usedShare: null, why: 'its driver does not say how much is in use' };
+  }
+  const free = formatBytes(Math.max(0, memoryTotalBytes - memoryUsedBytes));
+  return { text: `${free} free of ${total}`, usedShare: memoryUsedBytes / memoryTotalBytes, why: undefined };
+}
