@@ -134,7 +134,7 @@ describe('the logs', () => {
     await expect.poll(count).toBe('1 line');
     expect(router.currentRoute.value.query).toEqual({ find: 'epoch warn' });
     await wrapper.get('input[type=search]').setValue('absent');
-    await expect.poll(() => wrapper.find('h2').text()).toBe('No line matches');
+    await expect.poll(() => wrapper.find('h2').text()).toBe('No matching lines');
   });
 
   it('are those of one rank where the address names one', async () => {
@@ -147,6 +147,6 @@ describe('the logs', () => {
 
   it('say when there is no output', async () => {
     const { wrapper } = await open('', []);
-    await expect.poll(() => wrapper.find('h2').exists() && wrapper.get('h2').text()).toBe('No output');
+    await expect.poll(() => wrapper.find('h2').exists() && wrapper.get('h2').text()).toBe('No lines yet');
   });
 });

@@ -248,7 +248,7 @@ export class RunSession {
     const verdict = this.verdict(recorder, outcome, closing);
     const { status, error } = verdict;
     const isEarly = outcome.kind === 'finished' && outcome.stopReason === 'early-stopping';
-    recorder.event(null, status, error?.message ?? `The run ended: ${status}${isEarly ? ' by early stopping' : ''}.`);
+    recorder.ended(status, error?.message ?? `The run ended: ${status}${isEarly ? ' by early stopping' : ''}.`);
     const attempts = withEnd(recorder.record.attempts, status, recorder.record.changed);
     const endedAt = attempts.at(-1)?.endedAt ?? null;
     const { completion } = this.options;

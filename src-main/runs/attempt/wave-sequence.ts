@@ -332,6 +332,6 @@ function warmStartsOf({ warmStart: { checkpoint }, members }: RunConfig): string
 
 function openLog(recorder: RunRecorder, rank: number, note: string | null): LogFile {
   const log = recorder.openLog(rank);
-  if (note !== null) log.write(`(hub) ${note}`);
+  if (note !== null) log.note(note);
   return log;
 }

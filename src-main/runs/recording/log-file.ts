@@ -29,6 +29,7 @@ export class LogFile {
   #leftOut = 0;
   #isDiskFull = false;
   #hasFailed = false;
+  #isClosed = false;
   #writing: Promise<void> | null = null;
   /** Resolves when a write ends or finds the disk full. */
   #progress = Promise.withResolvers<void>();
@@ -42,6 +43,16 @@ export class LogFile {
   write(line: string): void {
     this.#last.push(line);
     if (this.#last.length > keptLines) this.#last.shift();
+    this.#take(line);
+  }
+
+  /** Writes lines of the hub, which are not what the worker printed last. Once the log is closed, they are left out. */
+  note(text: string): void {
+    if (this.#isClosed) return;
+    for (const line of text.split('\n')) this.#take(`(hub) ${line}`);
+  }
+
+  #take(line: string): void {
     if (this.#hasFailed) return;
     if (this.#isDiskFull && this.#waiting.length > longestWaitCharacters) this.#leftOut += 1;
     else this.#waiting += stamped(line);
@@ -59,6 +70,7 @@ export class LogFile {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#writing;
     await this.#handle?.close();
     this.#handle = null;

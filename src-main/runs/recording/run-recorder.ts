@@ -16,7 +16,8 @@ import type { RunIndex } from '../../store/index/run-index.ts';
 import { AttemptMetrics } from './attempt-metrics.ts';
 import { withoutFolder, withRestart, withStart } from './attempts.ts';
 import { IndexEntry } from './index-entry.ts';
-import { LogFile } from './log-file.ts';
+import type { LogFile } from './log-file.ts';
+import { RankLogs } from './rank-logs.ts';
 import { RecordRoom } from './record-room.ts';
 import { RecordWrites } from './record-writes.ts';
 import { ReportedValues } from './reported-values.ts';
@@ -44,6 +45,7 @@ export class RunRecorder {
   private readonly values = new ReportedValues();
   private bestTimer: NodeJS.Timeout | null = null;
   private readonly writes: RecordWrites;
+  private readonly logs: RankLogs;
 
   /** @param onRoom called when the hub's writes begin to wait for space on the disk, and when they go on */
   constructor(
@@ -63,6 +65,10 @@ export class RunRecorder {
     });
     this.writes = new RecordWrites(room);
     this.metrics = new AttemptMetrics(folder, this.writes);
+    this.logs = new RankLogs(runPaths(folder).logs, {
+      onError: (error) => this.writes.failed(error),
+      whenThereIsRoom: (write) => this.writes.now(write),
+    });
   }
 
   /** What the ranks have said about themselves in this attempt. */
@@ -125,10 +131,9 @@ export class RunRecorder {
   }
 
   openLog(rank: number): LogFile {
-    return new LogFile(runPaths(this.folder).logs, rank, {
-      onError: (error) => this.writes.failed(error),
-      whenThereIsRoom: (write) => this.writes.now(write),
-    });
+    const device = this.record.plan.find((placement) => placement.rank === rank)?.device.id;
+    const place = device === undefined ? '' : ` on ${device}`;
+    return this.logs.open(rank, `Attempt ${this.record.attempts.length}: rank ${rank} starts${place}.`);
   }
 
   described(facts: RunFacts, versions: Record<string, string>): void {
@@ -139,6 +144,7 @@ export class RunRecorder {
 
   points(rank: number, batch: PointBatch): void {
     this.metrics.append(rank, batch);
+    this.logs.points(rank, batch, this.values.facts?.ensembleMonitor ?? null);
     if (this.values.take(batch)) this.bestTimer ??= setTimeout(() => this.noteBest(), noteBestEveryMs);
     this.tell({ type: 'points', rank, batch });
   }
@@ -158,7 +164,14 @@ export class RunRecorder {
     const time = new Date().toISOString();
     const event: RunEvent = { time, attempt, rank, kind, message, epoch: null, step: null, data: {}, ...at };
     this.writes.add(() => appendEvent(this.folder, event, { durable: rank === null }));
+    this.logs.event(event);
     this.tell({ type: 'event', event });
+  }
+
+  /** Records how the attempt ended, also in the logs, which are closed by now. */
+  ended(status: RunRecord['status'], message: string): void {
+    this.event(null, status, message);
+    this.writes.add(() => this.logs.end(message));
   }
 
   checkpoint(record: CheckpointRecord): void {
