@@ -23,6 +23,9 @@ const preload = fileURLToPath(new URL('../preload/preload.cjs', import.meta.url)
 protectTerminal();
 const onError = (error: unknown): void => console.error(error);
 
+// Windows groups the windows of an app, and shows its notifications, by this name.
+app.setAppUserModelId('invalid.tutti.desktop');
+
 let folder = launchFolder(process.argv, app.isPackaged, process.cwd());
 let desktop: DesktopApp | null = null;
 

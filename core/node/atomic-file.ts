@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { errorCode, explainFileError } from './file-error.ts';
 import { flushFolder } from './flush-folder.ts';
 import { makeFolder } from './make-folder.ts';
@@ -25,7 +26,7 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
 
 /** Like {@link writeFileAtomic}, for content that `fill` writes piece by piece. */
 export async function replaceFile(path: string, fill: (handle: FileHandle) => Promise<void>): Promise<void> {
-  await viaAside(path, fill, (aside) => rename(aside, path));
+  await viaAside(path, fill, (aside) => renameOver(aside, path));
 }
 
 /**
@@ -76,11 +77,32 @@ export async function writeFlushed(path: string, content: Uint8Array | string): 
 /** Renames within a folder, replaces the target, and makes the new name survive a power cut. */
 export async function renameFlushed(from: string, to: string): Promise<void> {
   try {
-    await rename(from, to);
+    await renameOver(from, to);
     await flushFolder(dirname(to));
   } catch (error) {
     throw explainFileError(error, to, 'write');
   }
+}
+
+/** On Windows a file cannot be replaced while another process has it open, be it a reader of Tutti or a virus scanner. Both soon close it. */
+const passing = new Set(['EPERM', 'EACCES', 'EBUSY']);
+const pausesMs = [10, 20, 40, 80, 160, 320, 640];
+
+/** Renames, and replaces the target. On Windows it tries for 1.3 s while the target is open elsewhere. */
+export async function renameOver(
+  from: string,
+  to: string,
+  { platform, move }: { platform: string; move: typeof rename } = { platform: process.platform, move: rename },
+): Promise<void> {
+  for (const pauseMs of platform === 'win32' ? pausesMs : []) {
+    try {
+      return await move(from, to);
+    } catch (error) {
+      if (!passing.has(errorCode(error) ?? '')) throw error;
+    }
+    await setTimeout(pauseMs);
+  }
+  await move(from, to);
 }
 
 async function viaAside(

@@ -33,7 +33,7 @@ async function askCommand(
   pool: Pool,
   signal: AbortSignal,
 ): Promise<number[]> {
-  const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'inherit'], signal });
+  const child = spawn(command, { shell: true, windowsHide: true, stdio: ['pipe', 'pipe', 'inherit'], signal });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);

@@ -79,7 +79,12 @@ export async function hasKeptOther(
 async function gitCommit(folder: string): Promise<string | null> {
   if (!existsSync(folder)) return null;
   try {
-    const { stdout } = await promisify(execFile)('git', ['-C', folder, 'rev-parse', 'HEAD'], { timeout: 2000 });
+    // Without the developer tools, macOS's git asks the user in a window to install them.
+    if (process.platform === 'darwin') await promisify(execFile)('xcode-select', ['-p'], { timeout: 2000 });
+    const { stdout } = await promisify(execFile)('git', ['-C', folder, 'rev-parse', 'HEAD'], {
+      timeout: 2000,
+      windowsHide: true,
+    });
     return stdout.trim();
   } catch {
     return null;

@@ -8,7 +8,7 @@ import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
 import { makeFolder } from '../../core/node/make-folder.ts';
 import { isSameSecret, randomSecret } from '../../core/node/secrets.ts';
-import { socketAddress } from '../../core/protocol/wire/local-socket.ts';
+import { netAddress } from '../../core/protocol/wire/local-socket.ts';
 import { privateMode } from '../store/private-home.ts';
 
 /** Where `tutti dashboard --link` reaches a server. The token is for named pipes, which other users of Windows see. */
@@ -26,14 +26,14 @@ const answerMs = 5_000;
 export async function serveLinks(folder: string, port: number, newLink: () => string): Promise<() => Promise<void>> {
   // mkdtemp makes a folder that only its owner may enter. Unix limits the length of a socket's path, so it is not in the home.
   const place = await mkdtemp(join(tmpdir(), 'tutti-link-'));
-  const reach = { socket: socketAddress(join(place, 'link'), process.platform), token: randomSecret() };
+  const reach = { socket: netAddress(join(place, 'link'), process.platform), token: randomSecret() };
   const server = createServer(({ headers }, response) => {
     const isOurs = isSameSecret(String(headers[tokenHeader] ?? ''), reach.token);
     response.writeHead(isOurs ? 200 : 403).end(isOurs ? newLink() : '');
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(pathOf(reach.socket), resolve);
+    server.listen(reach.socket, resolve);
   });
   const file = join(folder, `${port}${ending}`);
   await makeFolder(folder, privateMode);
@@ -71,12 +71,9 @@ export async function askForLink(folder: string, port: number): Promise<string> 
 async function askOne(file: string): Promise<string | null> {
   const { socket, token } = reachSchema.parse(JSON.parse(await readFile(file, 'utf8')));
   const answer = Promise.withResolvers<string | null>();
-  const asking = request(
-    { socketPath: pathOf(socket), headers: { [tokenHeader]: token }, timeout: answerMs },
-    (response) => {
-      text(response).then((link) => answer.resolve(response.statusCode === 200 ? link : null), answer.reject);
-    },
-  );
+  const asking = request({ socketPath: socket, headers: { [tokenHeader]: token }, timeout: answerMs }, (response) => {
+    text(response).then((link) => answer.resolve(response.statusCode === 200 ? link : null), answer.reject);
+  });
   asking.on('timeout', () => {
     asking.destroy();
     answer.reject(
@@ -87,9 +84,4 @@ async function askOne(file: string): Promise<string | null> {
   asking.on('error', () => answer.resolve(null));
   asking.end();
   return answer.promise;
-}
-
-/** Windows expects the whole path of a named pipe. */
-function pathOf(socket: string): string {
-  return process.platform === 'win32' ? `\\\\.\\pipe\\${socket}` : socket;
 }

@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import type { GuardData } from '../session/orphan-guard.ts';
+import { hasParent } from '../session/parent.ts';
 
 /** Entry of the thread that kills its process soon after the parent process has gone (`session/orphan-guard.ts`). */
 
@@ -9,7 +10,7 @@ const graceMs = 4_000;
 const { parentPid } = workerData as GuardData;
 
 const watch = setInterval(() => {
-  if (process.ppid === parentPid) return;
+  if (hasParent(parentPid)) return;
   clearInterval(watch);
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), graceMs);
 }, intervalMs);

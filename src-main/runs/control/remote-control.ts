@@ -4,7 +4,7 @@ import { createConnection } from 'node:net';
 import { channelOver } from '../../../core/protocol/wire/channel-over.ts';
 import { TimeLimit } from '../../../core/node/time-limit.ts';
 import { messageOf } from '../../../core/text/errors.ts';
-import { socketAddress } from '../../../core/protocol/wire/local-socket.ts';
+import { netAddress } from '../../../core/protocol/wire/local-socket.ts';
 import {
   type ControlRequest,
   remoteAnswerSchema,
@@ -44,7 +44,7 @@ export async function controlRun(record: RunRecord, request: ControlRequest): Pr
 async function ask(socketPath: string, request: ControlRequest): Promise<string | null> {
   const token = await readFile(controlTokenPath(socketPath), 'utf8');
   const answer = Promise.withResolvers<string | null>();
-  const channel = channelOver(createConnection(socketAddress(socketPath, process.platform)));
+  const channel = channelOver(createConnection(netAddress(socketPath, process.platform)));
   const limit = new TimeLimit(answerMs, () =>
     answer.reject(new Error(`it did not answer within ${answerMs} ms; it may be stopped (Ctrl-Z)`)),
   );

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Frame } from '../../../core/protocol/wire/frames.ts';
-import { socketAddress } from '../../../core/protocol/wire/local-socket.ts';
+import { netAddress, socketAddress } from '../../../core/protocol/wire/local-socket.ts';
 import { listen, type SocketServer } from '../../../src-main/relay/socket-server.ts';
 import { connect } from '../../../workers/collectives/socket-channel.ts';
 
@@ -196,6 +196,10 @@ describe('listening', () => {
 describe('the address of a socket', () => {
   it('is a pipe name without separators on Windows', () => {
     expect(socketAddress('C:\\Users\\ada\\scratch/hub.sock', 'win32')).toBe('tutti-C-Users-ada-scratch-hub.sock');
+    expect(netAddress('C:\\Users\\ada\\scratch/hub.sock', 'win32')).toBe(
+      String.raw`\\.\pipe\tutti-C-Users-ada-scratch-hub.sock`,
+    );
+    expect(netAddress('/tmp/hub.sock', 'linux')).toBe('/tmp/hub.sock');
   });
 
   it('counts bytes, not characters', () => {
