@@ -62,6 +62,7 @@ const order: Record<string, readonly string[]> = {
     'parts',
     'studies',
     'sweeps',
+    'queue',
     'health',
     'built',
     'rpc/projects',

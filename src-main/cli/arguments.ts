@@ -37,6 +37,8 @@ export interface TrainArguments {
   json?: boolean;
   quiet?: boolean;
   detach?: boolean;
+  /** Whether it waits until no other run trains. */
+  queue?: boolean;
   help?: boolean;
 }
 
@@ -70,16 +72,9 @@ export function parseTrainArguments(args: readonly string[], flags: readonly Run
   }
   parse(command, args, flags);
   const { repeat, parallel, ...others } = command.opts<TrainTexts>();
-  const { config, name, out, json, quiet, detach, help } = others;
   return {
     overrides,
-    config,
-    name,
-    out,
-    json,
-    quiet,
-    detach,
-    help,
+    ...others,
     ...(repeat !== undefined && { repeat: parseCount('--repeat', repeat) }),
     ...(parallel !== undefined && { parallel: parseCount('--parallel', parallel) }),
   };

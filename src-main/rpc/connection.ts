@@ -29,6 +29,7 @@ export function connectPage(wire: PageWire, api: HubApi, role: PageRole): PageMe
     deserialize: (bytes: Uint8Array) => callSchema.parse(decodeRpc(bytes)),
     eventNames: [
       'runsChanged',
+      'queueChanged',
       'runUpdates',
       'studiesChanged',
       'studyChanged',

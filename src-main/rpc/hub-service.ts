@@ -39,6 +39,7 @@ import { SweepService } from './runs/sweeps/sweep-service.ts';
 import { viewRun } from './runs/run-views.ts';
 import { readSeries } from './runs/series.ts';
 import { Trash } from './runs/trash.ts';
+import { QueueService } from './runs/list/queue-service.ts';
 import { readTrends } from './runs/list/trends.ts';
 import type { SentSamples, Uploads } from './runs/uploads.ts';
 
@@ -83,6 +84,7 @@ export class HubService {
   readonly #ownSamples = new OwnSamples();
   readonly #studies: StudyService;
   readonly #sweeps: SweepService;
+  readonly #queue: QueueService;
   readonly #discoveries: DiscoveryService;
 
   private constructor(hub: Hub, options: ServiceOptions) {
@@ -99,6 +101,14 @@ export class HubService {
     this.#sweeps = new SweepService(hub, options.onError);
     this.#studies = new StudyService(hub, this.#projects, options.onError);
     this.#discoveries = new DiscoveryService(this.#projects);
+    this.#queue = new QueueService({
+      hub,
+      projects: this.#projects,
+      runs: this.#runs,
+      start: (request) => this.#start(request),
+      isBusy: () => live.size > 0 || this.#sweeps.size > 0,
+      onError: options.onError,
+    });
   }
 
   static async open(hub: Hub, options: ServiceOptions): Promise<HubService> {
@@ -146,6 +156,7 @@ export class HubService {
     const page: PageMethods = connectPage(wire, api, role);
     const unsubscribeStudies = this.#studies.subscribe((change) => void page.studiesChanged(change).catch(onError));
     const unsubscribe = this.#runs.subscribe((change) => void page.runsChanged(change).catch(onError));
+    const unsubscribeQueue = this.#queue.subscribe(() => void page.queueChanged().catch(onError));
     const unsubscribeSearches = this.#discoveries.subscribe({
       discoveriesChanged: () => void page.discoveriesChanged().catch(onError),
       discoveryChanged: (id) => searches.changed(id),
@@ -153,6 +164,7 @@ export class HubService {
     return () => {
       unsubscribe();
       unsubscribeStudies();
+      unsubscribeQueue();
       unsubscribeSearches();
       searches.close();
       studies.close().catch(onError);
@@ -164,6 +176,8 @@ export class HubService {
 
   /** Aborts the runs of this process and closes everything except the hub. */
   async close(): Promise<void> {
+    // First, so that no waiting run starts once the others have ended.
+    await this.#queue.close();
     await Promise.all([this.#studies.close(), this.#discoveries.close(), this.#sweeps.close()]);
     await this.#parts.live.close();
     this.#evaluations.close();
@@ -219,6 +233,7 @@ export class HubService {
       runOverview: () => this.#runs.overview(),
       runGroups: (request) => this.#runs.groups(request),
       runFields: (query) => this.#runs.knownFields(query),
+      ...this.#queue.methods(),
       trends: (ids) => readTrends(this.#parts, ids),
     } satisfies Partial<HubApi>;
   }

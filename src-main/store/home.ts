@@ -20,6 +20,8 @@ export function homePaths(home: string = tuttiHome()) {
     index: join(home, 'index.sqlite'),
     /** Saved comparisons of runs, a file each. */
     comparisons: join(home, 'comparisons'),
+    /** Runs that wait until others have ended. */
+    queue: join(home, 'queue.json'),
     /** Folders of runs outside of `runs` (`--out`), one per line. */
     externalRuns: join(home, 'external-runs.txt'),
     /** Copies of the examples, for an app that is mounted at another place at each start. */

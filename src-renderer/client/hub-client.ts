@@ -32,6 +32,7 @@ export class HubClient {
     stateChanged: new Set(),
     returned: new Set(),
     runsChanged: new Set(),
+    queueChanged: new Set(),
     runUpdates: new Set(),
     studiesChanged: new Set(),
     studyChanged: new Set(),
@@ -39,6 +40,9 @@ export class HubClient {
     discoveryChanged: new Set(),
   };
   readonly #pageApi: PageApi = {
+    queueChanged: () => {
+      for (const listener of this.#listeners.queueChanged) listener();
+    },
     runsChanged: (change) => {
       for (const listener of this.#listeners.runsChanged) listener(change);
     },

@@ -3,7 +3,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { exitCodes } from '../errors.ts';
 import type { ProgramParts } from './common.ts';
 import { addMachine } from './machine.ts';
-import { addChanging, addControlling } from './running.ts';
+import { addChanging, addControlling, addQueue } from './running.ts';
 import { addPredicting } from './predicting.ts';
 import { addNotes, addRuns } from './runs.ts';
 import { addServing } from './serving.ts';
@@ -59,6 +59,7 @@ export function createProgram(parts: ProgramParts): Command {
   addStudies(program);
   addControlling(program);
   addChanging(program);
+  addQueue(program);
   addRuns(program);
   addPredicting(program);
   addServing(program);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { StopOptions } from '../commands/control.ts';
+import type { QueueOptions } from '../commands/queue.ts';
 import type { WatchOptions } from '../commands/training/watch-run.ts';
 import { exitWith, theRun } from './common.ts';
 
@@ -37,6 +38,15 @@ export function addControlling(program: Command): void {
     .description('end the pause of a run')
     .argument(...theRun)
     .action(exitWith(async (run: string) => (await import('../commands/control.ts')).continueRun(run)));
+}
+
+/** The command about runs that wait. */
+export function addQueue(program: Command): void {
+  program
+    .command('queue')
+    .description('list the runs that wait (tutti train --queue); the dashboard starts them one after the other')
+    .option('--remove <id>', 'remove one of them')
+    .action(exitWith(async (options: QueueOptions) => (await import('../commands/queue.ts')).queue(options)));
 }
 
 /** Commands that save or change something in a run while it trains. */

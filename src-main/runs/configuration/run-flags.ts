@@ -65,6 +65,12 @@ export const trainFlags: readonly OptionDescription[] = [
     type: 'boolean',
     help: 'Train without this terminal: return once all ranks are ready. `tutti attach` follows the run.',
   },
+  {
+    path: 'queue',
+    flag: '--queue',
+    type: 'boolean',
+    help: 'Do not train now: wait until no other run trains. The dashboard starts waiting runs; `tutti queue` lists them.',
+  },
   { path: 'quiet', flag: '--quiet', type: 'boolean', help: 'Print no progress, only how the run ended.' },
   { path: 'help', flag: '--help', type: 'boolean', help: 'Show this help.' },
 ];

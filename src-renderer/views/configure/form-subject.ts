@@ -36,9 +36,11 @@ export interface FormSubject {
   kind: 'new' | 'fork' | 'resume';
   preview(request: FormRequest): Promise<RunPreview>;
   begin(request: FormRequest): Promise<StartedRun>;
+  /** Puts it at the end of the queue; absent for what cannot wait. @returns its place there, from 1 */
+  wait?(request: FormRequest): Promise<number>;
 }
 
-type NewHub = Pick<HubApi, 'previewRun' | 'startRun'>;
+type NewHub = Pick<HubApi, 'previewRun' | 'startRun' | 'enqueueRun'>;
 type ResumeHub = Pick<HubApi, 'previewResume' | 'resumeRun'>;
 type ForkHub = Pick<HubApi, 'previewFork' | 'startFork'>;
 
@@ -59,6 +61,7 @@ export function newRun(hub: NewHub, folder: string, project: DescribedProject, f
     kind: 'new',
     preview: (request) => hub.previewRun({ projectFolder: folder, ...request }),
     begin: (request) => hub.startRun({ projectFolder: folder, ...request }),
+    wait: async (request) => (await hub.enqueueRun({ projectFolder: folder, ...request })).place,
   };
 }
 

@@ -30,6 +30,7 @@ function fakeHub() {
   const hub = {
     previewRun: note('previewRun', preview),
     startRun: note('startRun', { id: 'new', sweep: null }),
+    enqueueRun: note('enqueueRun', { id: 'waiting-1', place: 3 }),
     previewResume: note('previewResume', preview),
     resumeRun: note('resumeRun', undefined),
     previewFork: note('previewFork', preview),
@@ -65,10 +66,12 @@ describe('the form of a run', () => {
     });
     expect(await subject.begin(request)).toEqual({ id: 'new', sweep: null });
     await subject.preview(request);
+    expect(await subject.wait?.(request)).toBe(3);
     const whole = { projectFolder: '/blobs', ...request };
     expect(calls).toEqual([
       ['startRun', whole],
       ['previewRun', whole],
+      ['enqueueRun', whole],
     ]);
   });
 

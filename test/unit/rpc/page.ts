@@ -75,6 +75,7 @@ export function openPage(service: HubService, role: PageRole = 'owner'): TestPag
     role,
   );
   const page: PageApi = {
+    queueChanged: () => undefined,
     runsChanged: (change) => void told.lists.push(change),
     runUpdates: (_id, updates) => void told.updates.push(...updates),
     studiesChanged: (change) => void told.studies.push(change),

@@ -66,6 +66,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     const trained = Promise.withResolvers<void>();
     const hub = await connectPage(link, {
       runsChanged: () => undefined,
+      queueChanged: () => undefined,
       studiesChanged: () => undefined,
       studyChanged: () => undefined,
       discoveriesChanged: () => undefined,

@@ -11,6 +11,7 @@ import { renderTrainHelp } from '../../help.ts';
 import { withHub } from '../../open-hub.ts';
 import { trainDetached } from './train-detached.ts';
 import { newSweep } from '../../../sweeps/sweep-plan.ts';
+import { trainLater } from './train-later.ts';
 import { trainSweep } from '../sweeps/train-sweep.ts';
 import { watchRun } from './watch-run.ts';
 
@@ -30,7 +31,7 @@ export async function train(projectFolder: string | undefined, args: readonly st
   return withHub(async (hub) => {
     const project = await orUsageError(hub.describe(projectFolder));
     const flags = runFlagsOf(project);
-    const { help, config, name, out, overrides, repeat, parallel, json, quiet, detach } = parseTrainArguments(
+    const { help, config, name, out, overrides, repeat, parallel, json, quiet, detach, queue } = parseTrainArguments(
       args,
       flags,
     );
@@ -41,6 +42,7 @@ export async function train(projectFolder: string | undefined, args: readonly st
     await orUsageError(ensureAllowed(projectFolder, project.permissions, consent));
     const layers = config === undefined ? [overrides] : [await readConfig(config), overrides];
     const request = { projectFolder, overrides: layers, name, folder: out };
+    if (queue) return trainLater(hub, request, project, { repeat, parallel, detach, json });
     if (repeat === undefined && parallel !== undefined)
       throw new UsageError('--parallel belongs to --repeat: it is the number of repeated runs that train at a time.');
     if (repeat !== undefined) {

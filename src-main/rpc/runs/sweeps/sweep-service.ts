@@ -17,6 +17,11 @@ export class SweepService {
     this.#onError = onError;
   }
 
+  /** Number of sweeps that this process trains. */
+  get size(): number {
+    return this.#works.size;
+  }
+
   /** Starts a sweep. Resolves once its first run is on the disk. @throws if that cannot start */
   async start(request: TrainRequest, project: ProjectDescription, repeat: number): Promise<StartedRun> {
     const plan = await newSweep(this.#hub, request, project, repeat);

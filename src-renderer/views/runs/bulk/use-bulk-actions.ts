@@ -23,44 +23,7 @@ const formats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs',
 export function useBulkActions(selected: () => readonly string[]): BulkActions {
   const hub = useHub();
   const runs = useRunsStore();
-  const toasts = useToastsStore();
-
-  async function rows(): Promise<RunRow[]> {
-    const ids = [...selected()];
-    const [own, ofSweeps] = await Promise.all([
-      hub.runs({ ids, limit: maximumRunRows }),
-      hub.runs({ sweeps: ids, limit: maximumRunRows }),
-    ]);
-    return [...new Map([...own.rows, ...ofSweeps.rows].map((row) => [row.id, row])).values()];
-  }
-
-  /** Does the same with all; `undo` reverts it for one run. */
-  async function forAll(
-    what: string,
-    act: (row: RunRow) => Promise<unknown>,
-    undo?: (row: RunRow) => Promise<void>,
-  ): Promise<void> {
-    await toasts.attempt(async () => tell(what, await actOnAll(await rows(), act), undo));
-  }
-
-  function tell(what: string, { done, failed }: Outcome<RunRow>, undo?: (row: RunRow) => Promise<void>): void {
-    const revert = undo && (async () => fail(await actOnAll(done, undo)));
-    if (done.length > 0) {
-      toasts.tell(
-        toldOf(
-          done.map(({ name }) => name),
-          what,
-        ),
-        revert,
-      );
-    }
-    fail({ done, failed });
-  }
-  function fail({ failed }: Outcome<RunRow>): void {
-    const message = toldFailures(failed);
-    if (message !== null) toasts.fail(new Error(message));
-  }
-
+  const forAll = useForAll(selected);
   return {
     archive: (isArchived) =>
       forAll(
@@ -81,13 +44,49 @@ export function useBulkActions(selected: () => readonly string[]): BulkActions {
         ({ id, tags }) => runs.update(id, { tags: retagged(tags, added, removed) }),
         ({ id, tags }) => runs.update(id, { tags }),
       ),
-    exportAll: () =>
-      forAll('exported', async ({ id }) => {
-        const { path, link } = await hub.exportRun(id, { formats, checkpoints: null });
-        if (link === null) await window.tutti?.saveFile(path);
-        else downloadFrom(link);
-      }),
+    exportAll: () => forAll('exported', (row) => exportRun(hub, row)),
   };
+}
+
+/** Does the same with all selected runs; `undo` reverts it for one run. */
+type ForAll = (
+  what: string,
+  act: (row: RunRow) => Promise<unknown>,
+  undo?: (row: RunRow) => Promise<void>,
+) => Promise<void>;
+
+function useForAll(selected: () => readonly string[]): ForAll {
+  const hub = useHub();
+  const toasts = useToastsStore();
+
+  function fail({ failed }: Outcome<RunRow>): void {
+    const message = toldFailures(failed);
+    if (message !== null) toasts.fail(new Error(message));
+  }
+  return (what, act, undo) =>
+    toasts.attempt(async () => {
+      const outcome = await actOnAll(await rowsOf(hub, selected()), act);
+      const names = outcome.done.map(({ name }) => name);
+      const revert = undo && (async () => fail(await actOnAll(outcome.done, undo)));
+      if (names.length > 0) toasts.tell(toldOf(names, what), revert);
+      fail(outcome);
+    });
+}
+
+/** The runs with these ids, and those of the sweeps with these ids. */
+async function rowsOf(hub: ReturnType<typeof useHub>, selected: readonly string[]): Promise<RunRow[]> {
+  const ids = [...selected];
+  const [own, ofSweeps] = await Promise.all([
+    hub.runs({ ids, limit: maximumRunRows }),
+    hub.runs({ sweeps: ids, limit: maximumRunRows }),
+  ]);
+  return [...new Map([...own.rows, ...ofSweeps.rows].map((row) => [row.id, row])).values()];
+}
+
+async function exportRun(hub: ReturnType<typeof useHub>, { id }: RunRow): Promise<void> {
+  const { path, link } = await hub.exportRun(id, { formats, checkpoints: null });
+  if (link === null) await window.tutti?.saveFile(path);
+  else downloadFrom(link);
 }
 
 /** Stops a run jointly. @throws for a run that does not train */
