@@ -63,6 +63,7 @@ const order: Record<string, readonly string[]> = {
     'studies',
     'sweeps',
     'queue',
+    'disk',
     'health',
     'built',
     'rpc/projects',

@@ -17,6 +17,7 @@ import { inputsRequestSchema } from '../../core/ensemble/sample-inputs.ts';
 import { comparisonContentSchema } from '../../core/protocol/pages/comparisons/saved-comparison.ts';
 import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
 import { runQuerySchema } from '../../core/protocol/pages/run-list.ts';
+import { cleanableSchema } from '../../core/protocol/pages/runs/disk-use.ts';
 import { groupRequestSchema } from '../../core/protocol/pages/runs/run-groups.ts';
 import { runNotesSchema } from '../../core/protocol/pages/run-views.ts';
 import { studyEnsembleSchema, studyImportSchema } from '../../core/protocol/pages/studies/study-views.ts';
@@ -78,6 +79,11 @@ const argumentSchemas = {
   runOverview: z.tuple([]),
   runGroups: z.tuple([groupRequestSchema]),
   runFields: z.tuple([runQuerySchema]),
+  diskUse: z.tuple([]),
+  measureNewRuns: z.tuple([]),
+  setDiskQuota: z.tuple([z.number().positive().nullable()]),
+  cleanable: z.tuple([]),
+  clean: z.tuple([z.array(cleanableSchema).min(1).max(1000)]),
   queue: z.tuple([]),
   enqueueRun: z.tuple([runRequestSchema]),
   moveWaiting: z.tuple([id, z.int().min(0)]),

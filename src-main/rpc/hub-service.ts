@@ -39,6 +39,7 @@ import { SweepService } from './runs/sweeps/sweep-service.ts';
 import { viewRun } from './runs/run-views.ts';
 import { readSeries } from './runs/series.ts';
 import { Trash } from './runs/trash.ts';
+import { diskMethods } from './runs/disk/disk-service.ts';
 import { QueueService } from './runs/list/queue-service.ts';
 import { readTrends } from './runs/list/trends.ts';
 import type { SentSamples, Uploads } from './runs/uploads.ts';
@@ -234,6 +235,7 @@ export class HubService {
       runGroups: (request) => this.#runs.groups(request),
       runFields: (query) => this.#runs.knownFields(query),
       ...this.#queue.methods(),
+      ...diskMethods(this.#parts, this.#trash),
       trends: (ids) => readTrends(this.#parts, ids),
     } satisfies Partial<HubApi>;
   }

@@ -20,6 +20,8 @@ export function homePaths(home: string = tuttiHome()) {
     index: join(home, 'index.sqlite'),
     /** Saved comparisons of runs, a file each. */
     comparisons: join(home, 'comparisons'),
+    /** The bytes of all runs above which the dashboard advises to clean up. */
+    diskQuota: join(home, 'disk-quota.json'),
     /** Runs that wait until others have ended. */
     queue: join(home, 'queue.json'),
     /** Folders of runs outside of `runs` (`--out`), one per line. */

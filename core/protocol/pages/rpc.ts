@@ -32,6 +32,7 @@ import type {
   SeriesRequest,
 } from './run-data.ts';
 import type { RunUpdate } from './run-updates.ts';
+import type { DiskApi } from './runs/disk-use.ts';
 import type { QueueApi } from './runs/queue-api.ts';
 import type { GroupRequest, KnownField, RunGroups } from './runs/run-groups.ts';
 import type { RunListChange, RunOverview, RunPage, RunQuery } from './run-list.ts';
@@ -45,7 +46,7 @@ import type { DiscoveryApi, DiscoveryPageApi } from './discovery/discovery-views
  */
 
 /** The calls of pages to the hub. Every method rejects with an error whose message is meant for the user. */
-export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi {
+export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi, DiskApi {
   /** What this page may do. */
   session(): Promise<PageSession>;
   /** A link that opens these pages in another browser, as the owner. It works once. @throws in the desktop app, which serves no links */

@@ -126,6 +126,11 @@ export class RunIndex {
       .run({ folder: resolve(folder), metric: best.metric, value: best.value, epoch: best.epoch });
   }
 
+  /** Notes the size of a run's folder, in bytes. */
+  noteDisk(folder: string, bytes: number): void {
+    this.#database.prepare('UPDATE runs SET disk_bytes = ? WHERE folder = ?').run(bytes, resolve(folder));
+  }
+
   /** Removes a run whose folder is about to be removed. */
   remove(folder: string): void {
     this.#database.prepare('DELETE FROM runs WHERE folder = ?').run(folder);

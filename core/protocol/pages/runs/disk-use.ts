@@ -1,0 +1,43 @@
+import { z } from 'zod';
+
+/** What can be removed of runs that do not train, without its results: see docs/dashboard.md. */
+export const cleanableKinds = ['state', 'checkpoints', 'predictions', 'archived'] as const;
+export const cleanableSchema = z.strictObject({ run: z.string().min(1), kind: z.enum(cleanableKinds) });
+
+/** Something that cleaning may remove. */
+export interface Cleanable extends z.output<typeof cleanableSchema> {
+  name: string;
+  project: string;
+  bytes: number;
+}
+
+/** The size of all runs on the disk, in bytes. */
+export interface DiskUse {
+  totalBytes: number;
+  freeBytes: number;
+  /** Above which pages advise to clean up; null: no such advice. */
+  quotaBytes: number | null;
+  /** The largest first. */
+  projects: { project: string; runs: number; bytes: number }[];
+}
+
+/** What a cleaning removed. `deletions` restore it for 10 s (`undoDelete`). */
+export interface Cleaned {
+  deletions: string[];
+  bytes: number;
+  /** Why some of it was left, by run. */
+  failed: { run: string; message: string }[];
+}
+
+export interface DiskApi {
+  /** Measures the folders of all runs. */
+  diskUse(): Promise<DiskUse>;
+  /** Measures the ended runs that were never measured, which is quick if there are few. @returns the size of all measured runs, in bytes, and the quota */
+  measureNewRuns(): Promise<Pick<DiskUse, 'totalBytes' | 'quotaBytes'>>;
+  /** @param bytes null: none */
+  setDiskQuota(bytes: number | null): Promise<void>;
+  /** What may go, the largest first: never anything of a run that trains, a pinned or a best checkpoint. */
+  cleanable(): Promise<Cleanable[]>;
+  /** Moves these to the trash. */
+  clean(items: z.output<typeof cleanableSchema>[]): Promise<Cleaned>;
+}
