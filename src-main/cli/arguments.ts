@@ -74,10 +74,15 @@ export function parseTrainArguments(args: readonly string[], flags: readonly Run
   const { repeat, parallel, ...others } = command.opts<TrainTexts>();
   return {
     overrides,
-    ...others,
+    ...flagsOf(others),
     ...(repeat !== undefined && { repeat: parseCount('--repeat', repeat) }),
     ...(parallel !== undefined && { parallel: parseCount('--parallel', parallel) }),
   };
+}
+
+/** Tutti's own options, without those of the project, which the command has too. */
+function flagsOf({ config, name, out, json, quiet, detach, queue, help }: Omit<TrainTexts, 'repeat' | 'parallel'>) {
+  return { config, name, out, json, quiet, detach, queue, help };
 }
 
 /** The options as the command line gives them. */
