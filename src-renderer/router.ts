@@ -81,6 +81,12 @@ export const routes: RouteRecordRaw[] = [
     meta: { title: 'Health' },
   },
   {
+    path: '/design',
+    name: 'design',
+    component: () => import('./views/design/DesignPage.vue'),
+    meta: { title: 'Design' },
+  },
+  {
     path: '/:rest(.*)*',
     name: 'unknown',
     component: () => import('./views/UnknownPage.vue'),

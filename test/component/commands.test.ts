@@ -59,6 +59,7 @@ describe('the command palette', () => {
         'Runs',
         'Studies',
         'Settings',
+        'Design',
         'Train sine',
         'wide sine',
         'Theme: system',

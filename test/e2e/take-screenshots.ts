@@ -5,9 +5,13 @@ import { buildIfStale } from '../../src-main/built/build.ts';
 import { findChromium } from './support/chromium.ts';
 import { importStudy } from './support/import-study.ts';
 import { expect } from './support/expect.ts';
+import { takeDesign } from './take-design.ts';
 import { blobs, expectPoints, sine, Stage, startRun, visit } from './stage.ts';
 
-/** Takes `docs/screenshots/`: every page in both themes, from runs trained for it. */
+/**
+ * Takes `docs/screenshots/`: every page in both themes, from runs trained for it; and the references of the design page's test, with `--design` only
+ * those.
+ */
 
 const root = join(import.meta.dirname, '..', '..');
 const folder = join(root, 'docs', 'screenshots');
@@ -137,7 +141,8 @@ await buildIfStale();
 await mkdir(folder, { recursive: true });
 const stage = await Stage.open(chromium);
 try {
-  await takeAll(await stage.openPage(), stage.home);
+  await takeDesign(stage);
+  if (!process.argv.includes('--design')) await takeAll(await stage.openPage(), stage.home);
 } finally {
   await stage.close();
 }

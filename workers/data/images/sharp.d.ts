@@ -1,4 +1,4 @@
-/** The part of sharp 0.35.5 that Tutti uses. It is loaded only when images are read. */
+/** The part of sharp 0.35.5 that Tutti and its tests use. It is loaded only when images are read. */
 
 declare module 'sharp' {
   interface Raw {
@@ -10,6 +10,9 @@ declare module 'sharp' {
   export interface Sharp {
     autoOrient(): Sharp;
     clone(): Sharp;
+    composite(pictures: { input: Buffer; left: number; top: number }[]): Sharp;
+    ensureAlpha(): Sharp;
+    metadata(): Promise<{ width: number; height: number }>;
     flatten(options: { background: string }): Sharp;
     jpeg(options?: { quality?: number }): Sharp;
     png(options?: { palette?: boolean; colours?: number }): Sharp;
@@ -20,7 +23,7 @@ declare module 'sharp' {
     toBuffer(options: { resolveWithObject: true }): Promise<{ data: Buffer; info: Raw }>;
     toColourspace(space: 'srgb' | 'rgb16'): Sharp;
     toFile(path: string): Promise<unknown>;
-    webp(options?: { lossless?: boolean }): Sharp;
+    webp(options?: { lossless?: boolean; quality?: number; effort?: number }): Sharp;
     withMetadata(options: { orientation: number }): Sharp;
   }
 
