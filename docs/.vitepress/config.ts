@@ -103,6 +103,8 @@ export default defineConfig({
           { text: 'Kernels and backends', link: '/docs/architecture/kernels' },
           { text: 'Devices', link: '/docs/architecture/devices' },
           { text: 'Dashboard', link: '/docs/architecture/dashboard' },
+          { text: 'Complaints of new users', link: '/docs/architecture/complaints' },
+          { text: 'Pictures of the pages', link: '/docs/screenshots' },
         ],
       },
       { text: 'Contributing', link: '/CONTRIBUTING' },
