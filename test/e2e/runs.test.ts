@@ -115,6 +115,13 @@ describe.skipIf(noChromium !== null)(`The table of runs${notRun(noChromium)}`, (
     await expect(differences.getByRole('row', { name: /maxEpochs/ })).toContainText(/2.*4/);
   });
 
+  it('compares them on a phone, where tables scroll in their frames and the page does not', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    const overflow = () => page.locator('main').evaluate((main) => main.scrollWidth - main.clientWidth);
+    await expect.poll(overflow).toBe(0);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
   it('saves the comparison, and opens it again from the list', async () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByLabel('Name').fill('widths');

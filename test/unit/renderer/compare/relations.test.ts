@@ -123,6 +123,10 @@ describe('the charts of options and results', () => {
       mode: 'min',
       of: (one: ComparedSubject) => estimates[subjects.indexOf(one)],
     } as const;
-    expect(resultAxis(result, subjects)).toMatchObject({ values: [0.5, NaN], errors: [0.1, NaN] });
+    const axis = resultAxis(result, subjects);
+    expect(axis).toMatchObject({ values: [0.5, NaN], errors: [0.1, NaN] });
+    // From 0.4 to 0.6, with 3 % of that on both sides.
+    expect(axis.scale.from).toBeCloseTo(0.394, 12);
+    expect(axis.scale.to).toBeCloseTo(0.606, 12);
   });
 });

@@ -52,7 +52,9 @@ export function resultAxis({ id, label, of }: Result, subjects: readonly Compare
   const found = subjects.map((subject) => of(subject));
   const values = found.map(({ mean, count }) => (count === 0 ? NaN : mean));
   const errors = found.map(({ standardError }) => standardError);
-  return { id, label, keyStep, values, errors, scale: scaleAround([values], isWide(values)) };
+  // With room for the bars of the errors.
+  const ends = [-1, 1].map((sign) => values.map((value, place) => value + sign * (errors[place] || 0)));
+  return { id, label, keyStep, values, errors, scale: scaleAround(ends, isWide(values)) };
 }
 
 function axisOf(path: string, label: string, values: readonly unknown[]): SubjectAxis {
