@@ -11,12 +11,18 @@ import {
 import { runRow, runView } from '../run-fixtures.ts';
 
 describe('the panels of a comparison', () => {
-  const known = ['val/ens_ece', 'val/ens_nll', 'val/disagreement', 'val/ens_acc'];
+  const known = ['val/ens_nll', 'val/ens_acc', 'val/ens_ece', 'val/disagreement'];
 
   it('offer the metrics of ensembles that two runs share', () => {
     const a = ['val/ens_nll', 'val/member_0_nll', 'train/loss', 'val/ens_acc'];
     expect(comparableMetrics([a, ['val/ens_nll', 'val/member_0_nll', 'train/loss']])).toEqual(['val/ens_nll']);
     expect(comparableMetrics([a])).toEqual(['val/ens_nll', 'val/ens_acc']);
+    // Usual metrics first, of these the ones that most runs have.
+    const [b, c] = [
+      ['val/disagreement', 'val/ens_ece', 'val/ens_mse', 'val/ens_nll'],
+      ['val/ens_ece', 'val/disagreement', 'val/ens_nll'],
+    ];
+    expect(comparableMetrics([b, b, c])).toEqual(['val/ens_nll', 'val/ens_ece', 'val/ens_mse', 'val/disagreement']);
   });
 
   it('are those of the address that the runs have, each once', () => {

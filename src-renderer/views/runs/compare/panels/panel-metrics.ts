@@ -1,25 +1,33 @@
-/** Metrics that most ask for, which stand first and fill the panels of an address that names none. */
+/** Metrics that most ask for. */
 const preferred = ['nll', 'mse', 'acc', 'ece', 'brier'].map((name) => `val/ens_${name}`);
 
 /** Panels of an address that names none. */
 const defaultPanels = 2;
 
-/** The metrics on the validation split of the ensembles that at least two of the runs have; of a single run, all of them. */
+/**
+ * The metrics on the validation split of the ensembles that at least two of the runs have; of a single run, all of them. Those that most ask for come
+ * first, of these the ones that most runs have.
+ */
 export function comparableMetrics(namesOfRuns: readonly (readonly string[])[]): string[] {
   const counts = new Map<string, number>();
   for (const name of namesOfRuns.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
   const least = Math.min(2, namesOfRuns.length);
   return [...counts]
     .filter(([name, count]) => count >= least && name.startsWith('val/') && !/member_\d+_/.test(name))
+    .toSorted(([left, many], [right, few]) => {
+      const [first, second] = [left, right].map((name) => preferred.indexOf(name));
+      if (first === -1 || second === -1) return Number(first === -1) - Number(second === -1);
+      return few - many || first - second;
+    })
     .map(([name]) => name);
 }
 
-/** The metrics of the panels: those of the address that the runs have; without one, the monitored metric and what is usually seen beside it. */
+/** The metrics of the panels: those of the address that the runs have; without one, the monitored metric and the first of the known ones. */
 export function panelMetrics(asked: readonly string[], known: readonly string[], monitored: string | null): string[] {
   const named = asked.filter((name) => known.includes(name));
   if (named.length > 0) return [...new Set(named)];
-  const first = [monitored ?? '', ...preferred, ...known];
-  return [...new Set(first.filter((name) => known.includes(name)))].slice(0, defaultPanels);
+  const first = monitored !== null && known.includes(monitored) ? [monitored, ...known] : known;
+  return [...new Set(first)].slice(0, defaultPanels);
 }
 
 /** The items of a list in an address. */
