@@ -1,4 +1,5 @@
 import type { ReliabilityBin } from '../../core/metrics/calibration.ts';
+import type { Help } from '../text/glossary.ts';
 
 /** The data and properties of the charts, without DOM and Vue. */
 
@@ -122,8 +123,8 @@ export interface ChartProps {
   title: string;
   /** Appears in the exports. */
   runName: string;
-  /** One sentence, the formula and the reference; the title's tooltip. */
-  metricHelp?: string;
+  /** What the chart shows: one sentence, the formula and the reference, behind a button beside the title. */
+  metricHelp?: Help;
 }
 
 export interface SeriesChartProps extends ChartProps {

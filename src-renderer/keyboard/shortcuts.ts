@@ -30,9 +30,11 @@ export const onRunPage = [
 
 export const onCharts = [
   { keys: 'left / right', does: 'Move the cursor in all charts; with shift, pan' },
+  { keys: 'up / down', does: 'Single out the next line at the cursor' },
   { keys: '+ / -', does: 'Zoom around the cursor' },
   { keys: 'home / end', does: 'Move the cursor to an end; escape hides it' },
-  { keys: 'arrows', does: 'On a handle: move the chart; on a corner: resize it' },
+  { keys: 'enter', does: 'Go to the tools of the chart: left and right choose one, escape goes back' },
+  { keys: 'shift+arrows', does: 'On the tool that moves or resizes the chart: do so' },
 ] as const satisfies Shortcut[];
 
 export const inRunTable = [

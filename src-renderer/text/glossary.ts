@@ -6,6 +6,14 @@ export interface GlossaryEntry {
   reference: string;
 }
 
+/** An entry of the glossary, or a text without a formula. */
+export type Help = string | GlossaryEntry;
+
+/** The help as one text, for screen readers. */
+export function helpText(help: Help): string {
+  return typeof help === 'string' ? help : `${help.meaning} ${help.formula} (${help.reference})`;
+}
+
 const strategies = 'Tutti, docs/architecture/strategies.md';
 
 export const glossary = {
@@ -45,6 +53,20 @@ export const glossary = {
     meaning: 'The direction in which the ranks’ losses move the base, smoothed over the syncs.',
     formula: 'v ← β·v + (1 − β)·δ, base ← (1 − γ)·base + λ·v',
     reference: strategies,
+  },
+  'best-epoch': {
+    name: 'Best epoch',
+    meaning:
+      'The epoch after which the monitored metric was best so far; a later value replaces it only if it is better.',
+    formula: 'argmin over epochs of the metric, argmax where larger is better',
+    reference: 'Tutti, docs/options.md, earlyStopping.monitor',
+  },
+  patience: {
+    name: 'Patience',
+    meaning:
+      'Early stopping ends the run after this many evaluations in a row without an improvement of the monitored metric.',
+    formula: 'stop when evaluations since the best = patience',
+    reference: 'Prechelt, 1998, Early stopping – but when?',
   },
   rank: {
     name: 'Rank',

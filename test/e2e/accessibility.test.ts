@@ -72,6 +72,17 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
       expect(await seriousViolations(page)).toEqual([]);
     });
 
+    it('each chart of a run is one stop of the Tab key', async () => {
+      await visit(page, `/runs/${run}/live`);
+      await expectPoints(page, 'NLL');
+      const stops = await page
+        .locator('.chart-card')
+        .evaluateAll((cards) =>
+          cards.map((card) => [...card.querySelectorAll('*')].filter(({ tabIndex }) => tabIndex >= 0).length),
+        );
+      expect(new Set(stops)).toEqual(new Set([1]));
+    });
+
     it('in dialogs', async () => {
       await page.keyboard.press('?');
       await expect(page.getByRole('dialog', { name: 'Shortcuts' })).toBeVisible();

@@ -51,7 +51,7 @@ describe.skipIf(noChromium !== null)(`Control of a running run${notRun(noChromiu
     expect(nll.width).toBeGreaterThan(1.5 * accuracy.width);
     await card('NLL')
       .getByRole('button', { name: /^Resize NLL, 2 columns, 2 rows/ })
-      .press('ArrowUp');
+      .press('Shift+ArrowUp');
     await expect.poll(async () => (await boxOf('NLL')).height).toBe(accuracy.height);
     await expect(page.getByRole('status').filter({ hasText: 'NLL: 2 columns, 1 row' })).toBeAttached();
 
@@ -69,7 +69,7 @@ describe.skipIf(noChromium !== null)(`Control of a running run${notRun(noChromiu
     await expect(card('ECE').getByRole('button', { name: /^Resize ECE, 2 columns, 1 row/ })).toBeAttached();
     await card('NLL')
       .getByRole('button', { name: /^Resize NLL/ })
-      .press('ArrowDown');
+      .press('Shift+ArrowDown');
   });
 
   it('pauses, shows the pause, and resumes', async () => {

@@ -47,7 +47,8 @@ export function keyAction(
     case 'z':
       return { zoom: whole };
     case 'Escape':
-      return { cursor: null };
+      // Without a cursor, Escape is for the dialog that shows the chart enlarged.
+      return cursorX === null && hoveredRank === null ? null : { cursor: null };
     default:
       return null;
   }

@@ -87,9 +87,14 @@ describe('the frame of a chart', () => {
     expect(wrapper.get('[role=alert]').text()).toBe('The disk is full.');
   });
 
-  it('describes its metric to screen readers', () => {
+  it('explains its metric behind a button, which describes it to screen readers', async () => {
     const { wrapper } = frame({ metricHelp: 'Mean negative log-likelihood.' });
-    const id = wrapper.get('h3').attributes('aria-describedby');
-    expect(wrapper.get(`[id="${id}"]`).text()).toBe('Mean negative log-likelihood.');
+    const button = wrapper.get('[aria-label="About val NLL"]');
+    expect(wrapper.get(`[id="${button.attributes('aria-describedby')}"]`).text()).toBe('Mean negative log-likelihood.');
+    expect(document.querySelector('.explanation')).toBeNull();
+    await button.trigger('click');
+    await vi.waitFor(() => expect(document.querySelector('.explanation')?.textContent).toContain('Mean negative'));
+    document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    await vi.waitFor(() => expect(document.querySelector('.explanation')).toBeNull());
   });
 });
