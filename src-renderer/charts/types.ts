@@ -156,6 +156,8 @@ export interface HistogramProps extends ChartProps {
   range?: ChartRange;
   /** A dashed line at a count, e.g. the one that is expected. */
   level?: { count: number; label: string };
+  /** What is counted. Default: samples. */
+  countLabel?: string;
 }
 
 export interface ReliabilityDiagramProps extends ChartProps {

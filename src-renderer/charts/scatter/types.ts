@@ -54,6 +54,8 @@ export interface ScatterPlotProps extends ChartProps {
   brush?: Brush;
   /** The point that stands out, here and in other charts of the same things. */
   hovered?: number | null;
+  /** Stands beside the title while no point is hovered. */
+  about?: string;
   /** False where a chart beside it has the same groups. */
   hasLegend?: boolean;
   /** What an id stands for, e.g. `trial`. */

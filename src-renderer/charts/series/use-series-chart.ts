@@ -18,6 +18,9 @@ export interface Drawn {
 
 type CanvasRef = Readonly<Ref<HTMLCanvasElement | null>>;
 
+/** What longer labels of an axis may take from a plot without another drawing, in pixels. */
+const resizeTolerance = 40;
+
 /** What axes take before their first layout, in pixels. */
 const axisRoom = { width: 50, height: 45 };
 
@@ -34,10 +37,13 @@ export function useSeriesChart(canvas: CanvasRef, props: SeriesChartProps): Read
     const element = canvas.value;
     if (element === null || !isOnScreen.value) return;
     const colors = palette();
-    const scene = composeScene(props, lines, plotSize(element, drawn.value));
+    const size = plotSize(element, drawn.value);
+    const scene = composeScene(props, lines, size);
     if (chart === null) chart = new SceneCanvas(element, scene, colors, () => frames.soon());
     else chart.show(scene, colors);
     drawn.value = { scene, area: chart.area, palette: colors };
+    // The element was resized: ticks and buckets were chosen for its old width.
+    if (Math.abs(plotSize(element, drawn.value).width - size.width) > resizeTolerance) frames.soon();
   }
 
   watch(

@@ -2,10 +2,14 @@ import { useTimeoutFn } from '@vueuse/core';
 import { computed, watch } from 'vue';
 import { type LocationQuery, useRoute, useRouter } from 'vue-router';
 import type { ChartView, ChartViewState } from '../../charts/types.ts';
+import { useChartHabits } from './use-chart-habits.ts';
 import { useChartView, viewFromQuery, viewToQuery } from '../../charts/series/chart-view.ts';
 
 /** Browsers limit how often a page may change its address: it is written once the view has not changed for this long. */
 const settleMs = 200;
+
+/** The query parameters that hold a view. */
+const viewParameters = new Set(['axis', 'log', 'smooth', 'clip', 'zoom', 'hide']);
 
 /** The part of a view that its address holds, as text to compare. */
 function spell(view: ChartViewState): string {
@@ -13,13 +17,17 @@ function spell(view: ChartViewState): string {
 }
 
 /**
- * The view that all charts of a page share. It starts as the address says, and the address follows it.
+ * The view that all charts of a page share. It starts as the address says, else as the project's runs were last shown, and the address
+ * follows it.
  * @param page the name of its route
+ * @param projectFolder the project that remembers the view; undefined until it is known, and for none
  */
-export function useRunChartView(page = 'run'): ChartView {
+export function useRunChartView(page = 'run', projectFolder: () => string | undefined = () => undefined): ChartView {
   const route = useRoute();
   const router = useRouter();
   const view = useChartView(viewFromQuery(route.query));
+  const isAddressed = Object.keys(route.query).some((name) => viewParameters.has(name));
+  useChartHabits(projectFolder, view, isAddressed);
   const shown = computed(() => spell(view));
   const addressed = computed(() => spell({ ...view, ...viewFromQuery(route.query) }));
 
@@ -37,9 +45,6 @@ export function useRunChartView(page = 'run'): ChartView {
   });
   return view;
 }
-
-/** The query parameters that hold a view. */
-const viewParameters = new Set(['axis', 'log', 'smooth', 'clip', 'zoom', 'hide']);
 
 function withoutView(query: LocationQuery): LocationQuery {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !viewParameters.has(name)));

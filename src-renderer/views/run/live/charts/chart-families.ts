@@ -1,10 +1,12 @@
 import { metricsOfTask } from '../../../../../core/metrics/registry/index.ts';
 import type { ChartSeries } from '../../../../charts/types.ts';
+import type { SectionId } from './chart-sections.ts';
 
 /** Metrics drawn together; `{rank}` stands for each rank. */
 export interface Family {
   /** Stable: preferences remember the order of charts by it. */
   id: string;
+  section: SectionId;
   title: string;
   yLabel: string;
   lines: FamilyLine[];
@@ -29,10 +31,11 @@ const ensembleAndMembers = (metric: string): FamilyLine[] => [
   { metric: `val/product_${metric}`, label: 'product of experts', role: 'variant', isOptional: true },
 ];
 
-const nll: Family = { id: 'nll', title: 'NLL', yLabel: 'nats', lines: ensembleAndMembers('nll') };
-const mse: Family = { id: 'mse', title: 'MSE', yLabel: 'MSE', lines: ensembleAndMembers('mse') };
+const nll: Family = { id: 'nll', section: 'quality', title: 'NLL', yLabel: 'nats', lines: ensembleAndMembers('nll') };
+const mse: Family = { id: 'mse', section: 'quality', title: 'MSE', yLabel: 'MSE', lines: ensembleAndMembers('mse') };
 const nllGain: Family = {
   id: 'ambiguity',
+  section: 'quality',
   title: 'Diversity gain',
   yLabel: 'nats',
   lines: [{ metric: 'val/ambiguity', label: 'mean member NLL - ensemble NLL', role: 'ensemble' }],
@@ -41,6 +44,7 @@ const nllGain: Family = {
 };
 const mseGain: Family = {
   id: 'ensemble-gain',
+  section: 'quality',
   title: 'Diversity gain',
   yLabel: 'MSE',
   lines: [{ metric: 'val/ensemble_gain', label: 'mean member MSE - ensemble MSE', role: 'ensemble' }],
@@ -49,6 +53,7 @@ const mseGain: Family = {
 };
 const spread: Family = {
   id: 'ens-std',
+  section: 'uncertainty',
   title: 'Ensemble std',
   yLabel: 'std',
   lines: [{ metric: 'val/ens_std', label: 'between members', role: 'ensemble' }],
@@ -58,11 +63,12 @@ const spread: Family = {
 const classifierFamilies: Family[] = [
   nll,
   nllGain,
-  { id: 'accuracy', title: 'Accuracy', yLabel: 'share', lines: ensembleAndMembers('acc') },
-  { id: 'ece', title: 'ECE', yLabel: 'ECE', lines: ensembleAndMembers('ece') },
-  { id: 'brier', title: 'Brier', yLabel: 'Brier', lines: ensembleAndMembers('brier') },
+  { id: 'accuracy', section: 'quality', title: 'Accuracy', yLabel: 'share', lines: ensembleAndMembers('acc') },
+  { id: 'ece', section: 'uncertainty', title: 'ECE', yLabel: 'ECE', lines: ensembleAndMembers('ece') },
+  { id: 'brier', section: 'quality', title: 'Brier', yLabel: 'Brier', lines: ensembleAndMembers('brier') },
   {
     id: 'disagreement',
+    section: 'uncertainty',
     title: 'Disagreement',
     yLabel: 'share',
     lines: [
@@ -73,6 +79,7 @@ const classifierFamilies: Family[] = [
   },
   {
     id: 'uncertainty',
+    section: 'uncertainty',
     title: 'Uncertainty',
     yLabel: 'nats',
     lines: [
@@ -89,7 +96,7 @@ export function familiesOfTask(task: string): Family[] {
     ...(standardFamilies[task] ?? []),
     ...onRequest.map(({ name, title }): Family => {
       const lines = ensembleAndMembers(name).map((line) => ({ ...line, isOptional: true }));
-      return { id: name, title, yLabel: title, lines, isLinear: true };
+      return { id: name, section: 'quality', title, yLabel: title, lines, isLinear: true };
     }),
   ];
 }
@@ -99,14 +106,27 @@ const standardFamilies: Record<string, Family[]> = {
   binary: classifierFamilies,
   ordinal: [
     ...classifierFamilies,
-    { id: 'mae', title: 'MAE of the class', yLabel: 'classes', lines: ensembleAndMembers('mae') },
-    { id: 'kappa', title: 'Quadratic kappa', yLabel: 'kappa', lines: ensembleAndMembers('kappa'), isLinear: true },
+    { id: 'mae', section: 'quality', title: 'MAE of the class', yLabel: 'classes', lines: ensembleAndMembers('mae') },
+    {
+      id: 'kappa',
+      section: 'quality',
+      title: 'Quadratic kappa',
+      yLabel: 'kappa',
+      lines: ensembleAndMembers('kappa'),
+      isLinear: true,
+    },
   ],
   'multi-label': [
     nll,
     nllGain,
-    { id: 'accuracy', title: 'Accuracy of labels', yLabel: 'share', lines: ensembleAndMembers('acc') },
-    { id: 'f1', title: 'F1', yLabel: 'F1', lines: ensembleAndMembers('f1') },
+    {
+      id: 'accuracy',
+      section: 'quality',
+      title: 'Accuracy of labels',
+      yLabel: 'share',
+      lines: ensembleAndMembers('acc'),
+    },
+    { id: 'f1', section: 'quality', title: 'F1', yLabel: 'F1', lines: ensembleAndMembers('f1') },
   ],
   'poisson-regression': [
     { ...nll, isLinear: true },
@@ -116,7 +136,13 @@ const standardFamilies: Record<string, Family[]> = {
     spread,
   ],
   'quantile-regression': [
-    { id: 'pinball', title: 'Pinball loss', yLabel: 'pinball', lines: ensembleAndMembers('pinball') },
+    {
+      id: 'pinball',
+      section: 'quality',
+      title: 'Pinball loss',
+      yLabel: 'pinball',
+      lines: ensembleAndMembers('pinball'),
+    },
     { ...mseGain, yLabel: 'pinball' },
   ],
   regression: [mse, mseGain, spread],
@@ -128,6 +154,7 @@ const standardFamilies: Record<string, Family[]> = {
     spread,
     {
       id: 'decomposition',
+      section: 'uncertainty',
       title: 'Aleatoric and epistemic',
       yLabel: 'variance',
       lines: [
@@ -141,42 +168,49 @@ const standardFamilies: Record<string, Family[]> = {
 export const trainingFamilies: Family[] = [
   {
     id: 'loss',
+    section: 'training',
     title: 'Training loss',
     yLabel: 'Training loss',
     lines: [{ metric: 'train/member_{rank}_loss', label: 'rank {rank}' }],
   },
   {
     id: 'supervised-loss',
+    section: 'training',
     title: 'Supervised loss',
     yLabel: 'nats',
     lines: [{ metric: 'train/member_{rank}_supervised_loss', label: 'rank {rank}', isOptional: true }],
   },
   {
     id: 'coupling-loss',
+    section: 'training',
     title: 'Coupling loss',
     yLabel: 'nats',
     lines: [{ metric: 'train/member_{rank}_coupling_loss', label: 'rank {rank}', isOptional: true }],
   },
   {
     id: 'learning-rate',
+    section: 'training',
     title: 'Learning rate',
     yLabel: 'per step',
     lines: [{ metric: 'train/member_{rank}_lr', label: 'rank {rank}' }],
   },
   {
     id: 'throughput',
+    section: 'system',
     title: 'Throughput',
     yLabel: 'samples/s',
     lines: [{ metric: 'train/member_{rank}_samples_per_second', label: 'rank {rank}' }],
   },
   {
     id: 'traffic',
+    section: 'system',
     title: 'Traffic',
     yLabel: 'bytes/step',
     lines: [{ metric: 'train/member_{rank}_bytes_per_step', label: 'rank {rank}', isOptional: true }],
   },
   {
     id: 'weight-distance',
+    section: 'training',
     title: 'Distance between ranks',
     yLabel: 'relative',
     lines: [{ metric: 'train/member_{rank}_weight_distance', label: 'rank {rank}', isOptional: true }],

@@ -2,6 +2,7 @@ import { type MetricMode, modeOfMetric } from '../../../../../core/metrics/metri
 import type { OwnMetric } from '../../../../../core/metrics/registry/own-metrics.ts';
 import type { ChartSeries } from '../../../../charts/types.ts';
 import { metricTitle } from '../../format.ts';
+import { type SectionId, sectionOfMetric } from './chart-sections.ts';
 import { familiesOfTask, type Family, trainingFamilies } from './chart-families.ts';
 
 /** One line of a chart, which may not have points yet. */
@@ -16,6 +17,7 @@ export interface LineSpec {
 export interface ChartSpec {
   /** Stable: preferences remember the order of charts by it. */
   id: string;
+  section: SectionId;
   title: string;
   yLabel: string;
   lines: LineSpec[];
@@ -64,9 +66,9 @@ function ofAnyRank(metric: string): string {
 }
 
 /** The charts in the user's order, followed by the charts that it does not contain. */
-export function inOrder(specs: readonly ChartSpec[], order: readonly string[]): ChartSpec[] {
-  const describePosition = ({ id }: ChartSpec) => (order.includes(id) ? order.indexOf(id) : order.length);
-  return specs.toSorted((left, right) => describePosition(left) - describePosition(right));
+export function inOrder<T extends { id: string }>(charts: readonly T[], order: readonly string[]): T[] {
+  const describePosition = ({ id }: T) => (order.includes(id) ? order.indexOf(id) : order.length);
+  return charts.toSorted((left, right) => describePosition(left) - describePosition(right));
 }
 
 /** The ids, with one moved to the place of another. */
@@ -111,7 +113,15 @@ function specOfOthers(name: string, metrics: readonly string[], best: MetricMode
       ? { metric, label: metric, role: metric.includes('/ens_') ? 'ensemble' : 'other' }
       : { metric, label: `rank ${rank}`, role: 'rank', rank: Number(rank) };
   });
-  return { id: name, title: titleOfOthers(name), yLabel: name, lines, best, isLinear: true };
+  return {
+    id: name,
+    section: sectionOfMetric(name),
+    title: titleOfOthers(name),
+    yLabel: name,
+    lines,
+    best,
+    isLinear: true,
+  };
 }
 
 /** The direction of the project's own metric that is drawn as `val/own`; null for other metrics. */

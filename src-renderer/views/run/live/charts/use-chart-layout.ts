@@ -1,50 +1,80 @@
 import { computed, type ComputedRef, ref, type Ref } from 'vue';
 import { z } from 'zod';
 import { usePreferences } from '../../../../stores/preferences.ts';
+import { type SectionId, sectionIds, sectionTitles } from './chart-sections.ts';
 import { type ChartSize, chartSizesSchema, sizeOf } from './chart-sizes.ts';
-import { type ChartSpec, inOrder, moved } from './chart-specs.ts';
+import { inOrder, moved } from './chart-specs.ts';
 
-const orderSchema = z.array(z.string());
+const idsSchema = z.array(z.string());
 
-export interface ChartLayout {
-  ordered: ComputedRef<ChartSpec[]>;
-  /** The dragged chart; null without a drag. */
-  dragged: Ref<string | null>;
-  /** Moves the dragged chart to the place of another. */
-  dropOn(id: string): void;
-  /** Moves a chart by a number of places. */
-  shift(id: string, places: number): void;
-  sizeOf(id: string): ChartSize;
-  resize(id: string, size: ChartSize): void;
+/** What the grid places: a chart of a family or of one metric, or a panel of the user. */
+export interface Placed {
+  id: string;
+  section: SectionId;
 }
 
-/** Order and sizes of a project's charts, shared by all its runs. */
-export function useChartLayout(projectFolder: string, specs: ComputedRef<ChartSpec[]>): ChartLayout {
+export interface LaidSection<T extends Placed> {
+  id: SectionId;
+  title: string;
+  isOpen: boolean;
+  charts: { chart: T; size: ChartSize }[];
+}
+
+export interface ChartLayout<T extends Placed> {
+  /** The sections that have charts, with the charts in the user's order. */
+  sections: ComputedRef<LaidSection<T>[]>;
+  /** The dragged chart; null without a drag. */
+  dragged: Ref<string | null>;
+  /** Moves the dragged chart to the place of another of its section. */
+  dropOn(id: string): void;
+  /** Moves a chart by a number of places within its section. */
+  shift(id: string, places: number): void;
+  resize(id: string, size: ChartSize): void;
+  toggle(section: SectionId): void;
+}
+
+/** Order and sizes of a project's charts and which sections are open, shared by all its runs. */
+export function useChartLayout<T extends Placed>(projectFolder: string, charts: () => readonly T[]): ChartLayout<T> {
   const preferences = usePreferences(projectFolder);
   const dragged = ref<string | null>(null);
-  const ordered = computed(() => inOrder(specs.value, preferences.get('chart-order', orderSchema, [])));
-  const ids = computed(() => ordered.value.map(({ id }) => id));
-
-  function dropOn(id: string): void {
-    if (dragged.value !== null && dragged.value !== id) {
-      preferences.set('chart-order', moved(ids.value, dragged.value, id));
-    }
-    dragged.value = null;
-  }
-
-  function shift(id: string, places: number): void {
-    const target = ids.value.at(Math.max(0, ids.value.indexOf(id) + places));
-    if (target !== undefined) preferences.set('chart-order', moved(ids.value, id, target));
-  }
-
   const sizes = computed(() => preferences.get('chart-sizes', chartSizesSchema, {}));
+  const closed = computed(() => preferences.get('closed-sections', idsSchema, []));
+  const ordered = computed(() => inOrder(charts(), preferences.get('chart-order', idsSchema, [])));
+  const grouped = computed(() =>
+    sectionIds
+      .map((id) => ({ id, charts: ordered.value.filter(({ section }) => section === id) }))
+      .filter((section) => section.charts.length > 0),
+  );
+  const sections = computed(() =>
+    grouped.value.map(({ id, charts }, place) => ({
+      id,
+      title: sectionTitles[id],
+      isOpen: !closed.value.includes(id),
+      charts: charts.map((chart, index) => ({ chart, size: sizeOf(sizes.value, chart.id, place + index) })),
+    })),
+  );
+
+  function move(id: string, target: (ids: string[]) => string | undefined): void {
+    const orders = grouped.value.map(({ charts }) => charts.map((chart) => chart.id));
+    const place = orders.findIndex((ids) => ids.includes(id));
+    const to = place === -1 ? undefined : target(orders[place]);
+    if (to === undefined || to === id || !orders[place].includes(to)) return;
+    preferences.set('chart-order', orders.with(place, moved(orders[place], id, to)).flat());
+  }
 
   return {
-    ordered,
+    sections,
     dragged,
-    dropOn,
-    shift,
-    sizeOf: (id) => sizeOf(sizes.value, id, ids.value.indexOf(id)),
+    dropOn: (id) => {
+      if (dragged.value !== null) move(dragged.value, () => id);
+      dragged.value = null;
+    },
+    shift: (id, places) => move(id, (ids) => ids.at(Math.max(0, ids.indexOf(id) + places))),
     resize: (id, size) => preferences.set('chart-sizes', { ...sizes.value, [id]: size }),
+    toggle: (id) =>
+      preferences.set(
+        'closed-sections',
+        closed.value.includes(id) ? closed.value.filter((other) => other !== id) : [...closed.value, id],
+      ),
   };
 }

@@ -2,6 +2,7 @@ import { computed, type ComputedRef, watch } from 'vue';
 import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
 import { memberCountOf } from '../../../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { ChartEvent, ChartSeries, ChartView } from '../../../../charts/types.ts';
+import type { MetricColumns } from '../../../../stores/metric-columns.ts';
 import type { RunStore } from '../../../../stores/run.ts';
 import { stepsPerEpoch } from '../../run-facts.ts';
 import { type ChartSpec, chartSpecs, type LineSpec } from './chart-specs.ts';
@@ -22,6 +23,10 @@ export interface LiveCharts {
   events: ComputedRef<ChartEvent[]>;
   /** The lines of a chart that have points. Depends only on their metrics. */
   linesOf(spec: ChartSpec): LiveLine[];
+  /** The points of a metric that the page holds; undefined without points. */
+  pointsOf(metric: string): MetricColumns | undefined;
+  /** Names of all metrics that have points. */
+  metrics: ComputedRef<string[]>;
 }
 
 /** The charts of a run's Live tab. */
@@ -36,7 +41,13 @@ export function useLiveCharts(run: RunStore, view: () => RunView, chartView: Cha
       return source === undefined ? [] : [{ spec, columns: cache.value.columnsOf(detailed(source)) }];
     });
   }
-  return { specs: useSpecs(run, view), events: useEventMarks(view, axis), linesOf };
+  return {
+    specs: useSpecs(run, view),
+    events: useEventMarks(view, axis),
+    linesOf,
+    pointsOf: (metric) => run.columns.get(metric),
+    metrics: computed(() => [...run.columns.keys()]),
+  };
 }
 
 /** What places a step on the axes of epochs and of time. */

@@ -1,0 +1,111 @@
+import { modeOfMetric } from '../../../../../../core/metrics/metric-mode.ts';
+import { spread } from '../../../../../charts/frame/table.ts';
+import type { PointGroup } from '../../../../../charts/scatter/types.ts';
+import type { MetricColumns } from '../../../../../stores/metric-columns.ts';
+import type { ChartSpec, LineSpec } from '../chart-specs.ts';
+import { labelOfMetric, type Panel } from './panel.ts';
+
+type Points = Pick<MetricColumns, 'step' | 'value' | 'length'>;
+export type PointsOf = (metric: string) => Points | undefined;
+
+/** A metric of one rank, or of no rank in particular. */
+interface OfRank {
+  metric: string;
+  rank: number | undefined;
+}
+
+/** `val/member_{rank}_nll` as the metrics of all ranks; any other name as itself. */
+function ofEachRank(metric: string, ranks: readonly number[]): OfRank[] {
+  if (!metric.includes('{rank}')) return [{ metric, rank: undefined }];
+  return ranks.map((rank) => ({ metric: metric.replace('{rank}', String(rank)), rank }));
+}
+
+/** A panel of lines as a chart like those of the families. */
+export function specOfPanel({ id, title, metrics }: Panel, ranks: readonly number[]): ChartSpec {
+  const isOne = metrics.length === 1;
+  const ensemble = metrics.find((metric) => metric.includes('/ens_'));
+  const lines = metrics.flatMap((metric) =>
+    ofEachRank(metric, ranks).map(({ metric: name, rank }): LineSpec => {
+      const label = labelOfMetric(metric);
+      if (rank === undefined) return { metric: name, label, role: metric === ensemble ? 'ensemble' : 'other' };
+      const ofRank = isOne ? `rank ${rank}` : `${label.replace(', each rank', '')}, rank ${rank}`;
+      return { metric: name, label: ofRank, role: 'rank', rank };
+    }),
+  );
+  const yLabel = isOne ? labelOfMetric(metrics[0]) : 'value';
+  const best = isOne ? (modeOfMetric(lines.at(0)?.metric ?? '') ?? null) : null;
+  return { id, section: 'own', title, yLabel, lines, best, isLinear: false };
+}
+
+/** Points of all groups together: more do not show in a panel. */
+const maximumPoints = 2000;
+
+export interface ScatterData {
+  groups: PointGroup[];
+  /** Of `total` points, where there are more than a panel shows. */
+  shown: number;
+  total: number;
+}
+
+/**
+ * One metric against another, a group for each rank. Metrics may be measured at different steps: each point has the values of a step of
+ * the rarer one, and the latest value that the other one had by then.
+ */
+export function scatterOfPanel({ metrics: [x, y] }: Panel, ranks: readonly number[], pointsOf: PointsOf): ScatterData {
+  const perRank = x.includes('{rank}') || y.includes('{rank}');
+  const pairs = (perRank ? ranks : [undefined]).flatMap((rank) => {
+    const of = (metric: string) => pointsOf(rank === undefined ? metric : metric.replace('{rank}', String(rank)));
+    const joined = joinLatest(of(x), of(y));
+    return joined.x.length === 0 ? [] : [{ rank, ...joined }];
+  });
+  const most = Math.max(1, Math.floor(maximumPoints / Math.max(1, pairs.length)));
+  let id = 0;
+  const groups = pairs.map(({ rank, x, y }): PointGroup => {
+    const kept = spread(x.length, most);
+    return {
+      label: rank === undefined ? 'run' : `rank ${rank}`,
+      symbol: 'dot',
+      ...(rank === undefined ? {} : { rank }),
+      ids: kept.map(() => id++),
+      x: kept.map((index) => x[index]),
+      y: kept.map((index) => y[index]),
+    };
+  });
+  return { groups, shown: id, total: pairs.reduce((sum, { x }) => sum + x.length, 0) };
+}
+
+/** The pairs of values at the steps of the rarer metric, from the first step that both have. */
+export function joinLatest(x: Points | undefined, y: Points | undefined): { x: number[]; y: number[] } {
+  const joined: { x: number[]; y: number[] } = { x: [], y: [] };
+  if (x === undefined || y === undefined) return joined;
+  const rarer = x.length <= y.length ? x : y;
+  let [ofX, ofY] = [-1, -1];
+  for (let index = 0; index < rarer.length; index++) {
+    const step = rarer.step[index];
+    while (ofX + 1 < x.length && x.step[ofX + 1] <= step) ofX += 1;
+    while (ofY + 1 < y.length && y.step[ofY + 1] <= step) ofY += 1;
+    if (ofX === -1 || ofY === -1) continue;
+    joined.x.push(x.value[ofX]);
+    joined.y.push(y.value[ofY]);
+  }
+  return joined;
+}
+
+/** The finite values that a histogram counts: the last of each rank, or those of all steps. */
+export function valuesOfPanel(
+  { metrics: [metric], over }: Panel,
+  ranks: readonly number[],
+  pointsOf: PointsOf,
+): Float64Array {
+  const columns = ofEachRank(metric, ranks).flatMap((one) => pointsOf(one.metric) ?? []);
+  const values = columns.flatMap(({ value, length }) => {
+    const finite = Array.from(value.subarray(0, length)).filter(Number.isFinite);
+    return over === 'steps' ? finite : finite.slice(-1);
+  });
+  return Float64Array.from(values);
+}
+
+/** Rice's rule, 2 n^(1/3), within 5 and 30. */
+export function binCountOf(count: number): number {
+  return Math.min(30, Math.max(5, Math.ceil(2 * Math.cbrt(count))));
+}
