@@ -49,6 +49,8 @@ export interface ChartSeries {
   /** NaN is a gap. */
   y: Float64Array;
   length: number;
+  /** Mean distance of the points that were measured, in steps, where the page holds only some of them. */
+  stepsPerPoint?: number | undefined;
   /** Changes when existing points change, but not when points are appended. */
   version: number;
   /** Drawn as an area behind the line, e.g. the smallest and the largest member. */
@@ -156,6 +158,8 @@ export interface HistogramProps extends ChartProps {
   range?: ChartRange;
   /** A dashed line at a count, e.g. the one that is expected. */
   level?: { count: number; label: string };
+  /** Stands beside the title. */
+  about?: string;
   /** What is counted. Default: samples. */
   countLabel?: string;
 }

@@ -21,6 +21,17 @@ export interface MetricColumns {
   readonly stepsPerPoint: number;
 }
 
+/** How many points of a metric were measured, of which the page may hold only some. */
+export function measuredCount({
+  step,
+  length,
+  isThinned,
+  stepsPerPoint,
+}: Pick<MetricColumns, 'step' | 'length' | 'isThinned' | 'stepsPerPoint'>): number {
+  if (!isThinned || length < 2 || stepsPerPoint === 0) return length;
+  return Math.max(length, Math.round((step[length - 1] - step[0]) / stepsPerPoint) + 1);
+}
+
 /** Columns of points that the hub read from disk. */
 export function columnsOf({ name, epoch, step, value, total }: SeriesColumns, version: number): MetricColumns {
   const timeMs = new Float64Array(value.length).fill(NaN);

@@ -13,14 +13,15 @@ const fresh: Panel = { id: 'panel-1', title: '', kind: 'lines', metrics: [], ove
 beforeEach(() => setActivePinia(createPinia()));
 afterEach(() => localStorage.clear());
 
-const field = <T extends Element>(selector: string): T => {
-  const found = document.querySelector<T>(selector);
+function field(selector: string): Element {
+  const found = document.querySelector(selector);
   if (found === null) throw new Error(`The form has no ${selector}.`);
   return found;
-};
+}
 
 function choose(selector: string, value: string): void {
-  const select = field<HTMLSelectElement>(selector);
+  const select = field(selector);
+  if (!(select instanceof HTMLSelectElement)) throw new Error(`${selector} is no list.`);
   select.value = value;
   select.dispatchEvent(new Event('change', { bubbles: true }));
 }
@@ -29,7 +30,7 @@ async function form(panel: Panel) {
   const { wrapper } = await mountPage(PanelDialog, { props: { panel, choices, isNew: panel === fresh } });
   const saved = (): unknown => wrapper.emitted('save')?.at(-1)?.[0];
   const submit = async (): Promise<void> => {
-    field<HTMLFormElement>('form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
+    field('form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
     await flushPromises();
   };
   return { saved, submit };

@@ -72,6 +72,35 @@ describe.skipIf(noChromium !== null)(`Control of a running run${notRun(noChromiu
       .press('Shift+ArrowDown');
   });
 
+  it('adds a panel of the user’s metrics, keeps it, and removes it', async () => {
+    await page.getByRole('button', { name: 'Add panel' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add panel' });
+    await dialog.getByLabel('Kind').selectOption('Scatter');
+    await dialog.getByLabel('x axis').selectOption('Disagreement');
+    await dialog.getByLabel('y axis').selectOption('NLL, ensemble');
+    await dialog.getByLabel('Title').fill('Mine');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await expect(page.getByRole('img', { name: /^Mine: NLL, ensemble over Disagreement; \d+ run/ })).toBeVisible();
+    await page.reload();
+    const own = page.getByRole('region', { name: 'Own panels' });
+    await expect(own.getByRole('img', { name: /^Mine: / })).toBeVisible();
+    await own.getByRole('img', { name: /^Mine: / }).focus();
+    await page.keyboard.press('Enter');
+    await own.getByRole('button', { name: 'Remove Mine' }).press('Enter');
+    await expect(own).toHaveCount(0);
+    await expectPoints(page, 'NLL');
+  });
+
+  it('folds a section of charts, and remembers it', async () => {
+    const heading = page.getByRole('button', { name: 'System', exact: true });
+    await heading.click();
+    await expect(page.getByRole('img', { name: /^Throughput/ })).toHaveCount(0);
+    await page.reload();
+    await expect(heading).toHaveAttribute('aria-expanded', 'false');
+    await heading.click();
+    await expect(page.getByRole('img', { name: /^Throughput/ })).toHaveCount(1);
+  });
+
   it('pauses, shows the pause, and resumes', async () => {
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
     await expect(page.locator('.run-header').getByText('paused', { exact: true })).toBeVisible();

@@ -4,7 +4,7 @@ import { PixelColumns } from './pixel-columns.ts';
 import type { LineStyle } from '../types.ts';
 import { isDenseLine, type Pen, type Place, type PlotArea, tracePath } from './plot.ts';
 import type { Envelope } from '../points/envelope.ts';
-import { type Drawing, markerPoints, membersOpacity, strokesOf, visibleMarkers } from './scene.ts';
+import { type Drawing, markerPoints, membersOpacity, membersOutline, strokesOf, visibleMarkers } from './scene.ts';
 
 type Canvas = CanvasRenderingContext2D;
 
@@ -76,10 +76,14 @@ function drawAreas(canvas: Canvas, { scene, area, place, palette }: Drawing): vo
 function drawMembers(canvas: Canvas, { scene: { members }, place, palette }: Drawing): void {
   if (members === null) return;
   canvas.globalAlpha = membersOpacity;
-  canvas.fillStyle = palette['text-muted'];
+  canvas.fillStyle = canvas.strokeStyle = palette['text-muted'];
   canvas.beginPath();
   traceArea(members, place, canvas);
   canvas.fill();
+  // Members that agree have a band without height.
+  canvas.globalAlpha = membersOutline;
+  canvas.lineWidth = 1;
+  canvas.stroke();
 }
 
 function traceArea({ upper, lower }: Envelope, { x, y }: Place, pen: Pen): void {

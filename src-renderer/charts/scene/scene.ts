@@ -102,6 +102,8 @@ export function backToFront(lines: readonly SceneLine[]): SceneLine[] {
 
 /** Opacity of the band of many members. */
 export const membersOpacity = 0.25;
+/** Of its border. */
+export const membersOutline = 0.6;
 /** Of the values behind a smoothed line. */
 const rawOpacity = 0.3;
 

@@ -10,6 +10,7 @@ import {
   type Drawing,
   markerPoints,
   membersOpacity,
+  membersOutline,
   type Scene,
   type SceneLine,
   strokesOf,
@@ -54,7 +55,7 @@ function plotSvg(drawing: Drawing): string[] {
   return [
     ...scene.bands.map((band) => bandSvg(band, drawing)),
     ...scene.lines.map(({ band, style }) => areaSvg(band, drawing, palette[style.color], 0.15)),
-    areaSvg(scene.members, drawing, palette['text-muted'], membersOpacity),
+    areaSvg(scene.members, drawing, palette['text-muted'], membersOpacity, membersOutline),
     ...scene.events.map((event) => eventSvg(event, drawing)),
     ...strokesOf(scene).map((stroke) => lineSvg(stroke, drawing)),
     ...visibleMarkers(scene).map((marker) => markerSvg(marker, drawing)),
@@ -105,14 +106,15 @@ function eventSvg({ x }: Scene['events'][number], { area, place, palette }: Draw
   return `<path d="${path}" stroke="${palette['text-muted']}" stroke-dasharray="1 3"/>`;
 }
 
-function areaSvg(band: Envelope | null, { place }: Drawing, fill: string, opacity: number): string {
+function areaSvg(band: Envelope | null, { place }: Drawing, fill: string, opacity: number, outline = 0): string {
   if (band === null) return '';
   const points = ({ x, y, count }: Envelope['lower']): [left: number, top: number][] =>
     Array.from({ length: count }, (_, index) => [place.x(x[index]), place.y(y[index])]);
-  const outline = [...points(band.upper), ...points(band.lower).toReversed()].filter((point) =>
+  const corners = [...points(band.upper), ...points(band.lower).toReversed()].filter((point) =>
     point.every(Number.isFinite),
   );
-  return `<polygon points="${pointsSvg(outline)}" fill="${fill}" fill-opacity="${opacity}"/>`;
+  const border = outline === 0 ? '' : ` stroke="${fill}" stroke-opacity="${outline}"`;
+  return `<polygon points="${pointsSvg(corners)}" fill="${fill}" fill-opacity="${opacity}"${border}/>`;
 }
 
 function lineSvg({ thinned, style }: Pick<SceneLine, 'thinned' | 'style'>, { area, place, palette }: Drawing): string {

@@ -32,8 +32,47 @@ export function seriesTable(
     ...rowAt(lines, axis, position),
     ...(visible.length > 0 ? [labels.get(row)?.join('; ') ?? ''] : []),
   ]);
-  const caption = count > rows.length ? `${rows.length} of ${count} points, evenly chosen` : `All ${count} points`;
+  const measured = pointsWithin(series, axis, window).measured;
+  const caption =
+    measured > rows.length
+      ? `${spellCount(rows.length, measured)}, ${howChosen(count, measured)}`
+      : `All ${count} points`;
   return { caption, columns, rows };
+}
+
+function howChosen(held: number, measured: number): string {
+  return held < measured ? 'thinned with their extremes kept' : 'evenly chosen';
+}
+
+/** `500 of 2,001 points`. */
+function spellCount(shown: number, measured: number): string {
+  return `${shown.toLocaleString('en-US')} of ${measured.toLocaleString('en-US')} points`;
+}
+
+/** The points of a line in a window: those that the page holds, and how many were measured. */
+function pointsWithin(
+  { x, length, stepsPerPoint }: ChartSeries,
+  axis: ChartAxis,
+  window: ChartRange,
+): { held: number; measured: number } {
+  const column = x[axis];
+  if (column === null) return { held: 0, measured: 0 };
+  const [start, end] = indicesWithin(column, length, window);
+  const held = end - start;
+  if (held < 2 || stepsPerPoint === undefined || stepsPerPoint === 0) return { held, measured: held };
+  // Detail of a zoom has all points of its window, where the mean distance may be another.
+  const measured = Math.round((x.step[end - 1] - x.step[start]) / stepsPerPoint) + 1;
+  return { held, measured: Math.max(held, measured) };
+}
+
+/** `20,000 of 100,000 points` for the visible part of lines of which the page holds only some points; null where it holds all. */
+export function spellThinning(series: readonly ChartSeries[], axis: ChartAxis, window: ChartRange): string | null {
+  const counts = series.map((one) => pointsWithin(one, axis, window));
+  const [held, measured] = [
+    counts.reduce((sum, one) => sum + one.held, 0),
+    counts.reduce((sum, one) => sum + one.measured, 0),
+  ];
+  return held < measured ? spellCount(held, measured) : null;
 }
 
 function rowAt(lines: readonly PreparedLine[], axis: ChartAxis, position: number): (string | number)[] {
@@ -44,7 +83,7 @@ function rowAt(lines: readonly PreparedLine[], axis: ChartAxis, position: number
   return [formatPosition(axis, position), ...values];
 }
 
-/** Every visible point of some lines as CSV, neither smoothed nor thinned: `series,step,epoch,time_seconds,value`. */
+/** Every visible point of some lines that the page holds as CSV, not smoothed: `series,step,epoch,time_seconds,value`. */
 export function seriesCsv(series: readonly ChartSeries[], axis: ChartAxis, window: ChartRange): string[] {
   return [
     csvText(['series', 'step', 'epoch', 'time_seconds', 'value'], []),

@@ -24,7 +24,7 @@ it('a chart is one stop of the Tab key: its plot', () => {
   const focusable = wrapper.findAll('button, a, input, [tabindex]');
   const stops = focusable.filter((element) => element.attributes('tabindex') !== '-1');
   expect(stops.map((element) => element.attributes('role'))).toEqual(['img']);
-  expect(focusable).toHaveLength(1 + 3);
+  expect(focusable).toHaveLength(1 + 4);
   wrapper.unmount();
 });
 
@@ -32,13 +32,13 @@ it('Enter leads from the plot to the tools, arrow keys from tool to tool, and Es
   const { wrapper, press } = chart();
   wrapper.get<HTMLElement>('.chart-plot').element.focus();
   const summary = 'NLL of each member: rank 0 1, rank 1 2.';
-  const tools = ['About NLL of each member', 'Table of NLL of each member', 'Export NLL of each member'];
+  const tools = ['About', 'Table of', 'Export', 'Enlarge'].map((tool) => `${tool} NLL of each member`);
   expect(await press('ArrowRight')).toBe(summary);
   expect(await press('Enter')).toBe(tools[0]);
   expect(await press('ArrowRight')).toBe(tools[1]);
-  expect(await press('End')).toBe(tools[2]);
+  expect(await press('End')).toBe(tools[3]);
   expect(await press('ArrowRight')).toBe(tools[0]);
-  expect(await press('ArrowLeft')).toBe(tools[2]);
+  expect(await press('ArrowLeft')).toBe(tools[3]);
   expect(await press('Home')).toBe(tools[0]);
   // The help opens with the focus of the keyboard: the first Escape closes it, the second leaves the tools.
   await press('ArrowRight');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { csvField } from '../../../src-renderer/charts/frame/table.ts';
-import { seriesCsv, seriesTable } from '../../../src-renderer/charts/series/series-table.ts';
+import { seriesCsv, seriesTable, spellThinning } from '../../../src-renderer/charts/series/series-table.ts';
 import { hues, lineStyle, type Palette } from '../../../src-renderer/charts/scene/line-style.ts';
 import { tracePath } from '../../../src-renderer/charts/scene/plot.ts';
 import { formatPosition, readoutAt, readoutSentence, summarize } from '../../../src-renderer/charts/series/readout.ts';
@@ -194,8 +194,20 @@ describe('tables and files', () => {
       500,
       0,
       2000,
-      '500 of 2001 points, evenly chosen',
+      '500 of 2,001 points, evenly chosen',
     ]);
+  });
+
+  it('say how many points were measured where the page holds only some of them', () => {
+    // Points at steps 0, 1, 2 of 21 that were measured in these two steps.
+    const held = { ...lineOf([4, 2, 1], { label: 'ensemble' }), stepsPerPoint: 0.1 };
+    const { lines } = scene([held]);
+    expect(seriesTable(lines, 'step', { from: 0, to: 2 }).caption).toBe(
+      '3 of 21 points, thinned with their extremes kept',
+    );
+    expect(spellThinning([held, rankLine(0, [1, 2, 3])], 'step', { from: 0, to: 2 })).toBe('6 of 24 points');
+    expect(spellThinning([held], 'step', { from: 1, to: 2 })).toBe('2 of 11 points');
+    expect(spellThinning(two, 'step', { from: 0, to: 2 })).toBeNull();
   });
 
   it('name events in the nearest rows, and only visible ones', () => {

@@ -4,6 +4,7 @@ import {
   joinLatest,
   scatterOfPanel,
   specOfPanel,
+  unreadOfPanel,
   valuesOfPanel,
 } from '../../../src-renderer/views/run/live/charts/panels/panel-data.ts';
 import {
@@ -18,6 +19,8 @@ const points = (steps: number[], values: number[]) => ({
   step: Int32Array.from(steps),
   value: Float64Array.from(values),
   length: steps.length,
+  isThinned: false,
+  stepsPerPoint: 0,
 });
 const panel = (fields: Partial<Panel>): Panel => ({
   id: 'panel-1',
@@ -109,6 +112,16 @@ describe('a scatter panel', () => {
       ['rank 1', [0.5, 0.25], [3, 4], [2, 3]],
     ]);
     expect([shown, total]).toEqual([4, 4]);
+  });
+
+  it('says how many points were measured where the page holds only some of them', () => {
+    // Every fifth of the 41 points at steps 0 to 40.
+    const held = { ...points([0, 5, 10, 40], [1, 2, 3, 4]), isThinned: true, stepsPerPoint: 1 };
+    const scatter = panel({ kind: 'scatter', metrics: ['a', 'b'] });
+    expect(scatterOfPanel(scatter, [], () => held)).toMatchObject({ shown: 4, total: 41 });
+    const histogram = panel({ kind: 'histogram', metrics: ['a'], over: 'steps' });
+    expect(unreadOfPanel(histogram, [], () => held)).toBe(37);
+    expect(unreadOfPanel({ ...histogram, over: 'ranks' }, [], () => held)).toBe(0);
   });
 
   it('thins many points evenly and says of how many', () => {

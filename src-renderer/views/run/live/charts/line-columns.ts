@@ -19,6 +19,8 @@ export interface LineColumns {
   time: Float64Array | null;
   value: Float64Array;
   length: number;
+  /** Mean distance of the points that were measured, in steps, where these are only some of them; else undefined. */
+  stepsPerPoint?: number | undefined;
   /** Changes when existing points change, but not when points are appended. */
   version: number;
 }
@@ -46,7 +48,16 @@ export class LineColumnsCache {
     this.#kept.set(source.name, kept);
     const { epoch, time } = kept;
     const { step, value, length, version } = source;
-    return { step, epoch, time: length > 0 && time[length - 1] > 0 ? time : null, value, length, version };
+    const stepsPerPoint = source.isThinned ? source.stepsPerPoint : undefined;
+    return {
+      step,
+      epoch,
+      time: length > 0 && time[length - 1] > 0 ? time : null,
+      value,
+      length,
+      stepsPerPoint,
+      version,
+    };
   }
 
   #fill({ source, epoch, time }: Kept, from: number): void {

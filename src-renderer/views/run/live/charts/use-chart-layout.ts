@@ -40,11 +40,7 @@ export function useChartLayout<T extends Placed>(projectFolder: string, charts: 
   const sizes = computed(() => preferences.get('chart-sizes', chartSizesSchema, {}));
   const closed = computed(() => preferences.get('closed-sections', idsSchema, []));
   const ordered = computed(() => inOrder(charts(), preferences.get('chart-order', idsSchema, [])));
-  const grouped = computed(() =>
-    sectionIds
-      .map((id) => ({ id, charts: ordered.value.filter(({ section }) => section === id) }))
-      .filter((section) => section.charts.length > 0),
-  );
+  const grouped = computed(() => inSections(ordered.value));
   const sections = computed(() =>
     grouped.value.map(({ id, charts }, place) => ({
       id,
@@ -71,10 +67,17 @@ export function useChartLayout<T extends Placed>(projectFolder: string, charts: 
     },
     shift: (id, places) => move(id, (ids) => ids.at(Math.max(0, ids.indexOf(id) + places))),
     resize: (id, size) => preferences.set('chart-sizes', { ...sizes.value, [id]: size }),
-    toggle: (id) =>
-      preferences.set(
-        'closed-sections',
-        closed.value.includes(id) ? closed.value.filter((other) => other !== id) : [...closed.value, id],
-      ),
+    toggle: (id) => preferences.set('closed-sections', toggled(closed.value, id)),
   };
+}
+
+/** The sections that have charts. */
+function inSections<T extends Placed>(charts: readonly T[]): { id: SectionId; charts: T[] }[] {
+  return sectionIds
+    .map((id) => ({ id, charts: charts.filter(({ section }) => section === id) }))
+    .filter((section) => section.charts.length > 0);
+}
+
+function toggled(ids: readonly string[], id: string): string[] {
+  return ids.includes(id) ? ids.filter((other) => other !== id) : [...ids, id];
 }

@@ -111,6 +111,6 @@ function useEventMarks(view: () => RunView, axis: Axis): ComputedRef<ChartEvent[
 
 export function seriesOf({ spec, columns }: LiveLine): ChartSeries {
   const { metric, label, role, rank } = spec;
-  const { step, epoch, time, value, length, version } = columns;
-  return { id: metric, label, role, rank, x: { step, epoch, time }, y: value, length, version };
+  const { step, epoch, time, value, length, stepsPerPoint, version } = columns;
+  return { id: metric, label, role, rank, x: { step, epoch, time }, y: value, length, stepsPerPoint, version };
 }

@@ -1,11 +1,11 @@
 import { modeOfMetric } from '../../../../../../core/metrics/metric-mode.ts';
 import { spread } from '../../../../../charts/frame/table.ts';
 import type { PointGroup } from '../../../../../charts/scatter/types.ts';
-import type { MetricColumns } from '../../../../../stores/metric-columns.ts';
+import { measuredCount, type MetricColumns } from '../../../../../stores/metric-columns.ts';
 import type { ChartSpec, LineSpec } from '../chart-specs.ts';
 import { labelOfMetric, type Panel } from './panel.ts';
 
-type Points = Pick<MetricColumns, 'step' | 'value' | 'length'>;
+type Points = Pick<MetricColumns, 'step' | 'value' | 'length' | 'isThinned' | 'stepsPerPoint'>;
 export type PointsOf = (metric: string) => Points | undefined;
 
 /** A metric of one rank, or of no rank in particular. */
@@ -55,8 +55,10 @@ export function scatterOfPanel({ metrics: [x, y] }: Panel, ranks: readonly numbe
   const perRank = x.includes('{rank}') || y.includes('{rank}');
   const pairs = (perRank ? ranks : [undefined]).flatMap((rank) => {
     const of = (metric: string) => pointsOf(rank === undefined ? metric : metric.replace('{rank}', String(rank)));
-    const joined = joinLatest(of(x), of(y));
-    return joined.x.length === 0 ? [] : [{ rank, ...joined }];
+    const [ofX, ofY] = [of(x), of(y)];
+    const joined = joinLatest(ofX, ofY);
+    if (ofX === undefined || ofY === undefined || joined.x.length === 0) return [];
+    return [{ rank, ...joined, unread: unreadOf(ofX.length <= ofY.length ? ofX : ofY) }];
   });
   const most = Math.max(1, Math.floor(maximumPoints / Math.max(1, pairs.length)));
   let id = 0;
@@ -71,7 +73,7 @@ export function scatterOfPanel({ metrics: [x, y] }: Panel, ranks: readonly numbe
       y: kept.map((index) => y[index]),
     };
   });
-  return { groups, shown: id, total: pairs.reduce((sum, { x }) => sum + x.length, 0) };
+  return { groups, shown: id, total: pairs.reduce((sum, { x, unread }) => sum + x.length + unread, 0) };
 }
 
 /** The pairs of values at the steps of the rarer metric, from the first step that both have. */
@@ -103,6 +105,21 @@ export function valuesOfPanel(
     return over === 'steps' ? finite : finite.slice(-1);
   });
   return Float64Array.from(values);
+}
+
+/** How many points of a histogram's metrics the hub has and the page does not. */
+export function unreadOfPanel(
+  { metrics: [metric], over }: Panel,
+  ranks: readonly number[],
+  pointsOf: PointsOf,
+): number {
+  if (over === 'ranks') return 0;
+  const columns = ofEachRank(metric, ranks).flatMap((one) => pointsOf(one.metric) ?? []);
+  return columns.reduce((sum, one) => sum + unreadOf(one), 0);
+}
+
+function unreadOf(points: Points): number {
+  return measuredCount(points) - points.length;
 }
 
 /** Rice's rule, 2 n^(1/3), within 5 and 30. */
