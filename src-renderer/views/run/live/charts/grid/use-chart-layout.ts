@@ -1,9 +1,9 @@
 import { computed, type ComputedRef, ref, type Ref } from 'vue';
 import { z } from 'zod';
-import { usePreferences } from '../../../../stores/preferences.ts';
-import { type SectionId, sectionIds, sectionTitles } from './chart-sections.ts';
+import { usePreferences } from '../../../../../stores/preferences.ts';
+import { type SectionId, sectionIds, sectionTitles } from '../chart-sections.ts';
 import { type ChartSize, chartSizesSchema, sizeOf } from './chart-sizes.ts';
-import { inOrder, moved } from './chart-specs.ts';
+import { inOrder, moved } from '../chart-specs.ts';
 
 const idsSchema = z.array(z.string());
 
