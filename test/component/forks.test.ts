@@ -154,6 +154,30 @@ describe('the history of a run', () => {
     await expect.poll(() => wrapper.findAll('.forks li').length).toBe(2);
   });
 
+  it('marks the attempt and the forks with metrics that are not finite, which are no success', async () => {
+    const summary = {
+      attempt: 1,
+      epochs: 6,
+      steps: 60,
+      stopReason: 'completed' as const,
+      metrics: { 'val/member_0_nll': 0.5, 'val/member_1_nll': NaN },
+      best: null,
+      evaluatedSets: [],
+    };
+    const fork = runRow({ id: 'f1', status: 'finished', origin: 'r', notFinite: 'not finite: rank 3' });
+    const { wrapper } = await mountPage(
+      RunHistory,
+      { props: { view: runView({ record: runRecord({ ...record, summary }), events: [] }) } },
+      { runs: ({ ids }) => page(ids === undefined ? [fork] : []) },
+    );
+    const [second, first] = wrapper.findAll('.attempt');
+    expect(first.get('.run-status').text()).toContain('not finite: rank 1');
+    expect(first.find('.pill.doubtful').exists()).toBe(true);
+    expect(second.text()).not.toContain('not finite');
+    expect(wrapper.get('.forks .run-status').text()).toContain('not finite: rank 3');
+    expect(wrapper.find('.forks .pill.doubtful').exists()).toBe(true);
+  });
+
   it('says that the origin is gone and that nothing was forked', async () => {
     const { wrapper } = await mountPage(RunHistory, { props: { view } }, { runs: () => page([]) });
     expect(wrapper.get('.line').text()).toContain('That run is no longer in the list');

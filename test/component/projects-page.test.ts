@@ -19,6 +19,7 @@ const wine: ProjectCard = {
   lastRun: {
     id: 'run-9',
     status: 'finished',
+    notFinite: 'not finite: rank 1',
     best: { metric: 'val/ens_nll', value: 0.41012, epoch: 3 },
     startedAt: '2026-01-01T00:00:00.000Z',
     endedAt: '2026-01-01T00:10:00.000Z',
@@ -52,6 +53,8 @@ describe('the page of projects', () => {
     const [first, second] = wrapper.findAll('.project');
     expect(first.get('.value').attributes('href')).toBe('/runs/run-9');
     expect(first.get('.value').text().replaceAll(/\s+/g, ' ')).toBe('Last run of Wine: ens NLL 0.4101');
+    expect(first.get('.run-status').text()).toContain('not finite: rank 1');
+    expect(first.find('.pill.doubtful').exists()).toBe(true);
     await expect.poll(() => first.find('img').exists()).toBe(true);
     expect(first.get('img').attributes()).toMatchObject({
       src: 'blob:figure',

@@ -35,6 +35,8 @@ export interface ProjectCard {
 export interface LastRun {
   id: string;
   status: RunRecord['status'];
+  /** Which of its metrics are not finite, in words; null if all are finite. */
+  notFinite: string | null;
   best: BestValue | null;
   /** When its last attempt began. */
   startedAt: string;

@@ -32,3 +32,12 @@ export function describeNotFinite(record: Pick<RunRecord, 'summary'>): string | 
   if (ranks.length > 0) return `not finite: ${ranks.length === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')}`;
   return `not finite: ${metrics.slice(0, 3).join(', ')}${metrics.length > 3 ? ` and ${metrics.length - 3} more` : ''}`;
 }
+
+/** {@link describeNotFinite} of the attempt that ended with the run's summary; null for the other attempts. */
+export function describeNotFiniteAttempt(
+  record: Pick<RunRecord, 'summary' | 'attempts'>,
+  attempt: number,
+): string | null {
+  const summarized = record.summary?.attempt ?? record.attempts.length;
+  return attempt === summarized ? describeNotFinite(record) : null;
+}

@@ -204,8 +204,8 @@ export class Projects {
   }
 }
 
-function lastRunOf({ id, status, best, startedAt, endedAt }: RunRow): LastRun {
-  return { id, status, best, startedAt, endedAt };
+function lastRunOf({ id, status, notFinite, best, startedAt, endedAt }: RunRow): LastRun {
+  return { id, status, notFinite, best, startedAt, endedAt };
 }
 
 function titleOfFolder(folder: string): Title {

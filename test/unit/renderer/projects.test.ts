@@ -17,7 +17,10 @@ function card(name: string, startedAt: string | null, changes: Partial<ProjectCa
     error: null,
     isOpened: true,
     isGone: false,
-    lastRun: startedAt === null ? null : { id: name, status: 'finished', best: null, startedAt, endedAt: null },
+    lastRun:
+      startedAt === null
+        ? null
+        : { id: name, status: 'finished', notFinite: null, best: null, startedAt, endedAt: null },
     ...changes,
   };
 }
