@@ -32,12 +32,12 @@ it('discards the changes on Escape, and gives the focus back to its button', asy
   const { wrapper, calls } = await mountPage(RunNotes, {
     props: { view: viewWith({ tags: [], note: '' }), canEdit: true },
   });
-  await wrapper.get('[aria-label="Edit tags and note"]').trigger('click');
+  await wrapper.get('[aria-label="Add tags or a note"]').trigger('click');
   await wrapper.get('textarea').setValue('Never kept.');
   await wrapper.get('textarea').trigger('keydown', { key: 'Escape' });
   await flushPromises();
   expect(calls.map(([method]) => method)).not.toContain('updateRun');
-  expect(document.activeElement?.getAttribute('aria-label')).toBe('Edit tags and note');
+  expect(document.activeElement?.getAttribute('aria-label')).toBe('Add tags or a note');
 });
 
 it('shows watchers what is there, without a button', async () => {
