@@ -2,17 +2,14 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './support/expect.ts';
 import { blobs, expectPoints, expectStatus, sine, Stage, startRun, visit } from './stage.ts';
+import { violationsIn, violationsInAllLooks } from './support/axe.ts';
 import { chromium, noChromium } from './support/browser.ts';
 import { importStudy } from './support/import-study.ts';
 import { notRun } from '../environment/reasons.ts';
-
-/** The rules of WCAG 2.2 AA that axe can check automatically. */
-const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noChromium)}`, () => {
   let stage: Stage;
@@ -57,19 +54,24 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
     ['studies', () => '/studies', () => expect(page.getByRole('row')).toHaveCount(2)],
     ['new study', newStudy, () => expect(page.getByLabel('Splits')).toBeVisible()],
     ['study', () => `/studies/${study}`, () => expect(page.getByRole('img', { name: /^History: / })).toBeVisible()],
+    ['searches', () => '/discover', () => expect(page.getByRole('heading', { level: 1 })).toBeVisible()],
+    ['new search', () => '/new-search', () => expect(page.getByRole('heading', { level: 1 })).toBeVisible()],
+    ['an unknown page', () => '/nowhere', () => expect(page.getByRole('heading').first()).toBeVisible()],
+    ['design', () => '/design', () => expect(page.getByRole('cell', { name: 'enough' }).first()).toBeVisible()],
     ['settings', () => '/settings', () => expect(page.getByRole('heading', { name: 'Versions' })).toBeVisible()],
   ];
 
-  describe.each(['light', 'dark'])('with the %s theme', (theme) => {
-    beforeAll(async () => {
-      await visit(page, '/settings');
-      await page.getByRole('button', { name: theme }).click();
-    });
+  it.each(places)('on %s, at all widths, in both themes', async (_place, address, ready) => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await visit(page, address());
+    await ready();
+    expect(await violationsInAllLooks(page)).toEqual([]);
+  });
 
-    it.each(places)('on %s', async (_place, address, ready) => {
-      await visit(page, address());
-      await ready();
-      expect(await seriousViolations(page)).toEqual([]);
+  describe.each(['light', 'dark'] as const)('with the %s theme', (theme) => {
+    beforeAll(async () => {
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.emulateMedia({ colorScheme: theme });
     });
 
     it('each chart of a run is one stop of the Tab key', async () => {
@@ -86,11 +88,11 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
     it('in dialogs', async () => {
       await page.keyboard.press('?');
       await expect(page.getByRole('dialog', { name: 'Shortcuts' })).toBeVisible();
-      expect(await seriousViolations(page)).toEqual([]);
+      expect(await violationsIn(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await page.keyboard.press('Control+k');
       await expect(page.getByRole('option').first()).toBeVisible();
-      expect(await seriousViolations(page)).toEqual([]);
+      expect(await violationsIn(page)).toEqual([]);
       await page.keyboard.press('Escape');
     });
 
@@ -100,13 +102,13 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
       const context = await stage.newContext();
       await context.setOffline(true);
       const report = await stage.watchedPage(context);
-      await report.emulateMedia({ colorScheme: theme === 'dark' ? 'dark' : 'light' });
+      await report.emulateMedia({ colorScheme: theme });
       await report.goto(pathToFileURL(file).href);
       await expect(report.getByRole('heading', { level: 1 })).toBeVisible();
       await expectPoints(report, 'NLL');
       await expect(report.getByRole('heading', { name: 'Reliability' })).toBeVisible();
       await expect(report.getByRole('cell', { name: 'ensemble', exact: true }).first()).toBeVisible();
-      expect(await seriousViolations(report)).toEqual([]);
+      expect(await violationsIn(report)).toEqual([]);
       await context.close();
     });
   });
@@ -117,12 +119,4 @@ async function writeReportOf(stage: Stage, run: string, file: string): Promise<v
   const tutti = join(import.meta.dirname, '../../src-main/tutti.mjs');
   const env = { ...process.env, TUTTI_HOME: stage.home };
   await promisify(execFile)(process.execPath, [tutti, 'report', run, '--output', file], { env });
-}
-
-/** Each violation with its place and remedy. */
-async function seriousViolations(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).withTags(standards).analyze();
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary ?? ''}`));
 }
