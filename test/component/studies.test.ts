@@ -20,7 +20,15 @@ describe('the list of studies', () => {
     const rows = () => wrapper.findAll('tbody tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
     expect(rows().map((cells) => cells.slice(0, 7))).toEqual([
       ['wine', 'wine', 'stopped', '2 of 100 (1 failed)', 'ensemble NLL', '0.5000', 'weightDecay 0.1000, units 8'],
-      ['older', 'wine', 'stopped', '2 of 100 (1 failed)', 'ensemble NLL', '-', '-'],
+      [
+        'older',
+        'wine',
+        'stopped',
+        '2 of 100 (1 failed)',
+        'ensemble NLL',
+        '–, no trial has a score',
+        '–, no trial has a score',
+      ],
     ]);
     expect(wrapper.get('tbody a').attributes('href')).toBe('/studies/study-1');
     hub.page?.studiesChanged({ changed: [{ ...summary, status: 'running' }], removed: ['older'] });

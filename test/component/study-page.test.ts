@@ -70,7 +70,7 @@ describe('the page of a study', () => {
     expect(wrapper.text()).toContain('It needs 10 complete trials; there are 2.');
     expect(rowsOf(wrapper)).toEqual([
       ['', '0', 'complete', '0.5000 ± 0.01', '0.001000', '8', '8 s', ''],
-      ['', '1', 'failed', '-', '10', '4', '8 s', 'Rank 1 on cpu:1: the loss is NaN.'],
+      ['', '1', 'failed', '–, the trial is failed', '10', '4', '8 s', 'Rank 1 on cpu:1: the loss is NaN.'],
       ['', '2', 'complete', '0.4000 ± 0.02', '0.1000', '64', '8 s', ''],
     ]);
   });

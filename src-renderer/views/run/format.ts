@@ -1,6 +1,8 @@
-/** `12.3k`: 3 significant digits, as rates are shown; `-` for none. */
+import { unknownText } from '../../../core/text/numbers.ts';
+
+/** `12.3k`: 3 significant digits, as rates are shown; `–` for none. */
 export function formatRate(value: number | null): string {
-  if (value === null || !Number.isFinite(value)) return '-';
+  if (value === null || !Number.isFinite(value)) return unknownText;
   return value >= 1000 ? `${Number((value / 1000).toPrecision(3))}k` : String(Number(value.toPrecision(3)));
 }
 

@@ -120,7 +120,7 @@ function problemsOf(form: SearchForm, isOfClass: boolean): ReadForm['problems'] 
       problems[field] = `It is ${form[field]}, but must be a whole number of at least 1.`;
     }
   }
-  if (!(Number.isInteger(form.seed) && form.seed >= 0)) problems.seed = 'Give it a whole number of at least 0.';
+  if (!(Number.isInteger(form.seed) && form.seed >= 0)) problems.seed = 'Enter a whole number of at least 0.';
   if (form.acquisition === 'ucb' && !(form.kappa >= 0)) problems.kappa = 'Give it a number of at least 0.';
   if (!Number.isFinite(form.xi)) problems.xi = 'Give it a number.';
   if (isOfClass && !(Number.isInteger(form.hitClass) && form.hitClass >= 0)) {

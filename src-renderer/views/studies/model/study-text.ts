@@ -1,4 +1,4 @@
-import { formatValue } from '../../../../core/text/numbers.ts';
+import { formatValue, unknownText } from '../../../../core/text/numbers.ts';
 import type { StudySummary, StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
 
 /** `42 of 100 trials ended, 3 running, 2 failed`. */
@@ -8,13 +8,13 @@ export function progressText({ wanted, running, paused, complete, pruned, failed
   return [`${complete + pruned + failed} of ${wanted} trials ended`, ...others].join(', ');
 }
 
-/** `0.5525 ± 0.0031` of an objective; `-` where the trial has none. */
+/** `0.5525 ± 0.0031` of an objective; `–` where the trial has none. */
 export function scoreText(
   { objectives, standardErrors }: Pick<StudyTrial, 'objectives' | 'standardErrors'>,
   index = 0,
 ): string {
   const value = objectives?.[index];
-  if (value === undefined) return '-';
+  if (value === undefined) return unknownText;
   const error = standardErrors?.[index] ?? NaN;
   return Number.isNaN(error) ? formatValue(value) : `${formatValue(value)} ± ${Number(error.toPrecision(2))}`;
 }

@@ -1,4 +1,4 @@
-import { formatDuration, formatValue } from '../../../../core/text/numbers.ts';
+import { formatDuration, formatValue, unknownText } from '../../../../core/text/numbers.ts';
 import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
 import type { Study } from '../../../../core/protocol/studies/study.ts';
 import type { Space } from '../../../../core/search/space/space.ts';
@@ -41,26 +41,33 @@ export function trialColumns({ objectives }: Pick<Study, 'objectives'>, space: S
       isNumber: true,
       text: (trial) => {
         const seconds = secondsOf(trial);
-        return seconds === null ? '-' : formatDuration(Number(seconds.toPrecision(3)));
+        return seconds === null ? unknownText : formatDuration(Number(seconds.toPrecision(3)));
       },
       key: secondsOf,
     },
   ];
 }
 
+/** Why a column has no value for a trial: what to say beside `–`. */
+export function whyNoValue({ id }: Pick<TrialColumn, 'id'>, { state }: Pick<StudyTrial, 'state'>): string {
+  if (id.startsWith('parameter ')) return 'the trial does not use it';
+  if (id === 'seconds') return 'the trial has not ended';
+  return state === 'complete' ? 'not a number (NaN)' : `the trial is ${state}`;
+}
+
 function stateText({ state, isEnqueued, isImported }: StudyTrial): string {
   return [state, ...(isEnqueued ? ['enqueued'] : []), ...(isImported ? ['imported'] : [])].join(', ');
 }
 
-/** `0.5525 ± 0.0031`; `0.61 so far` where the trial has not been scored; `-` without any value. */
+/** `0.5525 ± 0.0031`; `0.61 so far` where the trial has not been scored; `–` without any value. */
 function objectiveText(trial: StudyTrial, index: number): string {
   const value = objectiveValue(trial, index);
-  if (trial.state !== 'complete') return Number.isNaN(value) ? '-' : `${formatValue(value)} so far`;
+  if (trial.state !== 'complete') return Number.isNaN(value) ? unknownText : `${formatValue(value)} so far`;
   return scoreText(trial, index);
 }
 
 function valueText(value: StudyTrial['values'][string] | undefined): string {
-  if (value === undefined) return '-';
+  if (value === undefined) return unknownText;
   return typeof value === 'number' ? formatValue(value) : String(value);
 }
 

@@ -104,7 +104,7 @@ export function readForm(
   if (form.parallel % form.trialsPerWorker !== 0) {
     problems.parallel ??= `It is ${form.parallel}, but must be a multiple of the trials in a worker, ${form.trialsPerWorker}.`;
   }
-  if (!(Number.isInteger(form.seed) && form.seed >= 0)) problems.seed = 'Give it a whole number of at least 0.';
+  if (!(Number.isInteger(form.seed) && form.seed >= 0)) problems.seed = 'Enter a whole number of at least 0.';
   if (!(form.minimumImprovement >= 0)) problems.minimumImprovement = 'Give it a number of at least 0.';
   const { overrides, problem } = readFixed(form.fixed, subject.options);
   if (problem !== null) problems.fixed = problem;

@@ -29,8 +29,8 @@ describe('the table of trials', () => {
     expect(columns.map(({ title }) => title)).toEqual(['Trial', 'State', 'ensemble NLL', 'decay', 'kind', 'Duration']);
     expect(trials.map((trial) => columns.map(({ text }) => text(trial)))).toEqual([
       ['0', 'complete', '0.5000 ± 0.012', '0.01000', 'sgd', '8 s'],
-      ['1', 'failed', '-', '1', '-', '-'],
-      ['2', 'pruned', '0.7000 so far', '-', '2', '8 s'],
+      ['1', 'failed', '–', '1', '–', '–'],
+      ['2', 'pruned', '0.7000 so far', '–', '2', '8 s'],
       ['3', 'complete, enqueued', '–', '0.1000', 'true', '1 m 30 s'],
     ]);
   });
@@ -55,7 +55,7 @@ describe('words about a study', () => {
   it('spell scores and values', () => {
     expect(scoreText({ objectives: [0.5525], standardErrors: [0.00312] })).toBe('0.5525 ± 0.0031');
     expect(scoreText({ objectives: [0.5525], standardErrors: [NaN] })).toBe('0.5525');
-    expect(scoreText({ objectives: null, standardErrors: null })).toBe('-');
+    expect(scoreText({ objectives: null, standardErrors: null })).toBe('–');
     expect(valuesText({ decay: 0.153, kind: 'sgd', flag: false })).toBe('decay 0.1530, kind sgd, flag false');
   });
 });
