@@ -38,8 +38,9 @@ const projects = fileTarget({
   reads: 'the folders that the user opened',
   path: 'projects.json',
   seeds: async () => [json(['/projects/a', '/projects/b'])],
-  // Remembered folders are read without a hub.
-  read: (folder) => inHome(folder, () => new Projects({ runs: () => [] } as unknown as Hub).list()),
+  // Of the hub only the list of runs is asked, which is empty.
+  read: (folder) =>
+    inHome(folder, () => new Projects({ runs: () => [], index: { projects: () => [] } } as unknown as Hub).list()),
 });
 
 const trusted = fileTarget({
