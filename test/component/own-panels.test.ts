@@ -36,7 +36,7 @@ async function form(panel: Panel) {
   return { saved, submit };
 }
 
-it('is made of the metrics that are checked, with a title of its own if none is given', async () => {
+it('is made of the metrics that are checked, with a title made from them if none is given', async () => {
   const { saved, submit } = await form(fresh);
   expect(buttonNamed('Add').disabled).toBe(true);
   const boxes = [...document.querySelectorAll<HTMLInputElement>('fieldset input')];

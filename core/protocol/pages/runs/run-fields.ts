@@ -53,6 +53,6 @@ function settingOf(value: unknown): FieldValue {
 
 const groupNames = ['project', 'strategy', 'task', 'status', 'members', 'tag', 'sweep', 'devices', 'commit'] as const;
 
-/** What runs can be grouped by. A run with several tags is in the group of each; one without a value is in a group of its own kind. */
+/** What runs can be grouped by. A run with several tags is in the group of each; those without a value are a group too. */
 export const groupKeySchema = z.union([z.enum(groupNames), fieldSchema.refine((field) => field.startsWith('option:'))]);
 export type GroupKey = z.output<typeof groupKeySchema>;

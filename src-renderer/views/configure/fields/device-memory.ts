@@ -17,7 +17,7 @@ export function describeMemory({
   memoryTotalBytes,
 }: Pick<Device, 'memoryUsedBytes' | 'memoryTotalBytes'>): MemoryText {
   if (memoryTotalBytes === null) {
-    return { text: unknownText, usedShare: null, why: "no memory of its own is known: it shares the machine's" };
+    return { text: unknownText, usedShare: null, why: "it shares the machine's memory" };
   }
   const total = formatBytes(memoryTotalBytes);
   if (memoryUsedBytes === null) {

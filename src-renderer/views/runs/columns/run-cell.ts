@@ -18,7 +18,7 @@ export function runCell({ row, sweep, values }: RunItem, { key, field }: Column,
   }
   if (key === 'best') return bestCell(row, sweep?.best);
   if (key === 'duration' && sweep !== undefined)
-    return { text: '–', title: 'Each run of a sweep has a duration of its own' };
+    return { text: '–', title: 'Each run of a sweep has a separate duration' };
   return isOwnColumn(key) ? ownCell(row, key) : { text: '' };
 }
 
