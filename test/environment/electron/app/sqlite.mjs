@@ -22,6 +22,7 @@ const prepare = call(
 const step = call('int sqlite3_step(sqlite3_stmt *statement)');
 const finalize = call('int sqlite3_finalize(sqlite3_stmt *statement)');
 const changes = call('int sqlite3_changes(sqlite3 *db)');
+const version = call('int sqlite3_libversion_number()');
 const parameterCount = call('int sqlite3_bind_parameter_count(sqlite3_stmt *statement)');
 const parameterName = call('const char *sqlite3_bind_parameter_name(sqlite3_stmt *statement, int index)');
 const bindNull = call('int sqlite3_bind_null(sqlite3_stmt *statement, int index)');
@@ -36,6 +37,11 @@ const columnType = call('int sqlite3_column_type(sqlite3_stmt *statement, int in
 const columnInteger = call('int64_t sqlite3_column_int64(sqlite3_stmt *statement, int index)');
 const columnDouble = call('double sqlite3_column_double(sqlite3_stmt *statement, int index)');
 const columnText = call('const char *sqlite3_column_text(sqlite3_stmt *statement, int index)');
+
+/** SQLite before 3.45 has no binary JSON: there the index of runs keeps its fields as text, which reads the same. */
+const lacksBinaryJson = version() < 3_045_000;
+const adapted = (sql) =>
+  lacksBinaryJson ? sql.replaceAll('jsonb(:fields)', 'json(:fields)').replace('fields BLOB', 'fields TEXT') : sql;
 
 /** SQLite's numbers. */
 const done = 101;
@@ -78,7 +84,7 @@ function readRow(statement) {
 class Statement {
   constructor(db, sql) {
     this.db = db;
-    this.sql = sql;
+    this.sql = adapted(sql);
   }
 
   all(...given) {
@@ -143,7 +149,7 @@ export class DatabaseSync {
   }
 
   exec(sql) {
-    this.check(execute(this.handle, sql, null, null, null));
+    this.check(execute(this.handle, adapted(sql), null, null, null));
   }
 
   prepare(sql) {
