@@ -12,9 +12,9 @@ import {
 import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
 import { whyNotAnswer } from './check-answer.ts';
 import { MemoryExchange, type Operands, type Request } from './memory/memory-exchange.ts';
-import type { MappedSlots } from './memory/mapped-slots.ts';
 import type { SharedMemory } from './memory/shared-memory.ts';
-import { type SlotAnswer, SlotExchange } from './memory/slot-exchange.ts';
+import { type LargeArrays, type SlotAnswer, SlotExchange } from './memory/slot-exchange.ts';
+import type { Slots } from './memory/slots.ts';
 
 /** The worker's channel to the hub, for a group's requests. */
 export interface CollectiveLink {
@@ -70,13 +70,13 @@ export class CallsUnderWay {
     this.#remaining = remaining;
   }
 
-  /** Sends small arrays through memory from now on, on all ranks. */
-  useSlots(slots: MappedSlots): void {
+  /** Sends small arrays through slots from now on, on all ranks. @param large moves large ones; null: they go as before */
+  useSlots(slots: Slots, large: LargeArrays | null = null): void {
     const link = this.#link;
     if (link === null) throw new TypeError('A group of one rank shares no slots.');
     const tell = (call: CollectiveCall): void =>
       link.send({ kind: 'collective', phase: 'request', call, signals: noSignals, data: null });
-    this.#small = new SlotExchange(slots, { rank: this.#rank, ranks: this.#ranks, tell });
+    this.#small = new SlotExchange(slots, { rank: this.#rank, ranks: this.#ranks, tell, large });
   }
 
   /** Null where there is no result, or it was written to `operands.into`. */

@@ -11,6 +11,7 @@ import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
 import { CallsUnderWay, type CollectiveLink, type CollectiveStatistics } from './calls-under-way.ts';
 import { Parts } from './parts.ts';
 import type { SharedMemory } from './memory/shared-memory.ts';
+import type { MpiGroup } from './mpi/mpi-world.ts';
 
 type CallDetails = Pick<CollectiveCall, 'operation'> &
   Partial<Pick<CollectiveCall, 'reduce' | 'shape' | 'root' | 'distance'>>;
@@ -94,6 +95,11 @@ export class ProcessGroup {
     if (allCan === 1 && file !== null) this.#calls.useSlots(file.map());
     await this.barrier();
     file?.unlink();
+  }
+
+  /** Sends all arrays by MPI from now on. All ranks must call it, before their first collective. */
+  useMpi({ slots, large }: MpiGroup): void {
+    this.#calls.useSlots(slots, large);
   }
 
   /**

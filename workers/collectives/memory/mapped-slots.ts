@@ -1,17 +1,13 @@
 import { cpus } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { viewArray } from '../../../core/protocol/wire/arrays.ts';
-import {
-  type CollectiveArray,
-  type CollectiveCall,
-  elementCount,
-  type ControlSignals,
-} from '../../../core/protocol/wire/collectives.ts';
+import { type CollectiveCall, elementCount } from '../../../core/protocol/wire/collectives.ts';
 import type { Futex, Mapping } from '../../system/libc.ts';
 import { MappedWord, writeTimespec } from './mapped-word.ts';
+import type { SlotContent, Slots } from './slots.ts';
 
 /** A rank's room for data in a slot. */
-export const slotBytes = 256 * 1024;
+const roomBytes = 256 * 1024;
 const slotCount = 4;
 /** The first page: four words per slot, each in a separate cache line, then the length of a sleep. */
 const wordBytes = 64;
@@ -23,25 +19,18 @@ const headBytes = 64;
 const spinsBesideFree = 2000;
 
 /** A rank's room in all slots. */
-const rankBytes = slotCount * (headBytes + slotBytes);
+const rankBytes = slotCount * (headBytes + roomBytes);
 
 /** Size of the memory for this many ranks. */
 export const slotsBytes = (ranks: number): number => pageBytes + ranks * rankBytes;
-
-/** One rank's part of a call. */
-export interface SlotContent {
-  /** The same on all ranks that make the same call. */
-  signature: number;
-  signals: ControlSignals;
-  data: CollectiveArray | null;
-}
 
 /**
  * Memory that ranks share for small arrays: four slots, used in turn, each with room for every rank's array. A rank puts its
  * array and counts up; only the last one wakes the others. All ranks read all arrays and count up again, which frees the slot
  * for the fourth call after.
  */
-export class MappedSlots {
+export class MappedSlots implements Slots {
+  readonly slotBytes = roomBytes;
   readonly #buffer: ArrayBuffer;
   readonly #words: Int32Array;
   readonly #position: number;
@@ -63,17 +52,14 @@ export class MappedSlots {
     this.#timespecAddress = writeTimespec(mapping, timespecOffset);
   }
 
-  /** Whether call number `call`, from 1, can be put: all before it have been, and all ranks have read its slot. */
   isFree(call: number): boolean {
     return this.#lastPut === call - 1 && this.#slots[slotOf(call)].freed.hasReached(turnOf(call) - 1);
   }
 
-  /** Resolves once {@link isFree}, if all calls before have been put. */
   async untilFree(call: number, isAwaited: () => void): Promise<void> {
     await this.#sleepUntil(this.#slots[slotOf(call)].freed, turnOf(call) - 1, isAwaited);
   }
 
-  /** Puts this rank's part where the others can read it. */
   put(call: number, { signature, signals, data }: SlotContent): void {
     const start = this.#startOf(call, this.#position);
     this.#words.set([signature, signals.controls, Number(signals.halt), Number(data !== null)], start / 4);
@@ -86,15 +72,11 @@ export class MappedSlots {
     if (puts.increment() === this.#worldSize * turnOf(call)) filled.advance(turnOf(call));
   }
 
-  /**
-   * Resolves once all ranks have put their parts. The process sleeps meanwhile.
-   * @param isAwaited called every few milliseconds; ends the wait by throwing
-   */
+  /** The process sleeps meanwhile. */
   async untilFilled(call: number, isAwaited: () => void): Promise<void> {
     await this.#sleepUntil(this.#slots[slotOf(call)].filled, turnOf(call), isAwaited);
   }
 
-  /** The parts of all ranks, in rank order. Arrays are views, for reading only, valid until {@link release}. */
   read(call: number, { dataType, shape }: CollectiveCall): SlotContent[] {
     return Array.from({ length: this.#worldSize }, (_, position) => {
       const start = this.#startOf(call, position);
@@ -102,11 +84,10 @@ export class MappedSlots {
       const signals = { controls: this.#words[head + 1], halt: this.#words[head + 2] === 1 };
       const hasData = this.#words[head + 3] === 1;
       const data = hasData ? viewArray(dataType, this.#buffer, start + headBytes, elementCount(shape)) : null;
-      return { signature: this.#words[head], signals, data };
+      return { signature: this.#words[head], signals, data, sends: hasData };
     });
   }
 
-  /** Marks the call's slot as read by this rank. */
   release(call: number): void {
     const { reads, freed } = this.#slots[slotOf(call)];
     if (reads.increment() === this.#worldSize * turnOf(call)) freed.advance(turnOf(call));
@@ -120,7 +101,7 @@ export class MappedSlots {
   }
 
   #startOf(call: number, position: number): number {
-    return pageBytes + position * rankBytes + slotOf(call) * (headBytes + slotBytes);
+    return pageBytes + position * rankBytes + slotOf(call) * (headBytes + roomBytes);
   }
 }
 

@@ -12,10 +12,12 @@ import {
 } from '../../../core/protocol/wire/collectives.ts';
 import { concatenate, reduceArrays } from '../../../core/protocol/wire/reduce.ts';
 import type { Operands } from './memory-exchange.ts';
-import { type MappedSlots, type SlotContent, slotBytes } from './mapped-slots.ts';
+import type { SlotContent, Slots } from './slots.ts';
 
 /** A rank that has waited this long tells the relay, which detects ranks that disagree or never come. */
 const patienceMs = 50;
+/** How often a rank whose large array arrives piece by piece says so. */
+const renewMs = 1000;
 
 /** The result of a call for this rank. */
 export interface SlotAnswer {
@@ -31,6 +33,29 @@ export interface SlotExchangeOptions {
   ranks: readonly number[];
   /** Tells the hub's relay that this rank awaits a call, or no longer does. The relay answers only by failing the group. */
   tell: (call: CollectiveCall) => void;
+  /** Takes the arrays that are too large for the slots, in which then only the headers travel; null: they go another way. */
+  large: LargeArrays | null;
+}
+
+/** Moves arrays that do not fit into slots. All ranks have made the same call. */
+export interface LargeArrays {
+  /**
+   * This rank's result; null where there is none, or it was written to `operands.into`.
+   * @param senders positions of the ranks that have an array
+   */
+  run(
+    call: CollectiveCall,
+    operands: Operands,
+    senders: readonly boolean[],
+    wait: LargeWait,
+  ): Promise<CollectiveArray | null>;
+}
+
+export interface LargeWait {
+  /** To call every few milliseconds of a wait, which it ends by throwing. */
+  isAwaited: () => void;
+  /** To call when a part has arrived: the limit begins anew. */
+  advanced: () => void;
 }
 
 /**
@@ -38,7 +63,7 @@ export interface SlotExchangeOptions {
  * order of their calls. Only a rank that waits longer than usual tells the relay of its call (`collective-stages.ts`).
  */
 export class SlotExchange {
-  readonly #slots: MappedSlots;
+  readonly #slots: Slots;
   readonly #options: SlotExchangeOptions;
   readonly #failed = Promise.withResolvers<never>();
   #failure: Error | null = null;
@@ -46,14 +71,18 @@ export class SlotExchange {
   /** Resolves when the previous call has succeeded or failed. */
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(slots: MappedSlots, options: SlotExchangeOptions) {
+  constructor(slots: Slots, options: SlotExchangeOptions) {
     this.#slots = slots;
     this.#options = options;
     this.#failed.promise.catch(() => undefined);
   }
 
-  takes({ dataType, shape }: CollectiveCall): boolean {
-    return elementCount(shape) * bytesPerElement(dataType) <= slotBytes;
+  takes(call: CollectiveCall): boolean {
+    return this.#options.large !== null || this.#fits(call);
+  }
+
+  #fits({ dataType, shape }: CollectiveCall): boolean {
+    return elementCount(shape) * bytesPerElement(dataType) <= this.#slots.slotBytes;
   }
 
   /** Rejects all current calls. */
@@ -63,27 +92,30 @@ export class SlotExchange {
   }
 
   async run(call: CollectiveCall, signals: ControlSignals, operands: Operands): Promise<SlotAnswer> {
-    const [data, into] = [operands.data?.whole() ?? null, operands.into?.whole() ?? null];
+    const fits = this.#fits(call);
+    const data = fits ? (operands.data?.whole() ?? null) : null;
     const number = (this.#calls += 1);
     const earlier = this.#turn;
     const turn = Promise.withResolvers<void>();
     this.#turn = turn.promise;
-    const content = { signature: crc32(describeCall(call)) | 0, signals, data };
+    const content = { signature: crc32(describeCall(call)) | 0, signals, data, sends: operands.data !== null };
+    const into = fits ? (operands.into?.whole() ?? null) : null;
     const isPut = this.#slots.isFree(number);
     if (isPut) this.#slots.put(number, content);
     // Waiting blocks the process. Let the caller run first.
     await setImmediate();
     await earlier;
     try {
-      return await this.#complete({ call, number, into, unput: isPut ? null : content });
+      return await this.#complete({ call, number, operands, into, unput: isPut ? null : content });
     } finally {
       turn.resolve();
     }
   }
 
-  async #complete({ call, number, into, unput }: SlotCall): Promise<SlotAnswer> {
-    const { rank, ranks, tell } = this.#options;
-    const patience = new Patience(() => tell({ ...call, stage: 'awaited' }));
+  async #complete(slotCall: SlotCall): Promise<SlotAnswer> {
+    const { call, number, unput } = slotCall;
+    const { tell } = this.#options;
+    const patience = new Patience((stage) => tell({ ...call, stage }));
     const isAwaited = (): void => {
       if (this.#failure !== null) throw this.#failure;
       patience.try();
@@ -101,11 +133,24 @@ export class SlotExchange {
       patience.lose();
       return await this.#failed.promise;
     }
-    if (patience.isLost) tell({ ...call, stage: 'withdrawn' });
-    const arrays = contents.map(({ data }) => data);
-    const answer = answerOf(call, ranks, rank, arrays, into);
+    const data = await this.#answer(slotCall, contents, { isAwaited, advanced: () => patience.renew() });
+    patience.end();
     this.#slots.release(number);
-    return { data: answer, signals: mergeSignals(contents.map((content) => content.signals)) };
+    return { data, signals: mergeSignals(contents.map((content) => content.signals)) };
+  }
+
+  #answer(
+    { call, operands, into }: SlotCall,
+    contents: readonly SlotContent[],
+    wait: LargeWait,
+  ): CollectiveArray | null | Promise<CollectiveArray | null> {
+    const { rank, ranks, large } = this.#options;
+    if (large !== null && !this.#fits(call)) {
+      const senders = contents.map(({ sends }) => sends);
+      return large.run(call, operands, senders, wait);
+    }
+    const arrays = contents.map(({ data }) => data);
+    return answerOf(call, ranks, rank, arrays, into);
   }
 }
 
@@ -114,19 +159,21 @@ interface SlotCall {
   call: CollectiveCall;
   /** Position among the calls through slots, from 1. */
   number: number;
+  operands: Operands;
+  /** Where to write the result of a small array. */
   into: CollectiveArray | null;
   /** This rank's part where it could not be put yet, for want of a free slot; else null. */
   unput: SlotContent | null;
 }
 
-/** Calls `onLost` once a wait takes longer than usual. */
+/** Tells the relay of a wait that takes longer than usual, and of its end. */
 class Patience {
-  isLost = false;
-  readonly #onLost: () => void;
-  readonly #sinceMs = performance.now();
+  readonly #tell: (stage: 'awaited' | 'withdrawn') => void;
+  #isLost = false;
+  #sinceMs = performance.now();
 
-  constructor(onLost: () => void) {
-    this.#onLost = onLost;
+  constructor(tell: (stage: 'awaited' | 'withdrawn') => void) {
+    this.#tell = tell;
   }
 
   try(): void {
@@ -134,8 +181,21 @@ class Patience {
   }
 
   lose(): void {
-    if (!this.isLost) this.#onLost();
-    this.isLost = true;
+    if (!this.#isLost) this.#tell('awaited');
+    this.#isLost = true;
+  }
+
+  /** Something has arrived: the relay's limit begins anew, at most every second. */
+  renew(): void {
+    if (!this.#isLost || performance.now() - this.#sinceMs < renewMs) return;
+    this.end();
+    this.#sinceMs = performance.now();
+    this.lose();
+  }
+
+  end(): void {
+    if (this.#isLost) this.#tell('withdrawn');
+    this.#isLost = false;
   }
 }
 

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+export interface Launched {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** What all processes printed. */
+  output: string;
+}
+
+/** A launcher of MPI and its arguments before the command. Ranks outnumber the cores here, so they must leave them to each other. */
+const launchers = {
+  'Open MPI': ['mpirun', '--oversubscribe', '--bind-to', 'none', '--mca', 'mpi_yield_when_idle', '1', '-n'],
+  MPICH: ['mpiexec.hydra', '-n'],
+} as const;
+export type Launcher = keyof typeof launchers;
+
+/** Runs a script of Node in several processes of MPI on this machine, at most for `limitMs`. */
+export async function launch(
+  launcher: Launcher,
+  count: number,
+  script: readonly string[],
+  limitMs = 60_000,
+): Promise<Launched> {
+  const [command, ...args] = launchers[launcher];
+  const child = spawn(command, [...args, String(count), process.execPath, ...script], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' },
+    timeout: limitMs,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return { code, signal, output };
+}

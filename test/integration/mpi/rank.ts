@@ -1,0 +1,21 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MpiWorld } from '../../../workers/collectives/mpi/mpi-world.ts';
+import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { makeCalls, makeSmallCalls } from './calls.ts';
+
+/** One rank, started by mpirun: makes all calls and writes their results to `<folder>/<rank>.json`. */
+
+const [folder] = process.argv.slice(2);
+const { env } = process;
+const rank = Number(env.OMPI_COMM_WORLD_RANK ?? env.PMI_RANK);
+const size = Number(env.OMPI_COMM_WORLD_SIZE ?? env.PMI_SIZE);
+const ranks = Array.from({ length: size }, (_, other) => other);
+
+const world = await MpiWorld.enter(size);
+const group = new ProcessGroup(rank, ranks, { send: () => undefined });
+group.useMpi(world.connect(rank, ranks));
+const values = await makeSmallCalls(group);
+const lines = await makeCalls(group);
+await writeFile(join(folder, `${rank}.json`), JSON.stringify({ library: world.description, values, lines }));
+world.leave();

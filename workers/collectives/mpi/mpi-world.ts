@@ -1,0 +1,75 @@
+import { Communicator } from './communicator.ts';
+import { MpiLargeArrays } from './large-arrays.ts';
+import { MpiLibrary } from './library.ts';
+import { MpiSlots } from './mpi-slots.ts';
+
+/** Larger arrays travel alone. With more, TCP of Open MPI asks first. */
+const slotBytes = 64_000;
+
+/** How a group's ranks reach each other by MPI. */
+export interface MpiGroup {
+  slots: MpiSlots;
+  large: MpiLargeArrays;
+}
+
+/** The processes that a launcher of MPI has started together. A process can enter it once, and only its main thread calls it. */
+export class MpiWorld {
+  readonly library: MpiLibrary;
+  readonly #world: Communicator;
+
+  /**
+   * Enters the world: waits until all of its processes do so.
+   * @param size how many the launcher has started
+   * @throws Error without a library, or if the library does not belong to the launcher
+   */
+  static async enter(size: number): Promise<MpiWorld> {
+    const library = await MpiLibrary.open();
+    library.readInt('MPI_Init_thread', 0, 0, library.table.funneled);
+    return new MpiWorld(library, size);
+  }
+
+  private constructor(library: MpiLibrary, size: number) {
+    this.library = library;
+    this.#world = new Communicator(library, library.table.world);
+    if (this.#world.size === size) return;
+    throw new Error(
+      `${library.version()} (${library.file}) found ${this.#world.size} processes, but the launcher started ${size}: the library is of another ` +
+        'MPI than the launcher. Use the mpirun or srun plug-in of this library, or set TUTTI_MPI_LIBRARY to that of the launcher.',
+    );
+  }
+
+  /** `Open MPI v4.1.4, 8 processes` */
+  get description(): string {
+    return `${this.library.version()}, ${this.#world.size} processes`;
+  }
+
+  /**
+   * Connects the ranks of a group. Every process of the world must call it, each with the group that it belongs to.
+   * @param rank of this process, one of `ranks`
+   * @param ranks of its group, ascending
+   */
+  connect(rank: number, ranks: readonly number[]): MpiGroup {
+    const group = this.#world.split(ranks[0], rank);
+    if (group.size !== ranks.length || group.rank !== ranks.indexOf(rank)) {
+      throw new Error(
+        `MPI connected ${group.size} processes with rank ${rank} at position ${group.rank}; the group is ranks ${ranks.join(', ')}. ` +
+          'Each process of the launcher must be one rank.',
+      );
+    }
+    const forLarge = group.split(0, rank);
+    return {
+      slots: new MpiSlots(this.library, group, slotBytes),
+      large: new MpiLargeArrays(this.library, forLarge, ranks),
+    };
+  }
+
+  /** Leaves the world: waits until all of its processes do so. A process that ends without it ends the job of Open MPI. */
+  leave(): void {
+    this.library.call('MPI_Finalize');
+  }
+
+  /** Ends all processes of the job at once. */
+  abort(): void {
+    this.#world.abort(1);
+  }
+}

@@ -1,0 +1,32 @@
+import { setImmediate } from 'node:timers/promises';
+import type { MpiLibrary } from './library.ts';
+
+/** While messages may come at any moment, a waiting rank polls and leaves its core to others. */
+const pollingMs = 0.3;
+/** Later it also sleeps, briefly. */
+const sleepMs = 0.05;
+/** After so long the event loop turns, which delivers a failure of the group. */
+const turnMs = 5;
+
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Waits for messages of MPI by polling, on the thread that computes: a thread for blocking calls would cost two wake-ups a call, and nothing
+ * could end its wait for a rank that has left.
+ * @param isDone also lets MPI move messages
+ * @param isAwaited called every few milliseconds; ends the wait by throwing
+ */
+export async function waitFor(mpi: MpiLibrary, isDone: () => boolean, isAwaited: () => void): Promise<void> {
+  const sinceMs = performance.now();
+  let turnedMs = sinceMs;
+  for (let polls = 1; !isDone(); polls += 1) {
+    mpi.yield();
+    if (polls % 8 !== 0) continue;
+    const nowMs = performance.now();
+    if (nowMs - sinceMs > pollingMs) Atomics.wait(sleeper, 0, 0, sleepMs);
+    if (nowMs - turnedMs < turnMs) continue;
+    await setImmediate();
+    isAwaited();
+    turnedMs = performance.now();
+  }
+}
