@@ -5,11 +5,13 @@ import {
   CollectiveError,
   type ControlSignals,
   describeCall,
+  isMessage,
   isSameCall,
   mergeSignals,
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame, CollectiveRequest } from '../../core/protocol/wire/frames.ts';
 import { computeAnswers } from './answers.ts';
+import { MessagesOfGroup } from './messages.ts';
 import { nameRanks, type OpenCollective, OpenCollectives, type Patience, stopLimit } from './open-collectives.ts';
 
 export interface RelayOptions extends Patience {
@@ -40,6 +42,7 @@ export class Relay {
   /** Sequence number of each rank's newest request. */
   readonly #sequences: Map<number, number>;
   readonly #open: OpenCollectives;
+  readonly #messages: MessagesOfGroup;
   /** The request that all ranks made last, by sequence number, where they will make another. */
   readonly #continued = new Map<number, CollectiveCall>();
   /** The last collective that all ranks began in mapped memory, where the relay does not see the rest of it. */
@@ -51,7 +54,13 @@ export class Relay {
     this.#ranks = [...options.ranks].sort((first, second) => first - second);
     this.#sequences = new Map(this.#ranks.map((rank) => [rank, 0]));
     const ranks = (): readonly number[] => this.#ranks;
-    this.#open = new OpenCollectives(options, ranks, (missing, what) => this.#timeOut(missing, what));
+    const timeOut = (missing: number[], what: string): void => this.#timeOut(missing, what);
+    this.#open = new OpenCollectives(options, ranks, timeOut);
+    this.#messages = new MessagesOfGroup(options, {
+      deliver: (rank, frame) => this.#deliver(rank, frame),
+      isMember: (rank) => this.#ranks.includes(rank),
+      timeOut,
+    });
   }
 
   /** Sets the receiver of the answers for a rank. */
@@ -69,7 +78,8 @@ export class Relay {
     if (!this.#senders.has(rank)) throw new Error(`Rank ${rank} sent a request before it was attached.`);
     try {
       if (frame.phase !== 'request') throw new CollectiveError(`Rank ${rank} sent a ${frame.phase}, not a request.`);
-      this.#take(rank, frame);
+      if (isMessage(frame.call)) this.#messages.take(rank, frame);
+      else this.#take(rank, frame);
     } catch (error) {
       this.#fail(error instanceof Error ? error.message : String(error));
     }
@@ -78,11 +88,13 @@ export class Relay {
   /** Stops all timeouts while the group is paused. */
   hold(): void {
     this.#open.hold();
+    this.#messages.hold();
   }
 
   /** Ends {@link hold}: all timeouts start again. */
   release(): void {
     this.#open.release();
+    this.#messages.release();
   }
 
   /** A rank is gone: every pending and every later collective of the others fails. */
@@ -210,6 +222,7 @@ export class Relay {
     if (this.#failure !== null) return;
     this.#failure = reason;
     this.#open.closeAll();
+    this.#messages.close();
     for (const rank of this.#senders.keys()) this.#deliver(rank, { kind: 'collective', phase: 'failure', reason });
   }
 

@@ -4,11 +4,13 @@ import {
   type CollectiveCall,
   CollectiveError,
   elementCount,
+  isMessage,
   type ReduceOperation,
   type ControlSignals,
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
 import { CallsUnderWay, type CollectiveLink, type CollectiveStatistics } from './calls-under-way.ts';
+import { MessagesUnderWay } from './messages-under-way.ts';
 import { Parts } from './parts.ts';
 import type { SharedMemory } from './memory/shared-memory.ts';
 import type { MpiGroup } from './mpi/mpi-world.ts';
@@ -29,6 +31,7 @@ export class ProcessGroup {
   readonly #size: number;
   readonly #memory: SharedMemory | null;
   readonly #calls: CallsUnderWay;
+  readonly #messages: MessagesUnderWay;
 
   /**
    * @param link the channel to the hub; null for a group of one rank
@@ -43,6 +46,7 @@ export class ProcessGroup {
     this.#memory = ranks.length > 1 ? memory : null;
     const ascending = [...ranks].sort((first, second) => first - second);
     this.#calls = new CallsUnderWay(rank, ascending, ranks.length > 1 ? link : null, memory);
+    this.#messages = new MessagesUnderWay(rank, link);
   }
 
   /** A group of one rank: every collective returns a copy of its input. */
@@ -158,6 +162,21 @@ export class ProcessGroup {
     return received === null ? null : withTypeOf(array, received);
   }
 
+  /**
+   * Sends an array to one other rank, which receives it in the order of this rank's messages to it. It does not wait for that. The array must not
+   * change afterwards.
+   */
+  send(array: CollectiveArray, to: number): void {
+    this.#requireOther(to);
+    this.#messages.send(array, to);
+  }
+
+  /** The next array that another rank has sent to this one. Call it for one message of a rank at a time. */
+  async receiveFrom(from: number): Promise<CollectiveArray> {
+    this.#requireOther(from);
+    return await this.#messages.receive(from);
+  }
+
   /** Resolves once every rank has called it. */
   async barrier(): Promise<void> {
     await this.#exchange({ operation: 'barrier' }, nothing, null);
@@ -179,12 +198,22 @@ export class ProcessGroup {
 
   /** Handles a frame of the hub's relay. */
   receive(frame: CollectiveFrame): void {
+    if (frame.phase === 'result' && isMessage(frame.call)) return this.#messages.take(frame);
     this.#calls.receive(frame);
+    if (frame.phase === 'failure') this.#messages.fail(new CollectiveError(frame.reason));
   }
 
   /** Fails the group on this rank, for instance because the channel broke. The first reason counts. */
   fail(error: Error): void {
     this.#calls.fail(error);
+    this.#messages.fail(error);
+  }
+
+  #requireOther(rank: number): void {
+    if (rank !== this.rank && this.ranks.includes(rank)) return;
+    throw new RangeError(
+      `Rank ${this.rank} exchanges messages with other ranks of ${this.ranks.join(', ')}, not with ${rank}.`,
+    );
   }
 
   /** The result, in `into` where that is given; a copy of `array` where that is the result. */

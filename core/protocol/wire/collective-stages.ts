@@ -1,4 +1,7 @@
-/** Operations in which every rank of a group takes part. Their order is part of the wire format: append only. */
+/**
+ * Operations in which every rank of a group takes part, then those between two ranks (`send`, `receive`). Their order is part of the wire format:
+ * append only.
+ */
 export const collectiveOperations = [
   'all-gather',
   'all-reduce',
@@ -6,6 +9,8 @@ export const collectiveOperations = [
   'reduce-scatter',
   'barrier',
   'shift',
+  'send',
+  'receive',
 ] as const;
 export type CollectiveOperation = (typeof collectiveOperations)[number];
 

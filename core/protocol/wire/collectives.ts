@@ -15,11 +15,11 @@ export interface CollectiveCall {
   reduce: ReduceOperation | null;
   dataType: DataType;
   shape: readonly number[];
-  /** The rank that sends its array in a broadcast; null for every other operation. */
+  /** The rank that sends its array in a broadcast; the other rank of a message; null for every other operation. */
   root: number | null;
   /** How many places down the order of ranks a shift moves arrays; null for every other operation. */
   distance: number | null;
-  /** Counts the calls of a rank, from 1. */
+  /** Counts the calls of a rank, or its messages to another rank, from 1. */
   sequence: number;
   /** Which of the collective's requests this is. */
   stage: CollectiveStage;
@@ -50,12 +50,20 @@ export class CollectiveError extends Error {
 
 /** `all-reduce(sum) of float32[10], sequence number 7` */
 export function describeCall(call: CollectiveCall): string {
-  const root = call.root === null ? null : `root ${call.root}`;
+  const root = call.root === null ? null : `${isMessage(call) ? 'rank' : 'root'} ${call.root}`;
   const detail = call.reduce ?? root ?? (call.distance === null ? null : `by ${call.distance}`);
   const name = detail === null ? call.operation : `${call.operation}(${detail})`;
-  const operand = call.operation === 'barrier' ? '' : ` of ${call.dataType}[${call.shape.join(', ')}]`;
+  const operand =
+    call.operation === 'barrier' || call.operation === 'receive'
+      ? ''
+      : ` of ${call.dataType}[${call.shape.join(', ')}]`;
   const stage = call.stage === 'whole' ? '' : ` (${call.stage})`;
   return `${name}${operand}, sequence number ${call.sequence}${stage}`;
+}
+
+/** Whether a call is a message from one rank to another. Messages have sequence numbers of their own, for each pair of ranks. */
+export function isMessage({ operation }: CollectiveCall): boolean {
+  return operation === 'send' || operation === 'receive';
 }
 
 /** Whether two ranks made the same call. */
