@@ -101,6 +101,7 @@ const order: Record<string, readonly string[]> = {
     'data',
     'checkpoints',
     'plots',
+    'segments',
     'member',
     'inference',
     'exchange',

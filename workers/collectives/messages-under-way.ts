@@ -12,11 +12,17 @@ import type { CollectiveLink } from './calls-under-way.ts';
 /** A rank that has waited this long tells the relay, which detects ranks that never send. */
 const patienceMs = 50;
 
+/** An array from another rank. */
+export interface Message {
+  data: CollectiveArray;
+  shape: readonly number[];
+}
+
 /** What came from one rank, and who waits for it. */
 interface Inbox {
   /** Messages that nobody has received yet, in their order. */
-  arrived: CollectiveArray[];
-  waiting: PromiseWithResolvers<CollectiveArray> | null;
+  arrived: Message[];
+  waiting: PromiseWithResolvers<Message> | null;
   sent: number;
   received: number;
 }
@@ -34,18 +40,24 @@ export class MessagesUnderWay {
     this.#link = link;
   }
 
-  send(array: CollectiveArray, to: number): void {
+  send({ data, shape }: Message, to: number): void {
     const inbox = this.#inbox(to);
-    const call = this.#call('send', to, array, inbox.sent + 1);
+    const call = callOf({ operation: 'send', root: to, dataType: dataTypeOf(data), shape, sequence: inbox.sent + 1 });
     if (this.#failure !== null) throw this.#error(call, this.#failure);
     inbox.sent += 1;
-    this.#link?.send({ kind: 'collective', phase: 'request', call, signals: noSignals, data: array });
+    this.#link?.send({ kind: 'collective', phase: 'request', call, signals: noSignals, data });
   }
 
-  async receive(from: number): Promise<CollectiveArray> {
+  async receive(from: number): Promise<Message> {
     const inbox = this.#inbox(from);
     inbox.received += 1;
-    const call = this.#call('receive', from, null, inbox.received);
+    const call = callOf({
+      operation: 'receive',
+      root: from,
+      dataType: 'uint8',
+      shape: [],
+      sequence: inbox.received,
+    });
     if (inbox.waiting !== null) throw new Error(`${describeCall(call)} was called before the last one had ended.`);
     const next = inbox.arrived.shift();
     if (next !== undefined) return next;
@@ -57,7 +69,6 @@ export class MessagesUnderWay {
     } catch (error) {
       throw this.#error(call, error as Error);
     } finally {
-      inbox.waiting = null;
       withdraw();
     }
   }
@@ -66,8 +77,11 @@ export class MessagesUnderWay {
   take({ call, data }: CollectiveResult): void {
     if (call.root === null || data === null) return;
     const inbox = this.#inbox(call.root);
-    if (inbox.waiting === null) inbox.arrived.push(data);
-    else inbox.waiting.resolve(data);
+    const message = { data, shape: call.shape };
+    if (inbox.waiting === null) inbox.arrived.push(message);
+    else inbox.waiting.resolve(message);
+    // The next message may come before the receiver runs.
+    inbox.waiting = null;
   }
 
   fail(error: Error): void {
@@ -99,15 +113,11 @@ export class MessagesUnderWay {
     return inbox;
   }
 
-  #call(operation: 'send' | 'receive', root: number, array: CollectiveArray | null, sequence: number): CollectiveCall {
-    const what =
-      array === null
-        ? { dataType: 'uint8' as const, shape: [] }
-        : { dataType: dataTypeOf(array), shape: [array.length] };
-    return { operation, root, ...what, sequence, reduce: null, distance: null, stage: 'whole' };
-  }
-
   #error(call: CollectiveCall, cause: Error): CollectiveError {
     return new CollectiveError(`${describeCall(call)}, failed on rank ${this.#rank}: ${cause.message}`, { cause });
   }
+}
+
+function callOf(what: Pick<CollectiveCall, 'operation' | 'root' | 'dataType' | 'shape' | 'sequence'>): CollectiveCall {
+  return { ...what, reduce: null, distance: null, stage: 'whole' };
 }

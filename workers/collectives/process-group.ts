@@ -10,7 +10,7 @@ import {
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
 import { CallsUnderWay, type CollectiveLink, type CollectiveStatistics } from './calls-under-way.ts';
-import { MessagesUnderWay } from './messages-under-way.ts';
+import { type Message, MessagesUnderWay } from './messages-under-way.ts';
 import { Parts } from './parts.ts';
 import type { SharedMemory } from './memory/shared-memory.ts';
 import type { MpiGroup } from './mpi/mpi-world.ts';
@@ -166,13 +166,13 @@ export class ProcessGroup {
    * Sends an array to one other rank, which receives it in the order of this rank's messages to it. It does not wait for that. The array must not
    * change afterwards.
    */
-  send(array: CollectiveArray, to: number): void {
+  send(array: CollectiveArray, to: number, shape: readonly number[] = [array.length]): void {
     this.#requireOther(to);
-    this.#messages.send(array, to);
+    this.#messages.send({ data: array, shape }, to);
   }
 
-  /** The next array that another rank has sent to this one. Call it for one message of a rank at a time. */
-  async receiveFrom(from: number): Promise<CollectiveArray> {
+  /** The next array that another rank has sent to this one, and its shape. Call it for one message of a rank at a time. */
+  async receiveFrom(from: number): Promise<Message> {
     this.#requireOther(from);
     return await this.#messages.receive(from);
   }

@@ -1,4 +1,4 @@
-import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
+import { tf, type Tensor } from '../tensorflow/tf.ts';
 
 type Tape = ReturnType<typeof tf.engine>['state']['activeTape'];
 
@@ -13,10 +13,13 @@ export class ForwardPass {
   /** Disposed of with the pass. */
   readonly output: Tensor;
   private readonly tape: Tape;
-  private readonly variables: Variable[];
+  private readonly variables: readonly Tensor[];
 
-  /** @param forward returns the output; its other tensors are disposed of */
-  constructor(variables: Variable[], forward: () => Tensor) {
+  /**
+   * @param variables what gets gradients: weights, or a tensor that the pass starts from and that may be disposed of before its end
+   * @param forward returns the output; its other tensors are disposed of
+   */
+  constructor(variables: readonly Tensor[], forward: () => Tensor) {
     const { state } = tf.engine();
     if (state.gradientDepth > 0) throw new Error('A forward pass cannot begin while another gradient is computed.');
     this.variables = variables;
@@ -41,7 +44,7 @@ export class ForwardPass {
       return tf.clone(this.output);
     };
     // This disposes of the tape's saved tensors. Its return type omits that gradients may be absent.
-    const { value, grads } = engine.gradients(replay, this.variables, outputGradient, true);
+    const { value, grads } = engine.gradients(replay, [...this.variables], outputGradient, true);
     tf.dispose([value, this.output]);
     return (grads as (Tensor | undefined)[]).map((gradient) => gradient ?? null);
   }

@@ -13,6 +13,7 @@ import {
 import { type Constraint, constrain, constraintsOf } from './constraints.ts';
 import { ForwardPass } from './forward-pass.ts';
 import { innerBatchOf } from './tasks/inner-members.ts';
+import { CheckpointedModel, type Checkpointing } from '../segments/checkpointed-model.ts';
 import { type GradientLimits, limitGradients } from '../optimizers/clipping.ts';
 import type { Optimizer, UpdateSettings } from '../optimizers/optimizers.ts';
 import { freezeWeights, WeightGroups } from './updates/weight-groups.ts';
@@ -41,13 +42,22 @@ export interface LossAndGradients {
   gradients: Gradient[];
 }
 
+/** A batch as a model's inputs and its loss. */
+export interface OpenedBatch {
+  inputs: Tensor | Tensor[];
+  lossOf: (outputs: Tensor[], position: StepPosition) => Tensor;
+}
+
 /** What a member's updates depend on beside the optimizer's rule. */
 export interface MemberUpdates extends GradientLimits {
   groups: readonly WeightGroup[];
   /** Decay of the exponential moving average of the weights; absent or 0: none. */
   averageDecay?: number;
+  /** Which activations the backward pass computes again; absent: none. */
+  checkpointing?: Checkpointing;
 }
 
+const noVariables: ReadonlySet<Variable> = new Set();
 const plainUpdates: MemberUpdates = { clipNorm: 0, clipValue: 0, groups: [] };
 
 /** One member of the ensemble during training: a model, its loss and its optimizer. */
@@ -64,6 +74,8 @@ export class Member {
   private readonly penalties: readonly Penalty[];
   /** Rows that the model returns for each sample in training: more than one where it has inner members. */
   private readonly rowsPerSample: number;
+  /** Null where all activations are kept. */
+  private readonly checkpointed: CheckpointedModel | null;
 
   constructor(
     model: LayersModel,
@@ -84,6 +96,8 @@ export class Member {
       averageDecay === 0 ? null : new WeightAverage(averageDecay, trainedWeightNames(model), this.variables);
     this.penalties = penaltiesOf(model);
     this.rowsPerSample = innerBatchOf(model)?.rowsPerSample ?? 1;
+    const { checkpointing = 'none' } = updates;
+    this.checkpointed = checkpointing === 'none' ? null : new CheckpointedModel(model, checkpointing);
   }
 
   /**
@@ -92,19 +106,23 @@ export class Member {
    */
   async lossAndGradients(batch: Batch, position: StepPosition): Promise<LossAndGradients> {
     return await this.gradientsOf(() => {
-      const [features, ofSamples] = batchTensors(batch);
-      const targets = repeated(ofSamples, this.rowsPerSample);
-      const inputs = modelInputs(this.model, batch, features);
-      const of = lossInputsOf(batch, features, this.rowsPerSample);
-      const mixed = mixedTargets(batch, features, this.rowsPerSample);
-      return () => {
-        const outputs = outputsOf(this.model, inputs, true);
-        const own = this.loss(outputs, targets, position, of);
-        if (mixed === null) return addPenalties(own, this.penalties);
-        const others = this.loss(outputs, mixed.targets, position, mixed.of);
-        return addPenalties(mixLosses(own, others, mixed.share), this.penalties);
-      };
+      const { inputs, lossOf } = this.open(batch);
+      return () => addPenalties(lossOf(this.outputs(inputs), position), this.penalties);
     });
+  }
+
+  /** A batch's inputs of the model, and its loss without penalties as a function of the model's outputs. Call it inside `tidy`. */
+  open(batch: Batch): OpenedBatch {
+    const [features, ofSamples] = batchTensors(batch);
+    const targets = repeated(ofSamples, this.rowsPerSample);
+    const of = lossInputsOf(batch, features, this.rowsPerSample);
+    const mixed = mixedTargets(batch, features, this.rowsPerSample);
+    const lossOf = (outputs: Tensor[], position: StepPosition): Tensor => {
+      const own = this.loss(outputs, targets, position, of);
+      if (mixed === null) return own;
+      return mixLosses(own, this.loss(outputs, mixed.targets, position, mixed.of), mixed.share);
+    };
+    return { inputs: modelInputs(this.model, batch, features), lossOf };
   }
 
   /**
@@ -121,7 +139,7 @@ export class Member {
   forward(batch: Batch): ForwardPass {
     return new ForwardPass(this.variables, () => {
       const [features] = batchTensors(batch);
-      const [output] = outputsOf(this.model, modelInputs(this.model, batch, features), true);
+      const [output] = this.outputs(modelInputs(this.model, batch, features));
       return output;
     });
   }
@@ -139,11 +157,27 @@ export class Member {
     constrain(this.constraints);
   }
 
+  /** The model's outputs in training mode. */
+  private outputs(inputs: Tensor | Tensor[]): Tensor[] {
+    return this.checkpointed?.outputs(inputs) ?? outputsOf(this.model, inputs, true);
+  }
+
   private async gradientsOf(prepare: () => () => Tensor): Promise<LossAndGradients> {
     const { value, grads } = tf.tidy(() => tf.variableGrads(prepare() as () => Scalar, this.variables));
     const [loss] = await value.data();
     value.dispose();
-    return { loss, gradients: this.variables.map((variable) => grads[variable.name] ?? null) };
+    const unreached = this.checkpointed?.takeUnreached() ?? noVariables;
+    // A penalty depends on a weight that the outputs do not depend on.
+    const isNull = (variable: Variable): boolean => unreached.has(variable) && this.penalties.length === 0;
+    return {
+      loss,
+      gradients: this.variables.map((variable) => {
+        const gradient = grads[variable.name] ?? null;
+        if (gradient === null || !isNull(variable)) return gradient;
+        gradient.dispose();
+        return null;
+      }),
+    };
   }
 }
 

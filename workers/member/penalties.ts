@@ -29,7 +29,7 @@ export function addPenalties(loss: Tensor, penalties: readonly Penalty[]): Tenso
 }
 
 /** The layers in a layer's properties, single or in lists. */
-function layersIn(layer: Layer): Layer[] {
+export function layersIn(layer: Layer): Layer[] {
   return Object.values(layer)
     .flat()
     .filter((value): value is Layer => value instanceof tf.layers.Layer);

@@ -69,31 +69,66 @@ export async function predictTogether(
 }
 
 async function predictRows(model: LayersModel, task: Task, dataset: Dataset, rows: Int32Array): Promise<Predictions> {
-  const heads = [{ task, outputsOf: (outputs: Tensor[]) => outputs }, ...(task.further ?? [])];
-  const parts: Float32Array[][][] = [];
-  const widths: number[] = [];
+  const parts = new PredictionParts(task);
   const batches = openBatches(dataset);
-  for (let first = 0; first < rows.length; first += evaluationBatchSize) {
-    const indices = rows.subarray(first, first + evaluationBatchSize);
+  for (const indices of blocksOf(rows)) {
     const batch = await batches.batch(indices, { epoch: 0, batch: 0, step: 0 });
-    const predicted = tf.tidy(() => {
+    await parts.add(() => {
       const [features] = batchTensors(batch);
-      const outputs = outputsOf(model, modelInputs(model, batch, features), false);
-      return heads.map((head) => {
+      return outputsOf(model, modelInputs(model, batch, features), false);
+    });
+  }
+  return parts.whole();
+}
+
+/** The rows of a whole split in blocks, in which a model predicts them. */
+export function evaluationRows(dataset: Dataset): Generator<Int32Array> {
+  return blocksOf(rowsBetween(0, dataset.length));
+}
+
+function* blocksOf(rows: Int32Array): Generator<Int32Array> {
+  for (let first = 0; first < rows.length; first += evaluationBatchSize) {
+    yield rows.subarray(first, first + evaluationBatchSize);
+  }
+}
+
+/** A model's predictions, block by block. */
+export class PredictionParts {
+  readonly #task: Task;
+  readonly #heads: { task: Task; outputsOf: (outputs: Tensor[]) => Tensor[] }[];
+  /** By block, head and output. */
+  readonly #parts: Float32Array[][][] = [];
+  readonly #widths: number[] = [];
+
+  constructor(task: Task) {
+    this.#task = task;
+    this.#heads = [{ task, outputsOf: (outputs) => outputs }, ...(task.further ?? [])];
+  }
+
+  /** @param compute returns the model's outputs; called inside `tidy` */
+  async add(compute: () => Tensor[]): Promise<void> {
+    const predicted = tf.tidy(() => {
+      const outputs = compute();
+      return this.#heads.map((head) => {
         const own = head.outputsOf(outputs);
         return head.task.predictionsOf?.(own) ?? own;
       });
     });
-    predicted.forEach(([output], head) => (widths[head] = output.shape[output.rank - 1]));
-    parts.push(await Promise.all(predicted.map((own) => Promise.all(own.map(valuesOf)))));
+    predicted.forEach(([output], head) => (this.#widths[head] = output.shape[output.rank - 1]));
+    this.#parts.push(await Promise.all(predicted.map((own) => Promise.all(own.map(valuesOf)))));
     tf.dispose(predicted);
   }
-  const [own, ...others] = heads.map((head, at): Predictions => {
-    const values = parts[0][at].map((_, output) => concatenate(parts.map((part) => part[at][output])));
-    return { kind: head.task.predicts, samples: values[0].length / widths[at], width: widths[at], values };
-  });
-  if (task.further === undefined) return own;
-  return { ...own, further: Object.fromEntries(task.further.map(({ name }, i) => [name, others[i]])) };
+
+  whole(): Predictions {
+    const [parts, widths] = [this.#parts, this.#widths];
+    const [own, ...others] = this.#heads.map((head, at): Predictions => {
+      const values = parts[0][at].map((_, output) => concatenate(parts.map((part) => part[at][output])));
+      return { kind: head.task.predicts, samples: values[0].length / widths[at], width: widths[at], values };
+    });
+    const { further } = this.#task;
+    if (further === undefined) return own;
+    return { ...own, further: Object.fromEntries(further.map(({ name }, i) => [name, others[i]])) };
+  }
 }
 
 async function valuesOf(output: Tensor): Promise<Float32Array> {

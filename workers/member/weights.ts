@@ -1,5 +1,6 @@
 import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
 import { tf, type LayersModel, type Tensor, type Variable } from '../tensorflow/tf.ts';
+import { layersIn } from './penalties.ts';
 import { automaticName } from '../tensorflow/topology.ts';
 
 /**
@@ -8,15 +9,22 @@ import { automaticName } from '../tensorflow/topology.ts';
  * several weights of the same name, the later ones are numbered (`bidirectional_0/kernel_1`).
  */
 export function weightNames(model: LayersModel): string[] {
+  const layers = layerNames(model);
+  const names = model.layers.flatMap((layer, i) =>
+    layer.weights.map((weight) => `${layers[i]}/${shortName(weight.originalName)}`),
+  );
+  return numberRepeated(names);
+}
+
+/** Names of a model's layers: those that the project gave, else type and position (`dense_0`). */
+export function layerNames(model: LayersModel): string[] {
   const seen = new Map<string, number>();
-  const names = model.layers.flatMap((layer) => {
+  return model.layers.map((layer) => {
     const type = automaticName(layer.name, layer.getClassName());
     const index = type === null ? 0 : (seen.get(type) ?? 0);
     if (type !== null) seen.set(type, index + 1);
-    const name = type === null ? layer.name : `${type}_${index}`;
-    return layer.weights.map((weight) => `${name}/${shortName(weight.originalName)}`);
+    return type === null ? layer.name : `${type}_${index}`;
   });
-  return numberRepeated(names);
 }
 
 /** Like {@link weightNames}, for trainable weights, in the order of `model.trainableWeights`. */
@@ -67,7 +75,8 @@ export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[]
   const names = weightNames(model);
   const weights = model.layers.flatMap((layer) => layer.weights);
   const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]));
-  const extra = tensors.find((tensor) => !names.includes(tensor.name));
+  const elsewhere = releasedOf(model).map(({ name }) => name);
+  const extra = tensors.find(({ name }) => !names.includes(name) && !elsewhere.includes(name));
   if (extra !== undefined) throw mismatch(source, `it has "${extra.name}", which the model lacks`);
   weights.forEach((weight, i) => {
     const tensor = byName.get(names[i]);
@@ -84,9 +93,49 @@ export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[]
   });
 }
 
-/** Number of scalars in all weights. */
+/** Number of scalars in all weights, with those that other ranks hold. */
 export function parameterCount(model: LayersModel): number {
-  return model.weights.reduce((sum, weight) => sum + weight.shape.reduce<number>((n, size) => n * (size ?? 1), 1), 0);
+  const shapes = [...model.weights, ...releasedOf(model)].map(({ shape }): readonly (number | null)[] => shape);
+  return shapes.reduce((sum, shape) => sum + shape.reduce<number>((n, size) => n * (size ?? 1), 1), 0);
+}
+
+/** Name and shape of a weight. */
+export interface WeightPlace {
+  name: string;
+  shape: readonly (number | null)[];
+}
+
+/** Names and shapes of the weights of each of a model's layers. */
+export function weightPlaces(model: LayersModel): WeightPlace[][] {
+  const names = weightNames(model);
+  return model.layers.map(({ weights }) => weights.map(({ shape }) => ({ name: names.shift() ?? '', shape })));
+}
+
+const releasedWeights = new WeakMap<LayersModel, readonly WeightPlace[]>();
+
+/** Weights of the model that this process no longer holds. */
+function releasedOf(model: LayersModel): readonly WeightPlace[] {
+  return releasedWeights.get(model) ?? [];
+}
+
+/** Frees the weights of layers that other ranks compute. From then on the model's weights are the others; their names stay. */
+export function releaseWeights(model: LayersModel, layers: readonly LayersModel['layers'][number][]): void {
+  const places = weightPlaces(model);
+  releasedWeights.set(
+    model,
+    model.layers.flatMap((layer, i) => (layers.includes(layer) ? places[i] : [])),
+  );
+  for (const weight of layers.flatMap((layer) => layer.weights)) weight.read().dispose();
+  for (const layer of layers) forgetWeights(layer);
+  variablesOfModels.delete(model);
+}
+
+/** Makes a layer and those in it look as if they had no weights. */
+function forgetWeights(layer: LayersModel['layers'][number]): void {
+  for (const inner of layersIn(layer)) forgetWeights(inner);
+  for (const name of ['weights', 'trainableWeights', 'nonTrainableWeights', 'losses']) {
+    Object.defineProperty(layer, name, { get: () => [], configurable: true });
+  }
 }
 
 function mismatch(source: string, what: string): Error {

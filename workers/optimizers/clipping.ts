@@ -42,17 +42,22 @@ export function limitByMember(gradients: StackedGradients, limits: GradientLimit
   };
 }
 
-function boundValues(gradients: readonly (Tensor | null)[], { clipValue }: GradientLimits): (Tensor | null)[] {
+/** Each element limited to ±`clipValue`; the gradients themselves where there is no limit. Call it inside `tidy`. */
+export function boundValues(
+  gradients: readonly (Tensor | null)[],
+  { clipValue }: Pick<GradientLimits, 'clipValue'>,
+): (Tensor | null)[] {
   if (clipValue === 0) return [...gradients];
   return gradients.map((gradient) => gradient && tf.clipByValue(gradient, -clipValue, clipValue));
 }
 
 /** min(1, maximum/(√squares + 10⁻⁶)) */
-function factorOf(squares: Tensor, maximum: number): Tensor {
+export function factorOf(squares: Tensor, maximum: number): Tensor {
   return tf.minimum(tf.div(maximum, tf.add(tf.sqrt(squares), 1e-6)), 1);
 }
 
-function sumOfSquares(gradients: readonly (Tensor | null)[]): Tensor {
+/** Σ g² over all gradients. */
+export function sumOfSquares(gradients: readonly (Tensor | null)[]): Tensor {
   const squares = gradients.flatMap((gradient) => (gradient === null ? [] : [tf.sum(tf.square(gradient))]));
   return squares.length === 0 ? tf.scalar(0) : tf.addN(squares);
 }

@@ -3,6 +3,7 @@ import type { Prepared, SessionLinks } from './preparation/prepare.ts';
 import { drawFigures } from './draw-figures.ts';
 import { comparisonSplit, evaluateSets } from '../training/evaluate-sets.ts';
 import { predictOfRank } from '../member/predict.ts';
+import { RunFiles } from '../member/run-files.ts';
 import type { StopReason } from '../training/rendezvous.ts';
 
 /** Runs one rank's session: trains, evaluates the checkpoint sets, draws the project's figures. */
@@ -15,12 +16,15 @@ export async function runSession(launch: Launch, links: SessionLinks, prepared: 
 
 /** Saves what the rank predicts of the pool with its last weights. */
 async function predictPool({ data, model, task, trainer }: Prepared): Promise<void> {
-  const { files } = trainer.training.parts;
+  const { files, strategy } = trainer.training.parts;
   if (data.unlabelled === undefined) {
     throw new Error('With data.mode broadcast the ranks get no pool to predict. Choose data.mode shared or local.');
   }
-  const predictions = await predictOfRank(model, task, data.unlabelled, files.rank);
-  await files.savePredictions('pool', 'final', predictions, trainer.training.epoch);
+  const { spread } = strategy;
+  const predictions = await (spread?.predict(data.unlabelled) ??
+    predictOfRank(model, task, data.unlabelled, files.rank));
+  if (spread === undefined || trainer.training.isFirst)
+    await files.savePredictions('pool', 'final', predictions, trainer.training.epoch);
 }
 
 async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<void> {
@@ -29,21 +33,24 @@ async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): 
   const { data, model, task } = prepared;
   const { training } = prepared.trainer;
   const { group } = training;
-  if (links.group.rank !== group.rank) return;
+  const { spread: spreadModel } = training.parts.strategy;
+  const spread = spreadModel === undefined ? undefined : { model: spreadModel, ranks: links.group };
+  if (links.group.rank !== group.rank && spread === undefined) return;
   if (launch.labels !== null) await predictPool(prepared);
   const comparison = comparisonSplit(data);
   if (comparison === null) return;
-  const { files } = training.parts;
+  const files =
+    spread === undefined ? training.parts.files : new RunFiles(launch.runFolder, group.rank, launch.attempt);
   const hasEnsembleBest = config.checkpoints.ensembleBest && !isInWaves;
   const sets = [
     ...(hasEnsembleBest ? (['ensemble-best'] as const) : []),
     ...(config.checkpoints.memberBest ? (['member-best'] as const) : []),
   ];
   const hasSets = data.validation !== undefined ? sets : [];
-  const evaluation = { model, task, data, group, earlierRanks: finishedRanks, files, epoch: training.epoch };
+  const evaluation = { model, task, data, group, earlierRanks: finishedRanks, files, epoch: training.epoch, spread };
   const outcome = await evaluateSets(evaluation, comparison, hasSets);
   const isLastWave = finishedRanks.length + groupRanks.length + lostRanks.length === config.members;
-  if (!isLastWave || group.rank !== group.ranks[0]) return;
+  if (!isLastWave || group.rank !== group.ranks[0] || (spread !== undefined && !training.isFirst)) return;
   for (const set of outcome.evaluated) report.evaluated(set);
   for (const name of outcome.incomplete) {
     training.announce(

@@ -1,47 +1,5 @@
-import type { LayersModel, SymbolicTensor } from '../tensorflow/tf.ts';
-
-export type Layer = LayersModel['layers'][number];
-
-/** One call of a layer in a forward pass. Values are numbered in order of use; `layer` is an index into `model.layers`. */
-export interface LayerCall {
-  layer: number;
-  inputs: number[];
-  outputs: number[];
-}
-
-/** A model's forward pass as data, the same for all members whose models have the same architecture. */
-export interface ModelGraph {
-  /** In the order in which TensorFlow.js calls them, which determines each call's random numbers. */
-  calls: LayerCall[];
-  /** In the order of the model's inputs. */
-  inputs: number[];
-  outputs: number[];
-}
-
-export function graphOf(model: LayersModel): ModelGraph {
-  const numbers = new Map<string, number>();
-  const numberOf = ({ name }: SymbolicTensor): number => {
-    const number = numbers.get(name) ?? numbers.size;
-    numbers.set(name, number);
-    return number;
-  };
-  const inputs = model.inputs.map(numberOf);
-  const calls: LayerCall[] = [];
-  const visit = (tensor: SymbolicTensor): void => {
-    if (numbers.has(tensor.name)) return;
-    // TensorFlow.js sorts depth first with a stack, which yields the last input first.
-    for (const needed of tensor.inputs.toReversed()) visit(needed);
-    const { sourceLayer, nodeIndex, inputs } = tensor;
-    const outputs = sourceLayer.inboundNodes[nodeIndex].outputTensors;
-    calls.push({
-      layer: model.layers.indexOf(sourceLayer),
-      inputs: inputs.map(numberOf),
-      outputs: outputs.map(numberOf),
-    });
-  };
-  for (const output of model.outputs) visit(output);
-  return { calls, inputs, outputs: model.outputs.map(numberOf) };
-}
+import { graphOf, type Layer } from '../tensorflow/model-graph.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
 
 /** @throws with the first layer that differs when the members' models cannot be computed as one: they have different architectures */
 export function requireStackable(models: readonly LayersModel[], ranks: readonly number[]): void {

@@ -1,5 +1,5 @@
 import { tf, type Tensor } from '../tensorflow/tf.ts';
-import type { Layer } from './model-graph.ts';
+import type { Layer } from '../tensorflow/model-graph.ts';
 import {
   type Draw,
   isOverLastAxis,

@@ -1,5 +1,5 @@
 import { tf, type Tensor } from '../tensorflow/tf.ts';
-import type { Layer } from './model-graph.ts';
+import type { Layer } from '../tensorflow/model-graph.ts';
 import { membersOf } from './stacked-variable.ts';
 
 /** The masks of a value, one per member; null for a member's value without a mask. */

@@ -1,5 +1,5 @@
 import type { LayersModel, Tensor } from '../tensorflow/tf.ts';
-import { graphOf, type Layer, type ModelGraph } from './model-graph.ts';
+import { graphOf, type Layer, type ModelGraph } from '../tensorflow/model-graph.ts';
 import { type Masks, outputMasks } from './stacked-masks.ts';
 import type { Draw, StackedLayer } from './stacked-kinds.ts';
 import { stackLayer } from './stacked-layers.ts';

@@ -1,5 +1,5 @@
 import { type Tensor, tf, type Variable } from '../tensorflow/tf.ts';
-import type { Layer } from './model-graph.ts';
+import type { Layer } from '../tensorflow/model-graph.ts';
 
 /** One variable of each of M members as one: `[M, ...]`, with member m's in row m. */
 export class StackedVariable {

@@ -5,6 +5,7 @@ import { Sharded } from './data-parallel/sharded.ts';
 import { Hdet } from './hdet/hdet.ts';
 import { independentStrategy } from './independent.ts';
 import { Joint } from './joint/joint.ts';
+import { Pipeline } from './pipeline/pipeline.ts';
 import type { Strategy, StrategyContext } from './strategy.ts';
 
 export function createStrategy(config: StrategyConfig, context: StrategyContext): Strategy {
@@ -19,6 +20,8 @@ export function createStrategy(config: StrategyConfig, context: StrategyContext)
       return new DataParallel(config, context);
     case 'sharded':
       return new Sharded(config, context);
+    case 'pipeline':
+      return new Pipeline(config, context);
     case 'hdet':
       return new Hdet(config, context);
   }

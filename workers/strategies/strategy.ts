@@ -5,8 +5,10 @@ import type { Batch, Dataset } from '../data/dataset.ts';
 import type { Member, StepPosition } from '../member/member.ts';
 import type { UpdateSettings } from '../optimizers/optimizers.ts';
 import type { Position } from '../member/report.ts';
+import type { Predictions } from '../member/predictions.ts';
 import type { Task } from '../member/tasks.ts';
 import type { Tensor } from '../tensorflow/tf.ts';
+import type { ModelStage } from './pipeline/model-stage.ts';
 
 /** The run's settings for a strategy, besides its options. */
 export interface StrategyContext {
@@ -15,7 +17,17 @@ export interface StrategyContext {
   /** The most steps that each rank does. */
   totalSteps: number;
   /** The project's unlabelled samples, if it has any. */
-  unlabelled?: Dataset;
+  unlabelled?: Dataset | undefined;
+  /** This rank's part of the model, where its layers are spread over the ranks. */
+  stage?: ModelStage | undefined;
+}
+
+/** A model whose layers are spread over the ranks, as one. Every rank calls each method at the same time. */
+export interface SpreadModel {
+  /** Predictions of the whole model for a split, in the order of the data, on every rank. */
+  predict(dataset: Dataset): Promise<Predictions>;
+  /** All weights by name, on the first rank. */
+  readWeights(): Promise<NamedTensor[]>;
 }
 
 export interface StepOutcome {
@@ -108,4 +120,6 @@ export interface Strategy {
    * @returns a function that restores this rank's weights; null where training continues from the new ones
    */
   assemble?(): Promise<(() => void) | null>;
+  /** The model, where its layers are spread over the ranks; available after `setup`. */
+  readonly spread?: SpreadModel;
 }

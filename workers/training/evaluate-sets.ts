@@ -3,6 +3,7 @@ import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { Checkpoint } from '../checkpoints/checkpoint-store.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
+import type { SpreadModel } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { gatherPredictions, predictOfRank } from '../member/predict.ts';
 import { joinStacks, type MemberOutputs } from '../member/predictions.ts';
@@ -19,9 +20,12 @@ export interface SetEvaluation {
   group: ProcessGroup;
   /** Ranks that have ended, whose predictions lie in the run folder. */
   earlierRanks: readonly number[];
+  /** Those of the member that is evaluated. */
   files: RunFiles;
   /** Epoch of the model's current weights. */
   epoch: number;
+  /** Where the layers of one model are spread over ranks, each of which evaluates: the model and its ranks. */
+  spread?: { model: SpreadModel; ranks: ProcessGroup } | undefined;
 }
 
 export interface SetsOutcome {
@@ -53,7 +57,10 @@ export async function evaluateSets(
   keepSet(outcome, last);
   for (const name of names) {
     const checkpoint = await readUnlessDamaged(evaluation.files, name);
-    if (!(await everyRankHas(evaluation.group, checkpoint !== null)) || checkpoint === null) {
+    if (
+      !(await everyRankHas(evaluation.spread?.ranks ?? evaluation.group, checkpoint !== null)) ||
+      checkpoint === null
+    ) {
       outcome.incomplete.push(name);
       continue;
     }
@@ -93,8 +100,9 @@ async function evaluateSet(
   epoch: number,
 ): Promise<EvaluatedStack> {
   const { model, task, group, files, earlierRanks } = evaluation;
-  const own = await predictOfRank(model, task, dataset, files.rank);
-  await files.savePredictions(split, name, own, epoch);
+  const { spread } = evaluation;
+  const own = await (spread?.model.predict(dataset) ?? predictOfRank(model, task, dataset, files.rank));
+  if (spread === undefined || spread.ranks.rank === files.rank) await files.savePredictions(split, name, own, epoch);
   const kept = await Promise.all(earlierRanks.map((rank) => files.readPredictions(split, rank, name)));
   const earlier = kept.filter((predictions) => predictions !== null);
   const epochs = new Map(earlier.map((predictions) => [predictions.ranks[0], predictions.epoch]));

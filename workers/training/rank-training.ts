@@ -175,7 +175,8 @@ export class RankTraining implements Training {
 
   /** This rank's predictions; the last ones for a rank that stands by. */
   async predict(dataset: Dataset): Promise<Predictions> {
-    const { member, task, group } = this.parts;
+    const { member, task, group, strategy } = this.parts;
+    if (strategy.spread !== undefined) return await strategy.spread.predict(dataset);
     if (this.lastPredictions !== null && this.progress.standingBy) return this.lastPredictions;
     this.lastPredictions = this.isOneModel
       ? await predictTogether(group, member.model, task, dataset)
@@ -237,8 +238,10 @@ export class RankTraining implements Training {
     const { files, report } = this.parts;
     const about = { name, epoch: this.epoch, step: this.step, monitor, score, model: this.modelHash };
     await this.withModel(async () => {
+      const { spread } = this.parts.strategy;
+      const weights = spread === undefined ? null : await spread.readWeights();
       if (!this.isMember) return;
-      const record = await files.saveCheckpoint(await readWeights(this.model), about);
+      const record = await files.saveCheckpoint(weights ?? (await readWeights(this.model)), about);
       if (record === null) return;
       report.checkpoint(record);
       const problem = await files.removeSuperseded(this.retention, name);

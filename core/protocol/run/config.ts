@@ -195,6 +195,15 @@ export const runConfigSchema = z.strictObject({
     .prefault({})
     .meta({ help: 'Options of the losses of tasks with classes (classification, binary, multi-label, ordinal).' }),
   batchSize: positiveInteger.default(128).meta({ help: 'Samples per step and rank (B).', unit: 'samples' }),
+  activationCheckpointing: z
+    .enum(['none', 'layers', 'sqrt'])
+    .default('none')
+    .meta({
+      help:
+        'Activations that a step keeps for its backward pass: all; the inputs of layers (or of blocks with connections that skip layers); or those of ' +
+        'about √n segments of n layers. The others are computed again, which saves memory, costs up to one more forward pass and gives the same bits ' +
+        '(Chen et al., 2016).',
+    }),
   sampler: z
     .enum(['auto', 'shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'])
     .default('auto')

@@ -106,8 +106,14 @@ function conflictsOfDeterminism({ determinism, blas, backend }: RunConfig): Conf
 
 /** Ranks that wait for each other in a step each need a separate process. */
 function conflictsOfStacks(config: RunConfig): ConfigProblem[] {
-  const { membersPerDevice } = config;
+  const { membersPerDevice, activationCheckpointing } = config;
   const reason = lockstepReason(config);
+  if (membersPerDevice > 1 && activationCheckpointing !== 'none') {
+    const message =
+      `A worker that trains ${membersPerDevice} members as one computation keeps all activations. Use --members-per-device 1 or ` +
+      '--activation-checkpointing none.';
+    return [{ path: 'activationCheckpointing', message }];
+  }
   if (membersPerDevice === 1 || reason === null) return [];
   const message =
     `With ${reason} each rank has a separate worker, so ${membersPerDevice} members cannot be one computation. Use ` +

@@ -60,7 +60,7 @@ describe('the schedules of a pipeline', () => {
           }
           expect(held).toBe(0);
           expect(most).toBe(mostInFlight(kind, stages, stage, parts));
-          if (kind === '1f1b') expect(most).toBeLessThanOrEqual(stages - stage);
+          expect(most).toBeLessThanOrEqual(kind === '1f1b' ? stages - stage : parts);
         }
       }),
     );

@@ -7,10 +7,10 @@ describe('messages between ranks', () => {
     const { groups } = createInMemoryGroup([0, 1, 2]);
     groups[0].send(Float32Array.of(1.5, Number.NaN), 2);
     groups[1].send(Int32Array.of(7), 2);
-    groups[0].send(Float64Array.of(Math.PI), 2);
-    expect(await groups[2].receiveFrom(1)).toEqual(Int32Array.of(7));
-    expect(await groups[2].receiveFrom(0)).toEqual(Float32Array.of(1.5, Number.NaN));
-    expect(await groups[2].receiveFrom(0)).toEqual(Float64Array.of(Math.PI));
+    groups[0].send(Float64Array.of(Math.PI, 1, 2, 3), 2, [2, 2]);
+    expect(await groups[2].receiveFrom(1)).toEqual({ data: Int32Array.of(7), shape: [1] });
+    expect(await groups[2].receiveFrom(0)).toEqual({ data: Float32Array.of(1.5, Number.NaN), shape: [2] });
+    expect(await groups[2].receiveFrom(0)).toEqual({ data: Float64Array.of(Math.PI, 1, 2, 3), shape: [2, 2] });
   });
 
   it('do not shift the sequence of collectives, which ranks may call meanwhile', async () => {
@@ -24,7 +24,7 @@ describe('messages between ranks', () => {
           for (const value of order) {
             group.send(Float32Array.of(value + group.rank), next);
             if (value === 0) all.push((await group.allReduce(Float32Array.of(1), 'sum'))[0]);
-            all.push((await group.receiveFrom(previous))[0]);
+            all.push((await group.receiveFrom(previous)).data[0]);
           }
           return all;
         });
@@ -34,6 +34,15 @@ describe('messages between ranks', () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  it('are all kept where several arrive while a rank waits for the first', async () => {
+    const { groups } = createInMemoryGroup([0, 1]);
+    const first = groups[1].receiveFrom(0);
+    for (const value of [1, 2, 3]) groups[0].send(Float32Array.of(value), 1);
+    expect((await first).data).toEqual(Float32Array.of(1));
+    expect((await groups[1].receiveFrom(0)).data).toEqual(Float32Array.of(2));
+    expect((await groups[1].receiveFrom(0)).data).toEqual(Float32Array.of(3));
   });
 
   it('need another rank of the group', () => {
@@ -89,7 +98,7 @@ describe('messages between ranks', () => {
       await vi.advanceTimersByTimeAsync(600);
       groups[0].send(Float32Array.of(3), 1);
       await vi.advanceTimersByTimeAsync(1);
-      expect(await received).toEqual(Float32Array.of(3));
+      expect((await received).data).toEqual(Float32Array.of(3));
     });
   });
 });

@@ -19,6 +19,14 @@ export function freezeWeights(model: LayersModel, groups: readonly WeightGroup[]
   }
 }
 
+/** The groups that still have trained weights in a part of a model, whose weights are frozen already. */
+export function groupsWithin(model: LayersModel, groups: readonly WeightGroup[]): WeightGroup[] {
+  const names = trainedWeightNames(model);
+  return groups.filter(
+    ({ rateFactor, weights }) => rateFactor > 0 && names.some((name) => compile(weights).test(name)),
+  );
+}
+
 /** tfjs builds a sequential model at its first call, and then marks all of its weights as trained. */
 function buildSequential(layer: LayersModel['layers'][number]): void {
   const { model, layers = [] } = layer as { model?: unknown; layers?: LayersModel['layers'] };

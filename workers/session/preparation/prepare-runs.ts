@@ -29,7 +29,7 @@ export async function prepareRuns(runs: readonly (readonly Seat[])[]): Promise<P
 async function build(seats: readonly Seat[], first: Seat): Promise<BuiltRun> {
   requireSameBackend(first, seats[0]);
   const built = await buildRun(seats);
-  const models = built.members.map(({ model }) => model);
+  const models = built.members.map(({ member }) => member.model);
   if (isStacked(built)) requireStackable(models, ranksOf(seats));
   return built;
 }
@@ -53,7 +53,14 @@ function isStacked({ seats, members }: BuiltRun): boolean {
 
 function stackableOf({ shared, members }: BuiltRun) {
   const { config, project, task, data } = shared;
-  return { config, project, task, loss: lossOf(shared), members, samples: data.train.length };
+  return {
+    config,
+    project,
+    task,
+    loss: lossOf(shared),
+    members: members.map(({ member }) => member),
+    samples: data.train.length,
+  };
 }
 
 /** If one of a run's ranks cannot be prepared, all leave their stack: others would wait for them. */
@@ -63,7 +70,7 @@ async function prepareMembers(built: BuiltRun, of: StackOfRun | null, throttle: 
   try {
     return await Promise.all(
       seats.map((seat, i) =>
-        prepareRank(seat, shared, { member: members[i], seeder: seeders[i], place: places[i], throttle }),
+        prepareRank(seat, shared, { ...members[i], seeder: seeders[i], place: places[i], throttle }),
       ),
     );
   } catch (error) {

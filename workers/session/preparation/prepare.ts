@@ -23,9 +23,11 @@ import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from 
 import { explainError } from '../../project/trace/explain-error.ts';
 import { projectCallbacks } from '../../project/project-callbacks.ts';
 import { setupIndependentWorker } from './setup.ts';
+import { modelBuilder, stageOf } from './stage-of-rank.ts';
 import type { StackedStrategy } from '../../stacked/member-stack.ts';
 import { ensembleTask } from '../../strategies/ensemble-task.ts';
 import { createStrategy } from '../../strategies/index.ts';
+import type { ModelStage } from '../../strategies/pipeline/model-stage.ts';
 import type { LayersModel, Variable } from '../../tensorflow/tf.ts';
 import type { Report } from '../../member/report.ts';
 import type { Completion } from '../../training/completion.ts';
@@ -39,6 +41,7 @@ import { type LossInputs, requireInputs } from '../../member/batch-tensors.ts';
 import { taskLoss } from '../../member/weighted-loss.ts';
 import { requireEvenBatches, requireInnerMembers } from '../../member/tasks/inner-members.ts';
 import { type LossFunction, Member } from '../../member/member.ts';
+import { groupsWithin } from '../../member/updates/weight-groups.ts';
 import { createOptimizer } from '../../optimizers/optimizers.ts';
 import { RunFiles } from '../../member/run-files.ts';
 import { SaveRoom } from '../../member/save-room.ts';
@@ -92,8 +95,14 @@ export interface Prepared extends Shared {
 export interface BuiltRun {
   seats: readonly Seat[];
   shared: Shared;
-  members: Member[];
+  members: BuiltMember[];
   seeders: DistributedSeeder[];
+}
+
+/** A rank's member, and its part of the model where the layers are spread over the ranks. */
+export interface BuiltMember {
+  member: Member;
+  stage?: ModelStage | undefined;
 }
 
 /** Loads the project and the data of a run, and builds the models of its ranks in this process. */
@@ -117,20 +126,22 @@ export async function buildRun(seats: readonly Seat[]): Promise<BuiltRun> {
   for (const dataset of [data.train, data.unlabelled]) if (dataset) requireAugmentable(dataset, config.augmentation);
   const shared = { project, hyperparameters, config, backend, task, data, holdOut, openBatches };
   const seeders = [seeder, ...otherSeeders];
-  return { seats, shared, seeders, members: seats.map((seat, i) => createMember(seat, shared, seeders[i])) };
+  const members: BuiltMember[] = [];
+  for (const [i, seat] of seats.entries()) members.push(await createMember(seat, shared, seeders[i]));
+  return { seats, shared, seeders, members };
 }
 
 export function ranksOf(seats: readonly Seat[]): number[] {
   return seats.map(({ launch }) => launch.placement.rank);
 }
 
-function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeeder): Member {
+async function createMember(seat: Seat, shared: Shared, seeder: DistributedSeeder): Promise<BuiltMember> {
   const { project, hyperparameters, config, task, data } = shared;
-  const { rank } = launch.placement;
   const targetSize = task.targetSize(data.train);
   requireUsableTargets(config, task, data.train);
   const shapes = modelShapes(data.train);
-  const model = seeder.draw(() => project.model({ hyperparameters, config, ...shapes, targetSize, rank }));
+  const { rank, draw } = modelBuilder(seat, shared, seeder);
+  const model = draw(() => project.model({ hyperparameters, config, ...shapes, targetSize, rank }));
   for (const dataset of [data.train, data.validation, data.test]) {
     if (!dataset) continue;
     requireInputs(model, dataset);
@@ -138,14 +149,20 @@ function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeede
     task.check(model, dataset);
   }
   requireInnerMembers(model, task, config);
+  const stage = await stageOf(seat, config, model);
   const optimizerOf = (variables: Variable[]) =>
     // A sharded run's strategy keeps the optimizer's state, one slice on each rank.
     createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables);
-  return new Member(model, lossOf(shared), optimizerOf, { ...config.optimizer, averageDecay: config.ema.decay });
+  const { groups } = config.optimizer;
+  const member = new Member(model, lossOf(shared), optimizerOf, {
+    ...(stage === undefined ? config.optimizer : { clipNorm: 0, clipValue: 0, groups: groupsWithin(model, groups) }),
+    averageDecay: config.ema.decay,
+    checkpointing: stage === undefined ? config.activationCheckpointing : 'none',
+  });
+  return { member, stage };
 }
 
-interface RankParts {
-  member: Member;
+interface RankParts extends BuiltMember {
   seeder: DistributedSeeder;
   /** In a stack; null: it trains by itself. */
   place: StackedStrategy | null;
@@ -155,7 +172,7 @@ interface RankParts {
 /** Gives a rank its trainer. */
 export async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankParts): Promise<Prepared> {
   const { project, hyperparameters, config, task, data, holdOut, openBatches } = shared;
-  const { member, seeder, place, throttle } = rank;
+  const { member, stage, seeder, place, throttle } = rank;
   const { placement, lostRanks } = launch;
   const completion = await readCompletion(launch);
   const { group, report, controls } = links;
@@ -165,12 +182,14 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
   const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt, room);
   if (placement.rank === 0) await saveTargets(files, data);
   if (placement.rank === 0) await savePreprocessing(files, data);
+  // All stages of a pipeline read the same batches.
+  const seed = stage === undefined ? seeder.seed : config.seed;
   const batches = augmentedBatches(openBatches(streamReader(config, seeder.seed, placement.rank)), {
     augmentation: config.augmentation,
     normalization: data.train.normalization,
-    seed: seeder.seed,
+    seed,
     // The product of experts has one target for each sample.
-    mixingSeed: config.strategy.kind === 'joint' ? config.seed : seeder.seed,
+    mixingSeed: config.strategy.kind === 'joint' ? config.seed : seed,
   });
   const rows = holdOut?.trainingRows(placement.rank);
   const kind = data.train.stream === undefined ? samplerOf(config) : 'sequential';
@@ -186,7 +205,7 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
     ),
   ];
   const totalSteps = plannedSteps(config, sampler);
-  const context = { config, task, totalSteps: scheduledSteps(config, sampler), unlabelled: data.unlabelled };
+  const context = { config, task, totalSteps: scheduledSteps(config, sampler), unlabelled: data.unlabelled, stage };
   const strategy = place ?? createStrategy(config.strategy, context);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, lostRanks, completion, files, report, controls, throttle };

@@ -3,6 +3,7 @@ import { removeStates } from '../../checkpoints/training-state.ts';
 import { loadWarmStart } from '../../member/updates/warm-start.ts';
 import { Generator, seedForRank } from '../../random/index.ts';
 import type { TrainerParts } from '../../training/rank-training.ts';
+import type { LayersModel } from '../../tensorflow/tf.ts';
 import { loadTrainingState } from '../../training/state/saved-state.ts';
 import { loadForkedWeights } from './forked-weights.ts';
 
@@ -12,16 +13,22 @@ export async function startingPoint(launch: Launch, parts: TrainerParts) {
   if (resumeRound !== null) return loadTrainingState(parts.files, resumeRound, parts.member, parts.callbacks);
   await removeStates(runFolder, placement.rank);
   if (forkedAt !== null) return loadForkedWeights(launch, parts.member, forkedAt);
-  await startWarm(parts);
+  // A model whose layers are spread over the ranks had its weights before it was cut.
+  if (parts.config.strategy.kind !== 'pipeline') await startWarm(parts, parts.member.model, parts.group.rank);
   return undefined;
 }
 
-async function startWarm({ config, group, member, report }: TrainerParts): Promise<void> {
+/** Gives a model the weights of the configured checkpoint, if there is one. @param rank whose checkpoint and random numbers */
+export async function startWarm(
+  { config, group, report }: Pick<TrainerParts, 'config' | 'group' | 'report'>,
+  model: LayersModel,
+  rank: number,
+): Promise<void> {
   const { warmStart, seed, identicalSeeds } = config;
   if (warmStart.checkpoint === '') return;
-  const checkpoint = warmStart.checkpoint.replaceAll('{rank}', String(group.rank));
-  const generator = new Generator(seedForRank(seed, group.rank, identicalSeeds), 'warm-start');
-  const { message, data } = await loadWarmStart(member.model, { ...warmStart, checkpoint }, generator);
+  const checkpoint = warmStart.checkpoint.replaceAll('{rank}', String(rank));
+  const generator = new Generator(seedForRank(seed, rank, identicalSeeds), 'warm-start');
+  const { message, data } = await loadWarmStart(model, { ...warmStart, checkpoint }, generator);
   if (checkpoint !== warmStart.checkpoint || group.rank === group.ranks[0]) {
     report.event('warm-start', message, { epoch: 0, step: 0 }, data);
   }

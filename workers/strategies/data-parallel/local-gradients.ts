@@ -79,7 +79,7 @@ export class GradientAccumulator {
 }
 
 /** The samples of a batch; with a mask, the share of its targets that it counts, times the samples. The task's loss is their mean. */
-function countedSamples({ featureShape: [samples], mask }: Batch): number {
+export function countedSamples({ featureShape: [samples], mask }: Batch): number {
   if (mask === undefined) return samples;
   return (mask.reduce((sum, value) => sum + value, 0) * samples) / mask.length;
 }

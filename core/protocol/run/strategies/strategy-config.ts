@@ -54,6 +54,30 @@ export const strategySchema = z.discriminatedUnion('kind', [
     ...sharedGradients,
   }),
   z.strictObject({
+    kind: z.literal('pipeline').meta({
+      help: 'All ranks train one model, each a part of its layers. Parts of a batch pass through them one after the other (Huang et al., 2019).',
+    }),
+    schedule: z
+      .enum(['1f1b', 'gpipe'])
+      .default('1f1b')
+      .meta({
+        help:
+          'Order of the passes of a rank: one forward and one backward pass in turn, which holds the activations of fewer micro-batches (PipeDream-flush, ' +
+          'Narayanan et al., 2021), or all forward passes first (GPipe).',
+      }),
+    microBatches: positiveInteger.default(8).meta({
+      help: 'Parts of a batch that pass through the ranks one after the other (M). With S ranks they wait (S − 1) / (M + S − 1) of the time.',
+      unit: 'micro-batches',
+    }),
+    balance: z.enum(['memory', 'time']).default('memory').meta({
+      help: 'What the ranks get equal shares of: memory of weights, optimizer and activations, or time of forward and backward passes, both measured at the start.',
+    }),
+    cuts: z
+      .array(z.string())
+      .default([])
+      .meta({ help: 'Layers that begin the parts of ranks 1, 2, …, such as ["dense_4", "dense_8"]; []: as measured.' }),
+  }),
+  z.strictObject({
     kind: z.literal('hdet').meta({
       help: 'Data-parallel, but ranks have different learning rates (or other scalars) around a base that follows the better ranks.',
     }),

@@ -7,8 +7,8 @@ export interface StrategyRules {
   /** Ranks exchange data at every step, so all must do the same steps at the same time. */
   isLockstep: boolean;
   /**
-   * All ranks train one model. The run is an ensemble of one member, rank 0. Each rank evaluates a part of a split, and only rank 0 keeps
-   * checkpoints and predictions.
+   * All ranks train one model. The run is an ensemble of one member, rank 0. Each rank evaluates a part of a split (or all of it with its part of
+   * the layers), and only rank 0 keeps checkpoints and predictions.
    */
   isOneModel: boolean;
   /** Orders of samples that it can train with; `auto` uses the first. */
@@ -64,6 +64,8 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
   },
   'data-parallel': oneModel,
   sharded: oneModel,
+  // Every rank reads the same batch: the first its features, the last its targets.
+  pipeline: { ...oneModel, samplers: ['shared', 'sequential'], takesCommonBatches: true },
   hdet: oneModel,
 };
 

@@ -1,0 +1,3 @@
+import { describeCheckpointing } from './describe-checkpointing.ts';
+
+describeCheckpointing('cpu');

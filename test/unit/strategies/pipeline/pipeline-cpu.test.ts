@@ -1,0 +1,3 @@
+import { describePipeline } from './describe-pipeline.ts';
+
+describePipeline('cpu');

@@ -1,0 +1,59 @@
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import type { Launch } from '../../../core/protocol/run/messages.ts';
+import { freezeWeights } from '../../member/updates/weight-groups.ts';
+import type { DistributedSeeder } from '../../callbacks/distributed-seeder.ts';
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import { readState } from '../../checkpoints/training-state.ts';
+import { Generator, installAsMathRandom, seedForRank } from '../../random/index.ts';
+import { cutModel, cutsSchema } from '../../strategies/pipeline/cut-model.ts';
+import type { ModelStage } from '../../strategies/pipeline/model-stage.ts';
+import type { LayersModel } from '../../tensorflow/tf.ts';
+import type { Report } from '../../member/report.ts';
+import { startWarm } from './starting-point.ts';
+
+interface PlacedRank {
+  launch: Launch;
+  links: { group: ProcessGroup; report: Report };
+}
+
+/**
+ * How a rank draws its initial weights, and as which rank. Where the layers are spread over the ranks, all of them build the first rank's model, of
+ * which each keeps a part.
+ */
+export function modelBuilder(
+  { launch, links: { group } }: PlacedRank,
+  { config }: { config: RunConfig },
+  seeder: DistributedSeeder,
+): { rank: number; draw: <T>(body: () => T) => T } {
+  const { rank } = launch.placement;
+  const [first] = group.ranks;
+  if (config.strategy.kind !== 'pipeline' || rank === first) return { rank, draw: seeder.draw };
+  const generator = new Generator(seedForRank(config.seed, first, config.identicalSeeds), 'member');
+  return {
+    rank: first,
+    draw: (body) => {
+      const restore = installAsMathRandom(generator);
+      try {
+        return body();
+      } finally {
+        restore();
+      }
+    },
+  };
+}
+
+/** Cuts the model where its layers are spread over the ranks, once it has the weights that it starts from; undefined elsewhere. */
+export async function stageOf(
+  { launch, links: { group, report } }: PlacedRank,
+  config: RunConfig,
+  model: LayersModel,
+): Promise<ModelStage | undefined> {
+  const { strategy } = config;
+  if (strategy.kind !== 'pipeline') return undefined;
+  freezeWeights(model, config.optimizer.groups);
+  const { resumeRound, forkedAt, runFolder, placement } = launch;
+  if (resumeRound === null && forkedAt === null) await startWarm({ config, group, report }, model, group.ranks[0]);
+  const saved = resumeRound === null ? null : await readState(runFolder, placement.rank, resumeRound);
+  const starts = saved === null ? null : cutsSchema.parse(saved.data).strategy.starts;
+  return await cutModel(model, { ...config, strategy }, group, starts);
+}
