@@ -17,7 +17,7 @@ export function requireStreamable(config: RunConfig, { train, validation, test, 
   const reasons: [boolean, string][] = [
     [
       strategyRules[config.strategy.kind].isOneModel,
-      `the strategy ${config.strategy.kind}, whose ranks divide the samples`,
+      `the strategy ${config.strategy.kind}, whose ranks train one model`,
     ],
     [!usable.includes(samplerOf(config)), `--sampler ${samplerOf(config)}`],
     [config.data.mode === 'broadcast', '--data.mode broadcast'],

@@ -79,7 +79,7 @@ export class PipelinedModel implements SpreadModel {
   async #pass(compute: () => Tensor[], next: number): Promise<void> {
     const output = tf.tidy(() => compute()[0]);
     requireFloats(output);
-    this.#group.send((await output.data()) as Float32Array, next, output.shape);
+    this.#group.send(await output.data(), next, output.shape);
     output.dispose();
   }
 
@@ -133,6 +133,6 @@ function flatten({ further, ...own }: Predictions): { about: AboutPredictions; a
   };
   return {
     about,
-    arrays: [own, ...(others?.map(([, of]) => of) ?? [])].flatMap(({ values }) => values) as Float32Array[],
+    arrays: [own, ...(others?.map(([, of]) => of) ?? [])].flatMap(({ values }) => values),
   };
 }

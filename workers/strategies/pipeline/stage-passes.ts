@@ -124,7 +124,7 @@ export class StagePasses {
 
 /** The tensor of a message. */
 export function tensorOf({ data, shape }: Message): Tensor {
-  return tf.tensor(data as Float32Array, [...shape], 'float32');
+  return tf.tensor(data, [...shape], 'float32');
 }
 
 /** @throws Error for a value whose gradient does not exist */

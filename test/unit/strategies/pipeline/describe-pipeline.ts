@@ -4,6 +4,7 @@ import { startBackend } from '../../../../workers/backends/backend.ts';
 import { predict } from '../../../../workers/member/predict.ts';
 import { taskOf } from '../../../../workers/member/tasks.ts';
 import { readWeights } from '../../../../workers/member/weights.ts';
+import type { SpreadModel } from '../../../../workers/strategies/strategy.ts';
 import { tf, type LayersModel } from '../../../../workers/tensorflow/tf.ts';
 import {
   createStages,
@@ -22,9 +23,14 @@ const pipeline = (members: number, more: object = {}): RunConfigInput => ({
   strategy: { kind: 'pipeline', microBatches: 4, ...more },
 });
 
+function spreadOf({ strategy }: Stage): SpreadModel {
+  if (strategy.spread === undefined) throw new Error('The strategy spreads no model.');
+  return strategy.spread;
+}
+
 async function wholeWeights(stages: readonly Stage[]) {
-  const all = await Promise.all(stages.map(({ strategy }) => strategy.spread?.readWeights()));
-  return all[0] ?? [];
+  const [all] = await Promise.all(stages.map((stage) => spreadOf(stage).readWeights()));
+  return all;
 }
 
 export function describePipeline(backend: 'cpu' | 'wasm'): void {
@@ -99,7 +105,7 @@ export function describePipeline(backend: 'cpu' | 'wasm'): void {
         names.map((name) => tf.tensor(weights.get(name)?.data as Float32Array, [...(weights.get(name)?.shape ?? [])])),
       );
       const expected = await predict(single.member.model, taskOf('classification'), dataset);
-      const found = await Promise.all(stages.map(({ strategy }) => strategy.spread?.predict(dataset)));
+      const found = await Promise.all(stages.map((stage) => spreadOf(stage).predict(dataset)));
       for (const predictions of found) expect(predictions).toEqual(expected);
     });
 
