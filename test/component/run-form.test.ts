@@ -124,6 +124,18 @@ describe('the form of a run', () => {
     await expect.poll(overrides).toEqual({ optimizer: { kind: 'sgd', momentum: 0.9 } });
   });
 
+  it('offers a pipeline with its options, and activation checkpointing with every strategy', async () => {
+    const { field, overrides, wrapper } = await open();
+    expect(wrapper.find('[id="option-strategy.microBatches"]').exists()).toBe(false);
+    await field('activationCheckpointing').setValue('sqrt');
+    await field('strategy.kind').setValue('pipeline');
+    await field('strategy.schedule').setValue('gpipe');
+    await field('strategy.microBatches').setValue('16');
+    await field('strategy.microBatches').trigger('blur');
+    const strategy = { kind: 'pipeline', schedule: 'gpipe', microBatches: 16 };
+    await expect.poll(overrides).toEqual({ activationCheckpointing: 'sqrt', strategy });
+  });
+
   it('disables an option without effect and says why', async () => {
     const { field, help, overrides } = await open();
     await field('earlyStopping.enabled').setValue(false);

@@ -74,6 +74,7 @@ const advanced: SectionPlan[] = [
       'maxSteps',
       'scheduleEpochs',
       'batchSize',
+      'activationCheckpointing',
       'sampler',
       'data',
       'dropLast',

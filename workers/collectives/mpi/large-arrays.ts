@@ -43,6 +43,9 @@ export class MpiLargeArrays implements LargeArrays {
         return this.#shift(call, operands, senders, wait);
       case 'barrier':
         throw new TypeError('A barrier has no array.');
+      case 'send':
+      case 'receive':
+        throw new TypeError('A message between two ranks is no collective.');
     }
   }
 
