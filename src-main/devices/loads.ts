@@ -29,7 +29,11 @@ export function loadReader(
     const { gpus, failure, notes } = hasGpus ? await queryGpus(run) : { gpus: [], failure: null, notes: [] };
     const cpuLoads = measureCores();
     const loads = devices.map(({ id, kind, index }): DeviceLoad => {
-      const gpu = isFirst ? undefined : gpus.find(({ device }) => device.id === id)?.device;
+      const gpu = isFirst
+        ? undefined
+        : kind === 'cuda'
+          ? gpus.find(({ device }) => device.index === index)?.device
+          : undefined;
       const cpuLoad = kind === 'cpu' && !isFirst ? cpuLoads.at(index) : undefined;
       return { device: id, load: cpuLoad ?? gpu?.load ?? null, memoryUsedBytes: gpu?.memoryUsedBytes ?? null };
     });

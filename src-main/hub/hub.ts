@@ -20,6 +20,7 @@ import { refuseCombinations } from '../runs/configuration/combinations.ts';
 import { describeProject } from '../runs/configuration/project.ts';
 import { changeConfig } from '../runs/configuration/resolve-config.ts';
 import { controlRun } from '../runs/control/remote-control.ts';
+import type { TaskServer } from '../nodes/task-server.ts';
 import type { WorkerSeat } from '../runs/workers/shared-workers.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
 import type { RunRow } from '../../core/protocol/pages/run-list.ts';
@@ -51,11 +52,19 @@ export class Hub {
   readonly index: RunIndex;
   /** Messages from opening: abandoned runs, folders that could not be read, an index that cannot be written. */
   readonly notices: string[];
+  /** The tasks of a launch on several nodes, on which runs are placed; null: runs train on this machine. */
+  readonly tasks: TaskServer | null;
   /** Takes what reading many folders found; null: opening and searching wait for it. */
   readonly #onNotice: ((notice: string) => void) | null;
 
-  private constructor(index: RunIndex, notices: string[], onNotice: ((notice: string) => void) | null) {
+  private constructor(
+    index: RunIndex,
+    notices: string[],
+    onNotice: ((notice: string) => void) | null,
+    tasks: TaskServer | null,
+  ) {
     this.index = index;
+    this.tasks = tasks;
     this.notices = notices;
     this.#onNotice = onNotice;
   }
@@ -63,11 +72,12 @@ export class Hub {
   /**
    * Opens Tutti's home, and marks runs whose hub has died as interrupted.
    * @param onNotice if given, opening does not wait until many new folders have been read; their problems go here
+   * @param tasks of a launch on several nodes
    */
-  static async open(onNotice: ((notice: string) => void) | null = null): Promise<Hub> {
+  static async open(onNotice: ((notice: string) => void) | null = null, tasks: TaskServer | null = null): Promise<Hub> {
     await secureHome();
     const index = await RunIndex.open(tuttiHome(), onNotice === null);
-    const hub = new Hub(index, [], onNotice);
+    const hub = new Hub(index, [], onNotice, tasks);
     const { interrupted, problems } = await hub.#recover();
     hub.notices.push(
       ...takeHomeFindings(),
@@ -111,12 +121,12 @@ export class Hub {
 
   /** @throws as {@link planRun} does */
   planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
-    return planRun(request, project);
+    return planRun(request, project, this.tasks);
   }
 
   /** A session that creates the planned run when it is run. */
   start(planned: PlannedRun, listener: RunListener, seat: WorkerSeat | null = null): RunSession {
-    return startRun(planned, this.index, listener, { seat });
+    return startRun(planned, this.index, listener, { seat, tasks: this.tasks });
   }
 
   /**
@@ -135,7 +145,7 @@ export class Hub {
     const { folder } = await this.find(run);
     const before = await readRunRecord(folder);
     const config = withOwnModes(changeConfig(before.config, override), before);
-    const plan = await placeMembers(config);
+    const plan = await placeMembers(config, this.tasks);
     // The project's loss was checked when the run was created.
     refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false, metrics: before.metrics });
     const completion = rank === undefined ? null : await planCompletion(folder, before, rank);
@@ -156,7 +166,16 @@ export class Hub {
         ...resumedRecord(found, override, { config, plan, blas, ...source, ...completes }),
         hub,
       }));
-    return new RunSession({ folder, index: this.index, listener, claim, resume: true, completion, seat });
+    return new RunSession({
+      folder,
+      index: this.index,
+      listener,
+      claim,
+      resume: true,
+      completion,
+      seat,
+      tasks: this.tasks,
+    });
   }
 
   /** The points of a run at which a fork can begin. */

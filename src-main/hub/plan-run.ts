@@ -8,6 +8,7 @@ import type { ProjectDescription } from '../../core/protocol/run/project-descrip
 import { chooseBlas } from '../backends/choose-blas.ts';
 import { backendOn, usableKinds } from '../processes/native-build.ts';
 import { detectDevices } from '../devices/detect.ts';
+import type { TaskServer } from '../nodes/task-server.ts';
 import { planPlacement } from '../devices/plan.ts';
 import { selectDevices } from '../devices/selection.ts';
 import { refuseCombinations } from '../runs/configuration/combinations.ts';
@@ -44,11 +45,15 @@ export interface PlannedRun {
 }
 
 /** @throws Error if the configuration is invalid, has parts that exclude each other, or names a device or a BLAS that does not exist */
-export async function planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
+export async function planRun(
+  request: TrainRequest,
+  project: ProjectDescription,
+  tasks: TaskServer | null = null,
+): Promise<PlannedRun> {
   requireTrust(request.projectFolder);
   requirePermissions(request.projectFolder, project.permissions);
   const requested = withOwnModes(resolveConfig(project, request.overrides), project);
-  const plan = await placeMembers(requested);
+  const plan = await placeMembers(requested, tasks);
   const config = { ...requested, backend: backendOn(plan[0].device, requested.backend) };
   refuseCombinations(config, plan, project);
   const blas = await chooseBlas(config);
@@ -68,8 +73,10 @@ export async function planRun(request: TrainRequest, project: ProjectDescription
   };
 }
 
-/** Assigns each rank a device and a wave. @throws Error if the configuration names devices that do not exist */
-export async function placeMembers(config: RunConfig): Promise<Placement[]> {
+/** Assigns each rank a device and a wave. @param tasks of a launch on several nodes; null: on this machine @throws Error if the configuration names devices that do not exist */
+export async function placeMembers(config: RunConfig, tasks: TaskServer | null = null): Promise<Placement[]> {
+  const { members, placement, membersPerDevice } = config;
+  if (tasks !== null) return planPlacement({ members, devices: tasks.devicesFor(config), placement, membersPerDevice });
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
   const kinds = usableKinds(config.backend);
   const { devices, notes } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
@@ -77,7 +84,6 @@ export async function placeMembers(config: RunConfig): Promise<Placement[]> {
     throw new Error([`The backend ${config.backend} finds no device that it computes on.`, ...notes].join(' '));
   }
   const selected = selectDevices(config.devices, devices, kinds);
-  const { members, placement, membersPerDevice } = config;
   return planPlacement({ members, devices: selected, placement, membersPerDevice });
 }
 

@@ -4,6 +4,7 @@ import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { type Labels, labelsFile } from '../../core/protocol/run/labels.ts';
 import { RunSession } from '../runs/attempt/run-session.ts';
 import type { WorkerHost } from '../runs/workers/worker-host.ts';
+import type { TaskServer } from '../nodes/task-server.ts';
 import type { WorkerSeat } from '../runs/workers/shared-workers.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
 import { createOwnRun } from '../store/index/recovery.ts';
@@ -19,6 +20,8 @@ export interface RunExtras {
   host?: WorkerHost;
   /** Where it shares a process with other runs; absent or null: it has its own. */
   seat?: WorkerSeat | null;
+  /** The tasks of a launch on several nodes; absent or null: it trains on this machine. */
+  tasks?: TaskServer | null;
 }
 
 /** A session that creates a planned run when it is run. */
@@ -26,7 +29,7 @@ export function startRun(
   planned: PlannedRun,
   index: RunIndex,
   listener: RunListener,
-  { labels, host, seat = null }: RunExtras = {},
+  { labels, host, seat = null, tasks = null }: RunExtras = {},
 ): RunSession {
   const { folder } = planned;
   const text = labels === undefined ? null : `${JSON.stringify(labels)}\n`;
@@ -37,6 +40,7 @@ export function startRun(
     resume: false,
     ...(host && { host }),
     seat,
+    tasks,
     claim: async (hub) => {
       const record = { ...(await newRecord(planned)), ...labelsOf(labels, text), hub };
       const fill = async (): Promise<void> => {

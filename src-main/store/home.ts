@@ -22,6 +22,8 @@ export function homePaths(home: string = tuttiHome()) {
     comparisons: join(home, 'comparisons'),
     /** The bytes of all runs above which the dashboard advises to clean up. */
     diskQuota: join(home, 'disk-quota.json'),
+    /** Where the tasks of a launch on several nodes find the first one, a file each. */
+    launches: join(home, 'launches'),
     /** Runs that wait until others have ended. */
     queue: join(home, 'queue.json'),
     /** Folders of runs outside of `runs` (`--out`), one per line. */

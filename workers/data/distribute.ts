@@ -21,6 +21,8 @@ export interface Distribution {
   mode: RunConfig['data']['mode'];
   /** The groups of this process's ranks, which share one copy of the data; a single one if batches are broadcast. */
   groups: readonly ProcessGroup[];
+  /** The group's ranks on this node, which have these folders in common. */
+  nodeRanks: readonly number[];
   /** The run's private folders for temporary files. A data set that does not fit into the first goes into the next. */
   folders: readonly string[];
   /** Whether another group of ranks needs the data after this one has ended. */
@@ -28,7 +30,7 @@ export interface Distribution {
 }
 
 /**
- * Gives all ranks of a group the run's data. Only the first rank loads, unpacks and checks them; where samples are on disk, each process does. Where all
+ * Gives all ranks of a group the run's data. Only the first rank of each node loads, unpacks and checks them; where samples are on disk, each process does. Where all
  * ranks are of one process, no file is written.
  */
 export async function distributeData(how: Distribution, load: () => Promise<Splits>): Promise<RankData> {
@@ -39,11 +41,11 @@ export async function distributeData(how: Distribution, load: () => Promise<Spli
 
 /** Removes the file as soon as all ranks have loaded it: it lies in memory, and must not remain after a run whose processes are killed. */
 async function loadOnce(how: Distribution, load: () => Promise<Splits>): Promise<Splits> {
-  const { mode, groups, folders, isWantedLater } = how;
+  const { mode, groups, nodeRanks, folders, isWantedLater } = how;
   const [group] = groups;
   const barrier = () => Promise.all(groups.map((of) => of.barrier()));
   const files = folders.map((folder) => join(folder, 'data.bin'));
-  const isFirst = group.rank === group.ranks[0];
+  const isFirst = group.rank === nodeRanks[0];
   const isThere = files.some(existsSync);
   const isAlone = group.worldSize === groups.length;
   if (isAlone && !isWantedLater && !isThere) return load();

@@ -72,7 +72,9 @@ export class RankLink {
     const launch = await this.launched.promise;
     const { rank, controls } = this.options;
     // A group that may shrink uses no shared memory: each of its collectives is one request to the relay, which knows who remains.
-    const memory = mayShrink(launch.config) ? null : this.sharedMemory(launch);
+    // Ranks of several nodes share none.
+    const isOneNode = launch.nodeRanks.length === launch.groupRanks.length;
+    const memory = mayShrink(launch.config) || !isOneNode ? null : this.sharedMemory(launch);
     const group = new ProcessGroup(
       rank,
       launch.groupRanks,

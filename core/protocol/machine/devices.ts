@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** A device that a rank can run on: a GPU or one CPU core. `webgpu-cpu` is WebGPU on the CPU, for instance by SwiftShader. */
 export const deviceSchema = z.strictObject({
-  /** Stable name, as selections use it: `cuda:0`, `webgpu:1`, `cpu:0`. */
+  /** Stable name, as selections use it: `cuda:0`, `webgpu:1`, `cpu:0`; on several nodes with the node before it: `node2/cuda:0`. */
   id: z.string(),
   kind: z.enum(['cuda', 'webgpu', 'rocm', 'cpu', 'webgpu-cpu']),
   index: z.int().min(0),
@@ -17,6 +17,8 @@ export const deviceSchema = z.strictObject({
   processCount: z.int().min(0).nullable(),
   /** PCI address, e.g. `0000:03:00.0`, of a WebGPU adapter that shares its name with another one. */
   pciAddress: z.string().optional(),
+  /** The node of a launch on several nodes, and the world rank of the task there that starts its workers; absent on one machine. */
+  node: z.strictObject({ name: z.string(), task: z.int().min(0) }).optional(),
   /** Why this device cannot be used although a backend supports its kind. */
   unusable: z.string().optional(),
 });

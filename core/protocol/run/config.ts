@@ -138,6 +138,10 @@ export const timeoutsSchema = z.strictObject({
   silenceMs: positiveInteger
     .default(300_000)
     .meta({ help: 'A training worker without any message for this long counts as hung.', unit: 'ms' }),
+  heartbeatMs: positiveInteger.default(30_000).meta({
+    help: 'On several nodes: a node from which nothing comes for this long counts as lost.',
+    unit: 'ms',
+  }),
   exitMs: positiveInteger
     .default(10_000)
     .meta({ help: 'From asking a worker to exit until it is killed.', unit: 'ms' }),

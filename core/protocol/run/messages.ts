@@ -61,6 +61,8 @@ export const launchSchema = z.strictObject({
   placement: placementSchema,
   /** Ranks that train together from now on, ascending: the process group's members. */
   groupRanks: z.array(z.int()),
+  /** Of these, the ranks on this rank's node, which share its folders. */
+  nodeRanks: z.array(z.int()),
   /** Ranks that have ended and whose predictions lie in the run's folder: of earlier waves, or those that a missing member catches up with. */
   finishedRanks: z.array(z.int()),
   /** Ranks that were lost before. */

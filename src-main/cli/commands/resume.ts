@@ -10,7 +10,7 @@ import { type Consent, consentOf, ensureTrusted } from '../consent.ts';
 import { findSubject } from '../../sweeps/find-sweep.ts';
 import { orUsageError, exitCodes, UsageError } from '../errors.ts';
 import { jsonLines } from '../report.ts';
-import { withHub } from '../open-hub.ts';
+import { inLaunch, isFirstTask, refuseInLaunch, serveTask } from '../launched.ts';
 import { resumeSweep } from './sweeps/train-sweep.ts';
 import { trainDetached } from './training/train-detached.ts';
 import { watchRun, type WatchOptions } from './training/watch-run.ts';
@@ -28,15 +28,17 @@ export interface ResumeOptions extends WatchOptions, ChangeOptions {
 
 /** `tutti resume <run>`, or `tutti resume <sweep>`. @returns the exit code; `finished` if nothing is left to do */
 export function resume(run: string, options: ResumeOptions): Promise<number> {
+  if (!isFirstTask()) return serveTask();
   const override = parseOverrides(options);
   const rank = options.rank === undefined ? undefined : parseRank(options.rank);
   const { currentSource = false } = options;
   const request: ResumeRequest = { run, override, rank, currentSource, consent: consentOf(options.trust ?? false) };
-  return withHub(async (hub) => {
+  return inLaunch(async (hub) => {
     const subject = await orUsageError(findSubject(hub, run));
     if (subject.kind === 'sweep') return resumeSweep(hub, subject.sweep, subject.rows[0].projectFolder, options);
     if (options.parallel !== undefined)
       throw new UsageError(`--parallel belongs to a sweep, and ${subject.row.id} is one run. Omit it.`);
+    if (options.detach) refuseInLaunch(hub, '--detach');
     if (options.detach) return resumeDetached(hub, request, options);
     try {
       const code = await watchRun((listener) => orUsageError(openSession(hub, request, listener)), options);

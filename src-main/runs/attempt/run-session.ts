@@ -18,6 +18,8 @@ import { keepEndedAttempt } from '../../store/runs/kept-attempt.ts';
 import { codeOfRun, noteTrained } from '../configuration/kept-code.ts';
 import { keepSource } from '../recording/kept-source.ts';
 import { RecordRoom } from '../recording/record-room.ts';
+import { taskOf } from '../../nodes/place.ts';
+import type { TaskServer } from '../../nodes/task-server.ts';
 import { FolderGuard } from './folder-guard.ts';
 import { ScratchFolder } from '../workers/scratch.ts';
 import type { WaveOutcome } from './wave.ts';
@@ -42,6 +44,8 @@ export interface SessionOptions {
   completion?: Completion | null;
   /** Where its ranks train in one process with those of other runs; absent or null: its processes train no other run. */
   seat?: WorkerSeat | null;
+  /** The tasks of a launch on several nodes, which start its workers there; absent or null: all run on this machine. */
+  tasks?: TaskServer | null;
 }
 
 interface Claim {
@@ -87,6 +91,7 @@ export class RunSession {
       const controlSocket = await ControlSocket.open(socketPath, (request) => this.obey(request));
       const claim = await this.claim({ host: hostname(), pid: process.pid, socket: socketPath });
       server.onConnection((channel) => this.greet(channel, controlSocket));
+      this.options.tasks?.onRank((channel) => this.greet(channel, controlSocket));
       try {
         return await this.attempt(claim, { scratchFolder: scratch.path, overflowFolder: scratch.overflow, socketPath });
       } finally {
@@ -147,6 +152,7 @@ export class RunSession {
     // The files of a resumed run stay unchanged until its ranks are ready.
     if (before === null) await this.begin(recorder, this.options.start ?? null);
     await recorder.change({ status: 'running' });
+    this.options.tasks?.settle(record.config.timeouts.heartbeatMs);
     const loads = this.sampleLoads(recorder);
     const { controls, token, options, isAborted } = this;
     const waves = new WaveSequence({
@@ -158,6 +164,7 @@ export class RunSession {
       host: options.host ?? null,
       completion: options.completion ?? null,
       seat: options.seat ?? null,
+      tasks: options.tasks ?? null,
       begin: (from) => (this.hasBegun ? Promise.resolve() : this.begin(recorder, from)),
     });
     this.waves = waves;
@@ -168,11 +175,7 @@ export class RunSession {
       if (before !== null) await recorder.whenThereIsRoom(() => keepEndedAttempt(folder, before));
       return waves.run();
     };
-    const outcome = await train().catch((reason: unknown): WaveOutcome => {
-      const message = messageOf(reason);
-      const error = { message, rank: null, device: null, epoch: null, step: null };
-      return { kind: 'failed', error, isProcessLost: false };
-    });
+    const outcome = await train().catch(failedBy);
     await loads.stop();
     if (await guard.stop()) throw this.folderLost(recorder);
     if (before !== null && !this.hasBegun && outcome.kind !== 'finished') return this.undo(recorder, before, outcome);
@@ -217,7 +220,8 @@ export class RunSession {
   }
 
   private sampleLoads(recorder: RunRecorder): LoadSampler {
-    const devices = new Map(recorder.record.plan.map(({ device }) => [device.id, device]));
+    const here = recorder.record.plan.map(({ device }) => device).filter((device) => taskOf(device) === 0);
+    const devices = new Map(here.map((device) => [device.id, device]));
     return new LoadSampler([...devices.values()], {
       sampled: (sample) => recorder.deviceLoads(sample),
       failed: (reason) => recorder.event(null, 'loads-unknown', reason),
@@ -280,6 +284,11 @@ export class RunSession {
     }
     return { status: outcome.stopReason === 'requested' ? 'stopped' : 'finished', error: null, summary };
   }
+}
+
+function failedBy(reason: unknown): WaveOutcome {
+  const error = { message: messageOf(reason), rank: null, device: null, epoch: null, step: null };
+  return { kind: 'failed', error, isProcessLost: false };
 }
 
 /** Notes that the run's code may run again from its folder. A home that cannot be written does not affect the run. */

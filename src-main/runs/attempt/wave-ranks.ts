@@ -1,8 +1,10 @@
 import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import type { Launch } from '../../../core/protocol/run/messages.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import type { Grant } from '../../processes/confined.ts';
 import { coreOf } from '../../processes/node-process.ts';
+import type { RemoteChild } from '../../nodes/remote/remote-child.ts';
 import { WorkerHandle, type WorkerListener } from '../workers/worker-handle.ts';
 import { WorkerChild } from '../workers/worker-child.ts';
 import type { WorkerHost } from '../workers/worker-host.ts';
@@ -18,6 +20,10 @@ export interface WaveProcesses {
   host: WorkerHost | null;
   /** What a worker on this device gets. */
   grantOn(device: Device): Grant;
+  /** The folders that the ranks of a device share with the others of its node. */
+  foldersOf(device: Device): Pick<Launch, 'scratchFolder' | 'overflowFolder'>;
+  /** The process of these ranks on another node; null where this process starts it. */
+  startElsewhere(placements: readonly Placement[]): RemoteChild | null;
   openLog(rank: number): LogFile;
   /** Its part of a process that other runs share; null: its processes train no other run. */
   shared: SharedProcess | null;
@@ -65,6 +71,12 @@ export class WaveRanks {
     return placement;
   }
 
+  /** Of a wave's ranks, those on the node of one of them. */
+  onNodeOf({ device: { node } }: Placement): number[] {
+    const here = this.#options.placements.filter(({ device }) => device.node?.name === node?.name);
+    return here.map(({ rank }) => rank).sort((a, b) => a - b);
+  }
+
   get handles(): WorkerHandle[] {
     return [...this.#handles.values()];
   }
@@ -107,11 +119,13 @@ export class WaveRanks {
     const { socketPath, token, host, shared } = this.#options;
     shared?.addLogs(logs);
     if (shared !== null) return shared;
+    const ranks = placements.map(({ rank }) => rank);
+    const elsewhere = this.#options.startElsewhere(placements);
+    if (elsewhere !== null) return new WorkerProcess({ child: elsewhere, run: { socketPath, token, ranks }, logs });
     const core = coreOf(placements[0], this.#options.placements);
     const grant = this.#options.grantOn(placements[0].device);
     const child =
       host?.take({ placements, core, grant }) ?? new WorkerChild({ placements, core, grant, isStaying: false });
-    const ranks = placements.map(({ rank }) => rank);
     return new WorkerProcess({ child, run: { socketPath, token, ranks }, logs });
   }
 }

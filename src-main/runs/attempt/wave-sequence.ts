@@ -22,9 +22,11 @@ import type { ResumeStart, RunRecorder } from '../recording/run-recorder.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { type Restart, Restarts } from './restarts.ts';
 import { forkedAt, refuseWithoutState, startOfRun } from '../fork/fork-start.ts';
+import type { RemoteChild } from '../../nodes/remote/remote-child.ts';
+import type { TaskServer } from '../../nodes/task-server.ts';
 import type { WorkerHost } from '../workers/worker-host.ts';
 import type { SharedProcess, WorkerSeat } from '../workers/shared-workers.ts';
-import { type Hello, Wave, type WaveOutcome } from './wave.ts';
+import { type Hello, Wave, type WaveListener, type WaveOutcome } from './wave.ts';
 
 export interface WaveSequenceOptions {
   recorder: RunRecorder;
@@ -44,6 +46,8 @@ export interface WaveSequenceOptions {
   completion: Completion | null;
   /** Where its ranks train in one process with those of other runs; null: its processes train no other run. */
   seat: WorkerSeat | null;
+  /** The tasks of a launch on several nodes; null: all workers run on this machine. */
+  tasks: TaskServer | null;
   /** Called each time that all ranks of a wave are ready, before they train, with the position at which they continue. */
   begin(from: ResumeStart): Promise<void>;
 }
@@ -103,16 +107,34 @@ export class WaveSequence {
     const restarts = new Restarts(recorder.record.config.onMemberLoss);
     let point = this.#options.resume ? await findResumePoint(recorder.folder, ranks) : null;
     if (point === null) refuseWithoutState(recorder.record);
-    let outcome = await this.#runWave(placements, point, null);
+    let present = await this.#placeAgain(placements);
+    let outcome = await this.#runWave(present, point, null);
     while (outcome.kind === 'failed' && outcome.isProcessLost && !this.#aborted.signal.aborted) {
       point = await findResumePoint(recorder.folder, ranks);
       const restart = restarts.next(point?.round ?? null);
       if (restart === null) return outcome;
       const note = await this.#prepareRestart(restart, point, ranks, outcome.error);
       await this.#wait(restart.waitMs);
-      outcome = await this.#runWave(placements, point, note);
+      present = await this.#placeAgain(present);
+      outcome = await this.#runWave(present, point, note);
     }
     return outcome;
+  }
+
+  /** Moves ranks of nodes that are gone to those that are there, which may be new ones. */
+  async #placeAgain(wave: readonly Placement[]): Promise<readonly Placement[]> {
+    const { tasks, recorder } = this.#options;
+    if (tasks === null) return wave;
+    const { config } = recorder.record;
+    await tasks.awaitNodes(config.timeouts.prepareMs, this.#aborted.signal);
+    const now = tasks.placementsNow(wave, config);
+    const moved = now.filter(({ rank, device }) => wave.some((of) => of.rank === rank && of.device.id !== device.id));
+    if (moved.length === 0) return wave;
+    const where = moved.map(({ rank, device }) => `rank ${rank} to ${device.id}`).join(', ');
+    recorder.event(null, 'ranks-moved', `Their node is gone, so ranks move: ${where}.`);
+    const plan = recorder.record.plan.map((placement) => now.find(({ rank }) => rank === placement.rank) ?? placement);
+    await recorder.change({ plan });
+    return now;
   }
 
   /** An abort ends the wait. */
@@ -130,7 +152,7 @@ export class WaveSequence {
     point: ResumePoint | null,
     note: string | null,
   ): Promise<WaveOutcome> {
-    const { recorder, controls, socketPath, token, host } = this.#options;
+    const { recorder, controls, socketPath, token, host, tasks } = this.#options;
     const folders = await this.#emptyFoldersOfRanks(note !== null || placements === this.#waves[0]);
     const { sourceFolder } = await codeOfRun(recorder.folder, recorder.record);
     // After a loss it trains by itself: whatever ended the process does not end that of others again.
@@ -144,27 +166,39 @@ export class WaveSequence {
       token,
       host,
       grantOn: (device) => this.#grantOn(device, folders),
+      foldersOf: (device) => tasks?.foldersOf(device, folders) ?? folders,
+      startElsewhere: (of) => this.#startElsewhere(of, placements, folders),
       openLog: (rank) => openLog(recorder, rank, note),
       shared,
-      listener: {
-        message: (handle, message, arrays) => keepMessage(recorder, handle, message, arrays),
-        dropped: ({ rank, epoch, step }, how, message) =>
-          recorder.lostMember({ rank, attempt: recorder.record.attempts.length, epoch, step, how }, message),
-        slow: ({ rank, epoch, step }, how) =>
-          recorder.event(rank, 'rank-slow', `Rank ${rank} ${how}.`, { epoch, step }),
-        back: ({ rank, epoch, step }) => recorder.event(rank, 'rank-back', `Rank ${rank} is back.`, { epoch, step }),
-        exited: ({ rank, epoch, step, pid }) =>
-          recorder.update({ type: 'worker', rank, state: 'exited', epoch, step, pid }),
-        beforeStart: async () => {
-          await this.#checkDisk(note === null && placements === this.#waves[0]);
-          await this.#options.begin(await this.#startOf(point));
-          this.#reportDamages(point);
-          this.#reportGrant(placements[0].device, folders);
-        },
-      },
+      listener: this.#listener(placements, point, folders, note === null && placements === this.#waves[0]),
     });
     controls.enter(this.#wave);
     return this.#wave.outcome();
+  }
+
+  /** @param isFirstStart whether nothing of the run has trained in this session */
+  #listener(
+    placements: readonly Placement[],
+    point: ResumePoint | null,
+    folders: RankFolders,
+    isFirstStart: boolean,
+  ): WaveListener {
+    const { recorder } = this.#options;
+    return {
+      message: (handle, message, arrays) => keepMessage(recorder, handle, message, arrays),
+      dropped: ({ rank, epoch, step }, how, message) =>
+        recorder.lostMember({ rank, attempt: recorder.record.attempts.length, epoch, step, how }, message),
+      slow: ({ rank, epoch, step }, how) => recorder.event(rank, 'rank-slow', `Rank ${rank} ${how}.`, { epoch, step }),
+      back: ({ rank, epoch, step }) => recorder.event(rank, 'rank-back', `Rank ${rank} is back.`, { epoch, step }),
+      exited: ({ rank, epoch, step, pid }) =>
+        recorder.update({ type: 'worker', rank, state: 'exited', epoch, step, pid }),
+      beforeStart: async () => {
+        await this.#checkDisk(isFirstStart);
+        await this.#options.begin(await this.#startOf(point));
+        this.#reportDamages(point);
+        this.#reportGrant(placements[0].device, folders);
+      },
+    };
   }
 
   /** The wave's part of a process that other runs share; null where its processes train no other run. */
@@ -190,6 +224,21 @@ export class WaveSequence {
     // A process that stays may read all runs of its host anyway.
     const read = warmStartsOf(config).filter((path) => host === null || !path.startsWith(host.runs + sep));
     return grantFor({ project: project.folder, read, write, memoryLimitBytes, device });
+  }
+
+  /** The worker of a device of another task; null where this process starts it. */
+  #startElsewhere(of: readonly Placement[], wave: readonly Placement[], own: RankFolders): RemoteChild | null {
+    const { folder, record } = this.#options.recorder;
+    const { project, config } = record;
+    const start = {
+      placements: [...of],
+      wave: wave.filter(({ device }) => device.node?.name === of[0].device.node?.name),
+      project: project.folder,
+      runFolder: folder,
+      read: warmStartsOf(config),
+      memoryLimitBytes: config.memoryLimitBytes,
+    };
+    return this.#options.tasks?.child(start, own) ?? null;
   }
 
   /** Lists in the run's events what its workers may do. */
@@ -260,6 +309,7 @@ export class WaveSequence {
    * for a restart, because a killed rank may have left parts. The folder itself stays: processes were granted this one.
    */
   async #emptyFoldersOfRanks(isFresh: boolean): Promise<RankFolders> {
+    if (isFresh) this.#options.tasks?.emptyFolders();
     const { scratchFolder, overflowFolder } = this.#options.host?.scratch ?? this.#options;
     const empty = async (parent: string): Promise<string> => {
       const folder = join(parent, 'ranks');
@@ -277,7 +327,7 @@ export class WaveSequence {
   #launch(
     folders: RankFolders,
     placements: readonly Placement[],
-  ): Omit<Launch, 'placement' | 'groupRanks' | 'resumeRound' | 'sourceFolder'> {
+  ): Omit<Launch, 'placement' | 'groupRanks' | 'nodeRanks' | 'resumeRound' | 'sourceFolder'> {
     const { record, folder } = this.#options.recorder;
     const { completion } = this.#options;
     const [{ wave }] = placements;

@@ -18,7 +18,7 @@ import { type WaveProcesses, WaveRanks } from './wave-ranks.ts';
 import type { WorkerHandle, WorkerListener } from '../workers/worker-handle.ts';
 
 export interface WaveOptions extends WaveProcesses {
-  launch: Omit<Launch, 'placement' | 'groupRanks'>;
+  launch: Omit<Launch, 'placement' | 'groupRanks' | 'nodeRanks'>;
   listener: WaveListener;
 }
 
@@ -82,7 +82,9 @@ export class Wave {
     handle.attach(channel, pid);
     this.relay.attach(rank, (frame) => handle.sendFrame(frame));
     const placement = this.ranks.placementOf(rank);
-    handle.send({ type: 'launch', launch: { ...this.options.launch, placement, groupRanks: this.ranks.all } });
+    const where = { placement, groupRanks: this.ranks.all, nodeRanks: this.ranks.onNodeOf(placement) };
+    const folders = this.options.foldersOf(placement.device);
+    handle.send({ type: 'launch', launch: { ...this.options.launch, ...folders, ...where } });
     for (const control of this.controls.sent) handle.send({ type: 'control', control });
   }
 

@@ -16,8 +16,11 @@ export interface RankProcess {
   kill(abandon: () => void): void;
 }
 
+/** A process that is started for a run: one of this machine, or of another node. */
+type StartedProcess = Pick<WorkerChild, 'pid' | 'ended' | 'begin' | 'rest' | 'kill'>;
+
 export interface WorkerProcessOptions {
-  child: WorkerChild;
+  child: StartedProcess;
   run: TaskRun;
   /** Logs of its ranks. Each gets all the output. */
   logs: readonly LogFile[];
@@ -26,7 +29,7 @@ export interface WorkerProcessOptions {
 /** A worker process as one run uses it, for one or more ranks, each of which has a `WorkerHandle`. */
 export class WorkerProcess implements RankProcess {
   readonly ended: Promise<string>;
-  private readonly child: WorkerChild;
+  private readonly child: StartedProcess;
   private readonly rankCount: number;
   private readonly leaving: (() => void)[] = [];
   private readonly vacated = Promise.withResolvers<string>();

@@ -30,7 +30,7 @@ async function places() {
 }
 
 const how = (folders: string[], groups = [ProcessGroup.alone(0)]) =>
-  ({ mode: 'local', groups, folders, isWantedLater: true }) as const;
+  ({ mode: 'local', groups, nodeRanks: groups.map(({ rank }) => rank), folders, isWantedLater: true }) as const;
 
 it('data that do not fit into memory are shared through the disk, for all ranks', async () => {
   const { memory, disk, faulty, log } = await places();
@@ -62,7 +62,8 @@ it('ranks of one process share what it loads, without a file', async () => {
   const { memory } = await places();
   const groups = [0, 1].map((rank) => new ProcessGroup(rank, [0, 1], { send: () => expect.unreachable() }, null));
   const load = vi.fn<() => Promise<typeof splits>>(() => Promise.resolve(splits));
-  const own = await distributeData({ mode: 'shared', groups, folders: [memory], isWantedLater: false }, load);
+  const how = { mode: 'shared', groups, nodeRanks: [0, 1], folders: [memory], isWantedLater: false } as const;
+  const own = await distributeData(how, load);
   expect(own.splits).toBe(splits);
   expect(load).toHaveBeenCalledOnce();
   expect(existsSync(join(memory, 'data.bin'))).toBe(false);

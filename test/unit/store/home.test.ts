@@ -37,6 +37,7 @@ describe('tuttiHome', () => {
       diskQuota: join('/h', 'disk-quota.json'),
       examples: join('/h', 'examples'),
       forgottenProjects: join('/h', 'forgotten-projects.json'),
+      launches: join('/h', 'launches'),
       queue: join('/h', 'queue.json'),
       trash: join('/h', 'trash'),
       trust: join('/h', 'trusted.json'),

@@ -243,10 +243,11 @@ function loadData(
   hyperparameters: Record<string, unknown>,
   groups: readonly ProcessGroup[],
 ): Promise<RankData> {
-  const { config, scratchFolder, overflowFolder, groupRanks, finishedRanks, lostRanks, labels, runFolder } = launch;
+  const { config, scratchFolder, overflowFolder, groupRanks, nodeRanks, finishedRanks, lostRanks, labels, runFolder } =
+    launch;
   const isWantedLater = finishedRanks.length + groupRanks.length + lostRanks.length < config.members;
   const folders = overflowFolder === null ? [scratchFolder] : [scratchFolder, overflowFolder];
-  const how = { mode: config.data.mode, groups, folders, isWantedLater };
+  const how = { mode: config.data.mode, groups, nodeRanks, folders, isWantedLater };
   return distributeData(how, async () => {
     const read = () => loadProjectData(project, hyperparameters, launch);
     return labels === null ? read() : withLabels(await keptPool(launch, read), await readLabels(runFolder, labels));

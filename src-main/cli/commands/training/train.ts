@@ -8,7 +8,7 @@ import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
 import { orUsageError, toUsageError, UsageError, exitCodes } from '../../errors.ts';
 import { renderTrainHelp } from '../../help.ts';
-import { withHub } from '../../open-hub.ts';
+import { inLaunch, isFirstTask, refuseInLaunch, serveTask } from '../../launched.ts';
 import { trainDetached } from './train-detached.ts';
 import { newSweep } from '../../../sweeps/sweep-plan.ts';
 import { trainLater } from './train-later.ts';
@@ -25,10 +25,11 @@ const detachedSweep =
  */
 export async function train(projectFolder: string | undefined, args: readonly string[]): Promise<number> {
   if (projectFolder === undefined || projectFolder.startsWith('-')) return withoutProject(projectFolder);
+  if (!isFirstTask()) return serveTask();
   // Everything else needs the project's code, also its help.
   const consent = consentOf(args.includes('--trust'));
   await orUsageError(ensureTrusted(projectFolder, consent));
-  return withHub(async (hub) => {
+  return inLaunch(async (hub) => {
     const project = await orUsageError(hub.describe(projectFolder));
     const flags = runFlagsOf(project);
     const { help, config, name, out, overrides, repeat, parallel, json, quiet, detach, queue } = parseTrainArguments(
@@ -42,10 +43,12 @@ export async function train(projectFolder: string | undefined, args: readonly st
     await orUsageError(ensureAllowed(projectFolder, project.permissions, consent));
     const layers = config === undefined ? [overrides] : [await readConfig(config), overrides];
     const request = { projectFolder, overrides: layers, name, folder: out };
+    if (detach || queue) refuseInLaunch(hub, detach ? '--detach' : '--queue');
     if (queue) return trainLater(hub, request, project, { repeat, parallel, detach, json });
     if (repeat === undefined && parallel !== undefined)
       throw new UsageError('--parallel belongs to --repeat: it is the number of repeated runs that train at a time.');
     if (repeat !== undefined) {
+      if (parallel !== undefined && parallel > 1) refuseInLaunch(hub, '--parallel');
       if (detach) throw new UsageError(detachedSweep);
       const plan = await orUsageError(newSweep(hub, request, project, repeat));
       return trainSweep(hub, plan, { parallel, json, quiet });

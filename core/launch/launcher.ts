@@ -1,0 +1,165 @@
+import { expandHostList } from './host-list.ts';
+
+/** Variables of a process, as `process.env` has them. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** One of the processes that a launcher started together (a task of SLURM, a rank of MPI or torchrun). */
+export interface Task {
+  launcher: LauncherName;
+  /** Its number among all tasks (world rank), and their number (world size). */
+  worldRank: number;
+  worldSize: number;
+  /** The same among the tasks of its node. */
+  localRank: number;
+  localSize: number;
+  /** The node's name where the launcher tells it. */
+  node: string | null;
+  /** Nodes of the job, where the launcher lists them. */
+  nodes: string[];
+  /** The host of the task with world rank 0, where it is known. */
+  firstHost: string | null;
+  /** Names this start of the job: the same for all its tasks, and another one after a requeue. `TUTTI_JOB` replaces it. */
+  job: string;
+}
+
+export type LauncherName = 'Open MPI' | 'torchrun' | 'SLURM' | 'PMI';
+
+/** Readers in the order in which they count: `mpirun` inside a SLURM job leaves SLURM's variables of its own daemons. */
+const readers: readonly ((env: Variables) => Task | null)[] = [readOpenMpi, readTorchrun, readSlurm, readPmi];
+
+/**
+ * The task that this process is, from the variables of `srun`, `mpirun` (Open MPI), `mpiexec` (MPICH and others with PMI) or torchrun; null where it
+ * was started alone.
+ * @throws Error if variables are missing, are no numbers, or contradict each other
+ */
+export function readTask(env: Variables): Task | null {
+  const tasks = readers.flatMap((read) => read(env) ?? []);
+  const [first, ...others] = tasks;
+  if (first === undefined) return null;
+  // Launchers inside each other have different sizes (one daemon a node). With the same size they must mean the same task.
+  const other = others.find(
+    ({ worldSize, worldRank }) => worldSize === first.worldSize && worldRank !== first.worldRank,
+  );
+  if (other !== undefined && first.worldSize > 1) {
+    throw new Error(
+      `The variables of ${first.launcher} say that this is task ${first.worldRank} of ${first.worldSize}, those of ${other.launcher} that it is ` +
+        `task ${other.worldRank}. Start Tutti by one launcher, or unset the variables of the other.`,
+    );
+  }
+  return first.worldSize > 1 ? { ...first, job: env.TUTTI_JOB ?? first.job } : null;
+}
+
+function readOpenMpi(env: Variables): Task | null {
+  if (env.OMPI_COMM_WORLD_SIZE === undefined) return null;
+  const read = numbersOf(env, 'Open MPI');
+  return check({
+    launcher: 'Open MPI',
+    worldRank: read('OMPI_COMM_WORLD_RANK'),
+    worldSize: read('OMPI_COMM_WORLD_SIZE'),
+    localRank: read('OMPI_COMM_WORLD_LOCAL_RANK'),
+    localSize: read('OMPI_COMM_WORLD_LOCAL_SIZE'),
+    ...unnamed(env),
+    job: `mpi-${env.PMIX_NAMESPACE ?? env.OMPI_MCA_ess_base_jobid ?? env.OMPI_MCA_orte_ess_jobid ?? slurmJob(env)}`,
+  });
+}
+
+function readTorchrun(env: Variables): Task | null {
+  if (env.RANK === undefined || env.WORLD_SIZE === undefined) return null;
+  const read = numbersOf(env, 'torchrun');
+  const worldRank = read('RANK');
+  if (env.MASTER_ADDR === undefined || env.MASTER_PORT === undefined) {
+    throw new Error(
+      'RANK and WORLD_SIZE are set without MASTER_ADDR and MASTER_PORT, so the tasks cannot find each other. Set all four, or unset RANK.',
+    );
+  }
+  const restart = env.TORCHELASTIC_RESTART_COUNT ?? '0';
+  return check({
+    launcher: 'torchrun',
+    worldRank,
+    worldSize: read('WORLD_SIZE'),
+    localRank: env.LOCAL_RANK === undefined ? 0 : read('LOCAL_RANK'),
+    localSize: env.LOCAL_WORLD_SIZE === undefined ? 1 : read('LOCAL_WORLD_SIZE'),
+    ...unnamed(env),
+    firstHost: env.MASTER_ADDR,
+    job: `torchrun-${env.TORCHELASTIC_RUN_ID ?? ''}-${env.MASTER_ADDR}-${env.MASTER_PORT}-${restart}`,
+  });
+}
+
+/** Only inside a step: the script of a job also has the number of tasks, but is one process. */
+function readSlurm(env: Variables): Task | null {
+  if (env.SLURM_PROCID === undefined || env.SLURM_STEP_ID === undefined) return null;
+  const read = numbersOf(env, 'SLURM');
+  const nodes = expandHostList(env.SLURM_STEP_NODELIST ?? env.SLURM_JOB_NODELIST ?? env.SLURM_NODELIST ?? '');
+  const node = read('SLURM_NODEID');
+  return check({
+    launcher: 'SLURM',
+    worldRank: read('SLURM_PROCID'),
+    worldSize: read(env.SLURM_STEP_NUM_TASKS === undefined ? 'SLURM_NTASKS' : 'SLURM_STEP_NUM_TASKS'),
+    localRank: read('SLURM_LOCALID'),
+    localSize: tasksOnNode(env.SLURM_STEP_TASKS_PER_NODE ?? env.SLURM_TASKS_PER_NODE ?? '1', node),
+    node: env.SLURMD_NODENAME ?? nodes.at(node) ?? null,
+    nodes,
+    firstHost: nodes.at(0) ?? null,
+    job: `${slurmJob(env)}-${env.SLURM_STEP_ID}`,
+  });
+}
+
+function readPmi(env: Variables): Task | null {
+  if (env.PMI_RANK === undefined || env.PMI_SIZE === undefined) return null;
+  const read = numbersOf(env, 'PMI');
+  return check({
+    launcher: 'PMI',
+    worldRank: read('PMI_RANK'),
+    worldSize: read('PMI_SIZE'),
+    localRank: env.MPI_LOCALRANKID === undefined ? 0 : read('MPI_LOCALRANKID'),
+    localSize: env.MPI_LOCALNRANKS === undefined ? 1 : read('MPI_LOCALNRANKS'),
+    ...unnamed(env),
+    job: `pmi-${env.PMI_JOBID ?? slurmJob(env)}`,
+  });
+}
+
+/** What launchers other than SLURM leave to it, where they run inside its job. */
+function unnamed(env: Variables): Pick<Task, 'node' | 'nodes' | 'firstHost'> {
+  const nodes = expandHostList(env.SLURM_JOB_NODELIST ?? '');
+  return { node: env.SLURMD_NODENAME ?? null, nodes, firstHost: env.MASTER_ADDR ?? nodes.at(0) ?? null };
+}
+
+/** A requeued job keeps its number. */
+function slurmJob(env: Variables): string {
+  return `slurm-${env.SLURM_JOB_ID ?? 'none'}-${env.SLURM_RESTART_COUNT ?? '0'}`;
+}
+
+/** SLURM's `2(x3),1`: two tasks on each of the first three nodes, one on the fourth. @param node counts from 0 */
+export function tasksOnNode(perNode: string, node: number): number {
+  const counts = perNode.split(',').flatMap((part) => {
+    const found = /^(\d+)(?:\(x(\d+)\))?$/.exec(part.trim());
+    if (found === null) throw new Error(`SLURM_TASKS_PER_NODE is "${perNode}", and must be like 2(x3),1.`);
+    return Array.from({ length: Number(found[2] ?? 1) }, () => Number(found[1]));
+  });
+  return counts.at(node) ?? counts.at(-1) ?? 1;
+}
+
+function numbersOf(env: Variables, launcher: LauncherName): (name: string) => number {
+  return (name) => {
+    const text = env[name];
+    if (text !== undefined && /^\d{1,9}$/.test(text)) return Number(text);
+    const found = text === undefined ? 'is not set' : `is "${text}"`;
+    throw new Error(
+      `${name} ${found}, and must be a whole number. ${launcher} sets it; start Tutti by a launcher, or without any of its variables.`,
+    );
+  };
+}
+
+function check(task: Task): Task {
+  const { launcher, worldRank, worldSize, localRank, localSize } = task;
+  const wrong =
+    worldRank >= worldSize
+      ? `world rank ${worldRank} of ${worldSize} tasks`
+      : localRank >= localSize
+        ? `local rank ${localRank} of ${localSize} tasks on its node`
+        : localSize > worldSize
+          ? `${localSize} tasks on one node of ${worldSize} in all`
+          : null;
+  if (wrong === null) return task;
+  throw new Error(`The variables of ${launcher} contradict each other: ${wrong}. Ranks count from 0. Correct them.`);
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import { homePaths } from '../../../src-main/store/home.ts';
+import { metricColumns, projectFolder, trainOnce, useHub } from '../harness.ts';
+import { killNode, startTask, torchrun, trainArguments } from './launch.ts';
+
+const { hub, home } = useHub();
+const once = trainOnce();
+let ports = 20_000 + (process.pid % 10_000);
+
+/** SHA-256 of the weights of each rank at the end. */
+function weights(folder: string, ranks: number): string[] {
+  return Array.from({ length: ranks }, (_, rank) => {
+    const file = join(folder, 'checkpoints', `rank-${rank}`, 'final.safetensors');
+    return createHash('sha256').update(readFileSync(file)).digest('hex');
+  });
+}
+
+describe('a launch on two nodes', () => {
+  it('by srun trains each strategy to the bits of one machine, and leaves nothing behind', async () => {
+    const undisturbed = await once(hub(), 'blobs', {
+      members: 3,
+      devices: 'cpu:0',
+      maxEpochs: 2,
+      strategy: { kind: 'joint' },
+    });
+    const folder = join(home(), 'joint');
+    const options = { members: 3, devices: 'cpu:0', 'max-epochs': 2, strategy: 'joint' };
+    // Two tasks on the first node, and one on the second.
+    const step = {
+      SLURM_JOB_ID: '7',
+      SLURM_STEP_ID: '0',
+      SLURM_STEP_NUM_TASKS: '3',
+      SLURM_STEP_TASKS_PER_NODE: '2,1',
+      SLURM_STEP_NODELIST: 'n[1-2]',
+    };
+    const places = [
+      [0, 0, 'n1'],
+      [1, 0, 'n1'],
+      [0, 1, 'n2'],
+    ] as const;
+    const tasks = places.map(([local, nodeId, name], rank) =>
+      startTask(
+        name,
+        { ...step, SLURM_PROCID: `${rank}`, SLURM_LOCALID: `${local}`, SLURM_NODEID: `${nodeId}` },
+        trainArguments('blobs', folder, options),
+      ),
+    );
+    expect(await Promise.all(tasks.map(({ ended }) => ended))).toEqual([0, 0, 0]);
+    const record = await readRunRecord(folder);
+    expect(record.status).toBe('finished');
+    expect(record.plan.map(({ device }) => device.id)).toEqual(['n1/cpu:0', 'n1.1/cpu:0', 'n2/cpu:0']);
+    expect(weights(folder, 3)).toEqual(weights(undisturbed.folder, 3));
+    expect(metricColumns(folder)).toEqual(metricColumns(undisturbed.folder));
+    expect(readFileSync(join(folder, 'logs', 'rank-2.log'), 'utf8')).toBeDefined();
+    expect(await readdir(homePaths().launches)).toEqual([]);
+  });
+
+  it('continues after a node has lost power: its ranks move, and the bits are those of an undisturbed run', async () => {
+    const config = {
+      members: 2,
+      devices: 'cpu:0',
+      maxEpochs: 400,
+      evaluateEveryEpochs: 20,
+      strategy: { kind: 'data-parallel' as const },
+      checkpoints: { stateEverySeconds: 0 },
+    };
+    const folder = join(home(), 'lost');
+    const options = {
+      members: 2,
+      devices: 'cpu:0',
+      'max-epochs': 400,
+      'evaluate-every-epochs': 20,
+      strategy: 'data-parallel',
+      'checkpoints.state-every-seconds': 0,
+    };
+    const port = (ports += 1);
+    const [first, second] = [0, 1].map((rank) =>
+      startTask(`node${rank}`, torchrun(rank, 2, port), trainArguments('blobs', folder, options)),
+    );
+    await first.until((line) => line.includes('"type":"checkpoint"'));
+    killNode(second);
+    expect(await first.ended).toBe(0);
+    const record = await readRunRecord(folder);
+    expect(record.status).toBe('finished');
+    expect(record.attempts).toHaveLength(2);
+    expect(record.plan.map(({ rank, device }) => `${rank} ${device.id}`)).toEqual(['0 node0/cpu:0', '1 node0/cpu:0']);
+    const moved = (await readEvents(folder)).find(({ kind }) => kind === 'ranks-moved');
+    expect(moved?.message).toBe('Their node is gone, so ranks move: rank 1 to node0/cpu:0.');
+    const undisturbed = await once(hub(), 'blobs', config);
+    expect(weights(folder, 1)).toEqual(weights(undisturbed.folder, 1));
+  });
+});
+
+describe('a launch is refused', () => {
+  it('where the variables of two launchers contradict each other', async () => {
+    const variables = { ...torchrun(0, 2, 1), PMI_RANK: '1', PMI_SIZE: '2' };
+    const task = startTask('a', variables, ['train', projectFolder('blobs')]);
+    expect(await task.ended).toBe(2);
+    expect(task.lines.join('\n')).toContain('those of PMI that it is task 1');
+  });
+});
