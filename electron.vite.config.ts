@@ -3,7 +3,14 @@ import renderer from './renderer.vite.config.ts';
 
 export default defineConfig({
   main: {
-    build: { outDir: 'out/main', rollupOptions: { input: { electron: 'src-main/electron.ts' } } },
+    build: {
+      outDir: 'out/main',
+      rollupOptions: {
+        input: { electron: 'src-main/electron.ts' },
+        // In one folder: the app's files are found from there (`app-files.ts`).
+        output: { chunkFileNames: '[name]-[hash].js' },
+      },
+    },
   },
   preload: {
     build: {

@@ -1,22 +1,20 @@
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { app, dialog, session, shell } from 'electron';
+import { app, dialog, session } from 'electron';
 import { explainFileError } from '../core/node/file-error.ts';
 import { messageOf } from '../core/text/errors.ts';
-import { registerAppScheme, serveAppScheme, guardContents, guardSession } from './desktop/page-security.ts';
-import { DesktopApp } from './desktop/desktop-app.ts';
+import { AppMenu } from './desktop/app-menu.ts';
 import { serveDownloads } from './desktop/dialogs.ts';
 import { launchFolder, readLaunch } from './desktop/launch-folder.ts';
-import { endWithApp } from './desktop/quitting.ts';
-import { Hub } from './hub/hub.ts';
-import { HubService } from './rpc/hub-service.ts';
-import { nodeBinary } from './processes/node-process.ts';
+import { guardContents, guardSession, registerAppScheme, serveAppScheme } from './desktop/page-security.ts';
+import { AppWindows } from './desktop/windows/app-windows.ts';
+import { type Connect, connectWhenOpen } from './desktop/windows/waiting-pages.ts';
+import { initialState, readDesktopState, writeDesktopState } from './desktop/windows/window-state.ts';
 import { protectTerminal } from './processes/terminal.ts';
-import { provideExamples } from './trust/examples.ts';
 import { homePaths } from './store/home.ts';
 import { privateMode } from './store/private-home.ts';
 
-/** The desktop app, built to `out/main`: one window, which reaches the hub by Electron's messages. */
+/** The desktop app, built to `out/main`: windows, which reach the hub by Electron's messages. They open before the hub, which loads meanwhile. */
 
 const pageFolder = fileURLToPath(new URL('../renderer', import.meta.url));
 const preload = fileURLToPath(new URL('../preload/preload.cjs', import.meta.url));
@@ -27,7 +25,8 @@ const onError = (error: unknown): void => console.error(error);
 app.setAppUserModelId('invalid.tutti.desktop');
 
 let folder = launchFolder(process.argv, app.isPackaged, process.cwd());
-let desktop: DesktopApp | null = null;
+/** Shows the app, and the project in a folder if one is given; null until there are windows. */
+let showApp: ((folder: string | null) => Promise<void>) | null = null;
 
 const profileFailure = useProfile();
 // Not awaited below, because Electron only becomes ready after this module has been evaluated.
@@ -67,32 +66,29 @@ async function open(): Promise<void> {
   guardSession(session.defaultSession);
   serveAppScheme(session.defaultSession, pageFolder);
   serveDownloads(session.defaultSession);
-  // Workers need it. A missing one must be told now, not when a run starts.
-  nodeBinary();
-  await provideExamples();
-  const hub = await Hub.open((notice) => console.error(notice));
-  for (const notice of hub.notices) console.error(notice);
-  const service = await HubService.open(hub, {
-    frontEnd: 'desktop',
-    exportLink: () => null,
-    links: null,
-    openPath,
-    onError,
+  const { window: statePath, exports: exportFolder } = homePaths();
+  const state = await readDesktopState(statePath).catch((error: unknown) => {
+    onError(error);
+    return initialState;
   });
-  desktop = await DesktopApp.open({ service, preload, onError });
-  endWithApp({ desktop, service, hub, onError });
-  await desktop.show(folder);
+  const opening = Promise.withResolvers<Connect>();
+  const connect = connectWhenOpen(opening.promise);
+  const save = (kept: typeof state): Promise<void> => writeDesktopState(statePath, kept);
+  const windows = new AppWindows({ preload, connect, exportFolder, state, save, onError });
+  const menu = new AppMenu(windows, onError);
+  // Loading the hub takes the time in which this process could answer the page's first requests.
+  await windows.show().drawn();
+  const { openHub } = await import('./desktop/open-hub.ts');
+  const { desktop, service } = await openHub({ windows, menu, onError });
+  opening.resolve((wire) => service.connect(wire, 'owner'));
+  showApp = (asked) => desktop.show(asked);
+  if (folder !== null) await desktop.show(folder);
 }
 
 /** Shows a folder, or remembers it until the app has opened. */
 function show(asked: string | null): void {
-  if (desktop !== null) desktop.show(asked).catch(onError);
+  if (showApp !== null) showApp(asked).catch(onError);
   else folder = asked ?? folder;
-}
-
-async function openPath(path: string): Promise<void> {
-  const problem = await shell.openPath(path);
-  if (problem !== '') throw new Error(`${path} could not be opened: ${problem}. Open it yourself.`);
 }
 
 /** An app without a window would otherwise end without a word. */

@@ -1,172 +1,96 @@
-import { app, BrowserWindow, Menu, Notification, screen } from 'electron';
-import { endedIds, noticeOfEnd } from '../../core/protocol/pages/notice.ts';
-import { commandChannel, type WindowCommand } from '../../core/protocol/pages/window.ts';
+import { app } from 'electron';
+import type { WindowCommand } from '../../core/protocol/pages/window.ts';
 import type { HubService } from '../rpc/hub-service.ts';
-import { homePaths } from '../store/home.ts';
-import { pageAddress } from './page-security.ts';
-import { chooseFolder, serveDialogs } from './dialogs.ts';
-import { menuTemplate } from './menu.ts';
-import { crashPage } from './crash-page.ts';
-import { servePage } from './page-messages.ts';
-import { serveTheme } from './theme.ts';
-import { minimumSize, placeWindow, readWindowState, type WindowState, writeWindowState } from './window-state.ts';
+import type { AppMenu } from './app-menu.ts';
+import { Notices } from './training/notices.ts';
+import { TrainingDisplay } from './training/training-display.ts';
+import type { AppWindow } from './windows/app-window.ts';
+import type { AppWindows } from './windows/app-windows.ts';
 
 export interface DesktopOptions {
   service: HubService;
-  /** The built preload. */
-  preload: string;
+  windows: AppWindows;
+  menu: AppMenu;
   /** Called for errors outside of awaited calls. */
   onError: (error: unknown) => void;
 }
 
-/** The desktop app around the hub: at most one window, its menu, and notifications. It can train without a window. */
+/** The desktop app around the hub: its windows, its menu, and what it shows of training outside of them. It can train without a window. */
 export class DesktopApp {
   readonly #options: DesktopOptions;
-  #state: WindowState | null;
-  #window: BrowserWindow | null = null;
-  /** Resolves once the window's page has loaded. */
-  #page: Promise<void> = Promise.resolve();
-  #saving: Promise<void> = Promise.resolve();
-  readonly #ends: (() => void)[] = [];
-  /** Notifications that can still be clicked. Their events only arrive while they are referenced. */
-  readonly #notifications = new Set<Notification>();
+  readonly #notices: Notices;
+  readonly #display: TrainingDisplay;
+  readonly #end: () => void;
 
-  private constructor(options: DesktopOptions, state: WindowState | null) {
+  private constructor(options: DesktopOptions, notices: Notices, showRun: (id: string | null) => void) {
+    const { service, windows, onError } = options;
     this.#options = options;
-    this.#state = state;
+    this.#notices = notices;
+    this.#display = new TrainingDisplay({
+      training: service.training,
+      windows,
+      showRun,
+      quit: () => app.quit(),
+      onError,
+    });
+    this.#end = service.projects.subscribe((folders) => this.#projectsChanged(folders));
   }
 
   static async open(options: DesktopOptions): Promise<DesktopApp> {
-    const { service, onError } = options;
-    const state = await readWindowState(homePaths().window).catch((error: unknown) => {
-      onError(error);
-      return null;
-    });
-    const desktop = new DesktopApp(options, state);
-    desktop.#showMenu(await service.projects.remembered());
-    let { active } = await service.runs.overview();
-    const tellEnds = async (ids: string[]): Promise<void> => {
-      for (const { id, title, body } of (await service.runs.page({ ids })).rows.map(noticeOfEnd)) {
-        desktop.#notify(title, body, id);
-      }
+    const { service, menu, onError } = options;
+    const showRun = (id: string | null): void => {
+      const command = id === null ? null : ({ name: 'show-run', id } as const);
+      desktop.#showPage(command).catch(onError);
     };
-    desktop.#ends.push(
-      service.projects.subscribe((folders) => desktop.#projectsChanged(folders)),
-      service.runs.subscribe(({ overview }) => {
-        if (overview === null) return;
-        const ended = endedIds(active, overview.active);
-        active = overview.active;
-        if (ended.length > 0) tellEnds(ended).catch(onError);
-      }),
-    );
+    const notices = await Notices.open({ runs: service.runs, showRun, onError });
+    const desktop = new DesktopApp(options, notices, showRun);
+    menu.update({ recentFolders: await service.projects.remembered() });
     return desktop;
   }
 
-  get window(): BrowserWindow | null {
-    return this.#window;
+  /** The window in front; null without a window. */
+  get front(): AppWindow | null {
+    return this.#options.windows.front;
   }
 
-  /** Brings the window to the front, or opens one. If a folder is given, the window shows its project. */
-  async show(folder: string | null = null): Promise<void> {
-    this.#window ??= this.#createWindow();
-    if (this.#window.isMinimized()) this.#window.restore();
-    this.#window.focus();
-    if (folder === null) await this.#page;
-    else await this.#sendToPage({ name: 'show-project', folder });
+  /** Brings the front window to the front, or opens those that were open last. If a folder is given, the window shows its project. */
+  show(folder: string | null = null): Promise<void> {
+    return this.#showPage(folder === null ? null : { name: 'show-project', folder });
   }
 
-  /** Called once all windows are closed. The app quits unless runs train. */
+  /** Called before all windows close because the app quits. */
+  keepWindows(): void {
+    this.#options.windows.keep();
+  }
+
+  /** Called once all windows are closed. The app quits unless something trains. */
   async windowsClosed(): Promise<void> {
-    const { service } = this.#options;
+    const { training } = this.#options.service;
     if (process.platform === 'darwin') return;
-    const count = service.liveRunCount;
-    if (count > 0) {
-      const runs = count === 1 ? 'A run continues' : `${count} runs continue`;
-      this.#notify('Tutti keeps training', `${runs} without a window. Start Tutti again to see them.`, null);
-      await service.liveRunsEnded();
+    if (training.count > 0) {
+      const runs = training.count === 1 ? 'A run continues' : `${training.count} runs continue`;
+      this.#notices.show('Tutti keeps training', `${runs} without a window. Start Tutti again to see them.`, null);
+      await training.ended();
     }
-    if (this.#window === null && service.liveRunCount === 0) app.quit();
+    if (this.front === null && training.count === 0) app.quit();
   }
 
-  /** Closes everything that outlives the window. */
+  /** Closes everything that outlives the windows. */
   async close(): Promise<void> {
-    for (const end of this.#ends) end();
-    await this.#saving;
+    this.#end();
+    this.#notices.close();
+    this.#display.close();
+    await this.#options.windows.close();
   }
 
-  #createWindow(): BrowserWindow {
-    const { service, preload, onError } = this.#options;
-    const displays = screen.getAllDisplays().map(({ workArea }) => workArea);
-    const window = new BrowserWindow({
-      ...placeWindow(this.#state, displays),
-      minWidth: minimumSize.width,
-      minHeight: minimumSize.height,
-      title: 'Tutti',
-      webPreferences: { preload, contextIsolation: true, sandbox: true, nodeIntegration: false, spellcheck: false },
-    });
-    if (this.#state?.isMaximized === true) window.maximize();
-    servePage(
-      window,
-      (wire) => service.connect(wire, 'owner'),
-      (reason) => window.loadURL(crashPage(reason)).catch(onError),
-    );
-    serveTheme(window);
-    serveDialogs(window, homePaths().exports);
-    window.on('close', () => {
-      this.#state = { ...window.getNormalBounds(), isMaximized: window.isMaximized() };
-      this.#saving = writeWindowState(homePaths().window, this.#state).catch(onError);
-    });
-    window.on('closed', () => (this.#window = null));
-    this.#page = window.loadURL(pageAddress);
-    return window;
-  }
-
-  async #sendToPage(command: WindowCommand): Promise<void> {
-    await this.#page;
-    this.#window?.webContents.send(commandChannel, command);
+  async #showPage(command: WindowCommand | null): Promise<void> {
+    const window = this.#options.windows.show();
+    if (command === null) await window.loaded();
+    else await window.send(command);
   }
 
   #projectsChanged(folders: string[]): void {
     if (folders.length > 0) app.addRecentDocument(folders[0]);
-    this.#showMenu(folders);
-  }
-
-  #showMenu(recentFolders: readonly string[]): void {
-    const { onError } = this.#options;
-    const template = menuTemplate({
-      platform: process.platform,
-      isDevelopment: !app.isPackaged,
-      recentFolders,
-      chooseProject: () => void this.#chooseProject().catch(onError),
-      openProject: (folder) => void this.show(folder).catch(onError),
-      sendToPage: (command) =>
-        void this.show()
-          .then(() => this.#sendToPage(command))
-          .catch(onError),
-    });
-    Menu.setApplicationMenu(Menu.buildFromTemplate(template));
-  }
-
-  async #chooseProject(): Promise<void> {
-    await this.show();
-    const folder = this.#window === null ? null : await chooseFolder(this.#window);
-    if (folder !== null) await this.show(folder);
-  }
-
-  /** @param run the run to show when the notification is clicked; null for none */
-  #notify(title: string, body: string, run: string | null): void {
-    const { onError } = this.#options;
-    if (!Notification.isSupported()) return;
-    const notification = new Notification({ title, body });
-    notification.on('click', () => {
-      const shown = this.show();
-      (run === null ? shown : shown.then(() => this.#sendToPage({ name: 'show-run', id: run }))).catch(onError);
-    });
-    notification.on('failed', (_event, error) =>
-      console.error(`The system did not show the notification "${title}"${error === '' ? '' : `: ${error}`}.`),
-    );
-    notification.on('close', () => this.#notifications.delete(notification));
-    this.#notifications.add(notification);
-    notification.show();
+    this.#options.menu.update({ recentFolders: folders });
   }
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { app, type BrowserWindow, dialog, type Session } from 'electron';
 import { openFolderChannel, saveFileChannel } from '../../core/protocol/pages/window.ts';
 import { replaceFile } from '../../core/node/atomic-file.ts';
-import { isOwnPage } from './page-messages.ts';
+import { isOwnPage } from './windows/page-messages.ts';
 
 /** Serves the system's dialogs to the window's page. */
 export function serveDialogs(window: BrowserWindow, exportFolder: string): void {

@@ -10,6 +10,12 @@ export interface MenuOptions {
   recentFolders: readonly string[];
   chooseProject: () => void;
   openProject: (folder: string) => void;
+  /** Opens one more window, with the list of projects. */
+  newWindow: () => void;
+  /** Opens one more window, with the page that the one in front shows. */
+  duplicateWindow: () => void;
+  /** Opens the page that the window in front shows in a browser; null while that cannot be. */
+  openInBrowser: (() => void) | null;
   sendToPage: (command: WindowCommand) => void;
 }
 
@@ -32,8 +38,12 @@ export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[]
 
 function fileMenu(options: MenuOptions, isMac: boolean): MenuItemConstructorOptions[] {
   return [
+    { label: 'New Window', accelerator: 'CmdOrCtrl+N', click: options.newWindow },
+    { label: 'Open in New Window', accelerator: 'CmdOrCtrl+Shift+N', click: options.duplicateWindow },
+    { type: 'separator' },
     { label: 'Open Project…', accelerator: 'CmdOrCtrl+O', click: options.chooseProject },
     { label: 'Open Recent', submenu: recentMenu(options) },
+    { label: 'Open in Browser', enabled: options.openInBrowser !== null, click: () => options.openInBrowser?.() },
     { type: 'separator' },
     pageItem(options, 'Export Run…', { name: 'export' }, 'CmdOrCtrl+E'),
     { type: 'separator' },

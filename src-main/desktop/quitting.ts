@@ -12,7 +12,7 @@ export interface Ending {
 }
 
 /**
- * Handles the end of the app. Runs continue when the window is closed. Quitting asks before it interrupts them. However the app quits,
+ * Handles the end of the app. Runs continue when the windows are closed. Quitting asks before it interrupts them. However the app quits,
  * its runs end first and are recorded as interrupted.
  */
 export function endWithApp(ending: Ending): void {
@@ -25,11 +25,11 @@ export function endWithApp(ending: Ending): void {
   };
   app.on('window-all-closed', () => desktop.windowsClosed().catch(onError));
   app.on('before-quit', (event) => {
-    if (isAllowed || service.liveRunCount === 0) return;
+    if (isAllowed || service.training.count === 0) return desktop.keepWindows();
     event.preventDefault();
     if (isAsking) return;
     isAsking = true;
-    confirmQuitting(desktop.window, service.liveRunCount)
+    confirmQuitting(desktop.front?.browser ?? null, service.training.count)
       .then((isConfirmed) => isConfirmed && quit())
       .catch(onError)
       .finally(() => (isAsking = false));

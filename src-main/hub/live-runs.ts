@@ -7,6 +7,7 @@ import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.
 import type { Hub, ResumeOptions } from './hub.ts';
 import type { PlannedFork } from './fork-run.ts';
 import type { PlannedRun } from './plan-run.ts';
+import { TrainingWork } from './training-work.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
 import type { RunSession } from '../runs/attempt/run-session.ts';
 
@@ -43,14 +44,19 @@ const initialRank: LiveRank = {
 export class LiveRuns {
   readonly #hub: Hub;
   readonly #onError: (error: unknown) => void;
+  readonly #training: TrainingWork;
   readonly #runs = new Map<string, LiveRun>();
   readonly #endings = new Set<Promise<void>>();
   readonly #listeners = new Set<(id: string, update: RunUpdate) => void>();
 
-  /** @param onError called for a run that failed because its files could not be written */
-  constructor(hub: Hub, onError: (error: unknown) => void) {
+  /**
+   * @param onError called for a run that failed because its files could not be written
+   * @param training counts and follows the runs
+   */
+  constructor(hub: Hub, onError: (error: unknown) => void, training = new TrainingWork()) {
     this.#hub = hub;
     this.#onError = onError;
+    this.#training = training;
   }
 
   get(id: string): LiveRun | undefined {
@@ -90,15 +96,10 @@ export class LiveRuns {
     else session.control(request);
   }
 
-  /** Resolves once all runs that train now have ended. */
-  async ended(): Promise<void> {
-    await Promise.all(this.#endings);
-  }
-
   /** Aborts all runs. Resolves once their workers have ended and their records are written. */
   async close(): Promise<void> {
     for (const { session } of this.#runs.values()) session.abort();
-    await this.ended();
+    await Promise.all(this.#endings);
   }
 
   async #run(id: string, open: (listener: RunListener) => RunSession | Promise<RunSession>): Promise<void> {
@@ -114,6 +115,7 @@ export class LiveRuns {
     });
     if (this.#runs.has(id)) throw new Error(`The run ${id} is already training.`);
     this.#runs.set(id, { session, facts: null, ranks: new Map(), evaluatedSets: [], diskEvents: [] });
+    const endWork = this.#training.begin();
     const ending = session
       .run()
       .then(
@@ -123,6 +125,7 @@ export class LiveRuns {
       .finally(() => {
         this.#runs.delete(id);
         this.#endings.delete(ending);
+        endWork();
       });
     this.#endings.add(ending);
     await begun.promise;
@@ -138,6 +141,7 @@ export class LiveRuns {
       const { type: _type, rank, ...news } = update;
       run.ranks.set(rank, { ...(run.ranks.get(rank) ?? initialRank), ...news });
     }
+    this.#training.take(id, update);
     for (const listener of this.#listeners) listener(id, update);
   }
 }

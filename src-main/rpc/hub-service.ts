@@ -9,6 +9,7 @@ import { startDetached } from '../hub/detach.ts';
 import type { Hub } from '../hub/hub.ts';
 import { LiveRuns } from '../hub/live-runs.ts';
 import { RunFeed, type HubParts } from '../hub/run-feed.ts';
+import { TrainingWork } from '../hub/training-work.ts';
 import { comparisonMethods } from './comparisons/saved-comparisons.ts';
 import { attemptCommands } from './projects/command-line.ts';
 import { deleteCheckpoints, listCheckpoints, pinCheckpoints } from './runs/checkpoints.ts';
@@ -75,6 +76,7 @@ export interface PageLinks {
 export class HubService {
   readonly #options: ServiceOptions;
   readonly #parts: HubParts;
+  readonly #training = new TrainingWork();
   readonly #runs: RunList;
   readonly #projects: Projects;
   readonly #trash: Trash;
@@ -90,7 +92,7 @@ export class HubService {
 
   private constructor(hub: Hub, options: ServiceOptions) {
     this.#options = options;
-    const live = new LiveRuns(hub, options.onError);
+    const live = new LiveRuns(hub, options.onError, this.#training);
     this.#parts = { hub, live, feed: new RunFeed(hub, live, options.onError) };
     this.#runs = new RunList(hub, options.onError);
     this.#projects = new Projects(hub);
@@ -99,9 +101,9 @@ export class HubService {
     this.#evaluations = new Evaluations(hub);
     this.#calibrations = new Calibrations(hub);
     this.#newSamples = new NewSamples(hub);
-    this.#sweeps = new SweepService(hub, options.onError);
+    this.#sweeps = new SweepService({ hub, training: this.#training, onError: options.onError });
     this.#studies = new StudyService(hub, this.#projects, options.onError);
-    this.#discoveries = new DiscoveryService(this.#projects);
+    this.#discoveries = new DiscoveryService(this.#projects, this.#training);
     this.#queue = new QueueService({
       hub,
       projects: this.#projects,
@@ -118,9 +120,9 @@ export class HubService {
     return service;
   }
 
-  /** Number of runs that this process trains. */
-  get liveRunCount(): number {
-    return this.#parts.live.size;
+  /** The runs, sweeps and searches that this process trains. */
+  get training(): Pick<TrainingWork, 'count' | 'runs' | 'subscribe' | 'ended'> {
+    return this.#training;
   }
 
   /** The parts that the desktop app needs for its menu, its notifications and quitting. */
@@ -130,11 +132,6 @@ export class HubService {
 
   get projects(): Pick<Projects, 'remembered' | 'subscribe'> {
     return this.#projects;
-  }
-
-  /** Resolves once the runs that this process trains now have ended. */
-  liveRunsEnded(): Promise<void> {
-    return this.#parts.live.ended();
   }
 
   /** Serves one page until the returned function is called. Its runs continue without it. */

@@ -12,7 +12,7 @@ import {
 } from '../../src-main/store/runs/run-folder.ts';
 import { MetricsFile } from '../../src-main/store/metrics/metrics-file.ts';
 import { exportRun } from '../../src-main/export/export-run.ts';
-import { readWindowState, writeWindowState } from '../../src-main/desktop/window-state.ts';
+import { readDesktopState, writeDesktopState } from '../../src-main/desktop/windows/window-state.ts';
 import { readCheckpoint, saveCheckpoint } from '../../workers/checkpoints/checkpoint-store.ts';
 import { findResumePoint } from '../../src-main/store/runs/resume-point.ts';
 import { loadState, saveState } from '../../workers/checkpoints/training-state.ts';
@@ -190,16 +190,17 @@ export const operations: Operation[] = [
   },
   {
     name: "settings of the app's window",
-    prepare: (folder) => writeWindowState(join(folder, 'window.json'), windowState(1)),
-    run: (folder) => writeWindowState(join(folder, 'window.json'), windowState(2)),
-    read: async (folder) => either((await readWindowState(join(folder, 'window.json')))?.x, 1, 2),
+    prepare: (folder) => writeDesktopState(join(folder, 'window.json'), windowState(1)),
+    run: (folder) => writeDesktopState(join(folder, 'window.json'), windowState(2)),
+    read: async (folder) => either((await readDesktopState(join(folder, 'window.json'))).windows.at(0)?.x, 1, 2),
   },
   exportOperation('an export into a ZIP that replaces an earlier one', true),
   exportOperation('an export into a folder with an earlier one', false),
 ];
 
 function windowState(x: number) {
-  return { x, y: 0, width: 1280, height: 800, isMaximized: false };
+  const bounds = { x, y: 0, width: 1280, height: 800, isMaximized: false };
+  return { windows: [{ ...bounds, address: '/runs' }], zoom: 1, theme: 'system' as const };
 }
 
 function exportOperation(name: string, zip: boolean): Operation {

@@ -21,6 +21,7 @@ import { labelOf } from '../../discovery/oracles.ts';
 import { parseAnswers, questionCsv } from '../../discovery/person.ts';
 import { searchPaths } from '../../discovery/search-folder.ts';
 import { homePaths } from '../../store/home.ts';
+import type { TrainingWork } from '../../hub/training-work.ts';
 import type { Projects } from '../projects/projects.ts';
 import { lookAt, viewMap } from './candidate-views.ts';
 import { type SearchNow, summarize, viewSearch, waitingQuestion } from './discovery-view.ts';
@@ -31,6 +32,7 @@ import { SearchWork } from './search-work.ts';
 /** The searches in Tutti's home, and those that this process works on. */
 export class DiscoveryService {
   readonly #projects: Projects;
+  readonly #training: TrainingWork;
   readonly #pools = new KeptPools();
   readonly #work = new Map<string, SearchWork>();
   /** Why searches of this process could not go on. */
@@ -41,8 +43,10 @@ export class DiscoveryService {
   readonly #closing = new AbortController();
   readonly #listeners = new Set<DiscoveryPageApi>();
 
-  constructor(projects: Projects) {
+  /** @param training counts the searches that this process works on */
+  constructor(projects: Projects, training: TrainingWork) {
     this.#projects = projects;
+    this.#training = training;
   }
 
   /** The methods of pages that concern all searches alike. */
@@ -124,7 +128,8 @@ export class DiscoveryService {
   }
 
   async #follow(id: string, work: SearchWork): Promise<void> {
-    const failure = await work.ended;
+    const endWork = this.#training.begin();
+    const failure = await work.ended.finally(endWork);
     if (failure !== null) this.#failures.set(id, failure);
     this.#work.delete(id);
     this.#tell(id);

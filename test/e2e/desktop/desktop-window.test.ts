@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from 'vitest';
 import { maximumCallBytes, messageChannel } from '../../../core/protocol/pages/window.ts';
+import { ownPage } from './desktop-entry.ts';
 import { describeDesktop, DesktopStage } from './desktop-stage.ts';
 import { expect } from '../support/expect.ts';
 import { blobs, sine } from '../stage.ts';
@@ -9,10 +10,10 @@ const builtPreload = join(import.meta.dirname, '../../..', 'out', 'preload', 'pr
 
 describeDesktop('The window', (open) => {
   let stage: DesktopStage;
-  let first: DesktopStage['desktop'];
+  let firstStart: DesktopStage['desktop'];
   beforeAll(async () => {
     stage = await DesktopStage.open(open);
-    first = stage.desktop;
+    firstStart = stage.desktop;
   });
   afterAll(() => stage.close());
 
@@ -143,6 +144,23 @@ describeDesktop('The window', (open) => {
     await expect(page.getByText('This command needs a run. Open its page first.')).toBeVisible();
   });
 
+  it('opens further windows, each with its page, and closes them alone', async () => {
+    const { desktop } = stage;
+    await stage.visit('/settings');
+    await stage.choose('Open in New Window');
+    const addresses = (): string[] => desktop.pages().map((one) => one.url().replace(/^.*#/, ''));
+    await expect.poll(addresses).toEqual(['/settings', '/settings']);
+    // A link of a page that is opened with Ctrl.
+    await stage.page.getByRole('link', { name: 'Runs', exact: true }).click({ modifiers: ['Control'] });
+    await expect.poll(addresses).toEqual(['/settings', '/settings', '/runs']);
+    const third = desktop.pages()[2];
+    await expect(third.getByRole('heading', { level: 1 })).toHaveText('Runs');
+    await third.close();
+    await desktop.pages()[1].close();
+    await expect.poll(addresses).toEqual(['/settings']);
+    await stage.visit('/');
+  });
+
   it('comes to the front when the app is started again, and opens the given folder', async () => {
     const { desktop, page } = stage;
     await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].minimize());
@@ -153,23 +171,50 @@ describeDesktop('The window', (open) => {
     ).toEqual([false]);
   });
 
-  it('opens at its last position, in its last theme', async () => {
-    const bounds = { x: 320, y: 140, width: 1100, height: 720 };
-    await stage.desktop.evaluate(
-      ({ BrowserWindow }, given) => BrowserWindow.getAllWindows()[0].setBounds(given),
-      bounds,
+  it('opens all windows again, where they were, with their pages, zoom and theme', async () => {
+    const { desktop } = stage;
+    const [first, second] = [
+      { x: 320, y: 140, width: 1100, height: 720 },
+      { x: 40, y: 60, width: 1040, height: 710 },
+    ];
+    await stage.visit('/settings');
+    await stage.choose('New Window');
+    await expect.poll(() => desktop.pages()).toHaveLength(2);
+    await desktop.evaluate(
+      ({ BrowserWindow }, given) => {
+        // Electron lists the newest window first.
+        BrowserWindow.getAllWindows().forEach((window, index) => window.setBounds(given[index]));
+        BrowserWindow.getAllWindows()[0].webContents.setZoomFactor(1.25);
+      },
+      [second, first],
     );
-    await stage.desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
-    const isFirst = stage.desktop === first;
+    await desktop.evaluate(({ app }) => void setImmediate(() => app.quit()));
     const complaints = await stage.ended();
     await stage.reopen();
     // It complains about the page that sent an invalid call, and Electron about the window that is not the app's.
-    if (isFirst) expect(complaints).not.toEqual([]);
+    if (desktop === firstStart) expect(complaints).not.toEqual([]);
     for (const line of complaints.filter((one) => !one.startsWith('    at ')))
       expect(line).toMatch(/^The page was disconnected|^Error occurred in handler/);
-    expect(await stage.desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].getBounds())).toEqual(
-      bounds,
+    await expect.poll(() => stage.desktop.pages()).toHaveLength(2);
+    const found = await stage.desktop.evaluate(({ BrowserWindow }) =>
+      BrowserWindow.getAllWindows().map((one) => ({
+        bounds: one.getBounds(),
+        zoom: one.webContents.getZoomFactor(),
+        hash: new URL(one.webContents.getURL()).hash,
+      })),
     );
+    expect(found.sort((a, b) => a.bounds.x - b.bounds.x)).toEqual([
+      { bounds: second, zoom: 1.25, hash: expect.stringMatching(/^(#\/)?$/) },
+      { bounds: first, zoom: 1.25, hash: '#/settings' },
+    ]);
+    // The tests that follow expect one window, in its usual size.
+    await stage.desktop.evaluate(({ BrowserWindow }) => {
+      const [newest, oldest] = BrowserWindow.getAllWindows();
+      oldest.webContents.setZoomFactor(1);
+      newest.close();
+    });
+    await expect.poll(() => stage.desktop.pages()).toHaveLength(1);
+    stage.page = await ownPage(stage.desktop);
   });
 
   it("gives the system's menus and dialogs the theme of the page", async () => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSurvey } from '../../../src-main/backends/blas-survey.ts';
-import { readWindowState } from '../../../src-main/desktop/window-state.ts';
+import { readDesktopState } from '../../../src-main/desktop/windows/window-state.ts';
 import { Hub } from '../../../src-main/hub/hub.ts';
 import { ProjectTitles } from '../../../src-main/rpc/projects/project-titles.ts';
 import { Projects } from '../../../src-main/rpc/projects/projects.ts';
@@ -58,10 +58,16 @@ const trusted = fileTarget({
 
 const windowState = fileTarget({
   name: 'window.json',
-  reads: "the position of the desktop app's window",
+  reads: "the desktop app's windows",
   path: 'window.json',
-  seeds: async () => [json({ x: 1, y: -2, width: 1280, height: 800, isMaximized: false })],
-  read: (_folder, file) => readWindowState(file),
+  seeds: async () => [
+    json({
+      windows: [{ x: 1, y: -2, width: 1280, height: 800, isMaximized: false, address: '/runs/a' }],
+      zoom: 1.2,
+      theme: 'dark',
+    }),
+  ],
+  read: (_folder, file) => readDesktopState(file),
 });
 
 const reply = { kind: 'measured', gflops: 10 } as const;

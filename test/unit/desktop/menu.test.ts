@@ -9,6 +9,9 @@ const options: MenuOptions = {
   recentFolders: [],
   chooseProject: () => undefined,
   openProject: () => undefined,
+  newWindow: () => undefined,
+  duplicateWindow: () => undefined,
+  openInBrowser: null,
   sendToPage: () => undefined,
 };
 
@@ -38,7 +41,17 @@ it('offers quitting once: in the File menu, or on a Mac in the app menu', () => 
 
 it('assigns no shortcut twice', () => {
   const keys = flatten(menuTemplate(options)).flatMap(({ accelerator }) => accelerator ?? []);
-  expect(keys).toEqual(['CmdOrCtrl+O', 'CmdOrCtrl+E', 'Ctrl+Q', 'CmdOrCtrl+=', 'CmdOrCtrl+P', 'CmdOrCtrl+.', 'F1']);
+  expect(keys).toEqual([
+    'CmdOrCtrl+N',
+    'CmdOrCtrl+Shift+N',
+    'CmdOrCtrl+O',
+    'CmdOrCtrl+E',
+    'Ctrl+Q',
+    'CmdOrCtrl+=',
+    'CmdOrCtrl+P',
+    'CmdOrCtrl+.',
+    'F1',
+  ]);
 });
 
 it('has developer tools only when running from source', () => {
@@ -72,6 +85,16 @@ it('offers the ten projects opened last, and shows ampersands', () => {
 });
 
 it('says so if there are none yet', () => {
-  const [none] = flatten(menuTemplate(options)).filter(({ enabled }) => enabled === false);
-  expect(none.label).toBe('No recent projects');
+  const isEnabled = (wanted: string) => flatten(menuTemplate(options)).find(({ label }) => label === wanted)?.enabled;
+  expect(isEnabled('No recent projects')).toBe(false);
+});
+
+it('opens the page in a browser once that can be', () => {
+  const openInBrowser = vi.fn<() => void>();
+  const item = (given: Partial<MenuOptions>) =>
+    flatten(menuTemplate({ ...options, ...given })).find(({ label }) => label === 'Open in Browser');
+  expect(item({})?.enabled).toBe(false);
+  expect(item({ openInBrowser })?.enabled).toBe(true);
+  find(menuTemplate({ ...options, openInBrowser }), 'Open in Browser')();
+  expect(openInBrowser).toHaveBeenCalledOnce();
 });

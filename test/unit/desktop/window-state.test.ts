@@ -2,7 +2,13 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { placeWindow, readWindowState, writeWindowState } from '../../../src-main/desktop/window-state.ts';
+import {
+  besideWindow,
+  initialState,
+  placeWindow,
+  readDesktopState,
+  writeDesktopState,
+} from '../../../src-main/desktop/windows/window-state.ts';
 
 const first = { x: 0, y: 25, width: 1920, height: 1055 };
 const second = { x: 1920, y: 0, width: 2560, height: 1440 };
@@ -35,29 +41,39 @@ describe('placeWindow', () => {
   });
 });
 
+it('opens a further window as large as the one in front, a little lower and to the right', () => {
+  expect(besideWindow(state)).toEqual({ x: 132, y: 82, width: 1200, height: 900 });
+});
+
 describe('the file', () => {
   async function makePath(): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'tutti-window-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     return join(folder, 'window.json');
   }
+  const open = { ...state, isMaximized: true, address: '/runs/moons-1?tab=logs' };
 
   it('returns what was saved, and leaves no other file', async () => {
     const path = await makePath();
-    expect(await readWindowState(path)).toBeNull();
-    await writeWindowState(path, { ...state, isMaximized: true });
-    expect(await readWindowState(path)).toEqual({ ...state, isMaximized: true });
+    expect(await readDesktopState(path)).toEqual(initialState);
+    const saved = { windows: [{ ...open, address: '' }, open], zoom: 1.25, theme: 'dark' as const };
+    await writeDesktopState(path, saved);
+    expect(await readDesktopState(path)).toEqual(saved);
     expect(await readdir(join(path, '..'))).toEqual(['window.json']);
   });
 
-  it.each(['{"x": 1', '{"x": 1, "y": 2}', '{"x": 0, "y": 0, "width": 0, "height": 9, "isMaximized": false}'])(
-    'is reported when damaged: %s',
-    async (text) => {
-      const path = await makePath();
-      await writeFile(path, text);
-      await expect(readWindowState(path)).rejects.toThrow(
-        `${path} is damaged: it does not hold the position of the window.`,
-      );
-    },
-  );
+  it.each([
+    '{"windows": [',
+    '{"windows": []}',
+    '{"windows": [{"x": 1, "y": 2}], "zoom": 1, "theme": "dark"}',
+    JSON.stringify({ windows: [{ ...open, width: 0 }], zoom: 1, theme: 'dark' }),
+    JSON.stringify({ windows: [open], zoom: 0, theme: 'dark' }),
+    JSON.stringify({ windows: [open], zoom: 1, theme: 'blue' }),
+  ])('is reported when damaged: %s', async (text) => {
+    const path = await makePath();
+    await writeFile(path, text);
+    await expect(readDesktopState(path)).rejects.toThrow(
+      `${path} is damaged: it does not hold the positions of the windows.`,
+    );
+  });
 });

@@ -113,7 +113,7 @@ describe('a run of this process', () => {
       asks: [],
       lastRun: { id, status: 'finished' },
     });
-    expect(service.liveRunCount).toBe(0);
+    expect(service.training.count).toBe(0);
     expect(errors).toEqual([]);
   }, 60_000);
 
@@ -136,7 +136,7 @@ describe('a run of this process', () => {
     );
     await expect(page.hub.resumeRun(id, {}, null)).rejects.toThrow(/a run has one hub|already training/);
     page.close();
-    expect(service.liveRunCount).toBe(1);
+    expect(service.training.count).toBe(1);
 
     const other = openPage(service);
     await other.hub.watch(id);

@@ -3,18 +3,24 @@ import type { ProjectDescription } from '../../../../core/protocol/run/project-d
 import { sweepRunId } from '../../../../core/protocol/run/sweep/sweep.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import type { TrainRequest } from '../../../hub/plan-run.ts';
+import type { TrainingWork } from '../../../hub/training-work.ts';
 import { newSweep, openSweep, type SweepPlan } from '../../../sweeps/sweep-plan.ts';
 import { SweepWork } from '../../../sweeps/sweep-work.ts';
 
+export interface SweepServiceParts {
+  hub: Hub;
+  /** Counts the sweeps, and follows their runs. */
+  training: TrainingWork;
+  onError: (error: unknown) => void;
+}
+
 /** The sweeps that this process trains for pages. They go on whether or not a page shows them, and end with the process. */
 export class SweepService {
-  readonly #hub: Hub;
-  readonly #onError: (error: unknown) => void;
+  readonly #parts: SweepServiceParts;
   readonly #works = new Map<string, { work: SweepWork; ended: Promise<void> }>();
 
-  constructor(hub: Hub, onError: (error: unknown) => void) {
-    this.#hub = hub;
-    this.#onError = onError;
+  constructor(parts: SweepServiceParts) {
+    this.#parts = parts;
   }
 
   /** Number of sweeps that this process trains. */
@@ -24,7 +30,7 @@ export class SweepService {
 
   /** Starts a sweep. Resolves once its first run is on the disk. @throws if that cannot start */
   async start(request: TrainRequest, project: ProjectDescription, repeat: number): Promise<StartedRun> {
-    const plan = await newSweep(this.#hub, request, project, repeat);
+    const plan = await newSweep(this.#parts.hub, request, project, repeat);
     await this.#train(plan);
     return { id: sweepRunId(plan.sweep, 0), sweep: plan.sweep.id };
   }
@@ -32,7 +38,7 @@ export class SweepService {
   /** Trains what is left of a sweep. @throws if its project's code has changed, or nothing can start */
   async resume(id: string): Promise<void> {
     if (this.#works.has(id)) return;
-    const plan = await openSweep(this.#hub, id);
+    const plan = await openSweep(this.#parts.hub, id);
     if (!this.#works.has(id)) await this.#train(plan);
   }
 
@@ -52,6 +58,7 @@ export class SweepService {
   }
 
   async #train(plan: SweepPlan): Promise<void> {
+    const { hub, training, onError } = this.#parts;
     const begun = Promise.withResolvers<void>();
     let hasBegun = false;
     const begin = (): void => {
@@ -59,16 +66,23 @@ export class SweepService {
       begun.resolve();
     };
     const work = new SweepWork({
-      hub: this.#hub,
+      hub,
       plan,
       parallel: 1,
-      // The first update of a run is its record.
-      listener: ({ type }) => (type === 'begun' ? undefined : begin()),
+      listener: (told) => {
+        if (told.type === 'update') training.take(sweepRunId(plan.sweep, told.index), told.update);
+        // The first update of a run is its record.
+        if (told.type !== 'begun') begin();
+      },
     });
+    const endWork = training.begin();
     const ended = work
       .run()
-      .then(begin, (error: unknown) => (hasBegun ? this.#onError(error) : begun.reject(error)))
-      .finally(() => this.#works.delete(plan.sweep.id));
+      .then(begin, (error: unknown) => (hasBegun ? onError(error) : begun.reject(error)))
+      .finally(() => {
+        this.#works.delete(plan.sweep.id);
+        endWork();
+      });
     this.#works.set(plan.sweep.id, { work, ended });
     await begun.promise;
   }

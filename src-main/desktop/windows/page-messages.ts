@@ -1,6 +1,6 @@
 import type { BrowserWindow, IpcMainEvent, IpcMainInvokeEvent } from 'electron';
-import { maximumCallBytes, messageChannel } from '../../core/protocol/pages/window.ts';
-import type { PageWire } from '../rpc/connection.ts';
+import { maximumCallBytes, messageChannel } from '../../../core/protocol/pages/window.ts';
+import type { PageWire } from '../../rpc/connection.ts';
 import { CrashCount } from './crash-count.ts';
 
 /** Whether a message comes from the window's own page, not from a frame in it or from another window. */

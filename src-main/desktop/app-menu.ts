@@ -1,0 +1,50 @@
+import { app, Menu } from 'electron';
+import type { WindowCommand } from '../../core/protocol/pages/window.ts';
+import { chooseFolder } from './dialogs.ts';
+import { menuTemplate } from './menu.ts';
+import type { AppWindows } from './windows/app-windows.ts';
+
+/** What the menu shows that is only known once the hub is open. */
+export interface MenuParts {
+  /** Folders of opened projects, the most recent first. */
+  recentFolders: readonly string[];
+  /** Opens the page that the front window shows in a browser; null while that cannot be. */
+  openInBrowser: (() => void) | null;
+}
+
+/** The app's menu. It is there before the first window, so that it does not change while that opens. */
+export class AppMenu {
+  readonly #windows: AppWindows;
+  readonly #onError: (error: unknown) => void;
+  #parts: MenuParts = { recentFolders: [], openInBrowser: null };
+
+  constructor(windows: AppWindows, onError: (error: unknown) => void) {
+    this.#windows = windows;
+    this.#onError = onError;
+    this.update({});
+  }
+
+  /** Shows the menu with some parts changed. */
+  update(parts: Partial<MenuParts>): void {
+    this.#parts = { ...this.#parts, ...parts };
+    const windows = this.#windows;
+    const send = (command: WindowCommand): void => void windows.show().send(command).catch(this.#onError);
+    const template = menuTemplate({
+      platform: process.platform,
+      isDevelopment: !app.isPackaged,
+      ...this.#parts,
+      chooseProject: () => void this.#chooseProject().catch(this.#onError),
+      openProject: (folder) => send({ name: 'show-project', folder }),
+      newWindow: () => void windows.openBeside(''),
+      duplicateWindow: () => void windows.openBeside(windows.front?.address ?? ''),
+      sendToPage: send,
+    });
+    Menu.setApplicationMenu(Menu.buildFromTemplate(template));
+  }
+
+  async #chooseProject(): Promise<void> {
+    const window = this.#windows.show();
+    const folder = await chooseFolder(window.browser);
+    if (folder !== null) await window.send({ name: 'show-project', folder });
+  }
+}

@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { BrowserWindow, screen } from 'electron';
+import { commandChannel, type WindowCommand } from '../../../core/protocol/pages/window.ts';
+import { serveDialogs } from '../dialogs.ts';
+import { pageAddress } from '../page-security.ts';
+import { crashPage } from './crash-page.ts';
+import { servePage } from './page-messages.ts';
+import { canvasColor, serveTheme } from './theme.ts';
+import type { Connect } from './waiting-pages.ts';
+import { minimumSize, placeWindow, type WindowState } from './window-state.ts';
+
+export interface WindowParts {
+  /** The built preload. */
+  preload: string;
+  connect: Connect;
+  /** The folder of exports, from which pages save copies. */
+  exportFolder: string;
+  /** Opens another window, beside the one in front, at an address of the page. */
+  openBeside: (address: string) => void;
+  /** Called when what {@link AppWindow.state} says has changed. */
+  changed: () => void;
+  /** Called for errors outside of awaited calls. */
+  onError: (error: unknown) => void;
+}
+
+/** Where a window opens; all but its size may be absent. */
+export type WindowPlace = Partial<WindowState>;
+
+/** A window of the app. */
+export class AppWindow {
+  readonly browser: BrowserWindow;
+  readonly #loaded: Promise<void>;
+  #address: string;
+
+  constructor(parts: WindowParts, place: WindowPlace, zoom: number) {
+    const { x, y, width, height, isMaximized = false, address = '' } = place;
+    this.#address = address;
+    const known = x === undefined || y === undefined || width === undefined || height === undefined;
+    const displays = screen.getAllDisplays().map(({ workArea }) => workArea);
+    this.browser = new BrowserWindow({
+      ...placeWindow(known ? null : { x, y, width, height }, displays),
+      minWidth: minimumSize.width,
+      minHeight: minimumSize.height,
+      title: 'Tutti',
+      backgroundColor: canvasColor(),
+      webPreferences: {
+        preload: parts.preload,
+        contextIsolation: true,
+        sandbox: true,
+        nodeIntegration: false,
+        spellcheck: false,
+        zoomFactor: zoom,
+      },
+    });
+    if (isMaximized) this.browser.maximize();
+    this.#servePage(parts);
+    this.#follow(parts.changed);
+    this.#loaded = this.browser.loadURL(addressOf(address)).catch((error: unknown) => {
+      // A window may be closed while its page loads.
+      if (!this.browser.isDestroyed()) throw error;
+    });
+    this.#loaded.catch(parts.onError);
+  }
+
+  /** Where it is and what it shows, for the next start. */
+  get state(): WindowState {
+    const { x, y, width, height } = this.browser.getNormalBounds();
+    return { x, y, width, height, isMaximized: this.browser.isMaximized(), address: this.#address };
+  }
+
+  get zoom(): number {
+    return this.browser.webContents.getZoomFactor();
+  }
+
+  /** What its page shows: the part of its address after `#`. */
+  get address(): string {
+    return this.#address;
+  }
+
+  bringToFront(): void {
+    if (this.browser.isMinimized()) this.browser.restore();
+    this.browser.focus();
+  }
+
+  /** Resolves once its page shows something for the first time, which is before it has loaded. */
+  async drawn(): Promise<void> {
+    await Promise.race([once(this.browser, 'ready-to-show'), this.#loaded]);
+  }
+
+  /** Resolves once its page has loaded. */
+  loaded(): Promise<void> {
+    return this.#loaded;
+  }
+
+  /** Sends a command to the page, once that has loaded. */
+  async send(command: WindowCommand): Promise<void> {
+    await this.#loaded;
+    if (!this.browser.isDestroyed()) this.browser.webContents.send(commandChannel, command);
+  }
+
+  #servePage({ connect, exportFolder, openBeside, changed, onError }: WindowParts): void {
+    const { browser } = this;
+    servePage(browser, connect, (reason) => browser.loadURL(crashPage(reason)).catch(onError));
+    serveTheme(browser, changed);
+    serveDialogs(browser, exportFolder);
+    // A link to a page of the app that is opened with Ctrl, or by the command for it, opens in a window of the app; any other opens nowhere.
+    browser.webContents.setWindowOpenHandler(({ url }) => {
+      const address = ownAddress(url);
+      if (address !== null) openBeside(address);
+      return { action: 'deny' };
+    });
+  }
+
+  #follow(changed: () => void): void {
+    const { browser } = this;
+    for (const event of ['resize', 'move', 'maximize', 'unmaximize', 'focus'] as const)
+      browser.on(event as 'resize', changed);
+    browser.webContents.on('did-navigate-in-page', (_event, url, isMainFrame) => {
+      if (!isMainFrame) return;
+      this.#address = ownAddress(url) ?? this.#address;
+      changed();
+    });
+  }
+}
+
+function addressOf(address: string): string {
+  return address === '' ? pageAddress : `${pageAddress}#${address}`;
+}
+
+/** The part after `#` of an address of the app's page; null for any other. */
+export function ownAddress(url: string): string | null {
+  if (url !== pageAddress && !url.startsWith(`${pageAddress}#`)) return null;
+  return new URL(url).hash.slice(1);
+}
