@@ -107,6 +107,7 @@ const order: Record<string, readonly string[]> = {
     'member',
     'inference',
     'exchange',
+    'layered',
     'onnx/format',
     'onnx/layers',
     'onnx',

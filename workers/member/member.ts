@@ -71,7 +71,7 @@ export class Member {
   /** Null where the run keeps none. */
   readonly average: WeightAverage | null;
   private readonly loss: LossFunction;
-  private readonly penalties: readonly Penalty[];
+  readonly penalties: readonly Penalty[];
   /** Rows that the model returns for each sample in training: more than one where it has inner members. */
   private readonly rowsPerSample: number;
   /** Null where all activations are kept. */

@@ -10,6 +10,11 @@ export type Penalty = () => Tensor;
  * model calls several times counts once, as in Keras. TensorFlow.js's `calculateLosses` omits cells and bidirectional layers.
  */
 export function penaltiesOf(model: LayersModel): Penalty[] {
+  return penaltiesIn(model);
+}
+
+/** Like {@link penaltiesOf}, of one layer and those in it. */
+export function penaltiesIn(outermost: Layer): Penalty[] {
   const seen = new Set<Layer>();
   // A wrapper also lists its layer's penalties.
   const penalties = new Set<Penalty>();
@@ -19,7 +24,7 @@ export function penaltiesOf(model: LayersModel): Penalty[] {
     for (const penalty of layer.losses) penalties.add(penalty);
     for (const inner of layersIn(layer)) visit(inner);
   };
-  visit(model);
+  visit(outermost);
   return [...penalties];
 }
 

@@ -70,8 +70,16 @@ export function copyWeights(model: LayersModel): Map<string, WeightValues> {
   );
 }
 
-/** @throws when names or shapes differ from the model's: the checkpoint belongs to another model */
-export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[], source: string): void {
+/**
+ * @param inParts weights, kept in parts elsewhere, that `tensors` may lack
+ * @throws when names or shapes differ from the model's: the checkpoint belongs to another model
+ */
+export function writeWeights(
+  model: LayersModel,
+  tensors: readonly NamedTensor[],
+  source: string,
+  inParts: readonly Variable[] = [],
+): void {
   const names = weightNames(model);
   const weights = model.layers.flatMap((layer) => layer.weights);
   const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]));
@@ -80,6 +88,8 @@ export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[]
   if (extra !== undefined) throw mismatch(source, `it has "${extra.name}", which the model lacks`);
   weights.forEach((weight, i) => {
     const tensor = byName.get(names[i]);
+    const variable = weight.read() as Variable;
+    if (tensor === undefined && inParts.includes(variable)) return;
     if (tensor === undefined) throw mismatch(source, `it lacks "${names[i]}"`);
     if (tensor.shape.join() !== weight.shape.join()) {
       throw mismatch(
@@ -88,7 +98,6 @@ export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[]
       );
     }
     // `write` would apply the weight's constraint, and so change the last bits.
-    const variable = weight.read() as Variable;
     tf.tidy(() => variable.assign(tf.tensor(tensor.data as Float32Array, [...tensor.shape])));
   });
 }

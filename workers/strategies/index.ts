@@ -1,7 +1,7 @@
 import type { StrategyConfig } from '../../core/protocol/run/config.ts';
 import { Coupled } from './coupled/coupled.ts';
 import { DataParallel } from './data-parallel/data-parallel.ts';
-import { Sharded } from './data-parallel/sharded.ts';
+import { Sharded } from './sharded/sharded.ts';
 import { Hdet } from './hdet/hdet.ts';
 import { independentStrategy } from './independent.ts';
 import { Joint } from './joint/joint.ts';

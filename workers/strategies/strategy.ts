@@ -76,6 +76,11 @@ export interface Strategy {
    */
   readonly isLockstep: boolean;
   /**
+   * Whether `state` has this rank's part of the trained weights. Between two rendezvous the model then lacks them, except within `assemble`, and a saved
+   * state has no other copy of them.
+   */
+  readonly keepsWeights?: boolean;
+  /**
    * Called once, on all ranks, with initial weights or those of an earlier attempt.
    * @param saved the result of `state` in an earlier attempt
    * @param resumedAt the position of that attempt; absent at the start of a run

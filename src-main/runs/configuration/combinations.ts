@@ -32,6 +32,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfLoss(config, project),
     ...conflictsOfHdet(config, project.hasOwnLoss),
     ...conflictsOfWarmStart(config),
+    ...conflictsOfShards(config),
   ];
 }
 
@@ -61,6 +62,31 @@ function conflictsOfWarmStart({ warmStart: { checkpoint, noise } }: RunConfig): 
   if (noise === 0 || checkpoint !== '') return [];
   const message = `--warm-start.noise ${noise} needs the weights of a warm start. Name a checkpoint with --warm-start.checkpoint, or leave it at 0.`;
   return [{ path: 'warmStart.noise', message }];
+}
+
+/** Stages 2 and 3 of sharded training compute layer by layer; stage 3 keeps no whole weight between steps. */
+function conflictsOfShards({ strategy, ema, backend, activationCheckpointing }: RunConfig): ConfigProblem[] {
+  if (strategy.kind !== 'sharded' || strategy.stage === 1) return [];
+  const conflicts: ConfigProblem[] = [];
+  if (activationCheckpointing !== 'none') {
+    const message =
+      `Stage ${strategy.stage} of the strategy sharded computes one layer at a time and keeps all activations. Use --strategy.stage 1, or ` +
+      '--activation-checkpointing none.';
+    conflicts.push({ path: 'activationCheckpointing', message });
+  }
+  if (strategy.stage === 2) return conflicts;
+  if (ema.decay > 0) {
+    const message =
+      'Stage 3 of the strategy sharded keeps no whole weights, of which --ema.decay averages. Use --strategy.stage 2, or --ema.decay 0.';
+    conflicts.push({ path: 'ema.decay', message });
+  }
+  if (backend === 'tensorflow' || backend === 'webgpu') {
+    const message =
+      `Stage 3 of the strategy sharded frees weights between their uses, which the ${backend} backend cannot. Use --strategy.stage 2, or ` +
+      '--backend wasm.';
+    conflicts.push({ path: 'strategy.stage', message });
+  }
+  return conflicts;
 }
 
 /** Ranks that exchange data at every step all need each other. */

@@ -95,13 +95,26 @@ describe('replicas', () => {
   });
 });
 
-describe('sharded training in two processes', () => {
-  const sharded: RunConfigInput = { ...parallel, strategy: { kind: 'sharded' } };
+describe.each([1, 2, 3])('sharded training in two processes, stage %i', (stage) => {
+  const sharded: RunConfigInput = { ...parallel, strategy: { kind: 'sharded', stage, bucketBytes: 64 } };
 
   it('gives the losses of data-parallel training', async () => {
     const split = await train(hub(), 'blobs', sharded);
     const whole = await train(hub(), 'blobs', parallel);
     expectClose(numbers(split.folder, 'train/member_0_loss'), numbers(whole.folder, 'train/member_0_loss'));
+    expectClose(numbers(split.folder, 'val/ens_nll'), numbers(whole.folder, 'val/ens_nll'));
+  });
+
+  it('ends as a whole, and at once, if a process dies', async () => {
+    const { record } = await train(hub(), 'faulty', {
+      members: 2,
+      devices: 2,
+      batchSize: 15,
+      strategy: { kind: 'sharded', stage, bucketBytes: 64 },
+      hyperparameters: { fault: 'exit', atStep: 4 },
+    });
+    expect(record.status).toBe('failed');
+    expect(record.error).toMatchObject({ rank: 1 });
   });
 
   it('ends with the weights of an uninterrupted run after a stop and a resume', async () => {

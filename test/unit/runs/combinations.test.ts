@@ -145,6 +145,34 @@ describe('refuseCombinations', () => {
     });
   });
 
+  it.each<[RunConfigInput, string[]]>([
+    [{ strategy: { kind: 'sharded', stage: 3 } }, []],
+    [{ strategy: { kind: 'sharded', stage: 2 }, ema: { decay: 0.9 }, backend: 'webgpu' }, []],
+    [
+      { strategy: { kind: 'sharded', stage: 3 }, ema: { decay: 0.9 } },
+      [
+        'ema.decay: Stage 3 of the strategy sharded keeps no whole weights, of which --ema.decay averages. Use --strategy.stage 2, or --ema.decay 0.',
+      ],
+    ],
+    [
+      { strategy: { kind: 'sharded', stage: 3 }, backend: 'tensorflow' },
+      [
+        'strategy.stage: Stage 3 of the strategy sharded frees weights between their uses, which the tensorflow backend cannot. Use --strategy.stage 2, ' +
+          'or --backend wasm.',
+      ],
+    ],
+    [
+      { strategy: { kind: 'sharded', stage: 2 }, activationCheckpointing: 'sqrt' },
+      [
+        'activationCheckpointing: Stage 2 of the strategy sharded computes one layer at a time and keeps all activations. Use --strategy.stage 1, ' +
+          'or --activation-checkpointing none.',
+      ],
+    ],
+  ])('refuses stage 3 of sharded training where whole weights are needed: %j', (config, expected) => {
+    const conflicts = findConflicts(runConfigSchema.parse(config), planOf(0, 0), classifier);
+    expect(conflicts.map(({ path, message }) => `${path}: ${message}`)).toEqual(expected);
+  });
+
   it.each<[RunConfigInput, string | null]>([
     [{}, null],
     [{ strategy: { kind: 'coupled' } }, null],

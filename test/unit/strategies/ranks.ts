@@ -134,6 +134,16 @@ export function weightsOf({ member }: TrainedRank): number[] {
   return member.model.getWeights().flatMap((weight) => [...weight.dataSync()]);
 }
 
+/** {@link weightsOf} of each rank, also where ranks hold shards of the weights. */
+export async function wholeWeights(ranks: readonly TrainedRank[]): Promise<number[][]> {
+  const release = await Promise.all(
+    ranks.map(async ({ strategy }) => (strategy.keepsWeights === true ? await strategy.assemble?.() : null)),
+  );
+  const weights = ranks.map(weightsOf);
+  for (const each of release) each?.();
+  return weights;
+}
+
 export function largestDifference(first: readonly number[], second: readonly number[]): number {
   return Math.max(...first.map((value, i) => Math.abs(value - second[i])));
 }

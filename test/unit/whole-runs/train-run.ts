@@ -12,7 +12,7 @@ import { Member } from '../../../workers/member/member.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
 import { settingsAt } from '../../../workers/optimizers/schedules.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
-import type { Variable } from '../../../workers/tensorflow/tf.ts';
+import { tf, type Variable } from '../../../workers/tensorflow/tf.ts';
 import { createNetwork, heldLoss, lossOf, taskFor, weightsOf } from './networks.ts';
 import { ofRank, type Family, type RecordedRun } from './recorded-runs.ts';
 
@@ -33,7 +33,7 @@ export interface TrainedRun {
 }
 
 /** The forms of a family that suit a run. */
-export function formsOf(family: Family, { config: { strategy, sampler } }: RecordedRun): Form[] {
+export function formsOf(family: Family, { config: { strategy, sampler, ema } }: RecordedRun): Form[] {
   switch (family) {
     case 'independent': {
       const forms: Form[] = [{ name: 'each by itself' }, { name: 'as one computation', isStacked: true }];
@@ -47,13 +47,30 @@ export function formsOf(family: Family, { config: { strategy, sampler } }: Recor
             name: mode,
             change: { strategy: { kind: 'joint', mode } },
           }));
-    case 'data-parallel':
+    case 'data-parallel': {
       if (strategy?.kind !== 'data-parallel')
         throw new Error(`A data-parallel run has the strategy ${strategy?.kind}.`);
-      return [{ name: 'data-parallel' }, { name: 'sharded', change: { strategy: { ...strategy, kind: 'sharded' } } }];
+      // The later stages exchange accumulated parts one by one, and so would round each.
+      const isPartsRounded = strategy.compression !== 'none' && strategy.accumulate !== 1;
+      return [
+        { name: 'data-parallel' },
+        { name: 'sharded', change: { strategy: { ...strategy, kind: 'sharded' } } },
+        ...(isPartsRounded ? [] : layeredForms(strategy, (ema?.decay ?? 0) > 0)),
+      ];
+    }
     default:
       return [{ name: family }];
   }
+}
+
+type DataParallelConfig = Extract<NonNullable<RunConfigInput['strategy']>, { kind: 'data-parallel' }>;
+
+/** @param isAveraged averages of the weights need whole weights */
+function layeredForms(strategy: DataParallelConfig, isAveraged: boolean): Form[] {
+  const sharded = { ...strategy, kind: 'sharded' } as const;
+  const gradients = { name: 'and its gradients', change: { strategy: { ...sharded, stage: 2, bucketBytes: 64 } } };
+  const weights = { name: 'and its weights', change: { strategy: { ...sharded, stage: 3 } } };
+  return isAveraged ? [gradients] : [gradients, weights];
 }
 
 interface Rank {
@@ -126,7 +143,10 @@ async function trainRank(run: RecordedRun, config: RunConfig, rank: Rank, mostSt
     const isStacked = 'leave' in strategy;
     const meets = batch + 1 === sampler.batchesPerEpoch || step + 1 === totalSteps;
     if (meets || (isStacked && isRecorded)) note((await strategy.settle?.()) ?? null);
-    if (isRecorded) trained.weights.set(step + 1, weightsOf(member.model, run.network));
+    if (!isRecorded) continue;
+    const release = strategy.keepsWeights === true ? await gatherWeights(rank) : null;
+    trained.weights.set(step + 1, weightsOf(member.model, run.network));
+    release?.();
   }
   if (lastStep < totalSteps) return trained;
   strategy.collect?.();
@@ -134,6 +154,15 @@ async function trainRank(run: RecordedRun, config: RunConfig, rank: Rank, mostSt
   await strategy.assemble?.();
   trained.assembled = weightsOf(member.model, run.network);
   return trained;
+}
+
+/** The trained weights of all ranks' shards, with the rank's own running statistics. */
+async function gatherWeights({ strategy, member }: Rank): Promise<(() => void) | null> {
+  const statistics = member.model.nonTrainableWeights.map((weight) => weight.read() as Variable);
+  const own = statistics.map((statistic) => statistic.dataSync().slice());
+  const release = (await strategy.assemble?.()) ?? null;
+  statistics.forEach((statistic, i) => tf.tidy(() => statistic.assign(tf.tensor(own[i], statistic.shape))));
+  return release;
 }
 
 /** The first rank has all samples, and the others one that defines their shape. */

@@ -1,6 +1,6 @@
 import { decodeBfloat16, encodeBfloat16 } from '../../../core/protocol/wire/bfloat16.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
-import { decodeTotals, encodeTotals, type LocalGradients } from './local-gradients.ts';
+import { decodeTotals, encodeTotals, type LocalGradients, type Totals } from './local-gradients.ts';
 
 /** How gradients travel: in float32, or rounded to bfloat16 at half the bytes. */
 export type Compression = 'none' | 'bfloat16';
@@ -28,15 +28,15 @@ export async function allReduceGradients(
   if (compression === 'bfloat16') {
     const [halves, totals] = await Promise.all([
       group.allReduce(encodeBfloat16(local.flat), 'sum'),
-      group.allReduce(totalsOf(local), 'sum'),
+      reduceTotals(group, local, compression),
     ]);
-    return mean(decodeBfloat16(halves), totals);
+    return meanOf(decodeBfloat16(halves), totals);
   }
   const { flat, bucket } = local;
   const { length } = flat;
   bucket.set(encodeTotals(local), length);
   await group.allReduce(bucket, 'mean', bucket);
-  return mean(flat, bucket.subarray(length));
+  return meanOf(flat, bucket.subarray(length));
 }
 
 /** Like {@link allReduceGradients}, but a rank gets only its slice. The length must be a multiple of the number of ranks. */
@@ -45,18 +45,30 @@ export async function reduceScatterGradients(
   local: LocalGradients,
   compression: Compression,
 ): Promise<MeanGradients> {
-  if (compression === 'bfloat16') {
-    const [halves, totals] = await Promise.all([
-      group.reduceScatter(encodeBfloat16(local.flat), 'sum'),
-      group.allReduce(totalsOf(local), 'sum'),
-    ]);
-    return mean(decodeBfloat16(halves), totals);
-  }
   const [slice, totals] = await Promise.all([
-    group.reduceScatter(local.flat, 'mean'),
-    group.allReduce(totalsOf(local), 'mean'),
+    reduceScatterFlat(group, local.flat, compression),
+    reduceTotals(group, local, compression),
   ]);
-  return mean(slice, totals);
+  return meanOf(slice, totals);
+}
+
+/** This rank's slice of Σ_r w_r·g_r, or of that divided by the number of ranks where nothing is compressed, as {@link reduceTotals} does. */
+export async function reduceScatterFlat(
+  group: ProcessGroup,
+  flat: Float32Array<ArrayBuffer>,
+  compression: Compression,
+): Promise<Float32Array<ArrayBuffer>> {
+  if (compression === 'none') return await group.reduceScatter(flat, 'mean');
+  return decodeBfloat16(await group.reduceScatter(encodeBfloat16(flat), 'sum'));
+}
+
+/** The totals of all ranks. */
+export async function reduceTotals(
+  group: ProcessGroup,
+  totals: Totals,
+  compression: Compression,
+): Promise<Float64Array> {
+  return await group.allReduce(Float64Array.from(encodeTotals(totals)), compression === 'none' ? 'mean' : 'sum');
 }
 
 /** Limits each element to ±maximum. */
@@ -82,12 +94,8 @@ export function sumOfSquares(values: Float32Array): number {
   return sum;
 }
 
-function totalsOf(local: LocalGradients): Float64Array<ArrayBuffer> {
-  return Float64Array.from(encodeTotals(local));
-}
-
 /** @param sum sums or means over the ranks. Means over whole batches, whose mean weight is 1, are the result already. */
-function mean(sum: Float32Array<ArrayBuffer>, reduced: Float32Array | Float64Array): MeanGradients {
+export function meanOf(sum: Float32Array<ArrayBuffer>, reduced: Float32Array | Float64Array): MeanGradients {
   const { weight, weightedLoss, isReached } = decodeTotals(reduced);
   // Masks count no target of the step.
   if (weight === 0) return { flat: sum, loss: 0, isReached };

@@ -4,7 +4,7 @@ import { type RunSettings, runSettingsSchema } from '../../../core/protocol/run/
 import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { loadState, readState, saveStateAlone, type TrainingState } from '../../checkpoints/training-state.ts';
 import type { Callback } from '../../callbacks/callback.ts';
-import type { StrategyState } from '../../strategies/strategy.ts';
+import type { Strategy, StrategyState } from '../../strategies/strategy.ts';
 import type { Member } from '../../member/member.ts';
 import { History } from '../history.ts';
 import type { SavedLosses } from '../loss-meter.ts';
@@ -109,11 +109,12 @@ export async function loadTrainingState(
   round: number,
   member: Member,
   callbacks: readonly Callback[],
+  { keepsWeights = false }: Pick<Strategy, 'keepsWeights'> = {},
 ): Promise<ResumedTraining> {
   const { tensors, data } = await loadState(files.folder, files.rank, round);
   const saved = savedDataSchema.parse(data);
   const source = `The state of rank ${files.rank} at round ${round}`;
-  writeWeights(member.model, withoutPrefix(tensors, 'weights/'), source);
+  writeWeights(member.model, withoutPrefix(tensors, 'weights/'), source, keepsWeights ? member.variables : []);
   writeTensors(member.optimizer.slots, withoutPrefix(tensors, 'optimizer/'), source);
   member.optimizer.steps = saved.optimizerSteps;
   if (member.average !== null && saved.averagedUpdates !== undefined) {

@@ -1,4 +1,5 @@
 import type { RunSettings } from '../../../core/protocol/run/settings.ts';
+import type { Member } from '../../member/member.ts';
 import { weightVariables } from '../../member/weights.ts';
 import { holdTensors } from '../../tensorflow/held-tensors.ts';
 import type { Tensor } from '../../tensorflow/tf.ts';
@@ -55,7 +56,7 @@ export function positionOf({ training, history, settings, meter }: TrainingToSav
     reportedPoints: report.reportedPoints,
   };
   const tensors = new Map([
-    ...named('weights/', weightVariables(member.model)),
+    ...named('weights/', strategy.keepsWeights === true ? untrainedWeights(member) : weightVariables(member.model)),
     ...named('optimizer/', member.optimizer.slots),
     ...named('average/', member.average?.tensors ?? new Map<string, Tensor>()),
     ...named('strategy/', ofStrategy?.tensors ?? new Map<string, Tensor>()),
@@ -67,6 +68,10 @@ export function positionOf({ training, history, settings, meter }: TrainingToSav
 export function holdPosition(rank: TrainingToSave): TrainingPosition {
   const { snapshot, tensors } = positionOf(rank);
   return { snapshot, tensors: holdTensors(tensors) };
+}
+
+function untrainedWeights({ model, variables }: Member): Map<string, Tensor> {
+  return new Map([...weightVariables(model)].filter(([, variable]) => !variables.includes(variable)));
 }
 
 function named(prefix: string, tensors: ReadonlyMap<string, Tensor>): [string, Tensor][] {

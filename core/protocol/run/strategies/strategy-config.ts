@@ -48,10 +48,22 @@ export const strategySchema = z.discriminatedUnion('kind', [
     ...sharedGradients,
   }),
   z.strictObject({
-    kind: z
-      .literal('sharded')
-      .meta({ help: "Data-parallel, with the optimizer's state split over the ranks (ZeRO, stage 1)." }),
+    kind: z.literal('sharded').meta({ help: "Data-parallel, with the optimizer's state split over the ranks (ZeRO)." }),
     ...sharedGradients,
+    stage: z
+      .int()
+      .min(1)
+      .max(3)
+      .default(1)
+      .meta({
+        help:
+          "What is split over the ranks: 1: the optimizer's state; 2: also gradients, which go to their owners during the backward pass; 3: also weights, which " +
+          'each layer gathers for its passes (less memory, more exchanged bytes).',
+      }),
+    bucketBytes: positiveInteger.default(4 * 2 ** 20).meta({
+      help: 'Size of the parts in which stage 2 exchanges gradients; a larger weight is one part.',
+      unit: 'bytes',
+    }),
   }),
   z.strictObject({
     kind: z.literal('pipeline').meta({

@@ -4,7 +4,7 @@ import type { NormedUpdate, RuleOptimizer } from '../../optimizers/optimizer.ts'
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import { valuesOf } from '../../backends/tensor-values.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
-import { sumOfSquares } from './gradient-exchange.ts';
+import { sumOfSquares } from '../data-parallel/gradient-exchange.ts';
 import type { WeightSlice } from './weight-slice.ts';
 
 /** A rank's slice of the weights, with its optimizer. */

@@ -1,7 +1,7 @@
 import { valuesOf } from '../../backends/tensor-values.ts';
 import { tf, type Variable } from '../../tensorflow/tf.ts';
 import type { Gradient } from '../../member/member.ts';
-import type { Segment } from './flat-layout.ts';
+import type { Segment } from '../data-parallel/flat-layout.ts';
 
 /**
  * A rank's slice of all trained weights, shape `[S]`, with one variable for each tensor, or part of one, in it: an optimizer
@@ -11,15 +11,18 @@ export class WeightSlice {
   readonly variables: readonly Variable[];
   /** The tensor, or part of one, of each variable. */
   readonly segments: readonly Segment[];
-  readonly #values: Float32Array<ArrayBuffer>;
 
-  /** @param values of the slice, shape `[S]`; the slice keeps the array */
-  constructor(values: Float32Array<ArrayBuffer>, segments: readonly Segment[]) {
-    this.#values = values;
+  /** @param values of the slice, shape `[S]` */
+  constructor(values: Float32Array, segments: readonly Segment[]) {
     this.segments = segments;
     this.variables = segments.map(({ start, end }) =>
       tf.tidy(() => tf.variable(tf.tensor1d(values.slice(start, end)), false)),
     );
+  }
+
+  /** The variables by name, for states. */
+  get tensors(): ReadonlyMap<string, Variable> {
+    return new Map(this.variables.map((variable, i) => [`slice.${i}`, variable]));
   }
 
   /**
@@ -34,16 +37,20 @@ export class WeightSlice {
     );
   }
 
-  /** Assigns values to the weights. @param values may have more elements than the slice */
-  write(values: Float32Array): void {
+  /** Assigns values to the weights from element `from` on. No tensor, or part of one, may begin before `from` and end after it. */
+  write(values: Float32Array, from: number): void {
     for (const [i, { start, end }] of this.segments.entries()) {
-      tf.tidy(() => this.variables[i].assign(tf.tensor1d(values.slice(start, end))));
+      if (start < from || end > from + values.length) continue;
+      tf.tidy(() => this.variables[i].assign(tf.tensor1d(values.slice(start - from, end - from))));
     }
   }
 
-  /** The current weights, shape `[S]`; valid until the next call. */
-  async read(): Promise<Float32Array<ArrayBuffer>> {
-    for (const [i, { start }] of this.segments.entries()) this.#values.set(await valuesOf(this.variables[i]), start);
-    return this.#values;
+  /** The current weights from element `from` to `to`, with zeros for padding. */
+  async read(from: number, to: number): Promise<Float32Array<ArrayBuffer>> {
+    const values = new Float32Array(to - from);
+    for (const [i, { start, end }] of this.segments.entries()) {
+      if (start >= from && end <= to) values.set(await valuesOf(this.variables[i]), start - from);
+    }
+    return values;
   }
 }

@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RunConfigInput } from '../../../../core/protocol/run/config.ts';
+import { CollectiveError } from '../../../../core/protocol/wire/collectives.ts';
+import { startBackend } from '../../../../workers/backends/backend.ts';
+import { gatherBatch } from '../../../../workers/data/dataset.ts';
+import { Generator } from '../../../../workers/random/index.ts';
+import { tf, type LayersModel } from '../../../../workers/tensorflow/tf.ts';
+import { createModel, createRanks, dataset, savedState, trainRanks, wholeWeights } from '../ranks.ts';
+
+/** A drawn network of 4 inputs and 3 classes. */
+interface Network {
+  widths: number[];
+  isNormalized: boolean;
+  isShared: boolean;
+  isPenalised: boolean;
+}
+
+const networks: fc.Arbitrary<Network> = fc.record({
+  widths: fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 3 }),
+  isNormalized: fc.boolean(),
+  isShared: fc.boolean(),
+  isPenalised: fc.boolean(),
+});
+
+const cases = fc.record({
+  network: networks,
+  members: fc.integer({ min: 1, max: 4 }),
+  batchSize: fc.integer({ min: 1, max: 8 }),
+  bucketBytes: fc.integer({ min: 1, max: 300 }),
+  optimizer: fc.constantFrom<NonNullable<RunConfigInput['optimizer']>[]>(
+    { kind: 'adam', learningRate: 0.02 },
+    { kind: 'sgd', learningRate: 0.05, momentum: 0.9, weightDecay: 0.01 },
+    { kind: 'lion', learningRate: 0.01 },
+  ),
+  compression: fc.constantFrom('none' as const, 'none' as const, 'bfloat16' as const),
+  seed: fc.integer({ min: 0, max: 1000 }),
+});
+type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
+
+/** A branch and a sum; if shared, both branches are the same layer. */
+function createNetwork({ widths, isNormalized, isShared, isPenalised }: Network, seed: number): LayersModel {
+  const regularizer = isPenalised ? { kernelRegularizer: tf.regularizers.l2({ l2: 0.1 }) } : {};
+  const input = tf.input({ shape: [4] });
+  let x = input;
+  for (const units of widths) {
+    x = tf.layers.dense({ units, activation: 'tanh', ...regularizer }).apply(x) as typeof input;
+    if (isNormalized) x = tf.layers.batchNormalization({}).apply(x) as typeof input;
+    const branch = tf.layers.dense({ units, activation: 'elu' });
+    const other = isShared ? branch : tf.layers.dense({ units, activation: 'sigmoid' });
+    x = tf.layers.add().apply([branch.apply(x), other.apply(branch.apply(x))] as (typeof input)[]) as typeof input;
+  }
+  const model = tf.model({ inputs: input, outputs: tf.layers.dense({ units: 3 }).apply(x) as typeof input });
+  const generator = new Generator(seed, 'network');
+  for (const weight of model.trainableWeights) {
+    const values = new Float32Array(weight.shape.reduce<number>((size, n) => size * (n ?? 1), 1));
+    generator.fillNormal(values);
+    tf.tidy(() => void weight.write(tf.tensor(values, weight.shape as number[]).div(2)));
+  }
+  return model;
+}
+
+function inputOf({ members, batchSize, bucketBytes, optimizer, compression }: Case, stage: number): RunConfigInput {
+  return { members, batchSize, optimizer, strategy: { kind: 'sharded', stage, bucketBytes, compression } };
+}
+
+async function train(drawn: Case, stage: number) {
+  const input = inputOf(drawn, stage);
+  const ranks = await createRanks(input, { create: (seed) => createNetwork(drawn.network, seed + drawn.seed) });
+  await trainRanks(ranks, input, { to: 12 });
+  const weights = await wholeWeights(ranks);
+  const losses = ranks.map(({ outcomes }) => outcomes.map(({ loss }) => loss));
+  await Promise.all(ranks.map(async ({ strategy }) => await strategy.assemble?.()));
+  for (const { member, strategy } of ranks) {
+    tf.dispose([...(strategy.state?.().tensors.values() ?? [])]);
+    member.model.dispose();
+  }
+  return { weights, losses };
+}
+
+/** The model of `createModel` with these weights. */
+function createModelOf(weights: readonly number[]): LayersModel {
+  const model = createModel(0);
+  let start = 0;
+  const values = model.getWeights().map(({ shape, size }) => tf.tensor(weights.slice(start, (start += size)), shape));
+  model.setWeights(values);
+  tf.dispose(values);
+  return model;
+}
+
+const sgd = { kind: 'sgd', learningRate: 0.1 } as const;
+
+describe.each(['cpu', 'wasm'] as const)('the stages of sharded training on %s', (backend) => {
+  beforeAll(async () => void (await startBackend(backend)));
+
+  it('give the same bits, whatever the layers, shared ones, shards and buckets', async () => {
+    await fc.assert(
+      fc.asyncProperty(cases, async (drawn) => {
+        const first = await train(drawn, 1);
+        expect(first.losses[0]).toHaveLength(12);
+        expect(await train(drawn, 2)).toEqual(first);
+        const third = await train(drawn, 3);
+        expect(third.losses).toEqual(first.losses);
+        // Running statistics of the first rank are everyone's after the shards were joined.
+        expect(third.weights[0]).toEqual(first.weights[0]);
+      }),
+      { seed: 8, numRuns: 6 },
+    );
+  });
+
+  it('keep no whole weight between steps in stage 3, and say so where something reads one', async () => {
+    const input: RunConfigInput = { members: 2, batchSize: 5, strategy: { kind: 'sharded', stage: 3 }, optimizer: sgd };
+    const [{ member, strategy }] = await createRanks(input);
+    expect(() => member.variables[0].dataSync()).toThrow('A weight that lies in shards');
+    const shards = [...(strategy.state?.().tensors ?? [])].filter(([name]) => name.startsWith('slice.'));
+    // 51 weights: each layer's are halves, 15 of 30 and 11 of 21, padded.
+    expect(shards.reduce((sum, [, { size }]) => sum + size, 0)).toBe(15 + 11);
+  });
+
+  it.each([1, 2, 3])('resume from a saved state of stage %i with the bits of an uninterrupted run', async (stage) => {
+    const optimizer = { kind: 'adam', learningRate: 0.02 } as const;
+    const input: RunConfigInput = { members: 3, batchSize: 4, strategy: { kind: 'sharded', stage }, optimizer };
+    const through = await createRanks(input);
+    await trainRanks(through, input, { to: 6 });
+    const saved = await Promise.all(through.map(async ({ strategy }) => await savedState(strategy)));
+    const [weights] = await wholeWeights(through);
+    await trainRanks(through, input, { from: 6, to: 12 });
+    // In stage 3, the saved states have the weights.
+    const create = stage === 3 ? undefined : () => createModelOf(weights);
+    const again = await createRanks(input, { saved, create });
+    await trainRanks(again, input, { from: 6, to: 12 });
+    expect(await wholeWeights(again)).toEqual(await wholeWeights(through));
+  });
+
+  it.each([2, 3])('end on all ranks where one leaves between two buckets, stage %i', async (stage) => {
+    const input: RunConfigInput = {
+      members: 3,
+      batchSize: 5,
+      strategy: { kind: 'sharded', stage, bucketBytes: 40 },
+      optimizer: sgd,
+    };
+    const ranks = await createRanks(input);
+    await trainRanks(ranks, input, { to: 2 });
+    const leaving = ranks[1].group;
+    const reduceScatter = leaving.reduceScatter.bind(leaving);
+    let calls = 0;
+    leaving.reduceScatter = async (...call) => {
+      calls += 1;
+      // The hub tells all ranks that one has left.
+      if (calls === 2) for (const { group } of ranks) group.fail(new CollectiveError('Rank 1 left.'));
+      return await reduceScatter(...call);
+    };
+    const { numTensors } = tf.memory();
+    const batch = gatherBatch(dataset, Int32Array.of(0, 1));
+    const results = await Promise.allSettled(
+      ranks.map(({ member, strategy }) =>
+        strategy.trainStep(member, batch, { learningRate: 1 }, { epoch: 0, step: 2, totalSteps: 3 }),
+      ),
+    );
+    for (const result of results) expect(String((result as PromiseRejectedResult).reason)).toContain('Rank 1 left.');
+    // What the pass had saved is free again.
+    expect(tf.memory().numTensors).toBe(numTensors);
+  });
+});
