@@ -6,9 +6,10 @@ import { messageOf } from '../../core/text/errors.ts';
 import type { Hub } from '../hub/hub.ts';
 import { tuttiHome } from '../store/home.ts';
 import { watchFolder } from '../store/watch-folder.ts';
+import { isStudyOrSearchUnderWay } from './other-work.ts';
 import { changeQueue, readQueue } from './queue-file.ts';
 
-/** A killed process reports no end: while runs wait, the hub looks for such runs this often. */
+/** A killed process reports no end, and studies and searches of other processes none either: while runs wait, the hub looks this often. */
 const lookEveryMs = 5_000;
 
 export interface QueueWorkOptions {
@@ -22,7 +23,7 @@ export interface QueueWorkOptions {
 }
 
 /**
- * Starts waiting runs, one at a time: the first once no run of this home trains. One process works on a home's queue, the one that holds the lock
+ * Starts waiting runs, one at a time: the first once no run of this home trains, and no study or search is under way. One process works on a home's queue, the one that holds the lock
  * `queue.lock`; if it ends, another one that is open takes over.
  */
 export class QueueWork {
@@ -93,7 +94,7 @@ export class QueueWork {
 
   async #isTraining(): Promise<boolean> {
     await this.#options.hub.searchRuns();
-    return this.#options.hub.index.overview().active.length > 0;
+    return this.#options.hub.index.overview().active.length > 0 || (await isStudyOrSearchUnderWay());
   }
 
   async #start(waiting: WaitingRun): Promise<StartedRun> {

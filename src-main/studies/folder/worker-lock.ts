@@ -38,12 +38,21 @@ export class WorkerLock {
 
 /** Whether a process that works on a study lives, or nobody can tell from here. */
 export function isWorkerAlive(folder: string, id: string): boolean {
-  return lookAtLock(join(studyPaths(folder).workers, `${id}${ending}`)).kind !== 'free';
+  return lookAtLock(lockOf(folder, id)).kind !== 'free';
 }
 
 /** Whether any process works on a study. */
 export function hasWorkers(folder: string): boolean {
   return workerIds(folder).some((id) => isWorkerAlive(folder, id));
+}
+
+/** Whether a process of this machine works on a study. Locks that cannot be looked at from here are those of other machines. */
+export function hasWorkersHere(folder: string): boolean {
+  return workerIds(folder).some((id) => lookAtLock(lockOf(folder, id)).kind === 'held');
+}
+
+function lockOf(folder: string, id: string): string {
+  return join(studyPaths(folder).workers, `${id}${ending}`);
 }
 
 function workerIds(folder: string): string[] {

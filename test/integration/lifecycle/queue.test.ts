@@ -5,8 +5,10 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import type { RunRequest, StartedRun } from '../../../core/protocol/pages/project-views.ts';
 import type { WaitingRun } from '../../../core/protocol/pages/runs/run-queue.ts';
 import { Hub } from '../../../src-main/hub/hub.ts';
+import { lockSearch } from '../../../src-main/discovery/search-folder.ts';
 import { changeQueue, readQueue } from '../../../src-main/queue/queue-file.ts';
 import { QueueWork } from '../../../src-main/queue/queue-work.ts';
+import { WorkerLock } from '../../../src-main/studies/folder/worker-lock.ts';
 import { openService } from '../../unit/rpc/page.ts';
 import { tinyProject } from '../../unit/rpc/tiny-project.ts';
 
@@ -115,6 +117,35 @@ it('waits while the process is busy, and lets a second process start nothing', a
   isBusy = false;
   work.look();
   await expect.poll(() => started).toEqual(['b', 'a']);
+});
+
+it('waits while a study or a search is under way, between two of its runs too', async () => {
+  const { home, started, open } = await openQueue([waits('a')]);
+  const [study, search] = [join(home, 'studies', 'some-study'), join(home, 'discoveries', 'some-search')];
+  for (const folder of [study, search]) await mkdir(folder, { recursive: true });
+  await writeFile(join(study, 'study.json'), '{}');
+  let looks = 0;
+  const worker = await WorkerLock.take(study);
+  const work = open(fine, () => {
+    looks += 1;
+    return false;
+  });
+  /** The first of two looks has ended once the second has begun. */
+  const lookTwice = async (): Promise<void> => {
+    const before = looks;
+    work.look();
+    work.look();
+    await expect.poll(() => looks).toBeGreaterThan(before + 1);
+  };
+  await lookTwice();
+  const lock = lockSearch(search);
+  worker.release();
+  await lookTwice();
+  await lookTwice();
+  expect(started).toEqual([]);
+  lock.release();
+  work.look();
+  await expect.poll(() => started).toEqual(['a']);
 });
 
 it('says why a run could not start, and starts it again on request', async () => {

@@ -27,7 +27,7 @@ export function useQueue(): Queue {
     const place = runs.value.findIndex(({ id }) => id === run.id);
     await toasts.attempt(async () => {
       await hub.removeWaiting(run.id);
-      toasts.tell(`${run.name} waits no more.`, async () => {
+      toasts.tell(`${run.name} was removed from the queue.`, async () => {
         const { id } = await hub.enqueueRun(run.request);
         await hub.moveWaiting(id, place);
       });
