@@ -18,7 +18,7 @@ const SMALL_FILES_BYTES = 16 * 1024 ** 2;
  */
 export function forecastRunBytes(run: { parameterCount: number; members: number; config: RunConfig }): number {
   const weightBytes = BYTES_PER_PARAMETER * run.parameterCount;
-  const stateBytes = (1 + optimizerSlots(run.config.optimizer) + Number(run.config.ema.decay > 0)) * weightBytes;
+  const stateBytes = (1 + stateSlots(run.config)) * weightBytes;
   const memberBytes = checkpointBytes(run.config, weightBytes, run.members) + STATES_AT_ONCE * stateBytes;
   return run.members * memberBytes + SMALL_FILES_BYTES;
 }
@@ -32,6 +32,20 @@ function checkpointBytes({ checkpoints, maxEpochs }: RunConfig, weightBytes: num
   const top = keepTop > 0 ? keepTop + 1 : 0;
   const quotaBytes = quotaMiB === 0 ? Infinity : (quotaMiB * 1024 ** 2) / members + weightBytes;
   return named * weightBytes + Math.min((kept + top) * weightBytes, quotaBytes);
+}
+
+/**
+ * Least memory of a rank in bytes: 4 P (2 + S) with the model's parameters P, for weights, gradients and the S values that optimizer and averaging
+ * keep for each, which the strategy `sharded` splits over the ranks. Activations and data come on top.
+ */
+export function leastRankBytes({ parameterCount, config }: { parameterCount: number; config: RunConfig }): number {
+  const slots = stateSlots(config) / (config.strategy.kind === 'sharded' ? config.members : 1);
+  return Math.ceil((2 + slots) * BYTES_PER_PARAMETER * parameterCount);
+}
+
+/** Number of values that a run keeps for each parameter besides the weight. */
+function stateSlots({ optimizer, ema }: RunConfig): number {
+  return optimizerSlots(optimizer) + Number(ema.decay > 0);
 }
 
 /** Number of values that the optimizer keeps for each parameter. */

@@ -16,7 +16,7 @@ import { hashProjectSource } from '../../runs/configuration/project-source.ts';
 import { checkChanges, checkConfig, type CheckedConfig, parseConfig } from '../../runs/configuration/resolve-config.ts';
 import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
 import { readFreeBytes } from '../../../core/node/disk-room.ts';
-import { forecastRunBytes } from '../../store/disk-space.ts';
+import { forecastRunBytes, leastRankBytes } from '../../store/disk-space.ts';
 import { homePaths } from '../../store/home.ts';
 import { readEvents, readRunRecord } from '../../store/runs/run-folder.ts';
 import { describeGrant, grantFor } from '../../trust/grant.ts';
@@ -103,7 +103,8 @@ export interface Previewed {
 export async function previewConfig(hub: Hub, checked: CheckedConfig, about: Previewed): Promise<RunPreview> {
   const { devices } = await hub.devices();
   const freeBytes = await readFreeBytes(about.runFolder);
-  const nothing = { plan: [], grants: [], diskBytes: null, durationSeconds: null, commandLine: '' };
+  const unknown = { diskBytes: null, durationSeconds: null, leastRankBytes: null };
+  const nothing = { plan: [], grants: [], ...unknown, commandLine: '' };
   if (checked.config === null) return { config: null, problems: checked.problems, devices, freeBytes, ...nothing };
   const { config } = checked;
   const { plan, problems } = await placeOrExplain(config, about.project);
@@ -139,13 +140,13 @@ async function placeOrExplain(
   }
 }
 
-/** Forecasts disk space and duration from earlier runs of the project. */
+/** Forecasts disk space, duration and memory from earlier runs of the project. */
 async function forecast(
   hub: Hub,
   projectFolder: string,
   config: RunConfig,
   plan: readonly Placement[],
-): Promise<Pick<RunPreview, 'diskBytes' | 'durationSeconds'>> {
+): Promise<Pick<RunPreview, 'diskBytes' | 'durationSeconds' | 'leastRankBytes'>> {
   const earlier = hub.runs({ projectFolder, limit: comparedRuns });
   const records = await Promise.all(earlier.map(({ folder }) => readRunRecord(folder)));
   const finished = records.find(
@@ -156,6 +157,7 @@ async function forecast(
   const facts = last === undefined ? null : factsOf(await readEvents(last.folder, () => undefined));
   return {
     durationSeconds: finished === undefined ? null : durationSeconds(finished),
+    leastRankBytes: facts === null ? null : leastRankBytes({ parameterCount: facts.parameterCount, config }),
     diskBytes:
       facts === null
         ? null

@@ -15,6 +15,7 @@ const preview: RunPreview = {
   diskBytes: null,
   freeBytes: 0,
   durationSeconds: null,
+  leastRankBytes: null,
   commandLine: '',
 };
 

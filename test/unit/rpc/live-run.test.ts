@@ -104,6 +104,8 @@ describe('a run of this process', () => {
     const preview = await page.hub.previewRun({ projectFolder, overrides: {}, name: null, out: null });
     expect(preview.durationSeconds).toBeGreaterThan(0);
     // 8 x (2 + 1) + 3 x (8 + 1) = 51 parameters of 4 bytes; 3 checkpoints and 3 states of 3 copies each, 2 members.
+    // Weights, gradients and two moments of Adam, 4 bytes each.
+    expect(preview.leastRankBytes).toBe((2 + 2) * 51 * 4);
     expect(preview.diskBytes).toBe(2 * (3 + 9) * 51 * 4 + 16 * 1024 ** 2);
     expect(await page.hub.openProject(projectFolder)).toMatchObject({
       name: 'Blobs',

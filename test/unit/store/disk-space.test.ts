@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
-import { checkDiskSpace, forecastRunBytes, replacedBytes } from '../../../src-main/store/disk-space.ts';
+import { checkDiskSpace, forecastRunBytes, leastRankBytes, replacedBytes } from '../../../src-main/store/disk-space.ts';
 import { temporaryFolder } from './fixtures.ts';
 
 const SMALL_FILES = 16 * 1024 * 1024;
@@ -38,6 +38,22 @@ it('forecasts at most the quota and one more checkpoint of each member', () => {
   const config = runConfigSchema.parse({ maxEpochs: 1000, checkpoints: { everyEpochs: 1, quotaMiB: 32 } });
   const forecast = forecastRunBytes({ parameterCount: 2 ** 20, members: 4, config });
   expect(forecast).toBe(4 * (3 + 3 + 9) * 4 * 2 ** 20 + SMALL_FILES);
+});
+
+describe('leastRankBytes', () => {
+  // 1,000 parameters of 4 bytes: weights, gradients, and what the optimizer keeps.
+  it.each<[string, RunConfigInput, number]>([
+    ['adam', {}, (2 + 2) * 4_000],
+    ['plain sgd', { optimizer: { kind: 'sgd' } }, 2 * 4_000],
+    [
+      'sgd with momentum and an average of the weights',
+      { optimizer: { kind: 'sgd', momentum: 0.9 }, ema: { decay: 0.99 } },
+      (2 + 2) * 4_000,
+    ],
+    ['adam, its state split over 4 ranks', { members: 4, strategy: { kind: 'sharded' } }, (2 + 0.5) * 4_000],
+  ])('%s', (_name, config, expected) => {
+    expect(leastRankBytes({ parameterCount: 1_000, config: runConfigSchema.parse(config) })).toBe(expected);
+  });
 });
 
 describe('checkDiskSpace', () => {

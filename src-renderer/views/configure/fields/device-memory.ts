@@ -11,6 +11,22 @@ export interface MemoryText {
   why: string | undefined;
 }
 
+/**
+ * What a plan needs of a device's memory, in words and as a share of the device's.
+ * @param leastRankBytes of each rank; null where it is not known
+ */
+export function describeNeed(
+  { memoryUsedBytes, memoryTotalBytes }: Pick<Device, 'memoryUsedBytes' | 'memoryTotalBytes'>,
+  ranks: number,
+  leastRankBytes: number | null,
+): { text: string; share: number; isTooMuch: boolean } | null {
+  if (leastRankBytes === null) return null;
+  const bytes = ranks * leastRankBytes;
+  const text = `needs at least ${formatBytes(bytes)}`;
+  if (memoryTotalBytes === null) return { text, share: 0, isTooMuch: false };
+  return { text, share: bytes / memoryTotalBytes, isTooMuch: bytes > memoryTotalBytes - (memoryUsedBytes ?? 0) };
+}
+
 /** Cores have no memory for themselves, and not every driver says how much of a device's is in use. */
 export function describeMemory({
   memoryUsedBytes,

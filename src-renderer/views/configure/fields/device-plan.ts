@@ -10,6 +10,11 @@ export interface PlannedDevice {
   }[];
 }
 
+/** The most ranks that the device trains at the same time, in any wave. */
+export function ranksAtOnce({ waves }: PlannedDevice): number {
+  return Math.max(0, ...waves.map(({ workers }) => workers.flat().length));
+}
+
 /** The plan by device, in the order of their first ranks. */
 export function plannedDevices(plan: readonly Placement[]): PlannedDevice[] {
   const byDevice = Map.groupBy(plan, ({ device }) => device.id);

@@ -49,7 +49,7 @@ export function useField(option: () => OptionDescription): {
     try {
       form.set(option(), parseOptionValue(option(), text));
     } catch {
-      form.refuse(option().path, `It must be ${describeRule(option())}.`);
+      form.refuse(option().path, `Enter ${describeRule(option())}.`);
     }
   }
 
