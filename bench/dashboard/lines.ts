@@ -9,8 +9,9 @@ export const spikes = 24;
 
 const headroom = 20_000;
 
-export function makeLines(): ChartSeries[] {
-  return Array.from({ length: ranks + 1 }, (_, rank) => makeLine(rank === ranks ? null : rank));
+/** A line of each rank, then the ensemble's. */
+export function makeLines(count: number): ChartSeries[] {
+  return [...Array.from({ length: count }, (_, rank) => makeLine(rank, rank)), makeLine(null, count)];
 }
 
 /** The same lines with `count` more points each. */
@@ -23,14 +24,14 @@ export function grow(lines: readonly ChartSeries[], count: number): ChartSeries[
 }
 
 /** All points are written in advance. `grow` makes them count. */
-function makeLine(rank: number | null): ChartSeries {
+function makeLine(rank: number | null, seed: number): ChartSeries {
   const step = new Int32Array(points + headroom);
   const epoch = new Float64Array(points + headroom);
   const y = new Float64Array(points + headroom);
   for (let index = 0; index < y.length; index++) {
     step[index] = index;
     epoch[index] = index / 1000;
-    y[index] = 0.2 + 0.6 * Math.exp(-index / 30_000) + 0.15 * noise(index, rank ?? ranks);
+    y[index] = 0.2 + 0.6 * Math.exp(-index / 30_000) + 0.15 * noise(index, seed);
   }
   if (rank === null) {
     for (let spike = 0; spike < spikes; spike++) y[Math.floor(((spike + 0.5) * points) / spikes)] = 2;

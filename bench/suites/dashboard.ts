@@ -1,27 +1,13 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { type Browser, chromium, type Page } from '@playwright/test';
-import vue from '@vitejs/plugin-vue';
-import { build, preview } from 'vite';
+import type { Browser, Page } from '@playwright/test';
 import { measureApp } from '../dashboard/app.ts';
+import { launchBrowser, withBuiltPage } from '../dashboard/built-page.ts';
 import { points, ranks, spikes } from '../dashboard/lines.ts';
 import { type Figure, figure, median, type Suite } from '../figures.ts';
 
-const root = join(import.meta.dirname, '..', 'dashboard');
 const renderer = join(import.meta.dirname, '..', '..', 'out', 'renderer');
-const browserOptions = {
-  executablePath: '/usr/bin/chromium',
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-    '--no-first-run',
-  ],
-};
 const repeats = { firstDraw: 5, append: 100, zoom: 30, smooth: 10 };
 
 /** The chart of a large run in a real browser without a GPU, and the size of the pages. */
@@ -29,38 +15,25 @@ export const suite: Suite = {
   name: 'dashboard',
   async run(note) {
     note(`${ranks} ranks x ${points} points in Chromium`);
-    const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
+    const browser = await launchBrowser();
     try {
-      await build({ root, plugins: [vue()], build: { outDir: folder, emptyOutDir: true }, logLevel: 'warn' });
-      const browser = await chromium.launch(browserOptions);
-      try {
-        const charts = await measureCharts(browser, folder);
-        note('the app, with 2,000 runs');
-        return [...charts, ...(await measureApp(browser)), ...(await bundleFigures(note))];
-      } finally {
-        await browser.close();
-      }
+      const charts = await withBuiltPage((url) => measureCharts(browser, url));
+      note('the app, with 2,000 runs');
+      return [...charts, ...(await measureApp(browser)), ...(await bundleFigures(note))];
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await browser.close();
     }
   },
 };
 
-async function measureCharts(browser: Browser, outDir: string): Promise<Figure[]> {
-  const server = await preview({ root, build: { outDir }, preview: { host: '127.0.0.1', port: 0 }, logLevel: 'warn' });
-  const url = server.resolvedUrls?.local.at(0);
-  try {
-    if (url === undefined) throw new Error('The preview server of Vite listens on no local address.');
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    const firstDraws: number[] = [];
-    for (let repeat = 0; repeat < repeats.firstDraw; repeat++) {
-      await page.goto(url);
-      firstDraws.push(await page.evaluate<number>('bench.firstDraw()'));
-    }
-    return [...(await chartFigures(page, firstDraws)), await finePixelsFigure(browser, url)];
-  } finally {
-    await server.close();
+async function measureCharts(browser: Browser, url: string): Promise<Figure[]> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const firstDraws: number[] = [];
+  for (let repeat = 0; repeat < repeats.firstDraw; repeat++) {
+    await page.goto(url);
+    firstDraws.push(await page.evaluate<number>('bench.firstDraw()'));
   }
+  return [...(await chartFigures(page, firstDraws)), await finePixelsFigure(browser, url)];
 }
 
 /** Four times the pixels, in which a line of one pixel is two wide. */
