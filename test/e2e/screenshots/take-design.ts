@@ -1,12 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Page } from '@playwright/test';
 import sharp from 'sharp';
-import type { Stage } from './stage.ts';
-import { openDesign, referenceOf, sections, takeSection, themes } from './support/design-pictures.ts';
+import { openDesign, referenceOf, sections, takeSection, themes } from '../support/design-pictures.ts';
 
 /** Replaces the references of the design page's test. */
-export async function takeDesign(stage: Stage): Promise<void> {
-  const page = await stage.openPage();
+export async function takeDesign(page: Page): Promise<void> {
   for (const theme of themes) {
     await openDesign(page, theme);
     for (const section of sections) {

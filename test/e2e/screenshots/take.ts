@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildIfStale } from '../../../src-main/built/build.ts';
+import { findChromium } from '../support/chromium.ts';
+import { Stage } from '../stage.ts';
+import { Camera } from './camera.ts';
+import { compareWith } from './compare.ts';
+import { takeDesign } from './take-design.ts';
+import { takePages } from './pages.ts';
+
+/**
+ * `npm run screenshots`: takes `docs/screenshots/`, every page in both themes at three widths, from runs trained for it, and the references of the
+ * design page's test. `--design` takes only the latter; `--before <revision>` only lays the pictures that a commit has beside the present ones.
+ */
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const folder = join(root, 'docs', 'screenshots');
+/** Pages whose pictures the documentation shows by themselves. */
+const shown = [
+  'run-live',
+  'run-ensemble',
+  'run-checkpoints',
+  'configure',
+  'runs',
+  'study',
+  'new-study',
+  'projects',
+  'compare',
+];
+
+async function takeAll(): Promise<void> {
+  const chromium = findChromium();
+  if (chromium === null) throw new Error('There is no Chromium to take screenshots with. Install chromium.');
+  await buildIfStale();
+  const stage = await Stage.open(chromium);
+  try {
+    const page = await stage.openPage();
+    await takeDesign(page);
+    if (values.design) return;
+    await takePages(page, new Camera(page, folder, { [stage.home]: '~/.tutti', [root]: '~/tutti' }, shown));
+  } finally {
+    await stage.close(/./);
+  }
+}
+
+const { values } = parseArgs({ options: { design: { type: 'boolean' }, before: { type: 'string' } } });
+await (values.before === undefined ? takeAll() : compareWith(values.before, root));
