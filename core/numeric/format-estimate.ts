@@ -1,15 +1,15 @@
 import type { Estimate } from './estimate.ts';
-import { formatMetric } from '../text/numbers.ts';
+import { formatMetric, unknownText } from '../text/numbers.ts';
 
 /** Equal values may seem to differ by some units in the last place, as a share of their mean. */
 const rounding = 1e-14;
 
 /**
  * `0.5150 ± 0.0066`: the standard error with two significant digits, and the mean to the same decimals, because further ones mean nothing. A single value has no
- * error, and `-` stands for none.
+ * error, and `–` stands for no values.
  */
 export function formatEstimate({ mean, standardError, count }: Estimate): string {
-  if (count === 0) return '-';
+  if (count === 0) return unknownText;
   if (count < 2 || !Number.isFinite(mean) || !Number.isFinite(standardError)) return formatMetric(mean);
   if (standardError <= rounding * Math.abs(mean)) return `${formatMetric(mean)} ± 0`;
   const rounded = Number(standardError.toPrecision(2));

@@ -89,9 +89,9 @@ describe('the form that calibrates', () => {
     await wrapper.get('.calibrate button').trigger('click');
     const submit = wrapper.get('[type=submit]');
     for (const [place, text, rule] of [
-      [0, '1.5', 'It must be above 0 and at most 1.'],
-      [1, '1', 'It must be above 0 and below 1.'],
-      [4, '-1', 'It must be 0 or above, or empty.'],
+      [0, '1.5', 'Enter a number above 0 and at most 1.'],
+      [1, '1', 'Enter a number above 0 and below 1.'],
+      [4, '-1', 'Enter a number of at least 0, or nothing.'],
     ] as const) {
       const input = wrapper.findAll('input')[place];
       await input.setValue(text);

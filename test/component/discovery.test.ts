@@ -157,7 +157,7 @@ describe('the page of a search', () => {
     expect(structures[0].get('path').attributes()).toMatchObject({ d: 'M 1,2 L 3,4', 'stroke-width': '1' });
     expect(structures[0].get('path').attributes('style')).toContain('var(--atom-8)');
     const card = wrapper.get('[aria-labelledby=candidate-heading]');
-    expect(card.text()).toContain('Move over a point or a row');
+    expect(card.text()).toContain('Hover over a point or a row');
     const [first, second] = wrapper.get('[aria-label="Chosen candidates"]').findAll('tbody tr');
     await first.trigger('pointerenter');
     await flushPromises();

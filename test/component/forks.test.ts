@@ -79,7 +79,7 @@ describe('the points at which a fork can begin', () => {
     isBroken = false;
     buttonNamed('Try again').click();
     await expect.poll(() => wrapper.find('[role=alert]').exists()).toBe(false);
-    expect(wrapper.text()).toContain('Nowhere yet');
+    expect(wrapper.text()).toContain('No saved points yet');
   });
 });
 

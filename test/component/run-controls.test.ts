@@ -228,7 +228,7 @@ describe('a change while training', () => {
     await type('learningRate', '-1');
     await expect
       .poll(() => document.querySelector('#change-learningRate-help [role=alert]')?.textContent)
-      .toBe('It must be a number above 0.');
+      .toBe('Enter a number above 0.');
     expect(submit()?.disabled).toBe(true);
     await type('learningRate', '0.5');
     await expect.poll(() => submit()?.disabled).toBe(false);

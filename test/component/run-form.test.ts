@@ -16,6 +16,7 @@ const preview = (changes: Partial<RunPreview> = {}): RunPreview => ({
   diskBytes: null,
   freeBytes: 1024,
   durationSeconds: null,
+  leastRankBytes: null,
   commandLine: 'npx tutti train /blobs',
   ...changes,
 });
@@ -102,7 +103,7 @@ describe('the form of a run', () => {
     await field('batchSize').setValue('many');
     expect(field('batchSize').element.value).toBe('many');
     expect(field('batchSize').attributes('aria-invalid')).toBe('true');
-    expect(help('batchSize')).toBe('It must be a whole number of at least 1.');
+    expect(help('batchSize')).toBe('Enter a whole number of at least 1.');
     expect(overrides()).toEqual({});
     expect(start().element.disabled).toBe(true);
     expect(wrapper.get('.summary .bad').text()).toBe('1 option needs correction.');

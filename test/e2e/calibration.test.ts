@@ -28,7 +28,7 @@ describe.skipIf(noChromium !== null)(`Calibrating on the pages${notRun(noChromiu
     await visit(page, `/runs/${id}/ensemble`);
     await page.getByRole('button', { name: 'Choose what to fit' }).click();
     await form().getByLabel('Wished risk of answers').fill('-1');
-    await expect(form().getByText('It must be 0 or above, or empty.')).toBeVisible();
+    await expect(form().getByText('Enter a number of at least 0, or nothing.')).toBeVisible();
     await expect(submit()).toBeDisabled();
     await form().getByLabel('Wished risk of answers').fill('0.2');
     await form().getByLabel('Method', { exact: true }).selectOption({ label: 'Vector' });

@@ -114,7 +114,7 @@ describe.skipIf(noChromium !== null)(`Control of a running run${notRun(noChromiu
     await chooseAction(page, 'Edit settings');
     const dialog = page.getByRole('dialog', { name: 'Edit settings' });
     await dialog.getByLabel('Learning rate').fill('-1');
-    await expect(dialog.getByRole('alert')).toHaveText('It must be a number above 0.');
+    await expect(dialog.getByRole('alert')).toHaveText('Enter a number above 0.');
     await expect(dialog.getByRole('button', { name: 'Apply' })).toBeDisabled();
     await dialog.getByLabel('Learning rate').fill('0.0123');
     await dialog.getByRole('button', { name: 'Apply' }).click();

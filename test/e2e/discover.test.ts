@@ -41,7 +41,7 @@ describe.skipIf(noChromium !== null)(`Searches on the pages${notRun(noChromium)}
   }
 
   it('a search is begun, followed, and read round by round, with structures and a map', async () => {
-    await begin({ 'Labels at the start': '20', 'Labels a round': '5', Rounds: '3', Name: 'Molecules' });
+    await begin({ 'Labels at the start': '20', 'Labels per round': '5', Rounds: '3', Name: 'Molecules' });
     await page.getByRole('checkbox', { name: 'greedy' }).uncheck();
     expect(await violations(page)).toEqual([]);
     await start();
@@ -75,7 +75,7 @@ describe.skipIf(noChromium !== null)(`Searches on the pages${notRun(noChromium)}
   });
 
   it('a person answers on the page and by a file, and a search that is stopped goes on', async () => {
-    await begin({ 'Labels at the start': '4', 'Labels a round': '2', Rounds: '1', Name: 'Asked' });
+    await begin({ 'Labels at the start': '4', 'Labels per round': '2', Rounds: '1', Name: 'Asked' });
     await page.getByLabel('Who labels').selectOption('person');
     await start();
     const question = page.getByRole('form', { name: '4 candidates wait for a label' });
@@ -105,7 +105,7 @@ describe.skipIf(noChromium !== null)(`Searches on the pages${notRun(noChromium)}
     await expect(page.locator('.discovery-header .status')).toHaveText('finished');
     await expect(page.getByText('1 of 1 rounds, 6 labels')).toBeVisible();
 
-    await begin({ 'Labels at the start': '10', 'Labels a round': '2', Rounds: '40', Name: 'Stopped' });
+    await begin({ 'Labels at the start': '10', 'Labels per round': '2', Rounds: '40', Name: 'Stopped' });
     await start();
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
     await expect(page.locator('.discovery-header .status')).toHaveText('stopped');

@@ -117,6 +117,15 @@ describe.skipIf(noChromium !== null)(`The smallest window, with a long name${not
     expect(await scroller.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
   });
 
+  it('the table of ranks counts epochs as the header does', async () => {
+    await visit(page, `/runs/${run}/live`);
+    await expect(page.locator('.run-header')).toContainText('epoch 4/4');
+    const table = page.getByRole('region', { name: 'Ranks' });
+    const place = (await table.getByRole('columnheader').allInnerTexts()).indexOf('Epoch');
+    const rows = table.locator('tbody tr[tabindex]');
+    await expect(rows.locator(`> :nth-child(${place + 1})`)).toHaveText(['4', '4']);
+  });
+
   it('arrow keys step through the epochs of one split, and the address follows', async () => {
     await visit(page, `/runs/${run}/ensemble?predictions=validation/epoch-00001`);
     const slider = page.getByRole('slider', { name: 'Predictions of the validation split, by epoch' });
@@ -131,9 +140,9 @@ describe.skipIf(noChromium !== null)(`The smallest window, with a long name${not
   it('the coverage is part of the address', async () => {
     await visit(page, `/runs/${run}/ensemble?predictions=validation/last&coverage=0.5`);
     const slider = page.getByRole('slider', { name: 'Share of samples answered' });
-    await expect(slider).toHaveAttribute('aria-valuetext', /^answers 50 %/);
+    await expect(slider).toHaveAttribute('aria-valuetext', /^At 50 % coverage: /);
     await slider.press('End');
     await expect(page).toHaveURL(/coverage=1$/);
-    await expect(slider).toHaveAttribute('aria-valuetext', /^answers 100 %/);
+    await expect(slider).toHaveAttribute('aria-valuetext', /^At 100 % coverage: /);
   });
 });

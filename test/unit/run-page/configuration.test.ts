@@ -45,7 +45,7 @@ describe('the configuration of a run', () => {
       'adam',
       'true',
       '[0,1]',
-      '-',
+      '–',
     ]);
   });
 });

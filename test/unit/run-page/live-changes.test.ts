@@ -29,7 +29,7 @@ describe('the dialog that changes a run', () => {
     expect(readChanges(fields, { learningRate: '0.050' })).toEqual({ changes: null, problems: {} });
     expect(readChanges(fields, { learningRate: '0.2', patience: '2.5' })).toEqual({
       changes: null,
-      problems: { patience: 'It must be a whole number of at least 1.' },
+      problems: { patience: 'Enter a whole number of at least 1.' },
     });
   });
 });

@@ -30,7 +30,7 @@ describe('formatEstimate', () => {
     // Equal values, whose sum was rounded.
     [{ mean: 0.7321, standardError: 4.5e-17, count: 3 }, '0.7321 ± 0'],
     [{ mean: 0.25, standardError: NaN, count: 1 }, '0.2500'],
-    [{ mean: NaN, standardError: NaN, count: 0 }, '-'],
+    [{ mean: NaN, standardError: NaN, count: 0 }, '–'],
   ])('%j is %s', (found, text) => {
     expect(formatEstimate(found)).toBe(text);
   });

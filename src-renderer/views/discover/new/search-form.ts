@@ -117,19 +117,19 @@ function problemsOf(form: SearchForm, isOfClass: boolean): ReadForm['problems'] 
   const problems: ReadForm['problems'] = {};
   for (const field of ['start', 'perRound', 'rounds'] as const) {
     if (!(Number.isInteger(form[field]) && form[field] >= 1)) {
-      problems[field] = `It is ${form[field]}, but must be a whole number of at least 1.`;
+      problems[field] = 'Enter a whole number of at least 1.';
     }
   }
   if (!(Number.isInteger(form.seed) && form.seed >= 0)) problems.seed = 'Enter a whole number of at least 0.';
-  if (form.acquisition === 'ucb' && !(form.kappa >= 0)) problems.kappa = 'Give it a number of at least 0.';
-  if (!Number.isFinite(form.xi)) problems.xi = 'Give it a number.';
+  if (form.acquisition === 'ucb' && !(form.kappa >= 0)) problems.kappa = 'Enter a number of at least 0.';
+  if (!Number.isFinite(form.xi)) problems.xi = 'Enter a number.';
   if (isOfClass && !(Number.isInteger(form.hitClass) && form.hitClass >= 0)) {
-    problems.hitClass = 'Give the number of the class, from 0.';
+    problems.hitClass = 'Enter the number of the class, from 0.';
   }
   if (!isOfClass && form.threshold.trim() !== '' && !Number.isFinite(Number(form.threshold))) {
-    problems.threshold = `"${form.threshold}" is no number. Leave it empty for a search without hits.`;
+    problems.threshold = `"${form.threshold}" is not a number. Leave it empty for a search without hits.`;
   }
-  if (form.oracle === 'command' && form.command.trim() === '') problems.command = 'Give the command that labels.';
+  if (form.oracle === 'command' && form.command.trim() === '') problems.command = 'Enter the command that labels.';
   const reason = whyNoBatch({ kind: form.acquisition, batch: form.batch });
   if (reason !== null) problems.batch = reason;
   return problems;

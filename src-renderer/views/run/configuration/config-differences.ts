@@ -1,4 +1,5 @@
 import { leavesOf, type PlainObject } from '../../../../core/options/index.ts';
+import { unknownText } from '../../../../core/text/numbers.ts';
 
 /** An option that differs between configurations, or within the history of one. */
 export interface ConfigDifference {
@@ -24,7 +25,7 @@ export function spellHistory(values: readonly unknown[]): string {
   return values.map(spellValue).join(' → ');
 }
 
-/** A value as the terminal takes it: `adam`, `true`, `[0,2]`; `-` for none. */
+/** A value as the terminal takes it: `adam`, `true`, `[0,2]`; `–` for an option that is not set. */
 export function spellValue(value: unknown): string {
   return typeof value === 'string' ? value : keyOf(value);
 }
@@ -34,5 +35,5 @@ function withoutRepeats(values: readonly unknown[]): unknown[] {
 }
 
 function keyOf(value: unknown): string {
-  return JSON.stringify(value) ?? '-';
+  return JSON.stringify(value) ?? unknownText;
 }

@@ -52,7 +52,7 @@ export function readChanges(fields: readonly SettingField[], typed: Readonly<Rec
   for (const { name, value, option } of fields) {
     if (typed[name] === undefined) continue;
     const wanted = readNumber(option, typed[name]);
-    if (wanted === null) problems[name] = `It must be ${describeRule(option)}.`;
+    if (wanted === null) problems[name] = `Enter ${describeRule(option)}.`;
     else if (wanted !== value) changes[name] = wanted;
   }
   const isReady = Object.keys(problems).length === 0 && Object.keys(changes).length > 0;

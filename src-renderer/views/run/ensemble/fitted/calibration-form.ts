@@ -52,7 +52,7 @@ export function readForm(
     fits: (own: number) => boolean,
   ) => {
     const value = form[field].trim() === '' ? NaN : Number(form[field]);
-    if (!fits(value)) problems[field] = `It must be ${rule}.`;
+    if (!fits(value)) problems[field] = `Enter a number ${rule}.`;
     return value;
   };
   const isShare = (value: number): boolean => value > 0 && value < 1;
@@ -61,7 +61,9 @@ export function readForm(
     quantile: read('quantile', 'above 0 and below 1', isShare),
     calibrationShare: read('calibrationShare', 'above 0 and at most 1', (value) => value > 0 && value <= 1),
     risk:
-      form.risk.trim() === '' ? null : read('risk', '0 or above, or empty', (value) => value >= 0 && value < Infinity),
+      form.risk.trim() === ''
+        ? null
+        : read('risk', 'of at least 0, or nothing', (value) => value >= 0 && value < Infinity),
   };
   if (Object.keys(problems).length > 0) return { problems };
   const { set, split, method, conformal, outside, isClassConditional } = form;
