@@ -5,7 +5,7 @@ import { type Figure, figure, median, type Suite } from '../figures.ts';
 
 const ranks = 64;
 const rounds = 10;
-const repeats = { firstDraw: 2, append: 15, zoom: 8, smooth: 3 };
+const repeats = { firstDraw: 2, append: 15, zoom: 8, smooth: 9 };
 const before = process.env.TUTTI_BENCH_BEFORE;
 
 /** The medians of one round, in milliseconds. */

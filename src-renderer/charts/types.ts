@@ -142,7 +142,7 @@ export interface SeriesChartProps extends ChartProps {
 
 export interface BarChartProps extends ChartProps {
   yLabel: string;
-  /** `rank` gives a bar its rank's colour; without it, ink. */
+  /** `rank` gives a bar its rank's colour; without it, the accent. */
   bars: readonly { label: string; value: number; rank?: number }[];
   /** Bars lie, the first at the top: for long names. */
   isLying?: boolean;
