@@ -24,7 +24,7 @@ const windows = [
 ];
 const usual = { width: 1440, height: 900 };
 const sheetScale = 0.7;
-const maximumBytes = 300_000;
+const maximumBytes = 450_000;
 
 /** Takes pictures of pages in both themes at three widths, without the paths of this machine. */
 export class Camera {
