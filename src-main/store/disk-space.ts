@@ -36,9 +36,17 @@ function checkpointBytes({ checkpoints, maxEpochs }: RunConfig, weightBytes: num
 
 /**
  * Least memory of a rank in bytes: 4 P (2 + S) with the model's parameters P, for weights, gradients and the S values that optimizer and averaging
- * keep for each, which the strategy `sharded` splits over the ranks. Activations and data come on top.
+ * keep for each, which the strategy `sharded` splits over the ranks. Activations and data come on top. Null for a pipeline, whose ranks hold parts of the
+ * model.
  */
-export function leastRankBytes({ parameterCount, config }: { parameterCount: number; config: RunConfig }): number {
+export function leastRankBytes({
+  parameterCount,
+  config,
+}: {
+  parameterCount: number;
+  config: RunConfig;
+}): number | null {
+  if (config.strategy.kind === 'pipeline') return null;
   const slots = stateSlots(config) / (config.strategy.kind === 'sharded' ? config.members : 1);
   return Math.ceil((2 + slots) * BYTES_PER_PARAMETER * parameterCount);
 }

@@ -103,7 +103,7 @@ export interface RunPreview {
   freeBytes: number;
   /** Duration of the last finished run of the project on as many devices; null without one. */
   durationSeconds: number | null;
-  /** The least memory of each rank, in bytes; null before the first run of a project. */
+  /** The least memory of each rank, in bytes; null before the first run of a project, and for a pipeline, whose ranks hold parts of the model. */
   leastRankBytes: number | null;
   /** What its processes may do, as phrases; empty if the project is not trusted. */
   grants: string[];

@@ -54,6 +54,11 @@ describe('leastRankBytes', () => {
   ])('%s', (_name, config, expected) => {
     expect(leastRankBytes({ parameterCount: 1_000, config: runConfigSchema.parse(config) })).toBe(expected);
   });
+
+  it('is not known for the ranks of a pipeline, which hold parts of the model', () => {
+    const config = runConfigSchema.parse({ strategy: { kind: 'pipeline' } });
+    expect(leastRankBytes({ parameterCount: 1_000, config })).toBeNull();
+  });
 });
 
 describe('checkDiskSpace', () => {
