@@ -35,20 +35,17 @@ function checkpointBytes({ checkpoints, maxEpochs }: RunConfig, weightBytes: num
 }
 
 /**
- * Least memory of a rank in bytes: 4 P (2 + S) with the model's parameters P, for weights, gradients and the S values that optimizer and averaging
- * keep for each, which the strategy `sharded` splits over the ranks. Activations and data come on top. Null for a pipeline, whose ranks hold parts of the
- * model.
+ * Least memory of a rank in bytes: 4 P (W + G + S) with the model's parameters P, W = 1 for weights, G = 1 for gradients and the S values that optimizer
+ * and averaging keep for each. The strategy `sharded` splits over the ranks S, from stage 2 also G, from stage 3 also W. Activations and data come on
+ * top. Null for a pipeline, whose ranks hold parts of the model.
  */
-export function leastRankBytes({
-  parameterCount,
-  config,
-}: {
-  parameterCount: number;
-  config: RunConfig;
-}): number | null {
-  if (config.strategy.kind === 'pipeline') return null;
-  const slots = stateSlots(config) / (config.strategy.kind === 'sharded' ? config.members : 1);
-  return Math.ceil((2 + slots) * BYTES_PER_PARAMETER * parameterCount);
+export function leastRankBytes(run: { parameterCount: number; config: RunConfig }): number | null {
+  const { strategy, members } = run.config;
+  if (strategy.kind === 'pipeline') return null;
+  const stage = strategy.kind === 'sharded' ? strategy.stage : 0;
+  const shareFrom = (first: number): number => (stage >= first ? 1 / members : 1);
+  const copies = shareFrom(3) + shareFrom(2) + shareFrom(1) * stateSlots(run.config);
+  return Math.ceil(copies * BYTES_PER_PARAMETER * run.parameterCount);
 }
 
 /** Number of values that a run keeps for each parameter besides the weight. */
