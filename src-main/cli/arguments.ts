@@ -37,6 +37,12 @@ export interface TrainArguments {
   json?: boolean;
   quiet?: boolean;
   detach?: boolean;
+  /** Nodes of a job of SLURM: `4`, `2:4`. */
+  nodes?: string;
+  /** Further options of `sbatch`. */
+  sbatch?: string;
+  /** Whether the job's script is only printed. */
+  dryRun?: boolean;
   /** Whether it waits until no other run trains. */
   queue?: boolean;
   help?: boolean;
@@ -81,8 +87,9 @@ export function parseTrainArguments(args: readonly string[], flags: readonly Run
 }
 
 /** Tutti's own options, without those of the project, which the command has too. */
-function flagsOf({ config, name, out, json, quiet, detach, queue, help }: Omit<TrainTexts, 'repeat' | 'parallel'>) {
-  return { config, name, out, json, quiet, detach, queue, help };
+function flagsOf(texts: Omit<TrainTexts, 'repeat' | 'parallel'>) {
+  const { config, name, out, json, quiet, detach, queue, nodes, sbatch, dryRun, help } = texts;
+  return { config, name, out, json, quiet, detach, queue, nodes, sbatch, dryRun, help };
 }
 
 /** The options as the command line gives them. */

@@ -24,6 +24,8 @@ const notable = new Set([
   'stop-requested',
   'rank-stopped',
   'restarted',
+  'ranks-moved',
+  'time-limit',
   'member-lost',
   'rank-slow',
   'rank-back',

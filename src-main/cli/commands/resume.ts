@@ -10,8 +10,9 @@ import { type Consent, consentOf, ensureTrusted } from '../consent.ts';
 import { findSubject } from '../../sweeps/find-sweep.ts';
 import { orUsageError, exitCodes, UsageError } from '../errors.ts';
 import { jsonLines } from '../report.ts';
-import { inLaunch, isFirstTask, refuseInLaunch, serveTask } from '../launched.ts';
+import { inLaunch, isFirstTask, refuseInLaunch, serveTask } from '../launch/launched.ts';
 import { resumeSweep } from './sweeps/train-sweep.ts';
+import { parseNodes } from './training/train-in-job.ts';
 import { trainDetached } from './training/train-detached.ts';
 import { watchRun, type WatchOptions } from './training/watch-run.ts';
 
@@ -24,11 +25,14 @@ export interface ResumeOptions extends WatchOptions, ChangeOptions {
   detach?: boolean;
   /** Of a sweep: runs that train at a time. */
   parallel?: string;
+  /** In a launch on several nodes: the least and the most with which it trains. */
+  nodes?: string;
 }
 
 /** `tutti resume <run>`, or `tutti resume <sweep>`. @returns the exit code; `finished` if nothing is left to do */
 export function resume(run: string, options: ResumeOptions): Promise<number> {
   if (!isFirstTask()) return serveTask();
+  const nodes = options.nodes === undefined ? null : parseNodes(options.nodes);
   const override = parseOverrides(options);
   const rank = options.rank === undefined ? undefined : parseRank(options.rank);
   const { currentSource = false } = options;
@@ -50,7 +54,7 @@ export function resume(run: string, options: ResumeOptions): Promise<number> {
       else process.stdout.write(`${error.message}\n`);
       return exitCodes.finished;
     }
-  });
+  }, nodes);
 }
 
 interface ResumeRequest {

@@ -41,7 +41,11 @@ function addResuming(program: Command): void {
     .description('resume a run from its newest saved state, or train the runs of a sweep that have not finished')
     .argument(...theRun)
     .option('--rank <rank>', 'complete only this missing member, up to where the others ended')
-    .option('--parallel <runs>', 'of a sweep: runs that train at a time, which share the devices (default: 1)');
+    .option('--parallel <runs>', 'of a sweep: runs that train at a time, which share the devices (default: 1)')
+    .option(
+      '--nodes <nodes>',
+      'in a launch on several nodes: the least and the most with which it trains, such as 2:4',
+    );
   addContinuing(command).action(
     exitWith(async (run: string, options: ResumeOptions) =>
       (await import('../commands/resume.ts')).resume(run, options),

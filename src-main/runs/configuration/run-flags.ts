@@ -71,6 +71,28 @@ export const trainFlags: readonly OptionDescription[] = [
     type: 'boolean',
     help: 'Do not train now: wait until no other run trains. The dashboard starts waiting runs; `tutti queue` lists them.',
   },
+  {
+    path: 'nodes',
+    flag: '--nodes',
+    type: 'string',
+    unit: 'nodes',
+    help:
+      'Submit the run as a job of SLURM on so many nodes, or on at least and at most so many (2:4): it then continues with fewer after a loss. ' +
+      'In a job, the numbers of nodes with which it trains.',
+  },
+  {
+    path: 'sbatch',
+    flag: '--sbatch',
+    type: 'string',
+    unit: 'options',
+    help: 'With --nodes: further options of sbatch, such as "--partition=gpu --gpus-per-node=4 --time=8:00:00".',
+  },
+  {
+    path: 'dryRun',
+    flag: '--dry-run',
+    type: 'boolean',
+    help: 'With --nodes: print the script instead of submitting it.',
+  },
   { path: 'quiet', flag: '--quiet', type: 'boolean', help: 'Print no progress, only how the run ended.' },
   { path: 'help', flag: '--help', type: 'boolean', help: 'Show this help.' },
 ];

@@ -12,14 +12,19 @@ export interface LaunchedTask {
   until(matches: (line: string) => boolean): Promise<string>;
 }
 
-const tutti = join(import.meta.dirname, '../../../src-main/cli.ts');
+export const tutti = join(import.meta.dirname, '../../../src-main/cli.ts');
 
 /** Starts a task on a node of this machine. @param args after `tutti` */
 export function startTask(node: string, variables: Record<string, string>, args: readonly string[]): LaunchedTask {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', tutti, ...args], {
-    env: { ...process.env, ...variables, TUTTI_NODE: node },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  return watchProcess([process.execPath, '--disable-warning=ExperimentalWarning', tutti, ...args], {
+    ...variables,
+    TUTTI_NODE: node,
   });
+}
+
+/** Starts a program, and collects its lines. */
+export function watchProcess([command, ...args]: readonly string[], variables: Record<string, string>): LaunchedTask {
+  const child = spawn(command, args, { env: { ...process.env, ...variables }, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
   const waiting = new Set<() => void>();
   let isOver = false;

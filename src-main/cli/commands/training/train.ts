@@ -3,14 +3,19 @@ import { z } from 'zod';
 import { messageOf } from '../../../../core/text/errors.ts';
 import type { PlainObject } from '../../../../core/options/index.ts';
 import { explainFileError } from '../../../../core/node/file-error.ts';
-import { parseTrainArguments } from '../../arguments.ts';
+import type { ProjectDescription } from '../../../../core/protocol/run/project-description.ts';
+import type { Hub } from '../../../hub/hub.ts';
+import type { TrainRequest } from '../../../hub/plan-run.ts';
+import type { NodeRange } from '../../../nodes/task-server.ts';
+import { parseTrainArguments, type TrainArguments } from '../../arguments.ts';
 import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
 import { orUsageError, toUsageError, UsageError, exitCodes } from '../../errors.ts';
 import { renderTrainHelp } from '../../help.ts';
-import { inLaunch, isFirstTask, refuseInLaunch, serveTask } from '../../launched.ts';
+import { inLaunch, isFirstTask, refuseInLaunch, serveTask } from '../../launch/launched.ts';
 import { trainDetached } from './train-detached.ts';
 import { newSweep } from '../../../sweeps/sweep-plan.ts';
+import { nodesOf, trainInJob } from './train-in-job.ts';
 import { trainLater } from './train-later.ts';
 import { trainSweep } from '../sweeps/train-sweep.ts';
 import { watchRun } from './watch-run.ts';
@@ -26,37 +31,59 @@ const detachedSweep =
 export async function train(projectFolder: string | undefined, args: readonly string[]): Promise<number> {
   if (projectFolder === undefined || projectFolder.startsWith('-')) return withoutProject(projectFolder);
   if (!isFirstTask()) return serveTask();
+  const nodes = nodesOf(args);
   // Everything else needs the project's code, also its help.
   const consent = consentOf(args.includes('--trust'));
   await orUsageError(ensureTrusted(projectFolder, consent));
   return inLaunch(async (hub) => {
     const project = await orUsageError(hub.describe(projectFolder));
     const flags = runFlagsOf(project);
-    const { help, config, name, out, overrides, repeat, parallel, json, quiet, detach, queue } = parseTrainArguments(
-      args,
-      flags,
-    );
+    const parsed = parseTrainArguments(args, flags);
+    const { help, config, name, out, overrides } = parsed;
     if (help) {
       printHelp(renderTrainHelp({ project: { folder: projectFolder, description: project }, flags, width: columns() }));
       return exitCodes.finished;
     }
     await orUsageError(ensureAllowed(projectFolder, project.permissions, consent));
+    refuseUnusable(parsed, hub, nodes);
+    if (nodes !== null && hub.tasks === null) return trainInJob(projectFolder, args, nodes, parsed);
     const layers = config === undefined ? [overrides] : [await readConfig(config), overrides];
-    const request = { projectFolder, overrides: layers, name, folder: out };
-    if (detach || queue) refuseInLaunch(hub, detach ? '--detach' : '--queue');
-    if (queue) return trainLater(hub, request, project, { repeat, parallel, detach, json });
-    if (repeat === undefined && parallel !== undefined)
-      throw new UsageError('--parallel belongs to --repeat: it is the number of repeated runs that train at a time.');
-    if (repeat !== undefined) {
-      if (parallel !== undefined && parallel > 1) refuseInLaunch(hub, '--parallel');
-      if (detach) throw new UsageError(detachedSweep);
-      const plan = await orUsageError(newSweep(hub, request, project, repeat));
-      return trainSweep(hub, plan, { parallel, json, quiet });
-    }
-    const planned = await orUsageError(hub.planRun(request, project));
-    if (detach) return trainDetached({ kind: 'start', folder: planned.folder, planned }, planned.id, { json });
-    return watchRun((listener) => hub.start(planned, listener), { json, quiet });
-  });
+    return begin(hub, { projectFolder, overrides: layers, name, folder: out }, project, parsed);
+  }, nodes);
+}
+
+/** Trains now, later, in another process or with several seeds. */
+async function begin(
+  hub: Hub,
+  request: TrainRequest,
+  project: ProjectDescription,
+  { repeat, parallel, json, quiet, detach, queue }: TrainArguments,
+): Promise<number> {
+  if (queue) return trainLater(hub, request, project, { repeat, parallel, detach, json });
+  if (repeat !== undefined) {
+    const plan = await orUsageError(newSweep(hub, request, project, repeat));
+    return trainSweep(hub, plan, { parallel, json, quiet });
+  }
+  const planned = await orUsageError(hub.planRun(request, project));
+  if (detach) return trainDetached({ kind: 'start', folder: planned.folder, planned }, planned.id, { json });
+  return watchRun((listener) => hub.start(planned, listener), { json, quiet });
+}
+
+/** @throws UsageError for options that exclude each other, or the launch of several tasks */
+function refuseUnusable(
+  { repeat, parallel, detach, queue, dryRun, sbatch }: TrainArguments,
+  hub: Hub,
+  nodes: NodeRange | null,
+): void {
+  if (nodes === null && (dryRun || sbatch !== undefined))
+    throw new UsageError('--dry-run and --sbatch belong to --nodes, which submits a job.');
+  if (detach) refuseInLaunch(hub, '--detach');
+  if (queue) refuseInLaunch(hub, '--queue');
+  if (parallel !== undefined && parallel > 1) refuseInLaunch(hub, '--parallel');
+  if (queue) return;
+  if (repeat === undefined && parallel !== undefined)
+    throw new UsageError('--parallel belongs to --repeat: it is the number of repeated runs that train at a time.');
+  if (repeat !== undefined && detach) throw new UsageError(detachedSweep);
 }
 
 function withoutProject(first: string | undefined): number {

@@ -7,6 +7,7 @@ import { exitCodeOf, printError } from '../../errors.ts';
 import { onLostOutput } from '../../outputs.ts';
 import { JsonReport, type RunReport } from '../../report.ts';
 import { watchSignals } from '../../signals.ts';
+import { describeLimit, requeueJob, slurmJob, TimeLimitWatch } from '../../launch/slurm-job.ts';
 import { TerminalReport } from '../../terminal-report.ts';
 
 export interface WatchOptions {
@@ -20,20 +21,27 @@ export async function watchRun(
   { json = false, quiet = false }: WatchOptions,
 ): Promise<number> {
   const report: RunReport = json ? new JsonReport(process.stdout) : new TerminalReport(process.stdout, { quiet });
+  const job = slurmJob();
   let folder = '';
   const session = await open((update) => {
     if (update.type === 'record') ({ folder } = update);
+    if (update.type === 'event' && update.event.kind === 'started' && job !== null)
+      session.note('time-limit', describeLimit(job));
     report.take(update);
   });
   const signals = watchSignals(session, (line) => report.say(line));
+  const limit = job === null ? null : new TimeLimitWatch(job, session, (line) => report.say(line));
   const release = onLostOutput((reason) => session.note('output-lost', describeLoss(reason)));
   try {
     const record = await session.run();
     report.end(record, folder);
     if (record.status === 'failed') printError(explainFailure(record, folder));
+    if (job !== null && limit?.isNear === true && record.status === 'stopped')
+      await requeueJob(job, (line) => console.error(line));
     return exitCodeOf(record.status, signals.received);
   } finally {
     release();
+    limit?.release();
     signals.release();
   }
 }

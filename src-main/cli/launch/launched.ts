@@ -1,13 +1,13 @@
 import { availableParallelism, cpus, hostname } from 'node:os';
-import packageJson from '../../package.json' with { type: 'json' };
-import { readTask, type Task } from '../../core/launch/launcher.ts';
-import { detectDevices } from '../devices/detect.ts';
-import type { Hub } from '../hub/hub.ts';
-import type { TaskOffer } from '../nodes/place.ts';
-import { TaskAgent } from '../nodes/task-agent.ts';
-import { type NodeRange, TaskServer } from '../nodes/task-server.ts';
-import { exitCodes, toUsageError, UsageError } from './errors.ts';
-import { withHub } from './open-hub.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { readTask, type Task } from '../../../core/launch/launcher.ts';
+import { detectDevices } from '../../devices/detect.ts';
+import type { Hub } from '../../hub/hub.ts';
+import type { TaskOffer } from '../../nodes/place.ts';
+import { TaskAgent } from '../../nodes/task-agent.ts';
+import { type NodeRange, TaskServer } from '../../nodes/task-server.ts';
+import { exitCodes, toUsageError, UsageError } from '../errors.ts';
+import { withHub } from '../open-hub.ts';
 
 /** How long the tasks of a launch wait for each other: launchers start them within seconds, and loaded file systems within minutes. */
 const joinMs = 300_000;

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nodesOf, parseNodes, withoutJobOptions } from '../../../src-main/cli/commands/training/train-in-job.ts';
+import { quote, trainingScript } from '../../../src-main/nodes/slurm/job-script.ts';
+
+describe('the script of a job', () => {
+  it('starts one task a node, and resumes the run once it exists', () => {
+    const script = trainingScript({
+      name: 'tutti-blobs',
+      nodes: { least: 2, most: 4 },
+      folder: '/runs/my run',
+      tutti: ['/node', '/tutti.mjs'],
+      train: ['train', '/blobs', '--members', '8'],
+      options: ['--partition=gpu'],
+    });
+    expect(script.split('\n')).toEqual([
+      '#!/bin/bash',
+      '#SBATCH --job-name=tutti-blobs',
+      '#SBATCH --nodes=2-4',
+      '#SBATCH --ntasks-per-node=1',
+      '#SBATCH --signal=USR1@120',
+      '#SBATCH --requeue',
+      '#SBATCH --open-mode=append',
+      '#SBATCH --output="/runs/my run.slurm.log"',
+      '#SBATCH --partition=gpu',
+      "if [ -f '/runs/my run/run.json' ]; then",
+      "  exec srun --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 /node /tutti.mjs resume '/runs/my run' --nodes 2:4",
+      'fi',
+      'exec srun --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 /node /tutti.mjs train /blobs --members 8',
+      '',
+    ]);
+  });
+
+  it('quotes any word for the shell', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.string({ unit: 'grapheme-ascii' }).map((word) => word.replaceAll('\0', '')),
+          { minLength: 1, maxLength: 4 },
+        ),
+        (words) => {
+          const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${quote(words)}`], { encoding: 'utf8' });
+          expect(printed.split('\0').slice(0, -1)).toEqual(words);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('--nodes', () => {
+  it.each([
+    ['4', { least: 4, most: 4 }],
+    ['2:4', { least: 2, most: 4 }],
+  ])('%s', (text, range) => expect(parseNodes(text)).toEqual(range));
+  it.each(['0', '4:2', 'two', '', '1:', '-1'])('refuses "%s"', (text) =>
+    expect(() => parseNodes(text)).toThrow('--nodes'),
+  );
+
+  it('is found before the other options are known', () => {
+    expect(nodesOf(['--members', '4', '--nodes', '3'])).toEqual({ least: 3, most: 3 });
+    expect(nodesOf(['--nodes=1:3'])).toEqual({ least: 1, most: 3 });
+    expect(nodesOf(['--members', '4'])).toBeNull();
+  });
+
+  it('and what else concerns the submission is not passed on', () => {
+    const args = ['--members', '4', '--nodes=2', '--sbatch', '--time=1', '--dry-run', '-o', 'x', '--json'];
+    expect(withoutJobOptions(args)).toEqual(['--members', '4', '--json']);
+  });
+});
