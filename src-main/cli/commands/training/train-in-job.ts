@@ -5,7 +5,6 @@ import { trainingScript } from '../../../nodes/slurm/job-script.ts';
 import type { NodeRange } from '../../../nodes/task-server.ts';
 import { homePaths } from '../../../store/home.ts';
 import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
-import { jsonLines } from '../../report.ts';
 
 /** `--nodes 4`, `--nodes 2:4`. @throws UsageError */
 export function parseNodes(text: string): NodeRange {
@@ -55,7 +54,9 @@ export async function trainInJob(
   if (dryRun) process.stdout.write(script);
   else {
     const job = await orUsageError(submit(script));
-    process.stdout.write(json ? jsonLines({ type: 'submitted', job, folder }) : `Job ${job} trains into ${folder}.\n`);
+    process.stdout.write(
+      json ? `${JSON.stringify({ type: 'submitted', job, folder })}\n` : `Job ${job} trains into ${folder}.\n`,
+    );
   }
   return exitCodes.finished;
 }
