@@ -32,6 +32,11 @@ export const notes: Record<string, string[]> = {
       'for recording, members wait for each other at each evaluation, and they write checkpoints of the ensemble besides their own. The peer is two ' +
       'processes that only multiply matrices and share nothing but the machine. Runs of the same day gave 1.77 to 1.9.',
   ],
+  pipeline: [
+    'A network of 48 dense layers of 256 units, batches of 2,048 samples, Adam, two steps. The heap of the wasm backend holds all tensors; it never shrinks, so its size at the end is its peak. In one process, ' +
+      'activations take most of it. Four stages pass 16 micro-batches of 128 samples with 1F1B, so the first holds the activations of 4 of them for a quarter of the layers: a part of the gain is owed to the micro-batches. Each rank also ' +
+      'builds the whole model once, before it frees the other stages. Resident memory includes Node, its compiled code and the samples, some 130 MB, which do not become smaller.',
+  ],
   predictions: [
     'Both sides use one core, in turns. The forward passes read their outputs back; predicting also reads 70 MB of text, standardizes, combines the members and writes three ' +
       'numbers a row. Rows of plain numbers are read from bytes straight to columns, and numbers are written to bytes digit by digit: with csv-parse and strings, a row took 7.8 µs ' +

@@ -49,6 +49,17 @@ export class ForwardPass {
     return (grads as (Tensor | undefined)[]).map((gradient) => gradient ?? null);
   }
 
+  /** Bytes that the pass holds until its end, beside those of the given tensors. Tensors that share their data count once. */
+  keptBytes(except: readonly Tensor[]): number {
+    const seen = new Set(except.map(({ dataId }) => dataId));
+    let bytes = 0;
+    for (const { dataId, size, dtype } of [this.output, ...this.tape.flatMap(({ saved }) => saved ?? [])]) {
+      if (!seen.has(dataId)) bytes += size * tf.util.bytesPerElement(dtype);
+      seen.add(dataId);
+    }
+    return bytes;
+  }
+
   /** Ends a pass that has no backward pass. */
   discard(): void {
     for (const { saved } of this.tape) tf.dispose(saved);

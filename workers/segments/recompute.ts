@@ -22,8 +22,8 @@ export interface Segment {
 
 /**
  * A segment's output, of which the tape keeps only the input: the backward pass computes the segment again (Chen et al., 2016, "Training deep nets
- * with sublinear memory cost"). The second pass draws the same random numbers, and begins with the running statistics of the first, which it does
- * not update again. Gradients thus have the bits of a pass that keeps its activations.
+ * with sublinear memory cost"). The second pass draws the same random numbers, and uses the weights and running statistics of the first, also if they
+ * were updated in between. It does not update the statistics again. Gradients thus have the bits of a pass that keeps its activations.
  *
  * @param input the value that enters the segment, which gets a gradient; null for the first one of a model
  */
@@ -37,14 +37,15 @@ export function recomputed(segment: Segment, input: Tensor | null): Tensor {
   const compute = (...operands: unknown[]) => {
     const save = operands.at(-1) as (tensors: Tensor[]) => void;
     // What is saved lives as long as the tape.
-    save([...constants, ...statistics, ...(input === null ? [] : [input])]);
+    save([...constants, ...statistics, ...trained, ...(input === null ? [] : [input])]);
     return {
       value,
       gradFunc: (dy: Tensor, saved: Tensor[]): Tensor[] => {
-        const earlier = saved.slice(constants.length, constants.length + untrained.length);
+        const variables = [...untrained, ...trained];
+        const earlier = saved.slice(constants.length, constants.length + variables.length);
         const own = input === null ? null : saved[saved.length - 1];
         const again = { ...segment, constants: saved.slice(0, constants.length) };
-        return withStatistics(untrained, earlier, () => gradientsOf(again, own, dy, draws));
+        return withValues(variables, earlier, () => gradientsOf(again, own, dy, draws));
       },
     };
   };
@@ -86,15 +87,16 @@ function gradientsOf(segment: Segment, input: Tensor | null, dy: Tensor, draws: 
   }
 }
 
-/** Calls `use` with earlier values of the statistics, and puts the present ones back. */
-function withStatistics<T>(untrained: readonly Variable[], earlier: readonly Tensor[], use: () => T): T {
-  if (untrained.length === 0) return use();
-  const present = holdTensors(new Map(untrained.map((variable, i) => [String(i), variable])));
-  untrained.forEach((variable, i) => variable.assign(earlier[i]));
+/** Calls `use` with earlier values of variables that have changed since, and puts the present ones back. */
+function withValues<T>(variables: readonly Variable[], earlier: readonly Tensor[], use: () => T): T {
+  const changed = variables.flatMap((variable, i) => (variable.dataId === earlier[i].dataId ? [] : [i]));
+  if (changed.length === 0) return use();
+  const present = holdTensors(new Map(changed.map((i) => [String(i), variables[i]])));
+  for (const i of changed) variables[i].assign(earlier[i]);
   try {
     return use();
   } finally {
-    untrained.forEach((variable, i) => variable.assign(present.get(String(i)) ?? variable));
+    for (const i of changed) variables[i].assign(present.get(String(i)) ?? variables[i]);
     releaseTensors(present);
   }
 }

@@ -66,10 +66,9 @@ async function measureUnit(
   const times: number[] = [];
   let activationBytes = 0;
   for (let pass = 0; pass <= timedPasses; pass++) {
-    const before = tf.memory().numBytes;
     const startedMs = performance.now();
     const forward = new ForwardPass(differentiated, () => outputOf(model, unit, given));
-    activationBytes = Math.max(activationBytes, tf.memory().numBytes - before);
+    activationBytes = forward.keptBytes([...differentiated, ...inputs.values()]);
     if (differentiated.length === 0) forward.discard();
     else {
       const dy = tf.ones(forward.output.shape);
