@@ -4,6 +4,7 @@ import type { PredictionData } from '../../core/protocol/pages/run-data.ts';
 import ConfusionMatrix from '../../src-renderer/views/run/ensemble/figures/ConfusionMatrix.vue';
 import { confusionOf } from '../../src-renderer/views/run/ensemble/figures/confusion-cells.ts';
 import HeadlineFigures from '../../src-renderer/views/run/ensemble/headline/HeadlineFigures.vue';
+import { twoSamples } from '../unit/run-page/two-samples.ts';
 import { buttonNamed, mountPage } from './mount-page.ts';
 
 // Nothing has a size here, and charts draw only where they have one.
@@ -12,23 +13,6 @@ vi.mock('@vueuse/core', async (original) => {
   return { ...(await original<object>()), useElementSize: () => ({ width: ref(480), height: ref(272) }) };
 });
 
-const data: PredictionData = {
-  task: 'classification',
-  kind: 'probabilities',
-  ranks: [0, 1],
-  epoch: 0,
-  samples: 2,
-  positions: 1,
-  width: 2,
-  outputs: [Float32Array.of(0.9, 0.1, 0.4, 0.6, 0.7, 0.3, 0.8, 0.2)],
-  targets: Int32Array.of(0, 1),
-  weights: null,
-  feature: null,
-  classNames: null,
-  areHeldOut: false,
-  places: null,
-};
-
 describe('the headline numbers', () => {
   const texts = async (given: PredictionData) => {
     const { wrapper } = await mountPage(HeadlineFigures, { props: { data: given, nllEpsilon: 0 } });
@@ -36,7 +20,7 @@ describe('the headline numbers', () => {
   };
 
   it('stand beside those of the mean member', async () => {
-    expect(await texts(data)).toEqual([
+    expect(await texts(twoSamples)).toEqual([
       'Ensemble NLL0.5697 mean member 0.6456 · better',
       'Ensemble accuracy0.5000 mean member 0.7500 · worse',
       'Ensemble ECE0.4000 mean member 0.4000',
@@ -47,7 +31,7 @@ describe('the headline numbers', () => {
 
   it('are – with the reason where a prediction is NaN', async () => {
     const outputs = [Float32Array.of(0.9, 0.1, 0.4, 0.6, NaN, NaN, 0.8, 0.2)];
-    const [nll, accuracy, ece] = await texts({ ...data, outputs });
+    const [nll, accuracy, ece] = await texts({ ...twoSamples, outputs });
     for (const text of [nll, accuracy, ece]) {
       expect(text).toContain('–, predictions of rank 1 are NaN or infinite');
       expect(text).not.toMatch(/better|worse|NaN0/);

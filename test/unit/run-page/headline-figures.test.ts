@@ -1,31 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
 import { headlineFigures } from '../../../src-renderer/views/run/ensemble/headline/headline-figures.ts';
+import { plainPredictions, twoSamples } from './two-samples.ts';
 
-const shared = {
-  epoch: 0,
-  feature: null,
-  classNames: null,
-  areHeldOut: false,
-  weights: null,
-  places: null,
-  positions: 1,
-};
-
-/** Members predict [.9 .1], [.4 .6] and [.7 .3], [.8 .2]; their mean is [.8 .2], [.6 .4]. The classes are 0 and 1. */
-const classes: PredictionData = {
-  ...shared,
-  task: 'classification',
-  kind: 'probabilities',
-  ranks: [0, 1],
-  samples: 2,
-  width: 2,
-  outputs: [Float32Array.of(0.9, 0.1, 0.4, 0.6, 0.7, 0.3, 0.8, 0.2)],
-  targets: Int32Array.of(0, 1),
-};
 /** Members predict 1, 3 and 2, 5 for the targets 1 and 4; their mean is 1.5 and 4. */
 const values: PredictionData = {
-  ...shared,
+  ...plainPredictions,
   task: 'regression',
   kind: 'values',
   ranks: [0, 1],
@@ -49,7 +29,7 @@ describe('the headline numbers of an ensemble, by hand', () => {
   it('of classifiers: NLL, accuracy, ECE, diversity gain, disagreement', () => {
     const ensembleNll = -(Math.log(0.8) + Math.log(0.4)) / 2;
     const memberNll = -(Math.log(0.9) + Math.log(0.6) + Math.log(0.7) + Math.log(0.2)) / 4;
-    expect(rows(classes)).toEqual([
+    expect(rows(twoSamples)).toEqual([
       ['nll', Number(ensembleNll.toFixed(5)), Number(memberNll.toFixed(5)), true],
       // The ensemble takes both for class 0; member 0 is right twice, member 1 once.
       ['acc', 0.5, 0.75, false],
@@ -58,7 +38,7 @@ describe('the headline numbers of an ensemble, by hand', () => {
       ['ambiguity', Number((memberNll - ensembleNll).toFixed(5)), null, null],
       ['disagreement', 0.5, null, null],
     ]);
-    expect(headlineFigures(classes, 0).map(({ title }) => title)).toEqual([
+    expect(headlineFigures(twoSamples, 0).map(({ title }) => title)).toEqual([
       'NLL',
       'Accuracy',
       'ECE',
@@ -85,14 +65,14 @@ describe('the headline numbers of an ensemble, by hand', () => {
   });
 
   it('weigh samples as the evaluation did, and add the epsilon of the run', () => {
-    expect(rows({ ...classes, weights: Float64Array.of(3, 1) })[1].slice(0, 3)).toEqual(['acc', 0.75, 0.875]);
-    const [, value] = rows(classes, 0.1)[0];
+    expect(rows({ ...twoSamples, weights: Float64Array.of(3, 1) })[1].slice(0, 3)).toEqual(['acc', 0.75, 0.875]);
+    const [, value] = rows(twoSamples, 0.1)[0];
     expect(value).toBeCloseTo(-(Math.log(0.9) + Math.log(0.5)) / 2, 5);
   });
 
   it('a single model has no mean member, gain or disagreement', () => {
     const outputs = [Float32Array.of(0.9, 0.1, 0.4, 0.6)];
-    expect(rows({ ...classes, ranks: [3], outputs }).map(([name, , member]) => [name, member])).toEqual([
+    expect(rows({ ...twoSamples, ranks: [3], outputs }).map(([name, , member]) => [name, member])).toEqual([
       ['nll', null],
       ['acc', null],
       ['ece', null],
@@ -100,7 +80,7 @@ describe('the headline numbers of an ensemble, by hand', () => {
   });
 
   it('are unknown where a prediction is NaN, with the ranks at fault: no perfect calibration', () => {
-    const broken = { ...classes, outputs: [Float32Array.of(0.9, 0.1, 0.4, 0.6, NaN, NaN, 0.8, 0.2)] };
+    const broken = { ...twoSamples, outputs: [Float32Array.of(0.9, 0.1, 0.4, 0.6, NaN, NaN, 0.8, 0.2)] };
     for (const { value, whyUnknown, isBetter } of headlineFigures(broken, 0)) {
       expect(value).toBeNaN();
       expect(whyUnknown).toBe('predictions of rank 1 are NaN or infinite');
@@ -109,7 +89,7 @@ describe('the headline numbers of an ensemble, by hand', () => {
   });
 
   it('are none where members held out different samples, or a task needs more than its predictions', () => {
-    expect(rows({ ...classes, areHeldOut: true })).toEqual([]);
+    expect(rows({ ...twoSamples, areHeldOut: true })).toEqual([]);
     expect(rows({ ...values, task: 'quantile-regression' })).toEqual([]);
   });
 });

@@ -1,33 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
 import { placesBy, sampleTable } from '../../../src-renderer/views/run/ensemble/samples/sample-table.ts';
+import { plainPredictions, twoSamples } from './two-samples.ts';
 
 const digits = 6;
-const held = {
-  epoch: 3,
-  feature: null,
-  classNames: null,
-  areHeldOut: false,
-  weights: null,
-  places: null,
-  positions: 1,
-};
-
-/** Member 0 predicts [.9 .1], [.4 .6] and member 1 [.7 .3], [.8 .2]. Their mean is [.8 .2], [.6 .4]. */
-const classes: PredictionData = {
-  ...held,
-  task: 'classification',
-  kind: 'probabilities',
-  ranks: [0, 1],
-  samples: 2,
-  width: 2,
-  outputs: [Float32Array.of(0.9, 0.1, 0.4, 0.6, 0.7, 0.3, 0.8, 0.2)],
-  targets: Int32Array.of(0, 1),
-};
-
 /** Two members, two samples of two targets: means, then variances. */
 const values: PredictionData = {
-  ...held,
+  ...plainPredictions,
   task: 'heteroscedastic-regression',
   kind: 'values',
   ranks: [0, 2],
@@ -38,7 +17,7 @@ const values: PredictionData = {
 };
 
 describe('the samples of classifiers, by hand', () => {
-  const table = sampleTable(classes);
+  const table = sampleTable(twoSamples);
 
   it('have the entropy, the NLL and the mutual information of the ensemble', () => {
     const { uncertainty, error, disagreement } = table!.scores;
@@ -62,7 +41,7 @@ describe('the samples of classifiers, by hand', () => {
 
   it('have the names of the classes, their feature, and their place where samples were left out', () => {
     const named = {
-      ...classes,
+      ...twoSamples,
       classNames: ['cat', 'dog'],
       places: Int32Array.of(4, 9),
       feature: Float32Array.of(0.5, 2),
@@ -77,7 +56,7 @@ describe('the samples of classifiers, by hand', () => {
 
   it('count a prediction that is not finite as wrong', () => {
     const outputs = [Float32Array.of(NaN, NaN, 0.4, 0.6, 0.7, 0.3, 0.8, 0.2)];
-    const row = sampleTable({ ...classes, outputs })!.rowAt(0);
+    const row = sampleTable({ ...twoSamples, outputs })!.rowAt(0);
     expect(row.ensemble).toEqual({ text: '–', detail: 'NaN', isWrong: true });
     expect(row.members[1]).toEqual({ text: '0', detail: '70 %', isWrong: false });
   });
@@ -126,6 +105,6 @@ describe('the table of samples', () => {
   });
 
   it('does not exist for members that held out different samples', () => {
-    expect(sampleTable({ ...classes, areHeldOut: true })).toBeNull();
+    expect(sampleTable({ ...twoSamples, areHeldOut: true })).toBeNull();
   });
 });

@@ -67,8 +67,8 @@ export function reliabilityDiagrams(
   const { before, after, reliability = null } = measured?.calibration ?? {};
   if (reliability === null || before === undefined || after === undefined) return [];
   return [
-    { title: 'Reliability before', set: { label: `ECE ${before.ece.toFixed(4)}`, bins: reliability.before } },
-    { title: 'Reliability after', set: { label: `ECE ${after.ece.toFixed(4)}`, bins: reliability.after } },
+    { title: 'Reliability before', set: { label: `ECE ${formatMetric(before.ece)}`, bins: reliability.before } },
+    { title: 'Reliability after', set: { label: `ECE ${formatMetric(after.ece)}`, bins: reliability.after } },
   ];
 }
 

@@ -1,7 +1,7 @@
 import { watch } from 'vue';
 import { z } from 'zod';
-import { maximumSmoothing } from '../../charts/points/smoothing.ts';
-import type { ChartView } from '../../charts/types.ts';
+import { maximumSmoothing } from '../points/smoothing.ts';
+import type { ChartView } from '../types.ts';
 import { usePreferences } from '../../stores/preferences.ts';
 
 /** What a user sets once and expects to find again at the next run of a project. Zoom and hidden ranks belong to one run. */

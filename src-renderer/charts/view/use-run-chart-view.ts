@@ -1,9 +1,9 @@
 import { useTimeoutFn } from '@vueuse/core';
 import { computed, watch } from 'vue';
 import { type LocationQuery, useRoute, useRouter } from 'vue-router';
-import type { ChartView, ChartViewState } from '../../charts/types.ts';
+import type { ChartView, ChartViewState } from '../types.ts';
 import { useChartHabits } from './use-chart-habits.ts';
-import { useChartView, viewFromQuery, viewToQuery } from '../../charts/series/chart-view.ts';
+import { useChartView, viewFromQuery, viewToQuery } from '../series/chart-view.ts';
 
 /** Browsers limit how often a page may change its address: it is written once the view has not changed for this long. */
 const settleMs = 200;
