@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { layOut, pictureAt } from './sheet.ts';
 
 /** Pages that the dashboard had before its redesign. */
-const pages = ['projects', 'configure', 'run-live', 'run-ensemble', 'run-checkpoints', 'runs', 'compare', 'study'];
+const pages = ['projects', 'configure', 'run-live', 'run-ensemble', 'run-checkpoints', 'runs', 'compare'];
 const themes = ['light', 'dark'];
 const scale = 0.6;
 

@@ -198,15 +198,6 @@ function otherPages(page: Page): Shot[] {
         await expect(page.getByRole('dialog', { name: 'Shortcuts' })).toBeVisible();
       },
     },
-    {
-      name: 'command-palette',
-      address: '/settings',
-      prepare: async () => {
-        await expect(page.getByRole('heading', { name: 'Versions' })).toBeVisible();
-        await page.keyboard.press('Control+k');
-        await expect(page.getByRole('option').first()).toBeVisible();
-      },
-    },
   ];
 }
 
