@@ -11,7 +11,16 @@ export function conflictsOfHdet(config: RunConfig, hasOwnLoss: boolean): ConfigP
     const message = objectionTo(name, config, hasOwnLoss);
     return message === null ? [] : [{ path: 'strategy.diverge', message }];
   });
-  return [...scalars, ...conflictsOfDecay(config, strategy)];
+  return [...scalars, ...conflictsOfDecay(config, strategy), ...conflictsOfFeedback(strategy)];
+}
+
+/** A sync of the weights would not know what a rank's encodings left out. */
+function conflictsOfFeedback({ compression, errorFeedback }: HdetConfig): ConfigProblem[] {
+  if (compression !== '1-bit' && !errorFeedback) return [];
+  const message =
+    'The strategy hdet keeps no residuals of encoded gradients. Use --strategy.compression none or bfloat16, and ' +
+    '--strategy.error-feedback false.';
+  return [{ path: 'strategy.compression', message }];
 }
 
 /** Without a last rate of the schedule, the default decay has no target. */

@@ -145,6 +145,11 @@ describe('refuseCombinations', () => {
     });
   });
 
+  it('refuses residuals of encoded gradients with hdet, whose syncs do not know them', () => {
+    const config = runConfigSchema.parse({ strategy: { kind: 'hdet', compression: '1-bit' } });
+    expect(findConflicts(config, planOf(0, 0), classifier).map(({ path }) => path)).toContain('strategy.compression');
+  });
+
   it.each<[RunConfigInput, string[]]>([
     [{ strategy: { kind: 'sharded', stage: 3 } }, []],
     [{ strategy: { kind: 'sharded', stage: 2 }, ema: { decay: 0.9 }, backend: 'webgpu' }, []],

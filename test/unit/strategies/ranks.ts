@@ -56,6 +56,16 @@ export function createModel(seed: number): LayersModel {
   return model;
 }
 
+/** The model of `createModel` with these weights. */
+export function createModelOf(weights: readonly number[]): LayersModel {
+  const model = createModel(0);
+  let start = 0;
+  const values = model.getWeights().map(({ shape, size }) => tf.tensor(weights.slice(start, (start += size)), shape));
+  model.setWeights(values);
+  tf.dispose(values);
+  return model;
+}
+
 /** Ranks of a run after setup. Before the strategy changes them, rank r's weights are those of seed + r. */
 export async function createRanks(
   input: RunConfigInput,

@@ -5,8 +5,16 @@ import { tf } from '../../tensorflow/tf.ts';
 import type { Member, StepPosition } from '../../member/member.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import type { Position } from '../../member/report.ts';
-import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
-import { allReduceGradients, type MeanGradients } from './gradient-exchange.ts';
+import { writeTensors } from '../../member/weights.ts';
+import type {
+  LiveStrategyState,
+  StepOutcome,
+  Strategy,
+  StrategyContext,
+  StrategyEvent,
+  StrategyState,
+} from '../strategy.ts';
+import { GradientExchange, type MeanGradients } from './gradient-exchange.ts';
 import { updateInPlace } from './in-place.ts';
 import { GradientAccumulator } from './local-gradients.ts';
 import { requireEqualReplicas } from './replica-check.ts';
@@ -28,6 +36,7 @@ export class DataParallel implements Strategy {
   readonly #batchSize: number;
   #group: ProcessGroup | null = null;
   #accumulator: GradientAccumulator | null = null;
+  #exchange: GradientExchange | null = null;
   #buffers: Replicas | null = null;
   #events: StrategyEvent[] = [];
 
@@ -36,10 +45,13 @@ export class DataParallel implements Strategy {
     this.#batchSize = batchSize;
   }
 
-  async setup(member: Member, group: ProcessGroup, _: StrategyState | null, resumedAt?: Position): Promise<void> {
+  async setup(member: Member, group: ProcessGroup, saved: StrategyState | null, resumedAt?: Position): Promise<void> {
     this.#group = group;
     this.#accumulator = new GradientAccumulator(member, this.#batchSize);
+    this.#exchange = new GradientExchange(group, this.#config, [this.#accumulator.length]);
     this.#buffers = new Replicas(member.model, group, 'buffers');
+    if (saved !== null)
+      writeTensors(this.#exchange.residuals, saved.tensors, `The strategy's state of rank ${group.rank}`);
     if (resumedAt === undefined) await new Replicas(member.model, group, 'all').broadcast();
     else await this.verify(member, resumedAt);
     this.#events.push(effectiveBatch(this.#batchSize, group.worldSize, this.#config.accumulate));
@@ -51,12 +63,12 @@ export class DataParallel implements Strategy {
     settings: UpdateSettings,
     position: StepPosition,
   ): Promise<StepOutcome> {
-    const { group, accumulator } = this.#ready();
+    const { group, accumulator, exchange } = this.#ready();
     if (this.#isExchangedInPlace(batch)) {
       return await updateInPlace(group, member, await member.lossAndGradients(batch, position), settings);
     }
     const local = await accumulator.compute(member, batch, position);
-    const mean = await allReduceGradients(group, local, this.#config.compression);
+    const mean = await exchange.allReduce(local);
     return applyMean(member, accumulator, mean, settings);
   }
 
@@ -75,13 +87,20 @@ export class DataParallel implements Strategy {
     return null;
   }
 
+  /** What the encodings of gradients left out so far. */
+  state(): LiveStrategyState {
+    return { tensors: this.#ready().exchange.residuals, data: {} };
+  }
+
   events(): readonly StrategyEvent[] {
     return this.#events.splice(0);
   }
 
   #ready() {
-    const [group, accumulator, buffers] = [this.#group, this.#accumulator, this.#buffers];
-    if (group !== null && accumulator !== null && buffers !== null) return { group, accumulator, buffers };
+    const [group, accumulator, exchange, buffers] = [this.#group, this.#accumulator, this.#exchange, this.#buffers];
+    if (group !== null && accumulator !== null && exchange !== null && buffers !== null) {
+      return { group, accumulator, exchange, buffers };
+    }
     throw new Error('Data-parallel training was not set up: call setup before the first step.');
   }
 }

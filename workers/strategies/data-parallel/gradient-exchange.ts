@@ -1,9 +1,17 @@
+import { encodeWithFeedback, type GradientCodec } from '../../../core/compression/error-feedback.ts';
+import { addOneBit, decodeOneBit, encodeOneBit } from '../../../core/compression/one-bit.ts';
 import { decodeBfloat16, encodeBfloat16 } from '../../../core/protocol/wire/bfloat16.ts';
+import { valuesOf } from '../../backends/tensor-values.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
+import { tf, type Variable } from '../../tensorflow/tf.ts';
 import { decodeTotals, encodeTotals, type LocalGradients, type Totals } from './local-gradients.ts';
 
-/** How gradients travel: in float32, or rounded to bfloat16 at half the bytes. */
-export type Compression = 'none' | 'bfloat16';
+/** How gradients travel: in float32, rounded to bfloat16, or as one bit and a share of two means. */
+export interface Encoding {
+  compression: 'none' | 'bfloat16' | '1-bit';
+  /** Whether a step adds what the encoding of the last one left out; with `1-bit` it always does. */
+  errorFeedback: boolean;
+}
 
 /** The result of an exchange, the same on all ranks. */
 export interface MeanGradients {
@@ -15,60 +23,94 @@ export interface MeanGradients {
   isReached: readonly boolean[];
 }
 
+const oneBit = { encode: encodeOneBit, decode: decodeOneBit };
+const bfloat16 = { encode: encodeBfloat16, decode: (halves: Uint16Array) => decodeBfloat16(halves) };
+
 /**
- * Averages all ranks' gradients in one all-reduce: Σ_r w_r·g_r / Σ_r w_r, weighted by a rank's samples, so that uneven batches
- * count like one large batch. The result replaces the local gradients. The totals travel at the end of the bucket; with
- * `bfloat16`, which is too coarse for them, they have a separate collective at the same time.
+ * The exchange of gradients between the ranks: Σ_r w_r·g_r / Σ_r w_r, weighted by a rank's samples, so that uneven batches
+ * count like one large batch.
  */
-export async function allReduceGradients(
-  group: ProcessGroup,
-  local: LocalGradients,
-  compression: Compression,
-): Promise<MeanGradients> {
-  if (compression === 'bfloat16') {
-    const [halves, totals] = await Promise.all([
-      group.allReduce(encodeBfloat16(local.flat), 'sum'),
-      reduceTotals(group, local, compression),
-    ]);
-    return meanOf(decodeBfloat16(halves), totals);
+export class GradientExchange {
+  /** What encodings left out so far, one variable for each unit; none without error feedback. */
+  readonly residuals: ReadonlyMap<string, Variable>;
+  readonly #group: ProcessGroup;
+  readonly #compression: Encoding['compression'];
+
+  /** @param lengths of the arrays (units) that a step exchanges */
+  constructor(group: ProcessGroup, { compression, errorFeedback }: Encoding, lengths: readonly number[]) {
+    this.#group = group;
+    this.#compression = compression;
+    const isFedBack = compression === '1-bit' || (errorFeedback && compression !== 'none');
+    this.residuals = new Map(
+      isFedBack
+        ? lengths.map((length, i) => [`residual.${i}`, tf.tidy(() => tf.variable(tf.zeros([length]), false))])
+        : [],
+    );
   }
-  const { flat, bucket } = local;
-  const { length } = flat;
-  bucket.set(encodeTotals(local), length);
-  await group.allReduce(bucket, 'mean', bucket);
-  return meanOf(flat, bucket.subarray(length));
-}
 
-/** Like {@link allReduceGradients}, but a rank gets only its slice. The length must be a multiple of the number of ranks. */
-export async function reduceScatterGradients(
-  group: ProcessGroup,
-  local: LocalGradients,
-  compression: Compression,
-): Promise<MeanGradients> {
-  const [slice, totals] = await Promise.all([
-    reduceScatterFlat(group, local.flat, compression),
-    reduceTotals(group, local, compression),
-  ]);
-  return meanOf(slice, totals);
-}
+  /**
+   * Averages all ranks' gradients in one all-reduce. The result replaces the local gradients. The totals travel at the end of the bucket; where it is
+   * compressed, which is too coarse for them, they have a separate collective at the same time.
+   */
+  async allReduce(local: LocalGradients): Promise<MeanGradients> {
+    const { flat, bucket } = local;
+    const { length } = flat;
+    if (this.#compression !== 'none') {
+      const [sum, totals] = await Promise.all([this.#sum(flat, 0, 0, length), this.reduceTotals(local)]);
+      return meanOf(sum, totals);
+    }
+    bucket.set(encodeTotals(local), length);
+    await this.#group.allReduce(bucket, 'mean', bucket);
+    return meanOf(flat, bucket.subarray(length));
+  }
 
-/** This rank's slice of Σ_r w_r·g_r, or of that divided by the number of ranks where nothing is compressed, as {@link reduceTotals} does. */
-export async function reduceScatterFlat(
-  group: ProcessGroup,
-  flat: Float32Array<ArrayBuffer>,
-  compression: Compression,
-): Promise<Float32Array<ArrayBuffer>> {
-  if (compression === 'none') return await group.reduceScatter(flat, 'mean');
-  return decodeBfloat16(await group.reduceScatter(encodeBfloat16(flat), 'sum'));
-}
+  /**
+   * This rank's slice of Σ_r w_r·g_r of a unit, or of that divided by the number of ranks where nothing is compressed, as with {@link reduceTotals}. The
+   * length must be a multiple of the number of ranks.
+   */
+  async reduceScatter(flat: Float32Array<ArrayBuffer>, unit: number): Promise<Float32Array<ArrayBuffer>> {
+    if (this.#compression === 'none') return await this.#group.reduceScatter(flat, 'mean');
+    const size = flat.length / this.#group.worldSize;
+    const start = this.#group.ranks.indexOf(this.#group.rank) * size;
+    return await this.#sum(flat, unit, start, start + size);
+  }
 
-/** The totals of all ranks. */
-export async function reduceTotals(
-  group: ProcessGroup,
-  totals: Totals,
-  compression: Compression,
-): Promise<Float64Array> {
-  return await group.allReduce(Float64Array.from(encodeTotals(totals)), compression === 'none' ? 'mean' : 'sum');
+  /** The totals of all ranks. */
+  async reduceTotals(totals: Totals): Promise<Float64Array> {
+    const operation = this.#compression === 'none' ? 'mean' : 'sum';
+    return await this.#group.allReduce(Float64Array.from(encodeTotals(totals)), operation);
+  }
+
+  /** The sum over the ranks of what their compressed arrays stand for, from element `from` to `to`. */
+  async #sum(
+    flat: Float32Array<ArrayBuffer>,
+    unit: number,
+    from: number,
+    to: number,
+  ): Promise<Float32Array<ArrayBuffer>> {
+    if (this.#compression === '1-bit') {
+      // Sums of bits are no bits, so every rank gets all arrays, at a thirtieth of the bytes.
+      const encoded = await this.#group.allGather(await this.#encode(flat, unit, oneBit));
+      const sum = new Float32Array(to - from);
+      for (const bytes of encoded) addOneBit(bytes, flat.length, from, sum);
+      return sum;
+    }
+    const halves = await this.#encode(flat, unit, bfloat16);
+    const isWhole = to - from === flat.length;
+    return decodeBfloat16(
+      await (isWhole ? this.#group.allReduce(halves, 'sum') : this.#group.reduceScatter(halves, 'sum')),
+    );
+  }
+
+  async #encode<Encoded>(flat: Float32Array, unit: number, codec: GradientCodec<Encoded>): Promise<Encoded> {
+    const variable = this.residuals.get(`residual.${unit}`);
+    if (variable === undefined) return codec.encode(flat);
+    // States may hold the tensor of the last step.
+    const residual = (await valuesOf(variable)).slice();
+    const encoded = encodeWithFeedback(flat, residual, codec);
+    tf.tidy(() => variable.assign(tf.tensor1d(residual)));
+    return encoded;
+  }
 }
 
 /** Limits each element to ±maximum. */

@@ -6,7 +6,7 @@ import type { Member, StepPosition } from '../../member/member.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import type { Position } from '../../member/report.ts';
 import { applyMean, effectiveBatch } from '../data-parallel/data-parallel.ts';
-import { allReduceGradients, type MeanGradients } from '../data-parallel/gradient-exchange.ts';
+import { GradientExchange, type MeanGradients } from '../data-parallel/gradient-exchange.ts';
 import { GradientAccumulator, type LocalGradients } from '../data-parallel/local-gradients.ts';
 import { requireEqualReplicas } from '../data-parallel/replica-check.ts';
 import { Replicas } from '../data-parallel/replicas.ts';
@@ -30,6 +30,7 @@ interface Ready {
   /** Position among the group's ranks. */
   index: number;
   accumulator: GradientAccumulator;
+  exchange: GradientExchange;
   weights: Replicas;
   syncArrays: SyncArrays;
   buffers: Replicas;
@@ -76,6 +77,7 @@ export class Hdet implements Strategy {
       member,
       index,
       accumulator,
+      exchange: new GradientExchange(group, this.#config, []),
       weights,
       syncArrays: { own: weights.allocate(), mean: weights.allocate() },
       buffers: new Replicas(model, group, 'buffers'),
@@ -167,8 +169,8 @@ export class Hdet implements Strategy {
 
   /** Null where a rank without gradient exchange had no samples. */
   async #exchange(local: LocalGradients): Promise<MeanGradients | null> {
-    const { group } = this.#prepared();
-    if (this.#config.gradientSync) return await allReduceGradients(group, local, this.#config.compression);
+    const { exchange } = this.#prepared();
+    if (this.#config.gradientSync) return await exchange.allReduce(local);
     if (local.weight === 0) return null;
     const { flat, weight, weightedLoss, isReached } = local;
     return { flat: flat.map((sum) => sum / weight), loss: weightedLoss / weight, isReached };

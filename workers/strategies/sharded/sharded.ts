@@ -18,7 +18,7 @@ import type {
   StrategyState,
 } from '../strategy.ts';
 import { effectiveBatch } from '../data-parallel/data-parallel.ts';
-import { clipByNorm, clipByValue, sumOfSquares } from '../data-parallel/gradient-exchange.ts';
+import { clipByNorm, clipByValue, GradientExchange, sumOfSquares } from '../data-parallel/gradient-exchange.ts';
 import { GradientAccumulator } from '../data-parallel/local-gradients.ts';
 import { requireEqualReplicas } from '../data-parallel/replica-check.ts';
 import { Replicas } from '../data-parallel/replicas.ts';
@@ -34,6 +34,7 @@ interface Shard {
   group: ProcessGroup;
   /** Where the ranks' statistics of batch normalisation are. */
   buffers: Replicas;
+  exchange: GradientExchange;
   gradients: SliceGradients;
   weights: UnitWeights;
   units: readonly Unit[];
@@ -69,7 +70,7 @@ export class Sharded implements Strategy {
   }
 
   async setup(member: Member, group: ProcessGroup, saved: StrategyState | null, resumedAt?: Position): Promise<void> {
-    const { accumulate, compression, stage } = this.#config;
+    const { accumulate, stage } = this.#config;
     if (stage === 3) requireReleasable();
     if (resumedAt === undefined) await new Replicas(member.model, group, 'all').broadcast();
     else if (stage < 3) await requireEqualReplicas(group, member, resumedAt, { withOptimizer: false });
@@ -80,20 +81,21 @@ export class Sharded implements Strategy {
     const slice = new WeightSlice(values, segmentsOf(units, position));
     const optimizer = createOptimizer(this.#optimizerConfig, [...slice.variables]);
     const weights = new UnitWeights(group, units, slice);
+    const lengths = units.map(({ length }) => length);
+    const exchange = new GradientExchange(group, this.#config, lengths);
     const gradients =
       plan === null
-        ? new WholeGradients(group, new GradientAccumulator(member, this.#batchSize, group.worldSize), compression)
+        ? new WholeGradients(exchange, new GradientAccumulator(member, this.#batchSize, group.worldSize))
         : new LayeredGradients({
-            group,
+            exchange,
             plan,
             units,
             batchSize: this.#batchSize,
             accumulate,
-            compression,
             weights: stage === 3 ? weights : null,
           });
     const buffers = new Replicas(member.model, group, 'buffers');
-    this.#shard = { group, buffers, gradients, weights, units, slice, optimizer };
+    this.#shard = { group, buffers, exchange, gradients, weights, units, slice, optimizer };
     if (saved !== null) restore(this.#tensors(), optimizer, saved, group.rank);
     if (stage === 3) for (const unit of units) weights.release(unit);
     this.#events.push(effectiveBatch(this.#batchSize, group.worldSize, accumulate));
@@ -177,8 +179,8 @@ export class Sharded implements Strategy {
   }
 
   #tensors(): ReadonlyMap<string, Variable> {
-    const { optimizer, slice } = this.#ready();
-    return this.keepsWeights ? new Map([...optimizer.slots, ...slice.tensors]) : optimizer.slots;
+    const { optimizer, slice, exchange } = this.#ready();
+    return new Map([...optimizer.slots, ...(this.keepsWeights ? slice.tensors : []), ...exchange.residuals]);
   }
 
   #ready(): Shard {

@@ -1,16 +1,8 @@
-import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
 import { LayeredPass } from '../../layered/layered-pass.ts';
 import type { LayerPlan } from '../../layered/layer-plan.ts';
 import type { Member, StepPosition } from '../../member/member.ts';
-import {
-  type Compression,
-  type MeanGradients,
-  meanOf,
-  reduceScatterGradients,
-  reduceScatterFlat,
-  reduceTotals,
-} from '../data-parallel/gradient-exchange.ts';
+import { type GradientExchange, type MeanGradients, meanOf } from '../data-parallel/gradient-exchange.ts';
 import { countedSamples, type GradientAccumulator, partsOf } from '../data-parallel/local-gradients.ts';
 import { sliceLengthOf, type Unit } from './units.ts';
 import type { UnitWeights } from './unit-weights.ts';
@@ -22,32 +14,33 @@ export interface SliceGradients {
 
 /** Stage 1: all gradients first, then one reduce-scatter. */
 export class WholeGradients implements SliceGradients {
-  readonly #group: ProcessGroup;
+  readonly #exchange: GradientExchange;
   readonly #accumulator: GradientAccumulator;
-  readonly #compression: Compression;
 
-  constructor(group: ProcessGroup, accumulator: GradientAccumulator, compression: Compression) {
-    this.#group = group;
+  constructor(exchange: GradientExchange, accumulator: GradientAccumulator) {
+    this.#exchange = exchange;
     this.#accumulator = accumulator;
-    this.#compression = compression;
   }
 
   async compute(member: Member, batch: Batch, position: StepPosition): Promise<MeanGradients> {
     const local = await this.#accumulator.compute(member, batch, position);
-    return await reduceScatterGradients(this.#group, local, this.#compression);
+    const [slice, totals] = await Promise.all([
+      this.#exchange.reduceScatter(local.flat, 0),
+      this.#exchange.reduceTotals(local),
+    ]);
+    return meanOf(slice, totals);
   }
 }
 
 /** What {@link LayeredGradients} works with. */
 export interface LayeredParts {
-  group: ProcessGroup;
+  exchange: GradientExchange;
   plan: LayerPlan;
   units: readonly Unit[];
   /** Stage 3: the weights, which are released between their uses; null where each rank has them. */
   weights: UnitWeights | null;
   batchSize: number;
   accumulate: number;
-  compression: Compression;
 }
 
 /**
@@ -78,7 +71,7 @@ export class LayeredGradients implements SliceGradients {
   }
 
   async compute(member: Member, batch: Batch, position: StepPosition): Promise<MeanGradients> {
-    const { plan, batchSize, accumulate, group, compression } = this.#parts;
+    const { plan, batchSize, accumulate, exchange } = this.#parts;
     const parts = [...partsOf(batch, batchSize)];
     const totals = { weight: 0, weightedLoss: 0, isReached: member.variables.map(() => false) };
     this.#sum.fill(0);
@@ -93,7 +86,7 @@ export class LayeredGradients implements SliceGradients {
       }
       totals.weight += share;
     }
-    return meanOf(this.#sum, await reduceTotals(group, totals, compression));
+    return meanOf(this.#sum, await exchange.reduceTotals(totals));
   }
 
   /** @returns the loss */
@@ -127,7 +120,7 @@ export class LayeredGradients implements SliceGradients {
 
   /** Adds the mean of all ranks' gradients of a unit to this rank's slice. */
   async #exchange(unit: Unit, pass: LayeredPass | null, share: number, isReached: boolean[]): Promise<void> {
-    const { group, compression } = this.#parts;
+    const { exchange, units } = this.#parts;
     const flat = this.#buffer.subarray(0, unit.length);
     const gradients = unit.indices.map((index) => pass?.take(index) ?? null);
     await unit.layout.readGradients(gradients, share, flat);
@@ -136,7 +129,7 @@ export class LayeredGradients implements SliceGradients {
       if (gradient !== null) isReached[unit.indices[i]] = true;
       gradient?.dispose();
     });
-    const slice = await reduceScatterFlat(group, flat, compression);
+    const slice = await exchange.reduceScatter(flat, units.indexOf(unit));
     for (let i = 0; i < slice.length; i++) this.#sum[unit.offset + i] += slice[i];
   }
 }

@@ -8,9 +8,16 @@ const sharedGradients = {
     .default(1)
     .meta({ help: 'Batches of `batchSize` samples whose gradients a rank accumulates for one step.', unit: 'batches' }),
   compression: z
-    .enum(['none', 'bfloat16'])
+    .enum(['none', 'bfloat16', '1-bit'])
     .default('none')
-    .meta({ help: 'Encoding of gradients in transit: float32, or rounded to bfloat16 in half the bytes.' }),
+    .meta({
+      help:
+        'Encoding of gradients in transit: float32, rounded to bfloat16 in half the bytes, or one bit each and means of blocks (Seide et al., 2014) in 1/30 of ' +
+        'the bytes, of which each rank gets those of all ranks.',
+    }),
+  errorFeedback: z.boolean().default(false).meta({
+    help: 'Add what the encoding of gradients left out to those of the next step (Karimireddy et al., 2019); with 1-bit always.',
+  }),
 };
 
 export const strategySchema = z.discriminatedUnion('kind', [

@@ -3,7 +3,16 @@ import type { RunConfigInput } from '../../../../core/protocol/run/config.ts';
 import { type BackendKind, startBackend } from '../../../../workers/backends/backend.ts';
 import { gatherBatch } from '../../../../workers/data/dataset.ts';
 import { tf, type LayersModel } from '../../../../workers/tensorflow/tf.ts';
-import { createRanks, dataset, largestDifference, trainRanks, weightsOf, wholeWeights } from '../ranks.ts';
+import {
+  createModelOf,
+  createRanks,
+  dataset,
+  largestDifference,
+  savedState,
+  trainRanks,
+  weightsOf,
+  wholeWeights,
+} from '../ranks.ts';
 
 const steps = 50;
 const adam = { kind: 'adam', learningRate: 0.02 } as const;
@@ -106,6 +115,30 @@ export function describeDataParallel(backend: BackendKind): void {
       expect(rounded.weights[0]).not.toEqual(exact.weights[0]);
       expect(largestDifference(rounded.losses[0], exact.losses[0])).toBeLessThan(0.01);
     });
+
+    it.each(['bfloat16', '1-bit'] as const)(
+      'with %s and error feedback learns like without, equally on all ranks, and resumes exactly',
+      async (compression) => {
+        const feedback = { compression, errorFeedback: true } as const;
+        const optimizer = { kind: 'sgd', learningRate: 0.1 } as const;
+        const input: RunConfigInput = { members: 3, batchSize: 5, strategy: { ...strategy, ...feedback }, optimizer };
+        const exact = await train({ members: 3, batchSize: 5, strategy, optimizer });
+        const ranks = await createRanks(input);
+        await trainRanks(ranks, input, { to: 20 });
+        const saved = await Promise.all(ranks.map(async (rank) => await savedState(rank.strategy)));
+        const weights = await wholeWeights(ranks);
+        await trainRanks(ranks, input, { from: 20, to: steps });
+        const end = await wholeWeights(ranks);
+        expect(end[1]).toEqual(end[0]);
+        expect(end[2]).toEqual(end[0]);
+        const last = (losses: readonly number[]) => losses.slice(-12).reduce((sum, loss) => sum + loss / 12, 0);
+        const losses = ranks[0].outcomes.map(({ loss }) => loss);
+        expect(Math.abs(last(losses) - last(exact.losses[0]))).toBeLessThan(compression === '1-bit' ? 0.05 : 0.005);
+        const again = await createRanks(input, { saved, create: () => createModelOf(weights[0]) });
+        await trainRanks(again, input, { from: 20, to: steps });
+        expect(await wholeWeights(again)).toEqual(end);
+      },
+    );
 
     it('updates no rank when the loss of one is not finite', async () => {
       const input: RunConfigInput = { members: 2, batchSize: 5, strategy, optimizer: adam };

@@ -6,7 +6,7 @@ import { startBackend } from '../../../../workers/backends/backend.ts';
 import { gatherBatch } from '../../../../workers/data/dataset.ts';
 import { Generator } from '../../../../workers/random/index.ts';
 import { tf, type LayersModel } from '../../../../workers/tensorflow/tf.ts';
-import { createModel, createRanks, dataset, savedState, trainRanks, wholeWeights } from '../ranks.ts';
+import { createModelOf, createRanks, dataset, savedState, trainRanks, wholeWeights } from '../ranks.ts';
 
 /** A drawn network of 4 inputs and 3 classes. */
 interface Network {
@@ -76,16 +76,6 @@ async function train(drawn: Case, stage: number) {
     member.model.dispose();
   }
   return { weights, losses };
-}
-
-/** The model of `createModel` with these weights. */
-function createModelOf(weights: readonly number[]): LayersModel {
-  const model = createModel(0);
-  let start = 0;
-  const values = model.getWeights().map(({ shape, size }) => tf.tensor(weights.slice(start, (start += size)), shape));
-  model.setWeights(values);
-  tf.dispose(values);
-  return model;
 }
 
 const sgd = { kind: 'sgd', learningRate: 0.1 } as const;
