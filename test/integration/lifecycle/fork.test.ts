@@ -55,6 +55,7 @@ const strategies: [name: string, config: RunConfigInput][] = [
   ['stacked members', stacked],
   ['joint members', { strategy: { kind: 'joint' } }],
   ['data-parallel replicas', { strategy: { kind: 'data-parallel' } }],
+  ['a pipelined model', { strategy: { kind: 'pipeline' } }],
 ];
 
 describe.concurrent('a fork of a state', () => {

@@ -86,6 +86,30 @@ describe('a model spread over two processes', () => {
     expect(final(killed.folder)).toBe(final(whole.folder));
   });
 
+  it('starts from a checkpoint of one process, and one process from its own', async () => {
+    const step: RunConfigInput = { ...config, maxEpochs: 1, evaluateEveryEpochs: 1, sampler: 'shared' };
+    const source = await trainWhole(hub(), 'blobs', long);
+    const checkpoint = join(source.folder, 'checkpoints', 'rank-0', 'final.safetensors');
+    const warm: RunConfigInput = { ...step, warmStart: { checkpoint, noise: 0.01 } };
+    const one = await train(hub(), 'blobs', { ...warm, members: 1, devices: 1 });
+    const two = await train(hub(), 'blobs', { ...warm, members: 2, strategy: { kind: 'pipeline' } });
+    expectClose(numbers(two.folder, 'train/member_0_loss'), numbers(one.folder, 'train/member_0_loss'));
+    // A fork of its checkpoint starts with these weights, too.
+    const planned = await hub().planFork(source.folder, {
+      choice: { by: 'name', name: 'final' },
+      overrides: { maxEpochs: 61 },
+    });
+    const forked = await hub()
+      .fork(planned, () => {})
+      .run();
+    expect(forked.error).toBeNull();
+    expect(forked.status).toBe('finished');
+    expect(numbers(planned.folder, 'val/ens_nll').at(-1)).toBeCloseTo(
+      numbers(source.folder, 'val/ens_nll').at(-1) ?? 0,
+      1,
+    );
+  });
+
   it('is refused for orders of samples that differ from rank to rank', async () => {
     await expect(train(hub(), 'blobs', { ...pipeline, sampler: 'sharded' })).rejects.toThrow(
       'The strategy pipeline cannot train with --sampler sharded: it needs shared or sequential',
