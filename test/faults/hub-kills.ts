@@ -32,6 +32,7 @@ const allKinds: [string, string, RunConfigInput][] = [
   ['pipelined', 'blobs', { ...base, strategy: { kind: 'joint', mode: 'pipelined' } }],
   ['data-parallel', 'blobs', { ...base, strategy: { kind: 'data-parallel' } }],
   ['sharded', 'blobs', { ...base, strategy: { kind: 'sharded' } }],
+  ['pipeline', 'blobs', { ...base, strategy: { kind: 'pipeline', microBatches: 2 } }],
   ['hdet', 'blobs', { ...base, strategy: { kind: 'hdet', spread: 0.3, averageEverySteps: 5, adapt: false } }],
   ['broadcast', 'blobs', { ...base, data: { mode: 'broadcast' } }],
   ['endless loop', 'faulty', { members: 2, devices: 2, hyperparameters: { fault: 'loop', atStep: 0 } }],

@@ -20,6 +20,7 @@ const strategies: [string, RunConfigInput][] = [
   ['independent members', {}],
   ['stacked members', { membersPerDevice: 2 }],
   ['data-parallel training', { strategy: { kind: 'data-parallel' } }],
+  ['pipelined training', { strategy: { kind: 'pipeline' } }],
 ];
 
 describe.each(strategies)('%s, stopped twice within a round and resumed', (_, options) => {
