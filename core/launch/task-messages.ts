@@ -55,6 +55,8 @@ export const taskOrderSchema = z.discriminatedUnion('type', [
     /** Further files that the worker reads. */
     read: z.array(z.string()),
     memoryLimitBytes: z.int().min(0),
+    /** Whether the worker calls MPI. */
+    usesMpi: z.boolean(),
     folders: foldersSchema,
   }),
   z.strictObject({ type: z.literal('kill'), id: z.int() }),

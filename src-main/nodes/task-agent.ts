@@ -172,11 +172,11 @@ export class TaskAgent {
 
   /** @throws UntrustedError if this user does not trust the project here */
   #child(order: StartOrder): WorkerChild {
-    const { placements, wave, project, runFolder, read, memoryLimitBytes, folders, token } = order;
+    const { placements, wave, project, runFolder, read, memoryLimitBytes, usesMpi, folders, token } = order;
     const [{ device }] = placements;
     const { scratchFolder, overflowFolder } = folders;
     const write = [runFolder, scratchFolder, ...(overflowFolder === null ? [] : [overflowFolder])];
-    const grant = grantFor({ project, read, write, memoryLimitBytes, device });
+    const grant = grantFor({ project, read, write, memoryLimitBytes, device, usesMpi });
     const child = new WorkerChild({ placements, core: coreOf(placements[0], wave), grant, isStaying: false });
     const lines = {
       write: (line: string) => this.#send({ type: 'lines', id: order.id, lines: [line] }),

@@ -8,6 +8,7 @@ import type { Device } from '../../core/protocol/machine/devices.ts';
 import { appFile } from '../processes/app-files.ts';
 import { type Grant, makeCacheFolder } from '../processes/confined.ts';
 import { compileCache, dataFolders, homePaths } from '../store/home.ts';
+import { mpiGrant } from './mpi-grant.ts';
 import { allowedPermissions, requireTrust } from './project-trust.ts';
 
 /** What a process is for, beside running the project's code. */
@@ -23,6 +24,8 @@ export interface GrantRequest {
   /** The most memory that it may allocate; 0: that of the machine. */
   memoryLimitBytes?: number;
   device?: Device | undefined;
+  /** Whether it calls MPI, for which it needs the network and the launcher's variables and files. */
+  usesMpi?: boolean;
 }
 
 /**
@@ -30,19 +33,20 @@ export interface GrantRequest {
  * @throws UntrustedError if the project is not trusted
  */
 export function grantFor(request: GrantRequest): Grant {
-  const { project, read = [], write = [], isDescribing = false, memoryLimitBytes = 0, device } = request;
+  const { project, read = [], write = [], isDescribing = false, memoryLimitBytes = 0, device, usesMpi = false } = request;
   const folder = project === null ? null : requireTrust(project);
   const allowed = folder === null ? noPermissions : allowedPermissions(folder);
   const { lookup, cache } = dataFolders();
   const data = isDescribing ? [] : [lookup, ...pathsOf(allowed.read, folder)];
   const writable = isDescribing ? [] : [cache, ...pathsOf(allowed.write, folder)];
   makeCacheFolder(cache);
+  const mpi = usesMpi ? mpiGrant() : { environment: [], read: [], write: [] };
   return {
-    read: existing([...ownFolders(), ...foldersOfProject(folder, project), ...data, ...read]),
-    write: existing([...writable, ...write]),
-    network: allowed.network && !isDescribing,
+    read: existing([...ownFolders(), ...foldersOfProject(folder, project), ...data, ...mpi.read, ...read]),
+    write: existing([...writable, ...mpi.write, ...write]),
+    network: usesMpi || (allowed.network && !isDescribing),
     processes: allowed.processes && !isDescribing,
-    environment: allowed.environment,
+    environment: [...allowed.environment, ...mpi.environment],
     memoryBytes: memoryOf(memoryLimitBytes, device),
     compileCache: join(compileCache(), 'projects', shortHash(folder ?? 'none')),
   };

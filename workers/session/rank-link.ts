@@ -3,6 +3,7 @@ import { connect } from '../collectives/socket-channel.ts';
 import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import type { Control, HubMessage, Launch } from '../../core/protocol/run/messages.ts';
 import { mayShrink } from '../../core/protocol/run/strategies/strategy-rules.ts';
+import { MpiWorld } from '../collectives/mpi/mpi-world.ts';
 import { ProcessGroup } from '../collectives/process-group.ts';
 import { type SharedMemory, sharedMemoryIn } from '../collectives/memory/shared-memory.ts';
 import { HubLink } from './hub-link.ts';
@@ -44,6 +45,7 @@ export class RankLink {
   private hasVacated = false;
   private group: ProcessGroup | null = null;
   private launch: Launch | null = null;
+  private mpi: MpiWorld | null = null;
   private seated: Promise<Seat> | null = null;
 
   static async connect(options: RankLinkOptions): Promise<RankLink> {
@@ -74,7 +76,8 @@ export class RankLink {
     // A group that may shrink uses no shared memory: each of its collectives is one request to the relay, which knows who remains.
     // Ranks of several nodes share none.
     const isOneNode = launch.nodeRanks.length === launch.groupRanks.length;
-    const memory = mayShrink(launch.config) || !isOneNode ? null : this.sharedMemory(launch);
+    const usesMemory = !mayShrink(launch.config) && isOneNode && launch.mpiProcesses === null;
+    const memory = usesMemory ? this.sharedMemory(launch) : null;
     const group = new ProcessGroup(
       rank,
       launch.groupRanks,
@@ -85,9 +88,16 @@ export class RankLink {
     this.group = group;
     this.launch = launch;
     report.state('loading', report.position);
+    if (launch.mpiProcesses !== null) await this.enterMpi(group, launch, launch.mpiProcesses);
     const started = this.started.promise;
     const links: SessionLinks = { group, report, controls, started, print: (line) => this.print(line) };
     return { launch, links };
+  }
+
+  private async enterMpi(group: ProcessGroup, { groupRanks }: Launch, processes: number): Promise<void> {
+    this.mpi = await MpiWorld.enter(processes);
+    group.useMpi(this.mpi.connect(this.options.rank, groupRanks));
+    this.tell(`Arrays go by MPI: ${this.mpi.description}.`);
   }
 
   private sharedMemory({ scratchFolder, groupRanks, config }: Launch): SharedMemory | null {
@@ -163,6 +173,8 @@ export class RankLink {
       case 'remaining':
         return this.group?.shrink(message.ranks);
       case 'leave':
+        // All ranks are told so. One that has failed leaves others in calls of MPI, which would not end here.
+        if (!this.hasFailed) this.mpi?.leave();
         return this.left.resolve();
       case 'abandon':
         return this.options.onHubGone();

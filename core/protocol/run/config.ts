@@ -217,6 +217,14 @@ export const runConfigSchema = z.strictObject({
         '(padded, without the tail, or with uneven last batches), or as stored.',
     }),
   data: dataSchema.prefault({}).meta({ help: 'How samples reach the ranks.' }),
+  collectives: z
+    .enum(['auto', 'mpi'])
+    .default('auto')
+    .meta({
+      help:
+        'How ranks exchange arrays: through memory or the hub (`auto`), or by MPI (`mpi`), for which a launcher of MPI must have started the process ' +
+        'of each rank.',
+    }),
   augmentation: augmentationSchema
     .prefault({})
     .meta({ help: 'Random changes of the training images, different on each rank.' }),

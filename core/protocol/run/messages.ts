@@ -63,6 +63,8 @@ export const launchSchema = z.strictObject({
   groupRanks: z.array(z.int()),
   /** Of these, the ranks on this rank's node, which share its folders. */
   nodeRanks: z.array(z.int()),
+  /** The number of processes of the MPI job whose ranks exchange arrays by MPI, one for each rank; null: they do without. */
+  mpiProcesses: z.int().min(1).nullable(),
   /** Ranks that have ended and whose predictions lie in the run's folder: of earlier waves, or those that a missing member catches up with. */
   finishedRanks: z.array(z.int()),
   /** Ranks that were lost before. */

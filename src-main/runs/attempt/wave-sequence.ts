@@ -161,7 +161,12 @@ export class WaveSequence {
     recorder.setRanks(placements.map(({ rank }) => rank));
     this.#wave = new Wave({
       placements,
-      launch: { ...this.#launch(folders, placements), sourceFolder, resumeRound: point?.round ?? null },
+      launch: {
+        ...this.#launch(folders, placements),
+        sourceFolder,
+        resumeRound: point?.round ?? null,
+        mpiProcesses: this.#mpiProcesses(placements, note !== null),
+      },
       socketPath,
       token,
       host,
@@ -223,7 +228,8 @@ export class WaveSequence {
     const { memoryLimitBytes } = config;
     // A process that stays may read all runs of its host anyway.
     const read = warmStartsOf(config).filter((path) => host === null || !path.startsWith(host.runs + sep));
-    return grantFor({ project: project.folder, read, write, memoryLimitBytes, device });
+    const usesMpi = config.collectives === 'mpi';
+    return grantFor({ project: project.folder, read, write, memoryLimitBytes, device, usesMpi });
   }
 
   /** The worker of a device of another task; null where this process starts it. */
@@ -237,6 +243,7 @@ export class WaveSequence {
       runFolder: folder,
       read: warmStartsOf(config),
       memoryLimitBytes: config.memoryLimitBytes,
+      usesMpi: config.collectives === 'mpi',
     };
     return this.#options.tasks?.child(start, own) ?? null;
   }
@@ -324,10 +331,16 @@ export class WaveSequence {
     };
   }
 
+  /** A job of MPI can be entered once: after the loss of a process, ranks exchange arrays through the hub. */
+  #mpiProcesses(placements: readonly Placement[], isRestart: boolean): number | null {
+    const { collectives } = this.#options.recorder.record.config;
+    return collectives === 'mpi' && !isRestart && placements.length > 1 ? placements.length : null;
+  }
+
   #launch(
     folders: RankFolders,
     placements: readonly Placement[],
-  ): Omit<Launch, 'placement' | 'groupRanks' | 'nodeRanks' | 'resumeRound' | 'sourceFolder'> {
+  ): Omit<Launch, 'placement' | 'groupRanks' | 'nodeRanks' | 'resumeRound' | 'sourceFolder' | 'mpiProcesses'> {
     const { record, folder } = this.#options.recorder;
     const { completion } = this.#options;
     const [{ wave }] = placements;

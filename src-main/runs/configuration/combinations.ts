@@ -2,7 +2,7 @@ import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { lockstepReason, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { lockstepReason, mayShrink, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { conflictsOfMetrics } from './metric-combinations.ts';
 import { conflictsOfData } from './data-combinations.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
@@ -24,6 +24,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfJointStopping(config, waves),
     ...conflictsOfLockstep(config, waves),
     ...conflictsOfMemberLoss(config),
+    ...conflictsOfMpi(config, waves),
     ...conflictsOfSampler(config),
     ...conflictsOfStacks(config),
     ...conflictsOfData(config),
@@ -116,6 +117,19 @@ function conflictsOfMemberLoss(config: RunConfig): ConfigProblem[] {
   if (config.onMemberLoss.kind !== 'continue' || reason === null) return [];
   const message = `With ${reason} every step needs all ranks, so the run cannot continue without a lost member. Use --on-member-loss restart or stop.`;
   return [{ path: 'onMemberLoss.kind', message }];
+}
+
+/** All ranks of a job of MPI are there from its beginning to its end. */
+function conflictsOfMpi(config: RunConfig, waves: number): ConfigProblem[] {
+  if (config.collectives !== 'mpi') return [];
+  const message = mayShrink(config)
+    ? 'By MPI a run cannot continue without a lost member. Use --on-member-loss restart or stop, or --collectives auto.'
+    : config.membersPerDevice > 1
+      ? 'By MPI each rank is a process. Use --members-per-device 1, or --collectives auto.'
+      : waves > 1
+        ? `By MPI all members train at the same time, and this plan has ${waves} waves. Use --placement share, or --collectives auto.`
+        : null;
+  return message === null ? [] : [{ path: 'collectives', message }];
 }
 
 /** Only Tutti's own kernels round the same on every processor. */

@@ -9,11 +9,19 @@ export interface Launched {
 }
 
 /** A launcher of MPI and its arguments before the command. Ranks outnumber the cores here, so they must leave them to each other. */
+export const mpirun = ['mpirun', '--oversubscribe', '--bind-to', 'none', '--mca', 'mpi_yield_when_idle', '1', '-n'];
 const launchers = {
-  'Open MPI': ['mpirun', '--oversubscribe', '--bind-to', 'none', '--mca', 'mpi_yield_when_idle', '1', '-n'],
+  'Open MPI': mpirun,
   MPICH: ['mpiexec.hydra', '-n'],
 } as const;
 export type Launcher = keyof typeof launchers;
+
+/** Containers run tests as root. */
+export const mpiEnvironment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  OMPI_ALLOW_RUN_AS_ROOT: '1',
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+});
 
 /** Runs a script of Node in several processes of MPI on this machine, at most for `limitMs`. */
 export async function launch(
@@ -25,7 +33,7 @@ export async function launch(
   const [command, ...args] = launchers[launcher];
   const child = spawn(command, [...args, String(count), process.execPath, ...script], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' },
+    env: mpiEnvironment(),
     timeout: limitMs,
   });
   let output = '';

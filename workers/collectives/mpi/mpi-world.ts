@@ -6,6 +6,13 @@ import { MpiSlots } from './mpi-slots.ts';
 /** Larger arrays travel alone. With more, TCP of Open MPI asks first. */
 const slotBytes = 64_000;
 
+/** Settings of Open MPI where the user has not made others, from its variables. */
+const settings = {
+  // Copies between processes by the kernel, which refuses them to confined workers and in containers.
+  OMPI_MCA_btl_vader_single_copy_mechanism: 'none',
+  OMPI_MCA_mpi_yield_when_idle: '1',
+};
+
 /** How a group's ranks reach each other by MPI. */
 export interface MpiGroup {
   slots: MpiSlots;
@@ -23,6 +30,7 @@ export class MpiWorld {
    * @throws Error without a library, or if the library does not belong to the launcher
    */
   static async enter(size: number): Promise<MpiWorld> {
+    for (const [name, value] of Object.entries(settings)) process.env[name] ??= value;
     const library = await MpiLibrary.open();
     library.readInt('MPI_Init_thread', 0, 0, library.table.funneled);
     return new MpiWorld(library, size);
