@@ -33,7 +33,15 @@ export interface GrantRequest {
  * @throws UntrustedError if the project is not trusted
  */
 export function grantFor(request: GrantRequest): Grant {
-  const { project, read = [], write = [], isDescribing = false, memoryLimitBytes = 0, device, usesMpi = false } = request;
+  const {
+    project,
+    read = [],
+    write = [],
+    isDescribing = false,
+    memoryLimitBytes = 0,
+    device,
+    usesMpi = false,
+  } = request;
   const folder = project === null ? null : requireTrust(project);
   const allowed = folder === null ? noPermissions : allowedPermissions(folder);
   const { lookup, cache } = dataFolders();

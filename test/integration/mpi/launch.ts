@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 
 export interface Launched {
   code: number | null;
@@ -9,7 +10,7 @@ export interface Launched {
 }
 
 /** A launcher of MPI and its arguments before the command. Ranks outnumber the cores here, so they must leave them to each other. */
-export const mpirun = ['mpirun', '--oversubscribe', '--bind-to', 'none', '--mca', 'mpi_yield_when_idle', '1', '-n'];
+const mpirun = ['mpirun', '--oversubscribe', '--bind-to', 'none', '--mca', 'mpi_yield_when_idle', '1', '-n'];
 const launchers = {
   'Open MPI': mpirun,
   MPICH: ['mpiexec.hydra', '-n'],
@@ -17,7 +18,7 @@ const launchers = {
 export type Launcher = keyof typeof launchers;
 
 /** Containers run tests as root. */
-export const mpiEnvironment = (): NodeJS.ProcessEnv => ({
+const mpiEnvironment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   OMPI_ALLOW_RUN_AS_ROOT: '1',
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
@@ -41,4 +42,11 @@ export async function launch(
     stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   return { code, signal, output };
+}
+
+const tutti = join(import.meta.dirname, '../../../src-main/cli.ts');
+
+/** Runs `tutti` in several processes of Open MPI. @param args after `tutti` */
+export function launchTutti(count: number, args: readonly string[]): Promise<Launched> {
+  return launch('Open MPI', count, ['--disable-warning=ExperimentalWarning', tutti, ...args], 120_000);
 }
