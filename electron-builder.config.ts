@@ -1,12 +1,50 @@
-/** Configures `npm run package`: the desktop app for the system and processor that it is built on. */
+/**
+ * Configures `npm run package`: the desktop app for the system and processor that it is built on. Signing, notarisation and updates are configured by
+ * environment variables (docs/architecture/dashboard.md, "Package").
+ */
+const { env } = process;
+
+/** Where the packages of later versions will be found; undefined for packages that never look. */
+const updateAddress = env.TUTTI_UPDATE_URL;
+
+/** Files of dependencies that nothing reads at run time. koffi's `src` must stay: its loader reads it. */
+const unread = [
+  '!**/*.map',
+  '!node_modules/**/*.{ts,cts,mts}',
+  '!node_modules/node-*/{include,share}/**',
+  '!node_modules/node-bin-*/{include,share}/**',
+  // TensorFlow.js has each module ten times. Node reads one bundle.
+  '!node_modules/@tensorflow/*/{dist,src,wasm-out}/**',
+  'node_modules/@tensorflow/*/dist/*.node.js',
+  'node_modules/@tensorflow/*/dist/*.wasm',
+  '!node_modules/zod/src/**',
+  '!node_modules/{js-queue,strong-type}/assets/**',
+  '!node_modules/koffi/doc/**',
+  // Electron needs glibc.
+  '!node_modules/@koromix/koffi-linux-*/musl_*/**',
+  '!node_modules/csv-parse/dist/{iife,umd}/**',
+  '!node_modules/{fastify,pino}/docs/**',
+  '!node_modules/seedrandom/coverage/**',
+  '!node_modules/ajv/lib/**',
+  // Figures use two fonts.
+  '!node_modules/dejavu-fonts-ttf/{fontconfig,ttf}/**',
+  '!node_modules/dejavu-fonts-ttf/*.txt',
+  'node_modules/dejavu-fonts-ttf/ttf/DejaVuSans{,-Bold}.ttf',
+];
+
 export default {
   appId: 'invalid.tutti.desktop',
   productName: 'Tutti',
-  directories: { output: 'dist' },
+  copyright: 'Copyright © 2026 The Tutti authors',
+  directories: { output: 'dist', buildResources: 'packaging' },
   extraMetadata: {
     main: 'out/main/electron.js',
+    productName: 'Tutti',
+    // On Linux, desktops find the icon and the name of a window by this.
+    desktopName: 'tutti-desktop.desktop',
     // Debian's packages require addresses. Publishers replace them with their own.
     homepage: 'https://tutti.invalid',
+    author: { name: 'The Tutti authors', email: 'packages@tutti.invalid' },
   },
   /** Besides these: package.json and the runtime dependencies. */
   files: [
@@ -18,15 +56,32 @@ export default {
     'src-main/**',
     'workers/**',
     'examples/**',
+    'templates/**',
+    'LICENSE',
+    'docs/licences.md',
+    ...unread,
   ],
+  // The pages are in English.
+  electronLanguages: ['en-US'],
   // Nothing is compiled for Electron, because workers run on the Node of the optional dependencies.
   npmRebuild: false,
   asar: true,
-  /** Files that this Node reads. It cannot read archives, and a binary inside an archive could not be started. */
-  asarUnpack: ['package.json', 'core/**', 'src-main/**', 'workers/**', 'examples/**', 'node_modules/**'],
+  /** Files that this Node reads, also for the command line. It cannot read archives, and a binary inside an archive could not be started. */
+  asarUnpack: [
+    'package.json',
+    'out/renderer/**',
+    'out/report/**',
+    'core/**',
+    'src-main/**',
+    'workers/**',
+    'examples/**',
+    'templates/**',
+    'node_modules/**',
+  ],
   electronFuses: {
     runAsNode: false,
-    enableCookieEncryption: true,
+    // Tutti stores no cookies in Electron, and encryption would ask for the system's keyring.
+    enableCookieEncryption: false,
     enableNodeOptionsEnvironmentVariable: false,
     enableNodeCliInspectArguments: false,
     enableEmbeddedAsarIntegrityValidation: true,
@@ -34,10 +89,76 @@ export default {
     // The page has a separate scheme.
     grantFileProtocolExtraPrivileges: false,
   },
-  linux: { target: ['deb', 'AppImage'], category: 'Science', maintainer: 'Tutti <packages@tutti.invalid>' },
+  fileAssociations: [
+    {
+      ext: 'tutti',
+      name: 'Run of Tutti',
+      description: 'Run of Tutti',
+      mimeType: 'application/vnd.tutti.run',
+      role: 'Viewer',
+    },
+  ],
+  publish: updateAddress === undefined ? null : { provider: 'generic', url: updateAddress },
+  // With it, a build without a certificate fails instead of making an unsigned installer.
+  forceCodeSigning: env.TUTTI_FORCE_SIGNING === 'true',
+  linux: {
+    target: ['deb', 'AppImage'],
+    // `tutti` is the command line.
+    executableName: 'tutti-desktop',
+    syncDesktopName: true,
+    icon: 'packaging/icons',
+    category: 'Science',
+    synopsis: 'Trains deep ensembles and shows them',
+    maintainer: 'The Tutti authors <packages@tutti.invalid>',
+    // Lists Tutti under "Open with" for folders.
+    mimeTypes: ['inode/directory'],
+  },
+  deb: {
+    packageName: 'tutti',
+    packageCategory: 'science',
+    /** What Electron's binary and libraries need on Debian 12, and `setpriv` and `taskset`, which end and place workers. */
+    depends: [
+      'libasound2',
+      'libatk-bridge2.0-0',
+      'libatk1.0-0',
+      'libatspi2.0-0',
+      'libc6',
+      'libcairo2',
+      'libcups2',
+      'libdbus-1-3',
+      'libdrm2',
+      'libexpat1',
+      'libgbm1',
+      'libglib2.0-0',
+      'libgtk-3-0',
+      'libnotify4',
+      'libnspr4',
+      'libnss3',
+      'libpango-1.0-0',
+      'libx11-6',
+      'libx11-xcb1',
+      'libxcb1',
+      'libxcomposite1',
+      'libxdamage1',
+      'libxext6',
+      'libxfixes3',
+      'libxkbcommon0',
+      'libxrandr2',
+      'libstdc++6',
+      'util-linux',
+      'xdg-utils',
+    ],
+    recommends: ['libgl1'],
+    fpm: ['packaging/linux/tutti=/usr/bin/tutti'],
+  },
   mac: {
-    target: 'dmg',
+    target: ['dmg', 'zip'],
+    icon: 'packaging/icons/tutti.icns',
     category: 'public.app-category.developer-tools',
+    hardenedRuntime: true,
+    entitlements: 'packaging/mac/entitlements.plist',
+    entitlementsInherit: 'packaging/mac/entitlements.plist',
+    notarize: env.APPLE_API_KEY !== undefined || env.APPLE_ID !== undefined,
     extendInfo: {
       // Folders can be dropped on the app's icon, and are listed as its recent documents.
       CFBundleDocumentTypes: [
@@ -50,6 +171,6 @@ export default {
       ],
     },
   },
-  win: { target: 'nsis' },
-  nsis: { oneClick: false, perMachine: false },
+  win: { target: 'nsis', icon: 'packaging/icons/tutti.ico' },
+  nsis: { oneClick: false, perMachine: false, include: 'packaging/windows/installer.nsh' },
 };

@@ -13,7 +13,9 @@ const root = join(import.meta.dirname, '../../..');
  */
 export async function layOutPackage(folder: string): Promise<string> {
   const [source, archive] = [join(folder, 'source'), join(folder, 'app.asar')];
-  const packed = packaging.files.map((pattern) => pattern.replace(/\/\*\*$/, ''));
+  const packed = packaging.files
+    .filter((pattern) => !/^!|^node_modules/.test(pattern))
+    .map((pattern) => pattern.replace(/\/\*\*$/, ''));
   for (const path of ['package.json', ...packed, ...(await productionPackages())])
     await cp(join(root, path), join(source, path), { recursive: true });
   const folders = packaging.asarUnpack.filter((pattern) => pattern.endsWith('/**'));

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { isOnPath } from '../programs.ts';
 import { testHome } from '../test-home.ts';
 
 /** The Electron that `npm run setup:electron-test` prepares. */
@@ -23,8 +24,4 @@ const debianPackages = 'xvfb dbus libgtk-3-0 libnss3 libgbm1 libasound2 libnotif
 function missingLibrary(): string | undefined {
   const known = execFileSync('/sbin/ldconfig', ['-p'], { encoding: 'utf8' });
   return libraries.find((library) => !known.includes(`\t${library} `));
-}
-
-function isOnPath(program: string): boolean {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 }

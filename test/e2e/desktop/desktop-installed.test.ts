@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { chromium, type Page } from '@playwright/test';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { openDisplay } from '../../environment/electron/display.ts';
+import { buildDeb, folderBytes } from '../../environment/package/build-deb.ts';
+import { Chroot, whyNoChroot } from '../../environment/package/chroot.ts';
+import { notRun } from '../../environment/reasons.ts';
+import { expectStatus } from '../stage.ts';
+import { expect, patienceMs } from '../support/expect.ts';
+
+const reason = whyNoChroot();
+const example = '/opt/Tutti/resources/app.asar.unpacked/examples/00_heteroscedastic_regression';
+const mostBytes = 420e6;
+
+describe.skipIf(reason !== null)(`The Debian package, installed in a Debian 12${notRun(reason)}`, () => {
+  let output: string;
+  let deb: { file: string; app: string };
+  let system: Chroot;
+  let filesBefore: string[];
+
+  beforeAll(async () => {
+    output = await mkdtemp(join(tmpdir(), 'tutti-deb-'));
+    deb = await buildDeb(output);
+    system = await Chroot.open(output);
+    await system.run('root', 'useradd', '--create-home', 'user');
+    filesBefore = await listFiles();
+    await system.run('root', 'dpkg', '--install', '--force-unsafe-io', `/mnt/${basename(deb.file)}`);
+  });
+  afterAll(async () => {
+    await system.close();
+    await rm(output, { recursive: true, force: true });
+  });
+
+  /** Every file that a package could leave behind. Logs and caches are the system's. */
+  async function listFiles(): Promise<string[]> {
+    const left = '^/(proc|dev|mnt|tmp|home|var/log|var/cache|var/lib/dpkg/(status|triggers|lock|available))';
+    const listed = await system.run('root', 'find', '/', '-xdev', '-regextype', 'egrep', '-not', '-regex', `${left}.*`);
+    return listed.split('\n').sort();
+  }
+
+  it('has at most 420 MB', async () => {
+    expect(await folderBytes(deb.app)).toBeLessThan(mostBytes);
+  });
+
+  it('has all that it needs by its dependencies', async () => {
+    expect(await system.run('root', 'dpkg', '--audit')).toBe('');
+    const libraries = await system.run('root', 'find', '/opt/Tutti', '-name', '*.so', '-o', '-name', '*.node');
+    const programs = [
+      '/opt/Tutti/tutti-desktop',
+      '/opt/Tutti/chrome_crashpad_handler',
+      ...libraries.trim().split('\n'),
+    ];
+    const linked = await system.run('root', 'ldd', ...programs);
+    expect(linked).toContain('libgbm.so.1 =>');
+    expect(linked.split('\n').filter((line) => line.includes('not found'))).toEqual([]);
+  });
+
+  it('has a command line that creates a project and trains it', async () => {
+    expect(await system.run('user', 'tutti', '--version')).toBe(`${packageJson.version}\n`);
+    await system.run('user', 'tutti', 'create', 'mine', '--template', 'tabular');
+    const said = await system.run('user', 'tutti', 'train', 'mine', '--members', '2', '--max-epochs', '1');
+    expect(said).toContain('finished after 1 epoch, 5 steps');
+    const { id } = JSON.parse(await system.run('user', 'tutti', 'runs', '--json')) as { id: string };
+    await system.run('user', 'tutti', 'report', id, '--output', 'report.html');
+    expect(await system.run('user', 'head', '--bytes=15', 'report.html')).toBe('<!doctype html>');
+  });
+
+  it('has a window in which a user trains an example', async () => {
+    await withWindow([], async (page) => {
+      const overrides = { members: 2, maxEpochs: 20 };
+      const query = new URLSearchParams({ project: example, set: JSON.stringify(overrides) });
+      await page.evaluate(`location.hash = ${JSON.stringify(`/configure?${query.toString()}`)}`);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      await expectStatus(page, 'finished');
+    });
+  });
+
+  it('leaves nothing behind when it is removed', async () => {
+    await system.run('root', 'dpkg', '--purge', '--force-unsafe-io', 'tutti');
+    const before = new Set(filesBefore);
+    expect((await listFiles()).filter((file) => !before.has(file))).toEqual([]);
+  });
+
+  /** Starts the app as a user does, and gives its page. */
+  async function withWindow(args: readonly string[], use: (page: Page) => Promise<void>): Promise<void> {
+    const display = await openDisplay();
+    const program = ['tutti-desktop', '--remote-debugging-port=0', ...args];
+    const [command, ...rest] = system.command('user', program, windowVariables(display.env.DISPLAY));
+    const app = spawn(command, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const exited = once(app, 'exit');
+    try {
+      const browser = await chromium.connectOverCDP(await debuggerAddress(app.stderr));
+      const pages = (): Page[] => browser.contexts().flatMap((context) => context.pages());
+      await expect.poll(() => pages().length).toBe(1);
+      const [page] = pages();
+      page.setDefaultTimeout(patienceMs);
+      await expect(page.getByRole('navigation', { name: 'Pages' })).toBeVisible();
+      await use(page);
+    } finally {
+      await system.run('root', 'pkill', '--oldest', '--exact', 'tutti-desktop');
+      await exited;
+      await display.close();
+    }
+  }
+});
+
+/** A home apart from that of the command line: Debian 12's SQLite, which stands in for Electron's, cannot read the index that a newer one has written. */
+function windowVariables(display: string): Record<string, string> {
+  return { DISPLAY: display, TUTTI_HOME: '/home/user/window' };
+}
+
+/** Chromium prints the address at which it can be driven. Later lines are read too: the app waits where nobody reads. */
+function debuggerAddress(output: Readable): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const lines = createInterface({ input: output });
+    const printed: string[] = [];
+    lines.on('line', (line) => {
+      printed.push(line);
+      const [, address] = /^DevTools listening on (ws:\S+)$/.exec(line) ?? [];
+      if (address !== undefined) resolve(address);
+    });
+    lines.on('close', () => reject(new Error(`The app ended without a window:\n${printed.join('\n')}`)));
+  });
+}
