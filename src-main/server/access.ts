@@ -9,7 +9,7 @@ import type { WrongAttempts } from './wrong-attempts.ts';
 
 /** What a program without a session gets; browsers get a page that says the same. */
 const noSession =
-  'This browser has no session with Tutti. Open the link that Tutti printed. It works once: `npm start -- --link` prints a new one.';
+  'This browser has no session with Tutti. Open the link that Tutti printed. It works once: `npx tutti dashboard --link` prints a new one.';
 
 /** Why a request is refused. */
 export interface Refusal {

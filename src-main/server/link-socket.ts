@@ -63,7 +63,7 @@ export async function askForLink(folder: string, port: number): Promise<string> 
   }
   const which = port === 0 ? '' : ` on port ${port}`;
   throw new Error(
-    `No dashboard runs${which} for this home (${folder}). Start it with \`npm start\`, or name another home with TUTTI_HOME.`,
+    `No dashboard runs${which} for this home (${folder}). Start it with \`npx tutti dashboard\`, or name another home with TUTTI_HOME.`,
   );
 }
 

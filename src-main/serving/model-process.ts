@@ -32,6 +32,7 @@ export function startModelProcess({ task, project, device }: SourceToOpen): Mode
     stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
     // Ctrl-C in a terminal must reach the server alone, which still answers requests.
     detached: true,
+    windowsHide: true,
   });
   return linkTo(child);
 }

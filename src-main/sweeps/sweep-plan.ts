@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
+import { isDirectlyIn } from '../../core/node/same-folder.ts';
 import { leavesOf, mergeConfig, type PlainObject, setPath } from '../../core/options/index.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
@@ -68,7 +69,7 @@ export async function openSweep(hub: Hub, id: string, isCurrentSource = false): 
     project: await hub.describe(project.folder),
     projectFolder: project.folder,
     overrides: { ...withPatterns(shared, attempts[0].overrides ?? {}), ...(devices === undefined ? {} : { devices }) },
-    folder: dirname(folder) === homePaths().runs ? null : dirname(folder),
+    folder: isDirectlyIn(folder, homePaths().runs) ? null : dirname(folder),
   };
 }
 

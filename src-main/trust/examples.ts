@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rename } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { renameOver } from '../../core/node/atomic-file.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { appFile } from '../processes/app-files.ts';
 import { homePaths } from '../store/home.ts';
@@ -21,5 +22,5 @@ export async function provideExamples(environment: NodeJS.ProcessEnv = process.e
   await mkdir(dirname(folder), { recursive: true });
   const scratch = await mkdtemp(`${folder}-`);
   await cp(appFile('examples'), scratch, { recursive: true });
-  await rename(scratch, folder);
+  await renameOver(scratch, folder);
 }

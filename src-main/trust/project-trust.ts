@@ -1,6 +1,7 @@
 import { constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { messageOf } from '../../core/text/errors.ts';
+import { folderKey, isSameFolder } from '../../core/node/same-folder.ts';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 import {
   describePermissions,
@@ -38,7 +39,7 @@ export function trustOf(folder: string, file: TrustFile = readTrustFile()): Trus
   const { owner, isForeign, warning } = ownerOf(real);
   const isCovered = (entry: { folder: string; owner: number }): boolean =>
     // The user's folder above must not vouch for a folder that somebody else put there (git's safe.directory does the same).
-    isForeign ? real === entry.folder && owner === entry.owner : isInside(real, entry.folder);
+    isForeign ? isSameFolder(real, entry.folder) && owner === entry.owner : isInside(real, entry.folder);
   if (isInside(real, examplesFolder())) return { folder: real, by: 'example', warning };
   if (file.folders.some(isCovered)) return { folder: real, by: 'user', warning };
   const isNamed = foldersOfEnvironment().some((named) => isCovered({ folder: named, owner }));
@@ -74,17 +75,19 @@ export async function trustFolder(folder: string): Promise<string> {
   const entry = { folder: real, owner: ownerOf(real).owner, since: new Date().toISOString() };
   await changeTrustFile((file) => ({
     ...file,
-    folders: [...file.folders.filter((other) => other.folder !== real), entry],
+    folders: [...file.folders.filter((other) => !isSameFolder(other.folder, real)), entry],
   }));
   return real;
 }
 
 /** Removes a folder from the trusted ones, and what projects in it were allowed. It may still be trusted through a folder above. */
 export async function withdrawTrust(folder: string): Promise<void> {
-  const absolute = resolve(folder);
+  const own = folderKey(folder);
   await changeTrustFile(({ folders, permissions }) => ({
-    folders: folders.filter((entry) => entry.folder !== absolute),
-    permissions: Object.fromEntries(Object.entries(permissions).filter(([project]) => !isInside(project, absolute))),
+    folders: folders.filter((entry) => folderKey(entry.folder) !== own),
+    permissions: Object.fromEntries(
+      Object.entries(permissions).filter(([project]) => !isInside(folderKey(project), own)),
+    ),
   }));
 }
 
@@ -119,7 +122,7 @@ export function noProject(folder: string): string {
 
 function realFolder(folder: string): string {
   try {
-    return realpathSync(resolve(folder));
+    return realpathSync.native(resolve(folder));
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw explainFileError(error, folder, 'open the project');
     throw new Error(noProject(folder), { cause: error });
@@ -128,14 +131,7 @@ function realFolder(folder: string): string {
 
 function foldersOfEnvironment(): string[] {
   const named = (process.env[trustVariable] ?? '').split(delimiter).filter((folder) => folder !== '');
-  return named.map((folder) => {
-    try {
-      return realpathSync(resolve(folder));
-    } catch {
-      // A folder that does not exist holds no project.
-      return resolve(folder);
-    }
-  });
+  return named.map((folder) => folderKey(folder));
 }
 
 /** Whether a path is a folder or lies in it. Both are absolute and without symbolic links. */

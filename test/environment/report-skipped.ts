@@ -1,6 +1,6 @@
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 import allowed from './allowed-skips.json' with { type: 'json' };
-import { describeSkipped, judgeSkipped } from './skipped-tests.ts';
+import { countInElectron, describeSkipped, judgeSkipped } from './skipped-tests.ts';
 
 /**
  * Prints the tests that did not run, with their reasons. In continuous integration (`CI=true`) the run fails where more are skipped than
@@ -16,6 +16,11 @@ export default class ReportSkipped implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[]): void {
     if (this.#isFiltered) return;
+    const inElectron = modules.filter(({ relativeModuleId }) => relativeModuleId.startsWith('test/e2e/desktop/'));
+    if (inElectron.length > 0) {
+      const states = inElectron.flatMap((module) => [...module.children.allTests()]).map((test) => test.result().state);
+      console.log(`\n${countInElectron(states)}`);
+    }
     const skipped = modules
       .flatMap((module) => [...module.children.allTests('skipped')])
       .map((test) => {

@@ -42,3 +42,11 @@ export function judgeSkipped(
     ),
   ];
 }
+
+/** One line on the tests of the desktop app. @param states of all its tests */
+export function countInElectron(states: readonly ('passed' | 'failed' | 'skipped' | 'pending')[]): string {
+  const count = (wanted: string): number => states.filter((state) => state === wanted).length;
+  const [passed, failed] = [count('passed'), count('failed')];
+  const notRun = states.length - passed - failed;
+  return `Tests in a real Electron: ${passed + failed} ran, ${passed} passed, ${failed} failed, ${notRun} did not run`;
+}

@@ -1,6 +1,7 @@
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { renameOver } from '../../core/node/atomic-file.ts';
 import { z } from 'zod';
 import { preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import { readFreeBytes } from '../../core/node/disk-room.ts';
@@ -71,7 +72,7 @@ export async function writeSplits(file: string, splits: Splits): Promise<void> {
     } finally {
       await handle.close();
     }
-    await rename(aside, file);
+    await renameOver(aside, file);
   } catch (error) {
     await rm(aside, { force: true });
     const free = await readFreeBytes(dirname(file)).catch(() => null);

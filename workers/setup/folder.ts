@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { renameOver } from '../../core/node/atomic-file.ts';
 import { ownModule } from '../system/own-files.ts';
 
 /** The folders of Tutti's home in which the backends are set up. */
@@ -22,7 +23,7 @@ export async function replaceFolder(folder: string, make: (aside: string) => Pro
   await mkdir(aside, { recursive: true });
   await make(aside);
   await rm(folder, { recursive: true, force: true });
-  await rename(aside, folder);
+  await renameOver(aside, folder);
 }
 
 /** Tests a backend in a separate process. @returns the backend's description of its device */

@@ -22,7 +22,10 @@ export async function setUp({ gpu = false, webgpu = false }: SetupOptions): Prom
     join(cache, 'native'),
   ];
   const chosen = [...(gpu ? ['--gpu'] : []), ...(webgpu ? ['--webgpu'] : [])];
-  const child = spawn(nodeBinary(), [...nodeFlags, setUpEntry, ...folders, ...chosen], { stdio: 'inherit' });
+  const child = spawn(nodeBinary(), [...nodeFlags, setUpEntry, ...folders, ...chosen], {
+    stdio: 'inherit',
+    windowsHide: true,
+  });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code === 0 ? exitCodes.finished : exitCodes.failed;
 }

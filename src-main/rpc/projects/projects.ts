@@ -16,6 +16,7 @@ import { holdsProject } from '../../runs/configuration/project.ts';
 import { optionsOf, resolveConfig } from '../../runs/configuration/resolve-config.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { folderKey, isDirectlyIn, isSameFolder } from '../../../core/node/same-folder.ts';
 import { examplesFolder } from '../../trust/examples.ts';
 import { homePaths } from '../../store/home.ts';
 import { allowPermissions, noProject, requireTrust, trustFolder } from '../../trust/project-trust.ts';
@@ -88,7 +89,7 @@ export class Projects {
 
   /** Remembers a folder as a project, trusted or not. @throws when it holds none */
   async open(folder: string): Promise<ProjectCard> {
-    const absolute = resolve(folder);
+    const absolute = await this.#spelling(folder);
     if (trustOnCard(absolute).isTrusted) await this.describe(absolute);
     else if (!holdsProject(absolute)) throw new Error(noProject(absolute));
     const others = (await readRemembered()).filter((other) => other !== absolute);
@@ -115,7 +116,7 @@ export class Projects {
   }
 
   async forget(folder: string): Promise<void> {
-    await this.#remember((await readRemembered()).filter((other) => other !== resolve(folder)));
+    await this.#remember((await readRemembered()).filter((other) => !isSameFolder(other, folder)));
     await this.#titles.forget(resolve(folder));
     await noteForgotten(resolve(folder), new Date().toISOString());
   }
@@ -148,6 +149,16 @@ export class Projects {
   async describeOptions(folder: string): Promise<DescribedProject> {
     const description = await this.describe(folder);
     return { description, options: pageOptions(description), defaults: resolveConfig(description, []) };
+  }
+
+  /** The path under which a folder is listed already: the same folder under another path, such as a symbolic link, would be listed twice, without its runs. */
+  async #spelling(folder: string): Promise<string> {
+    const trained = this.#hub.index.projects(mostTrained).map((project) => project.folder);
+    const listed = [...(await exampleFolders()), ...(await readRemembered()), ...trained];
+    const absolute = resolve(folder);
+    if (listed.includes(absolute)) return absolute;
+    const own = folderKey(absolute);
+    return listed.find((other) => folderKey(other) === own) ?? absolute;
   }
 
   async #remember(folders: string[]): Promise<void> {
@@ -235,7 +246,7 @@ function pageOptions(project: ProjectDescription): OptionDescription[] {
 }
 
 function isExample(folder: string): boolean {
-  return resolve(folder, '..') === examplesFolder();
+  return isDirectlyIn(folder, examplesFolder());
 }
 
 async function exampleFolders(): Promise<string[]> {

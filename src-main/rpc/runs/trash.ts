@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { DELETED_ENDING } from '../../../core/node/atomic-file.ts';
+import { DELETED_ENDING, renameOver } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { homePaths } from '../../store/home.ts';
 
@@ -97,19 +97,19 @@ async function moveAside(path: string): Promise<string> {
   const aside = join(trash, `${process.pid}-${asideCount}-${basename(path)}`);
   try {
     await mkdir(trash, { recursive: true });
-    await rename(path, aside);
+    await renameOver(path, aside);
     return aside;
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw explainFileError(error, path, 'move aside');
     const beside = join(dirname(path), `.${basename(path)}${DELETED_ENDING}`);
-    await rename(path, beside);
+    await renameOver(path, beside);
     return beside;
   }
 }
 
 /** Moves files back in reverse order, so that a record comes back after the files that it describes. */
 async function moveBack(moved: readonly Moved[]): Promise<void> {
-  for (const { path, aside } of moved.toReversed()) await rename(aside, path);
+  for (const { path, aside } of moved.toReversed()) await renameOver(aside, path);
 }
 
 async function namesIn(folder: string): Promise<string[]> {

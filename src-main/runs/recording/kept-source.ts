@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ASIDE_ENDING, writeFlushed } from '../../../core/node/atomic-file.ts';
+import { ASIDE_ENDING, writeFlushed, renameOver } from '../../../core/node/atomic-file.ts';
 import { flushFolder } from '../../../core/node/flush-folder.ts';
 import { keptCodeFolder } from '../configuration/kept-code.ts';
 import { hashScripts, readProjectScripts } from '../configuration/project-source.ts';
@@ -28,7 +28,7 @@ export async function keepSource(
   await rm(aside, { recursive: true, force: true });
   for (const { path, content } of scripts) await writeFlushed(join(aside, path), content);
   await mkdir(dirname(target), { recursive: true });
-  await rename(aside, target);
+  await renameOver(aside, target);
   await flushFolder(dirname(target));
   return hash;
 }

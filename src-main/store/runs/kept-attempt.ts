@@ -1,9 +1,9 @@
 import { constants, existsSync } from 'node:fs';
-import { copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
-import { ASIDE_ENDING, writeFlushed } from '../../../core/node/atomic-file.ts';
+import { ASIDE_ENDING, writeFlushed, renameOver } from '../../../core/node/atomic-file.ts';
 import { flushFolder } from '../../../core/node/flush-folder.ts';
 import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
 import { runPaths } from './run-folder.ts';
@@ -36,7 +36,7 @@ export async function keepEndedAttempt(folder: string, record: RunRecord): Promi
     const { metrics } = runPaths(folder);
     await unlessMissing(copyFile(metrics, join(aside, basename(metrics)), constants.COPYFILE_FICLONE));
     for (const path of await filesToKeep(folder)) await linkOrCopy(join(folder, path), join(aside, path));
-    await rename(aside, target);
+    await renameOver(aside, target);
     await flushFolder(dirname(target));
   } catch (error) {
     await rm(aside, { recursive: true, force: true });

@@ -52,7 +52,7 @@ export async function trainFromTerminal(home: string, project: string, ...flags:
   await promisify(execFile)(process.execPath, command, { env: environment(home) });
 }
 
-/** A new link to the dashboard of a home, as `npm start -- --link` prints it. */
+/** A new link to the dashboard of a home, as `npx tutti dashboard --link` prints it. */
 export async function newLink(home: string): Promise<string> {
   const command = [join(sourceFolder, 'tutti.mjs'), 'dashboard', '--link'];
   const { stdout } = await promisify(execFile)(process.execPath, command, { env: environment(home) });

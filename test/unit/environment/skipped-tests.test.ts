@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeSkipped } from '../../environment/skipped-tests.ts';
+import { countInElectron, judgeSkipped } from '../../environment/skipped-tests.ts';
 
 const skip = (name: string, note = '') => ({ name, note });
 const allowed = [
@@ -31,4 +31,10 @@ describe('judgeSkipped', () => {
     const skipped = [skip('a (not run: WebGPU is not set up)'), skip('b (not run: WebGPU is not set up)'), skip('c')];
     expect(judgeSkipped(skipped, allowed, ['WebGPU'])).toHaveLength(1);
   });
+});
+
+it('counts the tests of the desktop app', () => {
+  expect(countInElectron(['passed', 'passed', 'failed', 'skipped'])).toBe(
+    'Tests in a real Electron: 3 ran, 2 passed, 1 failed, 1 did not run',
+  );
 });

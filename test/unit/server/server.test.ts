@@ -12,7 +12,7 @@ describe('pages and files', () => {
     for (const path of ['/', '/main.js', exportLinks.link('run-1.zip'), '/rpc', '/?token=wrong']) {
       const answer = await request(server, path);
       expect([path, answer.status]).toEqual([path, 401]);
-      expect(answer.body).toContain('`npm start -- --link` prints a new one');
+      expect(answer.body).toContain('`npx tutti dashboard --link` prints a new one');
     }
     expect((await request(server, '/', { cookie: `tutti-${server.port}=guess` })).status).toBe(401);
   });

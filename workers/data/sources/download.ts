@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { renameOver } from '../../../core/node/atomic-file.ts';
 import { byteCount, reasonOf, sizeOf } from './files.ts';
 import { TimeLimit } from '../../../core/node/time-limit.ts';
 import { withLock } from './lock.ts';
@@ -66,7 +67,7 @@ async function download(file: RemoteFile, path: string, options: DownloadOptions
   for (const url of file.urls) {
     try {
       await receiveVerified(url, file, part, options);
-      await rename(part, path);
+      await renameOver(part, path);
       await discard(part);
       return;
     } catch (error) {

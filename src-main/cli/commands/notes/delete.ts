@@ -1,6 +1,6 @@
-import { rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { DELETED_ENDING } from '../../../../core/node/atomic-file.ts';
+import { DELETED_ENDING, renameOver } from '../../../../core/node/atomic-file.ts';
 import { explainFileError } from '../../../../core/node/file-error.ts';
 import type { RunRow } from '../../../../core/protocol/pages/run-list.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
@@ -54,7 +54,7 @@ async function deleteRun(hub: Hub, run: RunRow): Promise<void> {
   await refuseLiving(run);
   const aside = join(dirname(run.folder), `.${basename(run.folder)}${DELETED_ENDING}`);
   try {
-    await rename(run.folder, aside);
+    await renameOver(run.folder, aside);
     hub.index.remove(run.folder);
     await rm(aside, { recursive: true, force: true });
   } catch (error) {
