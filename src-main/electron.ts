@@ -4,6 +4,7 @@ import { app, dialog, session } from 'electron';
 import { explainFileError } from '../core/node/file-error.ts';
 import { messageOf } from '../core/text/errors.ts';
 import { AppMenu } from './desktop/app-menu.ts';
+import type { StartServer } from './desktop/browser-access.ts';
 import { serveDownloads } from './desktop/dialogs.ts';
 import { launchFolder, readLaunch } from './desktop/launch-folder.ts';
 import { guardContents, guardSession, registerAppScheme, serveAppScheme } from './desktop/page-security.ts';
@@ -79,11 +80,14 @@ async function open(): Promise<void> {
   // Loading the hub takes the time in which this process could answer the page's first requests.
   await windows.show().drawn();
   const { openHub } = await import('./desktop/open-hub.ts');
-  const { desktop, service } = await openHub({ windows, menu, onError });
+  const { desktop, service } = await openHub({ startServer, pageFolder, windows, menu, onError });
   opening.resolve((wire) => service.connect(wire, 'owner'));
   showApp = (asked) => desktop.show(asked);
   if (folder !== null) await desktop.show(folder);
 }
+
+/** Loaded only for the first link to a browser. */
+const startServer: StartServer = async (options) => (await import('./server.ts')).startServer(options);
 
 /** Shows a folder, or remembers it until the app has opened. */
 function show(asked: string | null): void {

@@ -1,5 +1,6 @@
 import { app, Menu } from 'electron';
 import type { WindowCommand } from '../../core/protocol/pages/window.ts';
+import { showAbout } from './about.ts';
 import { chooseFolder } from './dialogs.ts';
 import { menuTemplate } from './menu.ts';
 import type { AppWindows } from './windows/app-windows.ts';
@@ -37,6 +38,7 @@ export class AppMenu {
       openProject: (folder) => send({ name: 'show-project', folder }),
       newWindow: () => void windows.openBeside(''),
       duplicateWindow: () => void windows.openBeside(windows.front?.address ?? ''),
+      showAbout: () => void showAbout(windows.front?.browser ?? null).catch(this.#onError),
       sendToPage: send,
     });
     Menu.setApplicationMenu(Menu.buildFromTemplate(template));

@@ -2,6 +2,7 @@ import { app } from 'electron';
 import type { WindowCommand } from '../../core/protocol/pages/window.ts';
 import type { HubService } from '../rpc/hub-service.ts';
 import type { AppMenu } from './app-menu.ts';
+import type { BrowserAccess } from './browser-access.ts';
 import { Notices } from './training/notices.ts';
 import { TrainingDisplay } from './training/training-display.ts';
 import type { AppWindow } from './windows/app-window.ts';
@@ -11,6 +12,7 @@ export interface DesktopOptions {
   service: HubService;
   windows: AppWindows;
   menu: AppMenu;
+  browsers: BrowserAccess;
   /** Called for errors outside of awaited calls. */
   onError: (error: unknown) => void;
 }
@@ -37,14 +39,17 @@ export class DesktopApp {
   }
 
   static async open(options: DesktopOptions): Promise<DesktopApp> {
-    const { service, menu, onError } = options;
+    const { service, windows, menu, browsers, onError } = options;
     const showRun = (id: string | null): void => {
       const command = id === null ? null : ({ name: 'show-run', id } as const);
       desktop.#showPage(command).catch(onError);
     };
     const notices = await Notices.open({ runs: service.runs, showRun, onError });
     const desktop = new DesktopApp(options, notices, showRun);
-    menu.update({ recentFolders: await service.projects.remembered() });
+    menu.update({
+      recentFolders: await service.projects.remembered(),
+      openInBrowser: () => void browsers.open(windows.front?.address ?? '').catch(onError),
+    });
     return desktop;
   }
 
@@ -80,7 +85,7 @@ export class DesktopApp {
     this.#end();
     this.#notices.close();
     this.#display.close();
-    await this.#options.windows.close();
+    await Promise.all([this.#options.windows.close(), this.#options.browsers.close()]);
   }
 
   async #showPage(command: WindowCommand | null): Promise<void> {

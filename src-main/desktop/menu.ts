@@ -16,6 +16,7 @@ export interface MenuOptions {
   duplicateWindow: () => void;
   /** Opens the page that the window in front shows in a browser; null while that cannot be. */
   openInBrowser: (() => void) | null;
+  showAbout: () => void;
   sendToPage: (command: WindowCommand) => void;
 }
 
@@ -86,7 +87,7 @@ function helpMenu(options: MenuOptions): MenuItemConstructorOptions[] {
   const keys = options.platform === 'linux' ? 'F1' : 'CmdOrCtrl+/';
   return [
     pageItem(options, 'Keyboard Shortcuts', { name: 'show-keys' }, keys),
-    ...(options.platform === 'darwin' ? [] : [{ role: 'about' as const }]),
+    { label: 'About Tutti', click: options.showAbout },
   ];
 }
 

@@ -49,7 +49,7 @@ export interface ServiceOptions {
   frontEnd: Health['frontEnd'];
   /** The link at which a page downloads an export; null if it saves the file directly. */
   exportLink: (fileName: string) => string | null;
-  /** Makes and ends links for other browsers; null in the desktop app, which serves no links. */
+  /** Makes and ends links for other browsers; null where there are none. */
   links: PageLinks | null;
   /** Shows a folder with Electron; null in a browser, where the system's command does. */
   openPath: OpenPath | null;
@@ -64,11 +64,12 @@ type MethodOfPart = keyof ComparisonApi | keyof DiscoveryApi | keyof StudyApi;
 interface OfPage {
   watches: PageWatches;
   uploads: Uploads;
+  exportLink: ServiceOptions['exportLink'];
 }
 
 /** The links that open pages in other browsers. */
 export interface PageLinks {
-  create: (role: PageRole) => string;
+  create: (role: PageRole) => string | Promise<string>;
   endWatchers: () => void;
 }
 
@@ -134,8 +135,11 @@ export class HubService {
     return this.#projects;
   }
 
-  /** Serves one page until the returned function is called. Its runs continue without it. */
-  connect(wire: PageWire, role: PageRole): () => void {
+  /**
+   * Serves one page until the returned function is called. Its runs continue without it.
+   * @param exportLink of this page, if it differs from that of the others
+   */
+  connect(wire: PageWire, role: PageRole, exportLink = this.#options.exportLink): () => void {
     const { onError } = this.#options;
     const watches = new PageWatches(this.#parts.feed, (id, updates) => page.runUpdates(id, updates).catch(onError));
     const uploads = this.#newSamples.uploads();
@@ -146,9 +150,9 @@ export class HubService {
     );
     const searches = new DiscoveryWatches((id) => void page.discoveryChanged(id).catch(onError), onError);
     const api = {
-      ...this.#api({ watches, uploads }, role),
+      ...this.#api({ watches, uploads, exportLink }, role),
       ...comparisonMethods(this.#trash),
-      ...this.#studyMethods(studies, uploads),
+      ...this.#studyMethods(studies, { watches, uploads, exportLink }),
       ...this.#discoveryMethods(searches),
     };
     const page: PageMethods = connectPage(wire, api, role);
@@ -185,8 +189,9 @@ export class HubService {
     await this.#trash.close();
   }
 
-  #api({ watches, uploads }: OfPage, role: PageRole): Omit<HubApi, MethodOfPart> {
+  #api(ofPage: OfPage, role: PageRole): Omit<HubApi, MethodOfPart> {
     const { hub, live, feed } = this.#parts;
+    const { watches } = ofPage;
     return {
       ...sessionMethods(role, this.#options.links),
       ...this.#projectMethods(),
@@ -217,9 +222,9 @@ export class HubService {
       checkpoints: (id) => listCheckpoints(this.#parts, id),
       pinCheckpoints: (id, request) => pinCheckpoints(this.#parts, id, request),
       deleteCheckpoints: (id, { checkpoints }) => deleteCheckpoints(this.#parts, this.#trash, id, checkpoints),
-      ...this.#predictionMethods(uploads),
-      exportRun: (id, request) => this.#linked(writeExport(this.#parts, id, request)),
-      reportRun: (id) => this.#linked(exportReport(this.#parts, id)),
+      ...this.#predictionMethods(ofPage),
+      exportRun: (id, request) => linked(ofPage, writeExport(this.#parts, id, request)),
+      reportRun: (id) => linked(ofPage, exportReport(this.#parts, id)),
       watch: (id) => watches.watch(id),
       unwatch: (id) => watches.unwatch(id),
     };
@@ -237,9 +242,9 @@ export class HubService {
     } satisfies Partial<HubApi>;
   }
 
-  #studyMethods(watches: StudyWatches, uploads: Uploads): StudyApi {
+  #studyMethods(watches: StudyWatches, ofPage: OfPage): StudyApi {
     return {
-      ...this.#studies.methods((writing) => this.#linked(writing), uploads),
+      ...this.#studies.methods((writing) => linked(ofPage, writing), ofPage.uploads),
       watchStudy: (id) => watches.watch(id),
       unwatchStudy: (id) => watches.unwatch(id),
     };
@@ -253,7 +258,8 @@ export class HubService {
     };
   }
 
-  #predictionMethods(uploads: Uploads) {
+  #predictionMethods(ofPage: OfPage) {
+    const { uploads } = ofPage;
     return {
       evaluateSet: (id, request) => this.#evaluations.evaluate(id, request),
       predictions: (id, request) => readPredictions(this.#parts, id, request),
@@ -263,7 +269,8 @@ export class HubService {
       openUpload: (request) => uploads.open(request),
       sendPart: (upload, part) => uploads.append(upload, part),
       dropUpload: (upload) => uploads.drop(upload),
-      predictSamples: (id, samples) => this.#predict(id, 'upload' in samples ? uploads.take(samples.upload) : samples),
+      predictSamples: (id, samples) =>
+        this.#predict(ofPage, id, 'upload' in samples ? uploads.take(samples.upload) : samples),
       calibrate: (id, request) => this.#calibrations.calibrate(id, request),
       postprocessing: (id) => readPostprocessing(this.#parts, id),
     } satisfies Partial<HubApi>;
@@ -296,26 +303,26 @@ export class HubService {
     return { id: planned.id, sweep: null };
   }
 
-  async #predict(id: string, samples: SampleFile | Promise<SentSamples>): Promise<SamplePredictions> {
+  async #predict(ofPage: OfPage, id: string, samples: SampleFile | Promise<SentSamples>): Promise<SamplePredictions> {
     const { csv, ...answer } = await this.#newSamples.predict(id, await samples);
-    return { ...answer, csv: csv instanceof Uint8Array ? csv : await this.#linked(Promise.resolve(csv)) };
-  }
-
-  async #linked(writing: Promise<WrittenExport>): Promise<ExportResult> {
-    const { fileName, ...written } = await writing;
-    return { ...written, link: this.#options.exportLink(fileName) };
+    return { ...answer, csv: csv instanceof Uint8Array ? csv : await linked(ofPage, Promise.resolve(csv)) };
   }
 }
 
+async function linked({ exportLink }: OfPage, writing: Promise<WrittenExport>): Promise<ExportResult> {
+  const { fileName, ...written } = await writing;
+  return { ...written, link: exportLink(fileName) };
+}
+
 function sessionMethods(role: PageRole, links: PageLinks | null) {
-  const create = (linkRole: PageRole): { link: string } => {
-    if (links !== null) return { link: links.create(linkRole) };
-    throw new Error('The desktop app serves no links. Start Tutti with `npx tutti dashboard --browser` to have some.');
+  const create = async (linkRole: PageRole): Promise<{ link: string }> => {
+    if (links !== null) return { link: await links.create(linkRole) };
+    throw new Error('This Tutti serves no links. Start it with `npx tutti dashboard --browser` to have some.');
   };
   return {
     session: async () => ({ role, canInvite: role === 'owner' && links !== null }),
-    newLink: async () => create('owner'),
-    newWatchLink: async () => create('watcher'),
+    newLink: () => create('owner'),
+    newWatchLink: () => create('watcher'),
     endWatchers: async () => links?.endWatchers(),
   } satisfies Partial<HubApi>;
 }

@@ -15,7 +15,7 @@ export function enterPage(key: string, role: PageRole): string {
 }
 
 const enterScript = `localStorage.setItem('${pageKeyName}', document.querySelector('meta[name=${pageKeyName}]').content);
-location.replace(document.querySelector('meta[name=first]').content);
+location.replace(location.hash.startsWith('#/') ? '/' + location.hash : document.querySelector('meta[name=first]').content);
 `;
 
 /** A file that the server gives without a session. It holds no secret. */

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { isDirectlyIn } from '../../core/node/same-folder.ts';
+import { isDirectlyIn } from '../../core/node/folders/same-folder.ts';
 import { leavesOf, mergeConfig, type PlainObject, setPath } from '../../core/options/index.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';

@@ -1,7 +1,7 @@
 import { constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { messageOf } from '../../core/text/errors.ts';
-import { folderKey, isSameFolder } from '../../core/node/same-folder.ts';
+import { folderKey, isSameFolder } from '../../core/node/folders/same-folder.ts';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 import {
   describePermissions,

@@ -49,9 +49,9 @@ import type { DiscoveryApi, DiscoveryPageApi } from './discovery/discovery-views
 export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi, DiskApi {
   /** What this page may do. */
   session(): Promise<PageSession>;
-  /** A link that opens these pages in another browser, as the owner. It works once. @throws in the desktop app, which serves no links */
+  /** A link that opens these pages in another browser, as the owner. It works once. In the desktop app, the first one starts a server on this machine. */
   newLink(): Promise<{ link: string }>;
-  /** A link that lets another browser watch runs, and nothing else. It works once. @throws in the desktop app, which serves no links */
+  /** A link that lets another browser watch runs, and nothing else. It works once. In the desktop app, the first one starts a server on this machine. */
   newWatchLink(): Promise<{ link: string }>;
   /** Ends all sessions that began with such a link, and makes the unopened links void. */
   endWatchers(): Promise<void>;

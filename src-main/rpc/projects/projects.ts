@@ -16,7 +16,7 @@ import { holdsProject } from '../../runs/configuration/project.ts';
 import { optionsOf, resolveConfig } from '../../runs/configuration/resolve-config.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
-import { folderKey, isDirectlyIn, isSameFolder } from '../../../core/node/same-folder.ts';
+import { folderKey, isDirectlyIn, isSameFolder } from '../../../core/node/folders/same-folder.ts';
 import { examplesFolder } from '../../trust/examples.ts';
 import { homePaths } from '../../store/home.ts';
 import { allowPermissions, noProject, requireTrust, trustFolder } from '../../trust/project-trust.ts';

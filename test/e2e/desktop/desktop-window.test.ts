@@ -1,7 +1,11 @@
-import { join } from 'node:path';
+import { readFile, readlink, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, it } from 'vitest';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { electronBinary } from '../../environment/electron/electron.ts';
 import { maximumCallBytes, messageChannel } from '../../../core/protocol/pages/window.ts';
-import { ownPage } from './desktop-entry.ts';
+import { appArguments, ownPage } from './desktop-entry.ts';
 import { describeDesktop, DesktopStage } from './desktop-stage.ts';
 import { expect } from '../support/expect.ts';
 import { blobs, sine } from '../stage.ts';
@@ -39,6 +43,48 @@ describeDesktop('The window', (open) => {
   it('reaches neither Node nor a bridge that it could change', async () => {
     const reachable = "[Object.isFrozen(window.tutti), 'require' in window, 'process' in window]";
     expect(await stage.page.evaluate(reachable)).toEqual([true, false, false]);
+  });
+
+  it('runs in a process that the kernel confines, in a secure context of its own scheme, without violations of its policy', async () => {
+    const { desktop, page } = stage;
+    const pid = await desktop.evaluate(({ BrowserWindow }) =>
+      BrowserWindow.getAllWindows()[0].webContents.getOSProcessId(),
+    );
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    const isConfined = !appArguments().includes('--no-sandbox');
+    // 2: a filter of system calls. As root, Chromium runs only without its sandbox.
+    expect(/^Seccomp:\t(\d)$/m.exec(status)?.[1]).toBe(isConfined ? '2' : '0');
+    if (isConfined) {
+      const spaceOf = (of: string): Promise<string> => readlink(`/proc/${of}/ns/user`);
+      expect(await spaceOf(String(pid))).not.toBe(await spaceOf('self'));
+    }
+    expect(await page.evaluate('[isSecureContext, origin, window.crossOriginIsolated]')).toEqual([
+      true,
+      'tutti://app',
+      false,
+    ]);
+    // Standard: relative addresses resolve. A scheme that is not, as `data:` or `file:`, would have no storage of its own.
+    expect(await page.evaluate("[new URL('x.js', location.href).href, typeof localStorage.length]")).toEqual([
+      'tutti://app/x.js',
+      'number',
+    ]);
+    // The isolated preload shares no objects with the page: changing a built-in of the page does not reach it.
+    expect(
+      await page.evaluate(`(() => {
+        const own = Array.prototype.push;
+        Array.prototype.push = () => { throw new Error('The page reaches the preload.'); };
+        try { return typeof window.tutti.onMessage(() => undefined); } finally { Array.prototype.push = own; }
+      })()`),
+    ).toBe('function');
+    await page.evaluate(`(() => {
+      window.violations = [];
+      addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => window.violations.push([violatedDirective, blockedURI]));
+    })()`);
+    for (const address of ['/runs', '/settings', '/design', '/studies', '/discover', '/']) {
+      await stage.visit(address);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    }
+    expect(await page.evaluate('window.violations')).toEqual([]);
   });
 
   it('navigates to no other address and opens no other window', async () => {
@@ -144,6 +190,35 @@ describeDesktop('The window', (open) => {
     await expect(page.getByText('This command needs a run. Open its page first.')).toBeVisible();
   });
 
+  it('says which versions run, and opens their licences', async () => {
+    const { desktop } = stage;
+    await desktop.evaluate(({ dialog, shell }) => {
+      dialog.showMessageBox = async (...args: unknown[]) => {
+        Object.assign(globalThis, { about: args.at(-1) });
+        return { response: 2, checkboxChecked: false };
+      };
+      shell.openPath = async (path) => {
+        Object.assign(globalThis, { licences: path });
+        return '';
+      };
+    });
+    await stage.choose('About Tutti');
+    const seen = () =>
+      desktop.evaluate(() => {
+        const { about, licences } = globalThis as unknown as {
+          about?: Electron.MessageBoxOptions;
+          licences?: string;
+        };
+        return { message: about?.message, detail: about?.detail, buttons: about?.buttons, licences };
+      });
+    await expect.poll(seen).toMatchObject({
+      message: `Tutti ${packageJson.version}`,
+      detail: expect.stringMatching(/\nElectron 33\.2\.1\nChromium 130\.[\d.]+\nNode 20\.18\.\d\nV8 13\.0/),
+      buttons: ['Close', 'Licences of Packages', 'Licences of Chromium'],
+      licences: join(dirname(electronBinary), 'LICENSES.chromium.html'),
+    });
+  });
+
   it('opens further windows, each with its page, and closes them alone', async () => {
     const { desktop } = stage;
     await stage.visit('/settings');
@@ -158,6 +233,25 @@ describeDesktop('The window', (open) => {
     await third.close();
     await desktop.pages()[1].close();
     await expect.poll(addresses).toEqual(['/settings']);
+    await stage.visit('/');
+  });
+
+  it('opens its page in a browser, with a link that works once and is in no command line', async () => {
+    const { desktop } = stage;
+    await stage.visit('/settings');
+    await desktop.evaluate(({ shell }) => {
+      shell.openExternal = async (address) => void Object.assign(globalThis, { opened: address });
+    });
+    await stage.choose('Open in Browser');
+    const opened = () => desktop.evaluate(() => (globalThis as unknown as { opened?: string }).opened);
+    await expect.poll(opened).toMatch(/^file:/);
+    const file = fileURLToPath((await opened()) ?? '');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const link = /url=(http:[^"]*)/.exec(await readFile(file, 'utf8'))?.[1] ?? '';
+    expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}#\/settings$/);
+    const [first, second] = [await fetch(link), await fetch(link)];
+    expect([first.status, second.status]).toEqual([200, 401]);
+    expect(first.headers.get('set-cookie')).toContain('HttpOnly');
     await stage.visit('/');
   });
 

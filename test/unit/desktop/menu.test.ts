@@ -12,6 +12,7 @@ const options: MenuOptions = {
   newWindow: () => undefined,
   duplicateWindow: () => undefined,
   openInBrowser: null,
+  showAbout: () => undefined,
   sendToPage: () => undefined,
 };
 

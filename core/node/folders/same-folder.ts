@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
-import { errorCode } from './file-error.ts';
+import { errorCode } from '../file-error.ts';
 
 /** What comparing folders needs of a system; tests give another one. */
 export interface FolderSystem {
@@ -20,8 +20,7 @@ const nothingThere: ReadonlySet<string | null> = new Set(['ENOENT', 'ENOTDIR']);
  * case. For comparing only; show and keep the path as it was given.
  */
 export function folderKey(path: string, system: FolderSystem = thisSystem): string {
-  const { resolve } = system.platform === 'win32' ? win32 : posix;
-  const absolute = resolve(path);
+  const absolute = pathsOf(system).resolve(path);
   try {
     return system.realpath(absolute);
   } catch (error) {
@@ -37,6 +36,10 @@ export function isSameFolder(a: string, b: string, system: FolderSystem = thisSy
 
 /** Whether a file or folder lies directly in a folder. */
 export function isDirectlyIn(path: string, folder: string, system: FolderSystem = thisSystem): boolean {
-  const { dirname, resolve } = system.platform === 'win32' ? win32 : posix;
-  return isSameFolder(dirname(resolve(path)), folder, system);
+  const paths = pathsOf(system);
+  return isSameFolder(paths.dirname(paths.resolve(path)), folder, system);
+}
+
+function pathsOf({ platform }: FolderSystem): typeof posix {
+  return platform === 'win32' ? win32 : posix;
 }
