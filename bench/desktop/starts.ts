@@ -41,7 +41,11 @@ async function measureStart(home: string, environment: Record<string, string>): 
   });
   const ended = once(app, 'exit');
   try {
-    const [splashAtMs, usableAtMs] = await askPage(await debuggingPort(app.stderr));
+    const port = await debuggingPort(app.stderr);
+    let times: [number, number] | null = null;
+    // The question is lost where the window's first, empty page is replaced meanwhile.
+    while (times === null) times = await askPage(port);
+    const [splashAtMs, usableAtMs] = times;
     return { splashMs: splashAtMs - startedMs, usableMs: usableAtMs - startedMs };
   } finally {
     app.kill('SIGKILL');
@@ -76,15 +80,15 @@ const question = `new Promise((resolve) => {
   }
 })`;
 
-async function askPage(port: number): Promise<[number, number]> {
+async function askPage(port: number): Promise<[number, number] | null> {
   const socket = new WebSocket(await pageAddress(port));
   await once(socket, 'open');
   const params = { expression: question, awaitPromise: true, returnByValue: true };
   socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params }));
   const [message] = (await once(socket, 'message')) as [Buffer];
   socket.close();
-  const { result } = JSON.parse(message.toString()) as { result: { result: { value: [number, number] } } };
-  return result.result.value;
+  const { result } = JSON.parse(message.toString()) as { result?: { result?: { value?: [number, number] } } };
+  return result?.result?.value ?? null;
 }
 
 async function pageAddress(port: number): Promise<string> {

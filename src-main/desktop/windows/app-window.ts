@@ -31,6 +31,7 @@ export class AppWindow {
   readonly browser: BrowserWindow;
   readonly #loaded: Promise<void>;
   #address: string;
+  #isClosing = false;
 
   constructor(parts: WindowParts, place: WindowPlace, zoom: number) {
     const { x, y, width, height, isMaximized = false, address = '' } = place;
@@ -57,7 +58,7 @@ export class AppWindow {
     this.#follow(parts.changed);
     this.#loaded = this.browser.loadURL(addressOf(address)).catch((error: unknown) => {
       // A window may be closed while its page loads.
-      if (!this.browser.isDestroyed()) throw error;
+      if (!this.#isClosing) throw error;
     });
     this.#loaded.catch(parts.onError);
   }
@@ -113,6 +114,7 @@ export class AppWindow {
 
   #follow(changed: () => void): void {
     const { browser } = this;
+    browser.on('close', () => (this.#isClosing = true));
     for (const event of ['resize', 'move', 'maximize', 'unmaximize', 'focus'] as const)
       browser.on(event as 'resize', changed);
     browser.webContents.on('did-navigate-in-page', (_event, url, isMainFrame) => {

@@ -84,7 +84,7 @@ function withoutChromium(output: string): string {
     .join('\n');
 }
 
-/** The page of the app's window, once it is shown. */
+/** The page of the app's window, once the hub has answered it: while that loads, Electron drops answers to Playwright. */
 export async function ownPage(desktop: DesktopApp): Promise<Page> {
   const find = (): Page | undefined =>
     desktop.pages().findLast((page) => !page.isClosed() && /^(tutti:\/\/app|http:\/\/app\.tutti)/.test(page.url()));
@@ -93,6 +93,7 @@ export async function ownPage(desktop: DesktopApp): Promise<Page> {
   if (page === undefined) throw new Error('The window went away as it came.');
   page.setDefaultTimeout(patienceMs);
   await expect(page.getByRole('navigation', { name: 'Pages' })).toBeVisible();
+  await expect(page.locator('main')).toHaveAttribute('aria-busy', 'false');
   return page;
 }
 
