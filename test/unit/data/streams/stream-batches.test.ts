@@ -172,7 +172,9 @@ describe('a data set that is a stream', () => {
     }
     const check = (config: RunConfigInput) => () => requireStreamable(runConfigSchema.parse(config), { train });
     expect(check({ strategy: { kind: 'joint' } })).not.toThrow();
-    expect(check({ strategy: { kind: 'data-parallel' } })).toThrow('as the strategy data-parallel, whose ranks train one model');
+    expect(check({ strategy: { kind: 'data-parallel' } })).toThrow(
+      'as the strategy data-parallel, whose ranks train one model',
+    );
     expect(check({ data: { bagging: true } })).toThrow('as --data.bagging needs it');
     expect(check({ data: { holdOut: 0.1 } })).toThrow('as samples that ranks hold out');
     expect(check({ sampler: 'sharded' })).toThrow('as --sampler sharded needs it');
