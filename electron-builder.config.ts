@@ -89,15 +89,6 @@ export default {
     // The page has a separate scheme.
     grantFileProtocolExtraPrivileges: false,
   },
-  fileAssociations: [
-    {
-      ext: 'tutti',
-      name: 'Run of Tutti',
-      description: 'Run of Tutti',
-      mimeType: 'application/vnd.tutti.run',
-      role: 'Viewer',
-    },
-  ],
   publish: updateAddress === undefined ? null : { provider: 'generic', url: updateAddress },
   // With it, a build without a certificate fails instead of making an unsigned installer.
   forceCodeSigning: env.TUTTI_FORCE_SIGNING === 'true',
