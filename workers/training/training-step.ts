@@ -1,5 +1,6 @@
 import type { Batch } from '../data/dataset.ts';
 import type { UpdateSettings } from '../optimizers/optimizer.ts';
+import { rateScale } from '../optimizers/rate-scaling.ts';
 import { settingsAt } from '../optimizers/schedules.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { LossMeter } from './loss-meter.ts';
@@ -62,7 +63,8 @@ export class TrainingStep {
     const { callbacks, config } = this.#training.parts;
     const reductions = callbacks.map((callback) => callback.rateFactorAt?.(position.epoch) ?? 1);
     const reduction = reductions.reduce((product, factor) => product * factor, 1);
-    return settingsAt(config.schedule, this.#settings.now.learningRate, { ...position, reduction });
+    const base = this.#settings.now.learningRate * rateScale(config, position.step);
+    return settingsAt(config.schedule, base, { ...position, reduction });
   }
 
   #reportStrategy(): void {

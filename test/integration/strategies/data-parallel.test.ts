@@ -52,6 +52,17 @@ describe('data-parallel training in two processes', () => {
     ]);
   });
 
+  it('multiplies the learning rate by the number of ranks by the linear scaling rule', async () => {
+    const scaled = { kind: 'data-parallel', learningRateScaling: 'linear' } as const;
+    const optimizer = { kind: 'sgd', learningRate: 0.05 } as const;
+    const [ruled, plain] = [
+      await train(hub(), 'blobs', { ...parallel, maxEpochs: 3, strategy: scaled, optimizer }),
+      await train(hub(), 'blobs', { ...parallel, maxEpochs: 3, optimizer: { ...optimizer, learningRate: 0.1 } }),
+    ];
+    expect(numbers(ruled.folder, 'train/member_0_lr')).toEqual(numbers(plain.folder, 'train/member_0_lr'));
+    expect(numbers(ruled.folder, 'train/member_0_loss')).toEqual(numbers(plain.folder, 'train/member_0_loss'));
+  });
+
   it('is refused in waves and for samples that the ranks do not split', async () => {
     await expect(train(hub(), 'blobs', { ...parallel, devices: 1, placement: 'waves' })).rejects.toThrow(
       'With the strategy data-parallel all 2 members train at the same time',

@@ -20,6 +20,18 @@ const sharedGradients = {
   }),
 };
 
+/** The rate of one model that learns from the samples of all ranks. */
+const scaledRate = {
+  learningRateScaling: z.enum(['none', 'linear']).default('none').meta({
+    help: 'linear: multiply the learning rate by the number of ranks and `accumulate`, as the effective batch is (Goyal et al., 2017).',
+  }),
+  scalingWarmupSteps: z
+    .int()
+    .min(0)
+    .default(0)
+    .meta({ help: 'Steps over which the learning rate grows to the multiplied one; 0: at once.', unit: 'steps' }),
+};
+
 export const strategySchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('independent').meta({ help: 'Every rank trains its own member. Ranks only exchange predictions.' }),
@@ -53,10 +65,12 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .literal('data-parallel')
       .meta({ help: 'All ranks train one model, each on its share of the samples of a step.' }),
     ...sharedGradients,
+    ...scaledRate,
   }),
   z.strictObject({
     kind: z.literal('sharded').meta({ help: "Data-parallel, with the optimizer's state split over the ranks (ZeRO)." }),
     ...sharedGradients,
+    ...scaledRate,
     stage: z
       .int()
       .min(1)
