@@ -24,7 +24,7 @@ describe('differences of configurations', () => {
     expect(configDifferences([resumed, [{ rate: 0.25 }]])).toEqual([{ path: 'rate', values: [[0.5, 0.25], [0.25]] }]);
     expect(configDifferences([resumed, resumed])).toHaveLength(1);
     expect(spellHistory([0.5, 0.25])).toBe('0.5 → 0.25');
-    expect(spellHistory([undefined, 'adam', [0, 2]])).toBe('- → adam → [0,2]');
+    expect(spellHistory([undefined, 'adam', [0, 2]])).toBe('– → adam → [0,2]');
   });
 });
 
