@@ -3,7 +3,7 @@ import { deviceSchema, placementSchema } from '../protocol/machine/devices.ts';
 
 /**
  * Messages between the first task of a launch, whose process has the hub, and the other tasks, which start the workers of their devices. What the workers
- * themselves send goes through connections of their own, as on one machine.
+ * themselves send goes through separate connections, as on one machine.
  */
 
 /** Folders of a node for files that its ranks share. */

@@ -207,7 +207,7 @@ export class TaskServer {
     if (join.version !== version) {
       this.#refusal = `The node ${join.node} has Tutti ${join.version}, and this one ${version}. All nodes need the same version.`;
     } else if (join.worldRank === 0 || this.#tasks.has(join.worldRank)) {
-      this.#refusal = `Two tasks say that they are task ${join.worldRank}. Give each a number of its own.`;
+      this.#refusal = `Two tasks say that they are task ${join.worldRank}. Give each another number.`;
     } else {
       const task = new RemoteTask(join, channel, () => {
         this.#tasks.delete(join.worldRank);

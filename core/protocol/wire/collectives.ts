@@ -61,7 +61,7 @@ export function describeCall(call: CollectiveCall): string {
   return `${name}${operand}, sequence number ${call.sequence}${stage}`;
 }
 
-/** Whether a call is a message from one rank to another. Messages have sequence numbers of their own, for each pair of ranks. */
+/** Whether a call is a message from one rank to another. Messages have separate sequence numbers for each pair of ranks. */
 export function isMessage({ operation }: CollectiveCall): boolean {
   return operation === 'send' || operation === 'receive';
 }

@@ -45,7 +45,7 @@ describeDesktop('The window', (open) => {
     expect(await stage.page.evaluate(reachable)).toEqual([true, false, false]);
   });
 
-  it('runs in a process that the kernel confines, in a secure context of its own scheme, without violations of its policy', async () => {
+  it('runs in a process that the kernel confines, in the secure context of its scheme, without violations of its policy', async () => {
     const { desktop, page } = stage;
     const pid = await desktop.evaluate(({ BrowserWindow }) =>
       BrowserWindow.getAllWindows()[0].webContents.getOSProcessId(),
@@ -63,7 +63,7 @@ describeDesktop('The window', (open) => {
       'tutti://app',
       false,
     ]);
-    // Standard: relative addresses resolve. A scheme that is not, as `data:` or `file:`, would have no storage of its own.
+    // Standard: relative addresses resolve. A scheme that is not, as `data:` or `file:`, would have no storage.
     expect(await page.evaluate("[new URL('x.js', location.href).href, typeof localStorage.length]")).toEqual([
       'tutti://app/x.js',
       'number',

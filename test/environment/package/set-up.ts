@@ -12,7 +12,7 @@ function setUpBuilder(): void {
   const [builder] = /electron-builder@[\d.]+/.exec(packageJson.scripts.package) ?? [];
   if (builder === undefined)
     throw new Error('The script "package" in package.json names no version of electron-builder.');
-  // A project of its own, because npm would add to the one above it.
+  // A separate project, because npm would add to the one above it.
   run('npm', ['install', '--prefix', `${packageHome}/builder`, '--ignore-scripts', '--no-audit', '--no-fund', builder]);
 }
 

@@ -48,7 +48,7 @@ describe('devices of several nodes', () => {
     expect(all.map(taskOf)).toEqual([0, 0, 1, 1]);
   });
 
-  it('keep different names where each task is bound to a GPU of its own that it calls cuda:0', () => {
+  it('keep different names where each task is bound to one GPU that it calls cuda:0', () => {
     const two = [0, 1].map((rank) => offer(rank, 'a', [device('cuda', 0)], { localRank: rank, localSize: 2 }));
     expect(ids(selectOnTasks('auto', two, ['cuda', 'cpu']))).toEqual(['a/cuda:0', 'a.1/cuda:0']);
   });
