@@ -81,7 +81,7 @@ export class Camera {
   }
 }
 
-async function replaceTexts(page: Page, replacements: Record<string, string>): Promise<void> {
+export async function replaceTexts(page: Page, replacements: Record<string, string>): Promise<void> {
   await page.locator('body').evaluate((body, replacements) => {
     const showTexts = 4;
     const walker = body.ownerDocument.createTreeWalker(body, showTexts);

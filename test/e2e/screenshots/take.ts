@@ -5,12 +5,13 @@ import { findChromium } from '../support/chromium.ts';
 import { Stage } from '../stage.ts';
 import { Camera } from './camera.ts';
 import { compareWith } from './compare.ts';
+import { takeDesktop } from './take-desktop.ts';
 import { takeDesign } from './take-design.ts';
 import { takePages } from './pages.ts';
 
 /**
  * `npm run screenshots`: takes `docs/screenshots/`, every page in both themes at three widths, from runs trained for it, and the references of the
- * design page's test. `--design` takes only the latter; `--before <revision>` only lays the pictures that a commit has beside the present ones.
+ * design page's test. `--design` takes only the latter, `--desktop` only the window of the desktop app (in the Electron of the tests); `--before <revision>` only lays the pictures that a commit has beside the present ones.
  */
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -43,5 +44,8 @@ async function takeAll(): Promise<void> {
   }
 }
 
-const { values } = parseArgs({ options: { design: { type: 'boolean' }, before: { type: 'string' } } });
-await (values.before === undefined ? takeAll() : compareWith(values.before, root));
+const { values } = parseArgs({
+  options: { design: { type: 'boolean' }, desktop: { type: 'boolean' }, before: { type: 'string' } },
+});
+if (values.before !== undefined) await compareWith(values.before, root);
+else await (values.desktop === true ? takeDesktop(folder) : takeAll());

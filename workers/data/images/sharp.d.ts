@@ -12,6 +12,7 @@ declare module 'sharp' {
     clone(): Sharp;
     composite(pictures: { input: Buffer; left: number; top: number }[]): Sharp;
     ensureAlpha(): Sharp;
+    extract(part: { left: number; top: number; width: number; height: number }): Sharp;
     metadata(): Promise<{ width: number; height: number }>;
     flatten(options: { background: string }): Sharp;
     jpeg(options?: { quality?: number }): Sharp;
