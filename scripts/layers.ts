@@ -57,6 +57,7 @@ const order: Record<string, readonly string[]> = {
     'nodes',
     'runs/attempt',
     'export',
+    'import',
     'calibration',
     'predictions',
     'hub',

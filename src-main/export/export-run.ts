@@ -4,13 +4,14 @@ import type { SkippedFile } from './checkpoint-entries.ts';
 import type { CheckpointKey } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { explainExportError } from './export-errors.ts';
 import { runEntries, usualFormats, type ExportFormat } from './run-entries.ts';
+import { runFileEnding } from '../../core/protocol/pages/run-data.ts';
 import { openFolderSink, openZipSink } from './sinks.ts';
 
 export interface ExportOptions {
   /** A folder that is absent or empty, or the file of the ZIP. */
   to: string;
   zip: boolean;
-  /** Default: all but `tfjs`. */
+  /** Default: those that need only the run's folder; `run` for a file with the ending `.tutti`. */
   formats?: readonly ExportFormat[];
   /** Default: all. */
   checkpoints?: readonly CheckpointKey[];
@@ -34,6 +35,8 @@ export interface ExportReport {
 export async function exportRun(folder: string, options: ExportOptions): Promise<ExportReport> {
   const to = resolve(options.to);
   refuseInside(resolve(folder), to);
+  const formats = options.formats ?? (to.endsWith(runFileEnding) ? (['run'] as const) : usualFormats);
+  refusePart(to, formats);
   const record = await readRunRecord(folder);
   const openSink = options.zip ? openZipSink : openFolderSink;
   const sink = await openSink(to, options.overwrite ?? false);
@@ -42,7 +45,7 @@ export async function exportRun(folder: string, options: ExportOptions): Promise
     skipped: (file: SkippedFile) => void report.skipped.push(file),
     warning: (message: string) => void report.warnings.push(message),
   };
-  const { formats = usualFormats, checkpoints = null, set } = options;
+  const { checkpoints = null, set } = options;
   const choice = { formats: new Set(formats), checkpoints, set };
   try {
     for await (const entry of runEntries(folder, record, choice, tell)) {
@@ -55,6 +58,14 @@ export async function exportRun(folder: string, options: ExportOptions): Promise
     throw await explainExportError(error, folder, to);
   }
   return report;
+}
+
+/** The ending says that the file can be imported. */
+function refusePart(to: string, formats: readonly ExportFormat[]): void {
+  if (!to.endsWith(runFileEnding) || formats.includes('run')) return;
+  throw new Error(
+    `${to}: a file with the ending ${runFileEnding} holds a whole run. Add the format "run", or choose a name that ends in .zip.`,
+  );
 }
 
 function refuseInside(folder: string, to: string): void {

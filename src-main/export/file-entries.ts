@@ -27,8 +27,14 @@ export async function* fileEntries(
     if (handle === null) continue;
     const read = () => readPieces(handle, join(folder, path));
     const readChanged = () => change?.(createInterface({ input: Readable.from(read()), crlfDelay: Infinity }));
-    yield { path, compress: true, open: () => Readable.from(readChanged() ?? read()) };
+    yield { path, ...(await packingOf(path, handle)), open: () => Readable.from(readChanged() ?? read()) };
   }
+}
+
+/** Tensors hardly shrink, and may be large. */
+async function packingOf(path: string, handle: FileHandle): Promise<Pick<ExportEntry, 'compress' | 'sizeBytes'>> {
+  if (!path.endsWith('.safetensors')) return { compress: true };
+  return { compress: false, sizeBytes: (await handle.stat()).size };
 }
 
 /** Whether the run's folder has this file. Passes an entry that is no file of the folder to `skip`. */
@@ -38,12 +44,12 @@ export async function hasOwnFile(folder: string, path: string, skip: Skip): Prom
   return handle !== null;
 }
 
+/** Subfolders of a run whose files are exported as they are. */
+type ListedFolder =
+  'checkpoints' | 'postprocessing' | 'logs' | 'plots' | 'models' | 'state' | 'predictions' | 'sources' | 'origin';
+
 /** Files in a subfolder of the run, relative to the run, sorted; none if it does not exist. Passes entries that cannot be exported to `skip`. */
-export async function listFiles(
-  folder: string,
-  name: 'checkpoints' | 'postprocessing' | 'logs' | 'plots',
-  skip: Skip,
-): Promise<string[]> {
+export async function listFiles(folder: string, name: ListedFolder, skip: Skip): Promise<string[]> {
   const root = join(folder, name);
   const found = await unlessMissing(lstat(root));
   if (found === null) return [];

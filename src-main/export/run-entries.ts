@@ -15,11 +15,17 @@ import { layersEntries } from './layers-entries.ts';
 import { portableEntries } from './portable-entries.ts';
 import type { ExportEntry } from './sinks.ts';
 import { eventFiles } from './tensorboard.ts';
+import { wholeRunEntries } from './whole-run.ts';
 
 /** The default formats: all that need only the run's folder. */
 export const usualFormats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'] as const;
-/** All formats. `tfjs`, `onnx` and `pytorch` rebuild models in a process; `ensemble` is what `openEnsemble` opens. */
-export const EXPORT_FORMATS = [...usualFormats, 'tfjs', 'ensemble', ...ensembleFormats] as const;
+/** What the format `run` consists of, besides the files that no other format has. */
+const partsOfRun = ['record', 'checkpoints', 'logs', 'plots'] as const;
+/**
+ * All formats. `tfjs`, `onnx` and `pytorch` rebuild models in a process; `ensemble` is what `openEnsemble` opens; `run` is the whole run, which
+ * `tutti import` imports.
+ */
+export const EXPORT_FORMATS = [...usualFormats, 'run', 'tfjs', 'ensemble', ...ensembleFormats] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** The parts of a run to export. */
@@ -40,13 +46,15 @@ interface Tell {
 export async function* runEntries(
   folder: string,
   record: RunRecord,
-  { formats, checkpoints, set }: ExportChoice,
+  { formats: chosen, checkpoints, set }: ExportChoice,
   tell: Tell,
 ): AsyncGenerator<ExportEntry> {
   const { skipped } = tell;
+  const formats = chosen.has('run') ? new Set([...chosen, ...partsOfRun]) : chosen;
   // A run that has not started has no events yet.
   if (formats.has('record')) yield* fileEntries(folder, ['run.json', 'events.jsonl'], skipped);
   yield* metricEntries(folder, record, formats, tell);
+  if (formats.has('run')) yield* wholeRunEntries(folder, skipped);
   // Without what the project fitted on its training split, a model cannot be used on raw values.
   if (['checkpoints', 'tfjs', 'ensemble', ...ensembleFormats].some((format) => formats.has(format as ExportFormat)))
     yield* fileEntries(folder, ['preprocessing.json'], skipped);
@@ -80,7 +88,8 @@ async function* metricEntries(
   if (opened === null) return;
   const { rows, close } = opened;
   try {
-    if (formats.has('csv')) {
+    // A whole run has the files themselves.
+    if (formats.has('csv') && !formats.has('run')) {
       yield madeEntry('metrics.csv', () => csvLines(rows));
       // Absent from a run that has not started, and from runs of earlier versions.
       yield* fileEntries(folder, ['devices.csv'], skipped, neutralCells);

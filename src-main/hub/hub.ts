@@ -8,6 +8,7 @@ import type { Detected } from '../../core/protocol/machine/devices.ts';
 import { detectDevices } from '../devices/detect.ts';
 import { type ExportOptions, type ExportReport, exportRun } from '../export/export-run.ts';
 import type { ForkChoice, ForkPoint } from '../../core/protocol/history/fork.ts';
+import { type ImportedRun, type ImportOptions, importRun } from '../import/import-run.ts';
 import { copyForFork } from '../runs/fork/copy-run.ts';
 import { readForkPoints } from '../runs/fork/fork-points.ts';
 import { type ForkBasis, readForkBasis } from './fork-basis.ts';
@@ -230,6 +231,11 @@ export class Hub {
   /** Sends a request to the process that trains a run, which may be another one. @throws Error with the reason for a refusal */
   async control(run: string, request: ControlRequest): Promise<void> {
     await controlRun(await this.record(run), request);
+  }
+
+  /** Makes an exported run a run of this home. @throws as {@link importRun} does */
+  import(file: string, options: ImportOptions): Promise<ImportedRun> {
+    return importRun(this.index, file, options);
   }
 
   async export(run: string, options: ExportOptions): Promise<ExportReport> {

@@ -19,7 +19,7 @@ export class ExportLinks {
   fileOf({ pathname, searchParams }: URL): string | null {
     const fileName = pathname.slice(folderPath.length);
     // Exports are named by run ids. Any other name in an address is not looked up.
-    if (!pathname.startsWith(folderPath) || !/^[\w-]+\.(zip|html|csv)$/.test(fileName)) return null;
+    if (!pathname.startsWith(folderPath) || !/^[\w-]+\.(zip|tutti|html|csv)$/.test(fileName)) return null;
     return isSameSecret(searchParams.get('ticket') ?? '', this.#ticket(fileName)) ? fileName : null;
   }
 

@@ -36,6 +36,9 @@ export interface CheckpointCell {
   isMemberBest: boolean;
 }
 
+/** The ending of a ZIP that holds a whole run. `tutti import` makes it a run again, and the desktop app opens it. */
+export const runFileEnding = '.tutti';
+
 export const exportRequestSchema = z.strictObject({
   /** Formats, named as for `tutti export --format`; an empty list means all but `tfjs`. */
   formats: z.array(z.string()),

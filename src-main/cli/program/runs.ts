@@ -3,6 +3,7 @@ import { calibrationMethods, conformalMethods } from '../../../core/postprocessi
 import { outsideScoreNames } from '../../../core/postprocessing/schema.ts';
 import type { CalibrateArguments } from '../commands/calibration/calibrate.ts';
 import type { ExportArguments } from '../commands/exports/export.ts';
+import type { ImportArguments } from '../commands/exports/import.ts';
 import type { ReportArguments } from '../commands/exports/report.ts';
 import type { DeleteOptions } from '../commands/notes/delete.ts';
 import type { ArchiveOptions, TagOptions } from '../commands/notes/notes.ts';
@@ -25,6 +26,7 @@ export function addRuns(program: Command): void {
     .action(exitWith(async (options: RunsOptions) => (await import('../commands/runs.ts')).listRuns(options)));
   addShowing(program);
   addExport(program);
+  addImport(program);
   addReport(program);
   addCalibrating(program);
 }
@@ -59,12 +61,12 @@ function addExport(program: Command): void {
     .command('export')
     .description('write metrics, checkpoints and plots of a run to a folder or one ZIP')
     .argument(...theRun)
-    .requiredOption('--to <path>', 'a folder that is absent or empty, or a file that ends in .zip')
+    .requiredOption('--to <path>', 'a folder that is absent or empty, or a file that ends in .zip or .tutti')
     .option('--zip', 'write one ZIP, whatever the name')
     .option('--overwrite', 'replace existing files')
     .option(
       '--format <formats>',
-      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, tfjs, ensemble, onnx, pytorch (default: up to plots)',
+      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, run, tfjs, ensemble, onnx, pytorch (default: up to plots; run for a .tutti file)',
       collect,
       [],
     )
@@ -72,6 +74,19 @@ function addExport(program: Command): void {
     .action(
       exitWith(async (run: string, options: ExportArguments) =>
         (await import('../commands/exports/export.ts')).exportRun(run, options),
+      ),
+    );
+}
+
+function addImport(program: Command): void {
+  program
+    .command('import')
+    .description('make an exported run a run of this Tutti: a .tutti file, or a ZIP with its run.json')
+    .argument('<file>', 'the exported file')
+    .option('--into <folder>', "the run's new folder, also for a copy of a run that is here (default: in Tutti's home)")
+    .action(
+      exitWith(async (file: string, options: ImportArguments) =>
+        (await import('../commands/exports/import.ts')).importRun(file, options),
       ),
     );
 }

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExportRequest } from '../../../core/protocol/pages/run-data.ts';
 import { runIdSchema } from '../../../core/protocol/run/record.ts';
+import { runFileEnding } from '../../../core/protocol/pages/run-data.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../export/run-entries.ts';
 import { homePaths } from '../../store/home.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
@@ -26,7 +27,8 @@ export async function writeExport(
   }
   const run = await hub.find(id);
   // The index may be older than the rule for ids.
-  const fileName = `${runIdSchema.parse(run.id)}.zip`;
+  const ending = known.includes('run') ? runFileEnding : '.zip';
+  const fileName = `${runIdSchema.parse(run.id)}${ending}`;
   const path = join(homePaths().exports, fileName);
   const { warnings, skipped } = await hub.export(run.folder, {
     to: path,

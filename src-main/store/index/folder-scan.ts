@@ -71,7 +71,8 @@ export class FolderScan {
   }
 
   async #names(): Promise<string[]> {
-    const names = await readdir(this.#paths.runs);
+    // A hidden folder is one that is being imported or deleted.
+    const names = (await readdir(this.#paths.runs)).filter((name) => !name.startsWith('.'));
     return [...names.map((name) => join(this.#paths.runs, name)), ...(await readExternalFolders(this.#paths))];
   }
 

@@ -150,7 +150,8 @@ export function isOpen(record: RunRecord): boolean {
   return record.status === 'created' || record.status === 'running';
 }
 
-function endAttempt(record: RunRecord, endedAt: string): RunRecord {
+/** The record of a run whose open attempt ended at a time because its hub was gone. */
+export function endAttempt(record: RunRecord, endedAt: string): RunRecord {
   return {
     ...record,
     status: 'interrupted',

@@ -75,7 +75,12 @@ async function refuseHeldFolder(folder: string): Promise<never> {
 /** Reads `run.json`. @throws Error that says whether the file is missing, is not whole, or does not follow the format */
 export async function readRunRecord(folder: string): Promise<RunRecord> {
   const path = runPaths(folder).record;
-  const parsed = runRecordSchema.safeParse(parseRecord(await readRecordText(folder, path), path));
+  return parseRunRecord(await readRecordText(folder, path), path);
+}
+
+/** Parses the text of a `run.json`. @param path names it in errors @throws Error that says whether it is not whole, or does not follow the format */
+export function parseRunRecord(text: string, path: string): RunRecord {
+  const parsed = runRecordSchema.safeParse(parseRecord(text, path));
   if (parsed.success) return parsed.data;
   throw new Error(
     `${path} does not follow the format of a run record (format 1):\n${z.prettifyError(parsed.error)}\n` +
