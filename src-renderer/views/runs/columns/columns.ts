@@ -8,7 +8,7 @@ import { labelOfOption } from '../../../text/format.ts';
 const ownColumns = {
   project: { title: 'Project', width: 120 },
   status: { title: 'Status', width: 116 },
-  members: { title: 'Members', width: 80, isNumber: true },
+  members: { title: 'Members', width: 96, isNumber: true },
   best: { title: 'Ensemble’s best', width: 176, isNumber: true },
   trend: { title: 'Trend', width: 92 },
   created: { title: 'Created', width: 136 },
