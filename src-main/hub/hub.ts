@@ -1,5 +1,5 @@
 import type { PlainObject } from '../../core/options/index.ts';
-import type { ControlRequest } from '../../core/protocol/run/remote-control.ts';
+import type { ControlRequest } from '../../core/protocol/run/control/remote-control.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { lostRanksOf } from '../../core/protocol/run/lost-members.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
@@ -144,7 +144,7 @@ export class Hub {
     { rank, currentSource = false, seat = null }: ResumeOptions = {},
   ): Promise<RunSession> {
     const { folder } = await this.find(run);
-    const before = await readRunRecord(folder);
+    const before = await readOwnRecord(folder);
     const config = withOwnModes(changeConfig(before.config, override), before);
     const plan = await placeMembers(config, this.tasks);
     // The project's loss was checked when the run was created.
@@ -242,6 +242,14 @@ export class Hub {
     const { folder } = await this.find(run);
     return exportRun(folder, options);
   }
+}
+
+/** @throws Error for the copy of a run elsewhere */
+async function readOwnRecord(folder: string): Promise<RunRecord> {
+  const record = await readRunRecord(folder);
+  const { id, remote } = record;
+  if (remote === undefined) return record;
+  throw new Error(`The run ${id} is a copy of one on ${remote.from}, in ${remote.folder}. Resume it there.`);
 }
 
 function describeProblem({ folder, message }: FolderProblem): string {

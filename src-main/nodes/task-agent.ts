@@ -20,7 +20,7 @@ import { ScratchFolder } from '../runs/workers/scratch.ts';
 import { WorkerChild } from '../runs/workers/worker-child.ts';
 import { seesRunFolder } from './see-run-folder.ts';
 import type { TaskOffer } from './place.ts';
-import { Heartbeat } from './remote/heartbeat.ts';
+import { Heartbeat } from './secure/heartbeat.ts';
 import { connectSecurely } from './secure/secure-socket.ts';
 import { type Meeting, readMeeting } from './secure/meeting-file.ts';
 

@@ -1,4 +1,3 @@
-import { hostname, networkInterfaces } from 'node:os';
 import type { Join, NodeFolders } from '../../core/launch/task-messages.ts';
 import { taskMessageSchema } from '../../core/launch/task-messages.ts';
 import type { Task } from '../../core/launch/launcher.ts';
@@ -7,6 +6,7 @@ import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { channelOver } from '../../core/protocol/wire/channel-over.ts';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { usableKinds } from '../processes/native-build.ts';
+import { hostsOfThis } from './secure/addresses.ts';
 import { moveRanks, selectOnTasks, spreadOver, type TaskOffer, taskOf } from './place.ts';
 import type { RemoteChild, RemoteStart } from './remote/remote-child.ts';
 import { RemoteTask } from './remote/remote-task.ts';
@@ -56,11 +56,10 @@ export class TaskServer {
     const own = new TaskServer(options);
     const { port, token } = await own.#server;
     const { task, own: offer } = options;
-    const hosts = [...(task.firstHost === null ? [] : [task.firstHost]), hostname(), ...addresses()];
     await writeMeeting({
       format: 1,
       job: task.job,
-      hosts: [...new Set(hosts)],
+      hosts: hostsOfThis(task.firstHost),
       port,
       token,
       node: offer.node,
@@ -95,6 +94,11 @@ export class TaskServer {
         `join within ${joinMs / 1000} s. All nodes must see the same Tutti home (TUTTI_HOME on a shared file system), and reach this node ` +
         `(${this.#options.own.node}).`,
     );
+  }
+
+  /** By which the launcher knows this node; null where it does not tell. */
+  get firstHost(): string | null {
+    return this.#options.task.firstHost;
   }
 
   /** Own devices first, then those of the tasks that are present, by world rank. */
@@ -237,11 +241,4 @@ export class TaskServer {
     await Promise.race([this.#changed.promise, late]);
     if (timer !== null) clearTimeout(timer);
   }
-}
-
-/** Addresses by which other machines may reach this one; its own name may not be known to them. */
-function addresses(): string[] {
-  const all = Object.values(networkInterfaces()).flatMap((of) => of ?? []);
-  const outside = all.filter(({ internal, address }) => !internal && !address.startsWith('fe80'));
-  return [...outside.map(({ address }) => address), '127.0.0.1'];
 }

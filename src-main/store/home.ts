@@ -24,6 +24,8 @@ export function homePaths(home: string = tuttiHome()) {
     diskQuota: join(home, 'disk-quota.json'),
     /** Where the tasks of a launch on several nodes find the first one, a file each. */
     launches: join(home, 'launches'),
+    /** Where runs that train can be reached from other machines, a file each. */
+    reachable: join(home, 'reachable'),
     /** Runs that wait until others have ended. */
     queue: join(home, 'queue.json'),
     /** Folders of runs outside of `runs` (`--out`), one per line. */

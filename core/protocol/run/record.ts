@@ -175,6 +175,21 @@ const ownMetricSchema = z.strictObject({
   help: z.string(),
 });
 
+/** The run of which a folder is a copy. Its hub is the process that keeps the copy. */
+const remoteSchema = z.strictObject({
+  /** As ssh takes it: `user@login`. */
+  from: z.string(),
+  /** Tutti's home there; null: as that user's shell has it. */
+  home: z.string().nullable(),
+  folder: z.string(),
+  /** `left`: no process keeps the copy any more. */
+  link: z.enum(['connected', 'lost', 'left']),
+  since: z.iso.datetime(),
+  /** Why it is lost; null where it is not. */
+  reason: z.string().nullable(),
+});
+export type Remote = z.output<typeof remoteSchema>;
+
 export const runRecordSchema = z.strictObject({
   format: z.literal(1),
   id: runIdSchema,
@@ -213,6 +228,8 @@ export const runRecordSchema = z.strictObject({
   parts: partsSchema.optional(),
   /** The hub that trains it, for messages and controls; null if none does. It is alive as long as the lock of `hub.lock` is held. */
   hub: z.strictObject({ host: z.string(), pid: z.int(), socket: z.string() }).nullable(),
+  /** Of a copy that `tutti attach user@login:run` keeps of a run elsewhere; absent from runs that train here. */
+  remote: remoteSchema.optional(),
   error: runErrorSchema.nullable(),
   summary: runSummarySchema.nullable(),
 });

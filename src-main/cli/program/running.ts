@@ -1,19 +1,22 @@
 import type { Command } from 'commander';
 import type { StopOptions } from '../commands/control.ts';
 import type { QueueOptions } from '../commands/queue.ts';
-import type { WatchOptions } from '../commands/training/watch-run.ts';
+import type { AttachOptions } from '../commands/training/attach.ts';
 import { exitWith, theRun } from './common.ts';
 
 /** Commands that stop, hold and continue a run of any process of this user on this machine. */
 export function addControlling(program: Command): void {
   program
     .command('attach')
-    .description('follow a run of any process; Ctrl-C stops it, Ctrl-D or q leaves it')
-    .argument(...theRun)
+    .description(
+      'follow a run of any process, or through ssh of another machine; Ctrl-C stops it, Ctrl-D or q leaves it',
+    )
+    .argument('<run>', `${theRun[1]}; user@login:run for one that trains behind that login node`)
+    .option('--home <folder>', "Tutti's home on the other machine, where it is not the usual one")
     .option('-j, --json', 'print one JSON object per line')
     .option('-q, --quiet', 'print no progress, only how the run ended')
     .action(
-      exitWith(async (run: string, options: WatchOptions) =>
+      exitWith(async (run: string, options: AttachOptions) =>
         (await import('../commands/training/attach.ts')).attach(run, options),
       ),
     );

@@ -2,7 +2,7 @@ import type { Join, NodeFolders, TaskOrder } from '../../../core/launch/task-mes
 import { taskMessageSchema } from '../../../core/launch/task-messages.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
-import { Heartbeat } from './heartbeat.ts';
+import { Heartbeat } from '../secure/heartbeat.ts';
 import { RemoteChild, type RemoteStart } from './remote-child.ts';
 
 /** Another task of the launch, as the hub sees it: its devices, and the workers that it starts there. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { TimeLimit } from '../../../core/node/time-limit.ts';
 import { randomSecret } from '../../../core/node/secrets.ts';
@@ -14,8 +15,9 @@ const suite = {
   maxVersion: 'TLSv1.2',
 } as const;
 
-/** What a connection carries: the messages of a task, or the bytes of a worker's connection to the hub. */
-export type Purpose = 'task' | 'rank';
+/** What a connection carries: the messages of a task, the bytes of a worker's connection to the hub, or those of a process that follows a run. */
+const purposes = ['task', 'rank', 'follow'] as const;
+export type Purpose = (typeof purposes)[number];
 
 export interface Address {
   hosts: readonly string[];
@@ -29,17 +31,18 @@ export class SecureServer {
   readonly #sockets = new Set<TLSSocket>();
 
   private constructor(take: (socket: TLSSocket, purpose: Purpose) => void) {
-    const purposes = new WeakMap<object, Purpose>();
+    const found = new WeakMap<object, Purpose>();
     const pskCallback = (socket: object, identity: string): Buffer | null => {
-      if (identity !== 'task' && identity !== 'rank') return null;
-      purposes.set(socket, identity);
+      const purpose = purposes.find((one) => one === identity);
+      if (purpose === undefined) return null;
+      found.set(socket, purpose);
       return keyOf(this.token);
     };
     this.#server = createServer({ ...suite, pskCallback }, (socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
       socket.setNoDelay();
-      take(socket, purposes.get(socket) ?? 'rank');
+      take(socket, found.get(socket) ?? 'rank');
     });
     // A stranger: the connection is closed already.
     this.#server.on('tlsClientError', () => undefined);
@@ -49,7 +52,7 @@ export class SecureServer {
     const own = new SecureServer(take);
     await new Promise<void>((resolve, reject) => {
       own.#server.once('error', (cause) =>
-        reject(new Error(`The other tasks cannot connect: this one cannot listen (${cause.message}).`, { cause })),
+        reject(new Error(`Other processes cannot connect: this one cannot listen (${cause.message}).`, { cause })),
       );
       own.#server.listen(0, resolve);
     });
@@ -77,7 +80,7 @@ export async function connectSecurely(
   const problems: string[] = [];
   for (const host of hosts) {
     try {
-      return await connectTo(host, port, token, purpose, limitMs);
+      return await shakeHands({ host, port }, token, purpose, limitMs);
     } catch (error) {
       problems.push(`${host}: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -85,18 +88,27 @@ export async function connectSecurely(
   throw new Error(`No connection to port ${port} (${problems.join('; ')}).`);
 }
 
-function connectTo(host: string, port: number, token: string, purpose: Purpose, limitMs: number): Promise<TLSSocket> {
+/**
+ * Connects over TLS to a server that knows the token.
+ * @param way its address, or a byte stream that leads there
+ */
+export function shakeHands(
+  way: { host: string; port: number } | { socket: Duplex },
+  token: string,
+  purpose: Purpose,
+  limitMs: number,
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({
       ...suite,
-      host,
-      port,
+      ...way,
       pskCallback: () => ({ psk: keyOf(token), identity: purpose }),
       // There is no certificate: the key proves the server's identity.
       checkServerIdentity: () => undefined,
     });
     const limit = new TimeLimit(limitMs, () => socket.destroy(new Error(`no answer within ${limitMs} ms`)));
-    socket.once('error', (error) => {
+    // Not once: the end of the stream below may follow as another error.
+    socket.on('error', (error) => {
       limit.stop();
       reject(error);
     });

@@ -1,3 +1,4 @@
+import { quote } from '../../../core/text/shell-words.ts';
 import type { NodeRange } from '../task-server.ts';
 
 /** A run as a job of SLURM. */
@@ -52,9 +53,4 @@ function script(options: readonly string[], lines: readonly string[]): string {
 /** SLURM reads the options of a script word by word. */
 function inQuotes(path: string): string {
   return path.includes(' ') ? `"${path}"` : path;
-}
-
-/** Words for a shell. */
-export function quote(words: readonly string[]): string {
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
 }

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isSameSecret, randomSecret } from '../../../core/node/secrets.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import { type Control, workerMessageSchema } from '../../../core/protocol/run/messages.ts';
-import type { ControlRequest } from '../../../core/protocol/run/remote-control.ts';
+import type { ControlRequest } from '../../../core/protocol/run/control/remote-control.ts';
 import type { Attempt, RunError, RunRecord, RunStatus, RunSummary } from '../../../core/protocol/run/record.ts';
 import { listen } from '../../relay/socket-server.ts';
 import type { FileLock } from '../../../core/node/file-lock.ts';
@@ -21,6 +21,8 @@ import { RecordRoom } from '../recording/record-room.ts';
 import { taskOf } from '../../nodes/place.ts';
 import type { TaskServer } from '../../nodes/task-server.ts';
 import { FolderGuard } from './folder-guard.ts';
+import type { FollowServer } from '../../attach/served/follow-server.ts';
+import { serveRun } from '../../attach/served/serve-run.ts';
 import { ScratchFolder } from '../workers/scratch.ts';
 import type { WaveOutcome } from './wave.ts';
 import type { WorkerSeat } from '../workers/shared-workers.ts';
@@ -66,6 +68,8 @@ export class RunSession {
   private hasBegun = false;
   private readonly controls = new RunControls();
   private recorder: RunRecorder | null = null;
+  /** Lets other machines follow the run; null where nothing listens. */
+  private served: FollowServer | null = null;
   /** Lets the first write of a resume wait for space, when there is no recorder yet. */
   private readonly claimRoom: RecordRoom;
 
@@ -95,6 +99,7 @@ export class RunSession {
       try {
         return await this.attempt(claim, { scratchFolder: scratch.path, overflowFolder: scratch.overflow, socketPath });
       } finally {
+        await this.served?.close();
         claim.lock.release();
       }
     } finally {
@@ -153,6 +158,7 @@ export class RunSession {
     if (before === null) await this.begin(recorder, this.options.start ?? null);
     await recorder.change({ status: 'running' });
     this.options.tasks?.settle(record.config.timeouts.heartbeatMs);
+    await this.serve(recorder);
     const loads = this.sampleLoads(recorder);
     const { controls, token, options, isAborted } = this;
     const waves = new WaveSequence({
@@ -180,6 +186,16 @@ export class RunSession {
     if (await guard.stop()) throw this.folderLost(recorder);
     if (before !== null && !this.hasBegun && outcome.kind !== 'finished') return this.undo(recorder, before, outcome);
     return this.conclude(recorder, outcome, before);
+  }
+
+  private async serve(recorder: RunRecorder): Promise<void> {
+    this.served = await serveRun({
+      record: recorder.record,
+      folder: resolve(recorder.folder),
+      launch: this.options.tasks ?? null,
+      obey: (request) => this.obey(request),
+      failed: (reason) => recorder.event(null, 'not-reachable', reason),
+    });
   }
 
   /** Starts to write this attempt to the run's files and record. */

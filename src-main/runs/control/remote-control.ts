@@ -9,35 +9,63 @@ import {
   type ControlRequest,
   remoteAnswerSchema,
   type RemoteRequest,
-} from '../../../core/protocol/run/remote-control.ts';
+} from '../../../core/protocol/run/control/remote-control.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { Link } from '../../attach/link/link.ts';
+import { isReachable, readAccess } from '../../attach/served/access-file.ts';
+import { connectSecurely } from '../../nodes/secure/secure-socket.ts';
 import { controlTokenPath } from './control-socket.ts';
 
 const answerMs = 5_000;
+type Hub = NonNullable<RunRecord['hub']>;
 
-/** Whether the socket of the process that trains a run can be seen from here, so that it can take requests. */
-export function isInReach({ hub }: RunRecord): boolean {
-  return hub !== null && existsSync(controlTokenPath(hub.socket));
+/** Whether the process that trains a run can take requests from here: by its socket, or on another node by the network. */
+export function isInReach({ id, hub, remote }: RunRecord): boolean {
+  if (remote !== undefined && remote.link !== 'connected') return false;
+  return hub !== null && (isHere(hub) || isReachable(id));
+}
+
+function isHere({ socket }: Hub): boolean {
+  return existsSync(controlTokenPath(socket));
 }
 
 /** Sends a request to the process that trains a run. @throws Error with the reason for a refusal */
 export async function controlRun(record: RunRecord, request: ControlRequest): Promise<void> {
-  const { id, hub, status } = record;
-  if (hub === null) throw new Error(`The run ${id} is ${status}: no process trains it.`);
-  if (!isInReach(record)) {
+  const { id, hub, status, remote } = record;
+  if (hub === null) {
+    if (remote === undefined) throw new Error(`The run ${id} is ${status}: no process trains it.`);
+    throw new Error(
+      `The run ${id} is a copy of one on ${remote.from}, which no process keeps. Connect again: tutti attach ${id}`,
+    );
+  }
+  if (!isHere(hub) && !isReachable(id)) {
     throw new Error(
       `The run ${id} is trained by process ${hub.pid} on ${hub.host}, whose socket ${hub.socket} does not exist here. ` +
         'Control it on that machine, or in that container. If that process has ended, `tutti runs` marks the run as interrupted.',
     );
   }
   const trainer = `Process ${hub.pid}, which trains the run ${id},`;
-  const refusal = await ask(hub.socket, request).catch((cause: unknown) => {
+  const answer = isHere(hub) ? ask(hub.socket, request) : askOverNetwork(id, request);
+  const refusal = await answer.catch((cause: unknown) => {
     const reason = messageOf(cause);
     throw new Error(`${trainer} cannot be reached: ${reason}. Check with \`tutti runs\` whether the run has ended.`, {
       cause,
     });
   });
   if (refusal !== null) throw new Error(refusal);
+}
+
+/** Asks a hub on another node, which shares this home. @returns why it refused; null where it did not */
+async function askOverNetwork(id: string, request: ControlRequest): Promise<string | null> {
+  const access = await readAccess(id);
+  if (access === null) throw new Error('the file with its address is gone');
+  const socket = await connectSecurely(access, access.token, 'follow', answerMs);
+  const link = new Link(channelOver(socket), () => socket.destroy());
+  try {
+    return await link.request(request);
+  } finally {
+    link.close(null);
+  }
 }
 
 /** @returns why the hub refused; null where it did not */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rmdir, stat } from 'node:fs/promises';
 import { messageOf } from '../../../core/text/errors.ts';
-import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import type { Remote, RunRecord } from '../../../core/protocol/run/record.ts';
 import { errorCode } from '../../../core/node/file-error.ts';
 import type { FileLock } from '../../../core/node/file-lock.ts';
 import { lookAtHub, takeHubLock, tryHubLock } from '../runs/hub-lock.ts';
@@ -107,10 +107,20 @@ export async function markInterrupted(folder: string): Promise<RunRecord> {
 async function endAbandoned(folder: string): Promise<RunRecord> {
   const record = await readRunRecord(folder);
   if (!isOpen(record)) return record;
+  if (record.remote !== undefined) return endCopy(folder, record, record.remote);
   const interrupted = endAttempt(record, await lastSignOfLife(folder));
   await writeRunRecord(folder, interrupted);
   await appendEvent(folder, interruptionEvent(record), { durable: true });
   return interrupted;
+}
+
+/** The process that kept the copy of a run has ended. The run itself may continue. */
+async function endCopy(folder: string, record: RunRecord, remote: Remote): Promise<RunRecord> {
+  if (remote.link === 'left') return record;
+  const since = await lastSignOfLife(folder);
+  const left: RunRecord = { ...record, hub: null, remote: { ...remote, link: 'left', since, reason: null } };
+  await writeRunRecord(folder, left);
+  return left;
 }
 
 export interface Recovery {

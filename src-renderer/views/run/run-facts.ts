@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { ownSummary, type RunEvent } from '../../../core/protocol/run/record.ts';
+import { ownSummary, type RunEvent, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { memberCountOf, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunView } from '../../../core/protocol/pages/run-views.ts';
 
@@ -24,6 +24,13 @@ export function whatIsKept({ checkpoints }: RunConfig): string {
   ].filter((part) => part !== null);
   const state = 'The state to resume from is kept.';
   return kept.length === 0 ? state : `Kept: ${kept.join(', ')}. ${state}`;
+}
+
+/** Why a running run that is not in reach cannot be controlled. */
+export function whyNotInReach({ remote }: RunRecord): string {
+  if (remote?.link === 'lost') return `The link to ${remote.from} is lost. It is being made again.`;
+  if (remote !== undefined) return `This run trains on ${remote.from}. Connect again with tutti attach.`;
+  return 'This run trains on another machine. Control it there.';
 }
 
 /** Steps of an epoch; null where they are not known yet or a limit of steps ends the run within an epoch. */

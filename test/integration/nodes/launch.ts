@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { errorCode } from '../../../core/node/file-error.ts';
 import { projectFolder } from '../harness.ts';
 
 /** One task, as a process of `tutti train`. */
@@ -76,5 +77,12 @@ export function killNode({ child }: LaunchedTask): void {
     .map((line) => line.trim().split(/\s+/).map(Number));
   const doomed = [child.pid ?? 0];
   for (const pid of doomed) doomed.push(...parents.filter(([, parent]) => parent === pid).map(([own]) => own));
-  for (const pid of doomed) process.kill(pid, 'SIGKILL');
+  for (const pid of doomed) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      // It has ended with its parent.
+      if (errorCode(error) !== 'ESRCH') throw error;
+    }
+  }
 }

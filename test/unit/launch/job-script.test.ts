@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nodesOf, parseNodes, withoutJobOptions } from '../../../src-main/cli/commands/training/train-in-job.ts';
-import { quote, trainingScript } from '../../../src-main/nodes/slurm/job-script.ts';
+import { quote } from '../../../core/text/shell-words.ts';
+import { trainingScript } from '../../../src-main/nodes/slurm/job-script.ts';
 
 describe('the script of a job', () => {
   it('starts one task a node, and resumes the run once it exists', () => {

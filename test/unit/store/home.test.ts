@@ -38,6 +38,7 @@ describe('tuttiHome', () => {
       examples: join('/h', 'examples'),
       forgottenProjects: join('/h', 'forgotten-projects.json'),
       launches: join('/h', 'launches'),
+      reachable: join('/h', 'reachable'),
       queue: join('/h', 'queue.json'),
       trash: join('/h', 'trash'),
       trust: join('/h', 'trusted.json'),

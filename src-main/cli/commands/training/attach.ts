@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ControlRequest } from '../../../../core/protocol/run/remote-control.ts';
+import type { ControlRequest } from '../../../../core/protocol/run/control/remote-control.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { factsOf, type RunUpdate } from '../../../../core/protocol/pages/run-updates.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
 import { FollowedRun } from '../../../hub/followed-run.ts';
 import type { Hub } from '../../../hub/hub.ts';
+import { RemoteRun } from '../../../attach/remote-run.ts';
+import { parseTarget, type Target } from '../../../attach/target.ts';
 import { KeyPress } from '../../../processes/key-press.ts';
 import { isOpen, markInterrupted } from '../../../store/index/recovery.ts';
 import { readKeys } from '../../keys.ts';
@@ -18,29 +20,64 @@ import { explainFailure, type WatchOptions } from './watch-run.ts';
 
 const lookEveryMs = 200;
 
+export interface AttachOptions extends WatchOptions {
+  /** Tutti's home on the other machine. */
+  home?: string | undefined;
+}
+
 /**
- * `tutti attach <run>`: shows the progress of a run of any process, as `train` does. Ctrl-C stops the run jointly, and aborts it when it is
- * pressed again; Ctrl-D or q leaves it.
+ * `tutti attach <run>`: shows the progress of a run of any process, as `train` does, and with `user@login:run` of one on another machine. Ctrl-C stops the run
+ * jointly, and aborts it when it is pressed again; Ctrl-D or q leaves it.
  * @returns the exit code that `train` gives, or `finished` after leaving
  */
-export function attach(run: string, { json = false, quiet = false }: WatchOptions): Promise<number> {
+export function attach(run: string, { json = false, quiet = false, home }: AttachOptions): Promise<number> {
   return withHub(async (hub) => {
-    const { folder, id } = await orUsageError(hub.find(run));
     const report: RunReport = json ? new JsonReport(process.stdout) : new TerminalReport(process.stdout, { quiet });
-    const visit = new Visit(hub, id, report);
+    const target = await orUsageError(targetOf(hub, run, home));
+    if (target === null) return watch(hub, run, report, null);
+    const say = (line: string): void => report.say(line);
+    const remote = await RemoteRun.open(target, { home: target.home, index: hub.index, say });
+    if (typeof remote === 'string') return watch(hub, remote, report, null);
     try {
-      const record = await visit.follow(folder);
-      if (record === null) {
-        report.say(`\nDetached. The run ${id} continues; \`tutti attach ${id}\` follows it again.`);
-        return exitCodes.finished;
-      }
-      report.end(record, folder);
-      if (record.status === 'failed') printError(explainFailure(record, folder));
-      return exitCodeOf(record.status, visit.hasAsked ? 'SIGINT' : null);
+      return await watch(hub, remote.folder, report, remote);
     } finally {
-      visit.end();
+      await remote.close();
     }
   });
+}
+
+/** Where a run is that this machine does not have, or has a copy of that nobody keeps; null for all others. */
+async function targetOf(
+  hub: Hub,
+  run: string,
+  home: string | undefined,
+): Promise<(Target & { home: string | null }) | null> {
+  const target = parseTarget(run);
+  if (target !== null) return { ...target, home: home ?? null };
+  if (home !== undefined) throw new Error('--home belongs to a run on another machine: tutti attach user@login:run');
+  const { folder } = await hub.find(run);
+  const record = await markInterrupted(folder);
+  const { id, remote } = record;
+  if (remote === undefined || remote.link !== 'left' || !isOpen(record)) return null;
+  return { from: remote.from, run: id, home: remote.home };
+}
+
+/** Shows a run until it has ended, or the user leaves it. */
+async function watch(hub: Hub, run: string, report: RunReport, remote: RemoteRun | null): Promise<number> {
+  const { folder, id } = await orUsageError(hub.find(run));
+  const visit = new Visit(hub, id, report);
+  try {
+    const record = await visit.follow(folder, remote?.kept ?? null);
+    if (record === null) {
+      report.say(`\nDetached. The run ${id} continues; \`tutti attach ${id}\` follows it again.`);
+      return exitCodes.finished;
+    }
+    report.end(record, folder);
+    if (record.status === 'failed') printError(explainFailure(record, folder));
+    return exitCodeOf(record.status, visit.hasAsked ? 'SIGINT' : null);
+  } finally {
+    visit.end();
+  }
 }
 
 /** Shows a run and passes on the user's requests to it. */
@@ -52,6 +89,8 @@ class Visit {
   readonly #report: RunReport;
   readonly #press = new KeyPress();
   readonly #leaving = new AbortController();
+  /** Why the copy of a run elsewhere cannot be kept. */
+  #failure: unknown = null;
   readonly #release: (() => void)[];
 
   constructor(hub: Hub, id: string, report: RunReport) {
@@ -69,12 +108,20 @@ class Visit {
     ];
   }
 
-  /** @returns the final record; null if the user has left before the end */
-  async follow(folder: string): Promise<RunRecord | null> {
+  /**
+   * @param kept rejects if the copy of a run elsewhere can no longer be kept
+   * @returns the final record; null if the user has left before the end
+   */
+  async follow(folder: string, kept: Promise<void> | null): Promise<RunRecord | null> {
+    kept?.catch((error: unknown) => {
+      this.#failure = error;
+      this.#leaving.abort();
+    });
     await markInterrupted(folder);
     const run = await FollowedRun.open(folder);
     for (const update of pastUpdates(run)) this.#report.take(update);
     while (isOpen(run.record)) {
+      if (this.#failure !== null) throw this.#failure;
       if (this.#leaving.signal.aborted) return null;
       // The wait rejects when the user leaves, which the loop checks.
       await wait(lookEveryMs, undefined, { signal: this.#leaving.signal }).catch(() => undefined);

@@ -1,5 +1,5 @@
-import type { Control } from './messages.ts';
-import type { SettingChanges } from './settings.ts';
+import type { Control } from '../messages.ts';
+import type { SettingChanges } from '../settings.ts';
 
 /** The controls that still hold in a run. The hub and every rank derive it from the same controls in the same order. */
 export interface ControlState {

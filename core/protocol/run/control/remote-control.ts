@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { controlSchema } from './messages.ts';
+import { controlSchema } from '../messages.ts';
 
 /**
  * Another process of the same user controls a run by connecting to the socket that the run's record names. It sends one request and

@@ -1,0 +1,74 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { Duplex } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { errorCode } from '../../../core/node/file-error.ts';
+
+/**
+ * The user's own ssh client, as a child process: host keys, agent, jumps and passwords are its configuration's. It must not ask on the terminal once a run is
+ * shown there.
+ */
+export class Ssh {
+  readonly #from: string;
+  /** Whether it may ask for a password. */
+  mayAsk = true;
+
+  constructor(from: string) {
+    this.#from = from;
+  }
+
+  /** Runs a script of the POSIX shell there, whatever the user's shell is. @returns its output @throws Error with what ssh said */
+  async run(script: string): Promise<Buffer> {
+    const child = this.#spawn(['-T'], ['sh', '-s']);
+    const said = text(child.stderr);
+    // It may end before it has read the script.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(script);
+    const [output, complaint, code] = await Promise.all([buffer(child.stdout), said, ended(child)]);
+    if (code === 0) return output;
+    throw new Error(`ssh ${this.#from} ended with exit code ${code}: ${lastLine(complaint)}`);
+  }
+
+  /** A connection from there to a port of a host. It ends with the ssh process, and `problem` then says why. */
+  forward(host: string, port: number): Forward {
+    const target = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    const child = this.#spawn(['-W', target], []);
+    const { stdin, stdout, stderr } = child;
+    const problem = Promise.all([text(stderr), ended(child)]).then(
+      ([complaint, code]) => lastLine(complaint) || `ssh ended with exit code ${code}`,
+      (error: Error) => error.message,
+    );
+    const stream = Duplex.from({ readable: stdout, writable: stdin });
+    // The connection over it reports the end.
+    stream.on('error', () => undefined);
+    return { stream, problem, end: () => void child.kill() };
+  }
+
+  #spawn(options: readonly string[], command: readonly string[]): ChildProcessWithoutNullStreams {
+    const asks = this.mayAsk ? [] : ['-o', 'BatchMode=yes'];
+    const words = ['ssh', ...asks, ...options, '--', this.#from, ...command];
+    if (process.platform === 'win32') return spawn(words[0], words.slice(1));
+    // A Ctrl-C reaches all processes of the terminal, and is for the run.
+    return spawn('sh', ['-c', 'trap "" INT; exec "$@"', 'sh', ...words]);
+  }
+}
+
+export interface Forward {
+  stream: Duplex;
+  /** Resolves with what ssh said, once it has ended. */
+  problem: Promise<string>;
+  end(): void;
+}
+
+function ended(child: ChildProcessWithoutNullStreams): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => {
+      const isMissing = errorCode(error) === 'ENOENT';
+      reject(isMissing ? new Error('ssh was not found. Install the OpenSSH client.', { cause: error }) : error);
+    });
+    child.once('close', resolve);
+  });
+}
+
+function lastLine(complaint: string): string {
+  return complaint.trim().split('\n').at(-1)?.trim() ?? '';
+}
