@@ -10,9 +10,10 @@ import {
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
 import { CallsUnderWay, type CollectiveLink, type CollectiveStatistics } from './calls-under-way.ts';
-import { type Message, MessagesUnderWay } from './messages-under-way.ts';
+import type { Message } from './direct-messages.ts';
+import { MessagesUnderWay } from './messages-under-way.ts';
 import { Parts } from './parts.ts';
-import type { SharedMemory } from './memory/shared-memory.ts';
+import type { CommonMemory, SharedMemory } from './memory/shared-memory.ts';
 import type { MpiGroup } from './mpi/mpi-world.ts';
 
 type CallDetails = Pick<CollectiveCall, 'operation'> &
@@ -93,12 +94,25 @@ export class ProcessGroup {
    * All ranks must call it.
    */
   async mapSlots(): Promise<void> {
-    if (this.#memory === null) return;
-    const file = await this.#memory.createSlotFile();
-    const [allCan] = await this.allReduce(Uint8Array.of(Number(file !== null)), 'min');
-    if (allCan === 1 && file !== null) this.#calls.useSlots(file.map());
+    const slots = await this.#mapOnAll((memory) => memory.createSlotFile());
+    if (slots !== null) this.#calls.useSlots(slots);
+  }
+
+  /** Sends messages to single ranks through memory from now on, if all ranks can. All ranks must call it before their first message. */
+  async mapMessages(): Promise<void> {
+    const messages = await this.#mapOnAll((memory) => memory.createMessageBoard());
+    if (messages !== null) this.#messages.useDirect(messages);
+  }
+
+  /** Maps memory if all ranks can, on all. */
+  async #mapOnAll<T>(create: (memory: SharedMemory) => Promise<CommonMemory<T> | null>): Promise<T | null> {
+    if (this.#memory === null) return null;
+    const common = await create(this.#memory);
+    const [allCan] = await this.allReduce(Uint8Array.of(Number(common !== null)), 'min');
+    const mapped = allCan === 1 && common !== null ? common.map() : null;
     await this.barrier();
-    file?.unlink();
+    common?.unlink();
+    return mapped;
   }
 
   /** Sends all arrays by MPI from now on. All ranks must call it, before their first collective. */

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { noSignals, type ReduceOperation } from '../../../core/protocol/wire/collectives.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
-import { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
-import type { SlotFile } from '../../../workers/collectives/memory/slot-file.ts';
+import { type CommonMemory, SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
+import type { MappedSlots } from '../../../workers/collectives/memory/mapped-slots.ts';
 import { createInMemoryGroup, ranksOf, type TestGroup } from '../relay/in-memory-group.ts';
 import { every, expectSameBits, thirds, useFolders } from './mapped.ts';
 import { notMapped, notRun } from '../../environment/reasons.ts';
@@ -136,7 +136,7 @@ describe.skipIf(notMapped !== null)(`small arrays in memory${notRun(notMapped)}`
 });
 
 class NoRoom extends SharedMemory {
-  override async createSlotFile(): Promise<SlotFile | null> {
+  override async createSlotFile(): Promise<CommonMemory<MappedSlots> | null> {
     (await super.createSlotFile())?.unlink();
     return null;
   }

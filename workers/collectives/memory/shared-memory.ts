@@ -1,10 +1,12 @@
 import { bytesPerElement } from '../../../core/protocol/wire/arrays.ts';
 import { type CollectiveArray, type CollectiveCall, elementCount } from '../../../core/protocol/wire/collectives.ts';
-import { type Libc, loadLibc } from '../../system/libc.ts';
+import { type Futex, type Libc, loadLibc, type Mapping } from '../../system/libc.ts';
+import { CommonFile } from './common-file.ts';
 import { barrierBytes, MappedBarrier } from './mapped-barrier.ts';
+import { MappedMessages, messageBoardBytes } from './mapped-messages.ts';
+import { MappedSlots, slotsBytes } from './mapped-slots.ts';
 import { Pieces } from './pieces.ts';
 import { RankFiles } from './rank-files.ts';
-import { SlotFile } from './slot-file.ts';
 import { MappedTransport, type Transport } from './transport.ts';
 
 /** Below this a second request through the hub costs more than the copies that it saves. */
@@ -17,6 +19,14 @@ export interface SharedMemoryOptions {
   mayMap?: boolean;
   /** How long to wait for a rank in mapped memory; a minute by default. */
   timeoutMs?: number;
+}
+
+/** What lies in a file that all ranks map. */
+export interface CommonMemory<T> {
+  /** Call it once all ranks have created theirs. */
+  map(): T;
+  /** Call it once all ranks have mapped it, or none will. */
+  unlink(): void;
 }
 
 /** The memory that ranks share, where the run's folder lies in memory; null elsewhere. */
@@ -115,10 +125,31 @@ export class SharedMemory {
   }
 
   /** The file for small arrays; null where this rank cannot map it, or there is no room. */
-  async createSlotFile(): Promise<SlotFile | null> {
+  async createSlotFile(): Promise<CommonMemory<MappedSlots> | null> {
+    const { rank, ranks } = this;
+    return await this.#createCommon('slots.bin', slotsBytes(ranks.length), (_, futex, mapping) => {
+      return new MappedSlots(futex, mapping, ranks.indexOf(rank), ranks.length);
+    });
+  }
+
+  /** The file for messages between single ranks; null where this rank cannot map it, or there is no room. */
+  async createMessageBoard(): Promise<CommonMemory<MappedMessages> | null> {
+    const { rank, ranks } = this;
+    return await this.#createCommon('messages.bin', messageBoardBytes(ranks.length), (libc, futex, board) => {
+      return new MappedMessages({ folder: this.#folder, rank, ranks, libc, futex, board });
+    });
+  }
+
+  async #createCommon<T>(
+    name: string,
+    bytes: number,
+    open: (libc: Libc, futex: Futex, mapping: Mapping) => T,
+  ): Promise<CommonMemory<T> | null> {
     const libc = await this.#loadLibc();
-    const [folder, rank, ranks] = [this.#folder, this.rank, this.ranks];
-    return libc === null ? null : SlotFile.create({ folder, rank, ranks }, libc);
+    const futex = libc?.futex ?? null;
+    if (libc === null || futex === null) return null;
+    const file = CommonFile.create({ folder: this.#folder, name, bytes, rank: this.rank, ranks: this.ranks }, libc);
+    return file && { map: () => open(libc, futex, file.map()), unlink: () => file.unlink() };
   }
 
   async #loadLibc(): Promise<Libc | null> {

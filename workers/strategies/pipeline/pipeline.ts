@@ -45,6 +45,7 @@ export class Pipeline implements Strategy {
     const spread = new PipelinedModel(member, group, this.#task, this.#stage);
     this.#ready = { group, passes, spread };
     this.#events.push(describeStages(this.#stage, this.#config.microBatches));
+    await group.mapMessages();
     await group.barrier();
   }
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Message } from '../../collectives/messages-under-way.ts';
+import type { Message } from '../../collectives/direct-messages.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
 import { ForwardPass } from '../../member/forward-pass.ts';

@@ -1,0 +1,20 @@
+import type { CollectiveArray } from '../../core/protocol/wire/collectives.ts';
+
+/** An array from another rank. */
+export interface Message {
+  data: CollectiveArray;
+  shape: readonly number[];
+}
+
+/**
+ * Where messages of single ranks lie, without the hub. The messages of a pair of ranks are numbered from 1. Those that find no room go through the hub,
+ * with their numbers, so that they keep their order.
+ */
+export interface DirectMessages {
+  /** Puts a message where the other rank finds it. @returns whether there was room */
+  put(message: Message, to: number, number: number): boolean;
+  /** Takes a message, if it has come. The numbers of one rank ascend. `by-hub`: a later one has come this way, so this one goes through the hub. */
+  take(from: number, number: number): Message | 'by-hub' | null;
+  /** Lets the process sleep until a rank's message has come, at most for a few milliseconds. */
+  sleep(from: number, number: number): void;
+}
