@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deviceSchema, placementSchema } from '../protocol/machine/devices.ts';
+import { deviceSchema, loadSampleSchema, placementSchema } from '../protocol/machine/devices.ts';
 
 /**
  * Messages between the first task of a launch, whose process has the hub, and the other tasks, which start the workers of their devices. What the workers
@@ -30,6 +30,9 @@ export const taskMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('beat') }),
   z.strictObject({ type: z.literal('started'), id: z.int(), pid: z.int().nullable() }),
   z.strictObject({ type: z.literal('lines'), id: z.int(), lines: z.array(z.string()) }),
+  /** Loads of its devices, as `sample` asks for them. */
+  z.strictObject({ type: z.literal('loads'), sample: loadSampleSchema }),
+  z.strictObject({ type: z.literal('loads-unknown'), reason: z.string() }),
   /** @see WorkerChild.ended */
   z.strictObject({ type: z.literal('ended'), id: z.int(), how: z.string() }),
 ]);
@@ -40,6 +43,8 @@ export const taskOrderSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('beat') }),
   /** A peer from which nothing comes for this long counts as lost. */
   z.strictObject({ type: z.literal('settle'), heartbeatMs: z.int().min(1) }),
+  /** Reports the loads of these devices from now on; none: no more. */
+  z.strictObject({ type: z.literal('sample'), devices: z.array(deviceSchema) }),
   /** Empties the folders that the node's ranks share. */
   z.strictObject({ type: z.literal('empty') }),
   /** Starts a worker. */

@@ -10,12 +10,14 @@ import {
   type TaskOrder,
   taskOrderSchema,
 } from '../../core/launch/task-messages.ts';
+import type { Device } from '../../core/protocol/machine/devices.ts';
 import { netAddress } from '../../core/protocol/wire/local-socket.ts';
 import { channelOver } from '../../core/protocol/wire/channel-over.ts';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { coreOf } from '../processes/node-process.ts';
 import { grantFor } from '../trust/grant.ts';
+import { LoadSampler } from '../runs/recording/load-sampler.ts';
 import { ScratchFolder } from '../runs/workers/scratch.ts';
 import { WorkerChild } from '../runs/workers/worker-child.ts';
 import { seesRunFolder } from './see-run-folder.ts';
@@ -50,6 +52,7 @@ export class TaskAgent {
   readonly #children = new Map<number, WorkerChild>();
   readonly #ended = Promise.withResolvers<number>();
   readonly #tunnels = new Set<{ destroy(): void }>();
+  #sampler: LoadSampler | null = null;
   #orders: Promise<void> = Promise.resolve();
   /** Whether the launch has ended, or this task was asked to end. */
   #isOver = false;
@@ -98,6 +101,7 @@ export class TaskAgent {
     this.#send({ type: 'join', ...about, pid: process.pid, folders: this.#folders });
     const unwatch = this.#watchSignals();
     const exitCode = await this.#ended.promise.finally(unwatch);
+    await this.#sampler?.stop();
     this.#heartbeat.stop();
     this.#channel.close();
     server.close();
@@ -135,6 +139,8 @@ export class TaskAgent {
         return;
       case 'settle':
         return this.#heartbeat.settle(order.heartbeatMs);
+      case 'sample':
+        return this.#sample(order.devices);
       case 'empty':
         return this.#emptyFolders();
       case 'start':
@@ -149,6 +155,16 @@ export class TaskAgent {
   #end(exitCode: number): void {
     this.#isOver = true;
     this.#ended.resolve(exitCode);
+  }
+
+  async #sample(devices: readonly Device[]): Promise<void> {
+    await this.#sampler?.stop();
+    this.#sampler = null;
+    if (devices.length === 0) return;
+    this.#sampler = new LoadSampler(devices, {
+      sampled: (sample) => this.#send({ type: 'loads', sample }),
+      failed: (reason) => this.#send({ type: 'loads-unknown', reason }),
+    });
   }
 
   async #start(order: StartOrder): Promise<void> {

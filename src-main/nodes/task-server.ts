@@ -7,6 +7,7 @@ import { channelOver } from '../../core/protocol/wire/channel-over.ts';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { usableKinds } from '../processes/native-build.ts';
 import { hostsOfThis } from './secure/addresses.ts';
+import type { LoadListener } from '../runs/recording/load-sampler.ts';
 import { moveRanks, selectOnTasks, spreadOver, type TaskOffer, taskOf } from './place.ts';
 import type { RemoteChild, RemoteStart } from './remote/remote-child.ts';
 import { RemoteTask } from './remote/remote-task.ts';
@@ -43,6 +44,7 @@ export class TaskServer {
   readonly #server: Promise<SecureServer>;
   #acceptRank: (channel: Channel) => void = (channel) => channel.close();
   #heartbeatMs: number | null = null;
+  #loads: LoadListener | null = null;
   #changed = Promise.withResolvers<void>();
   #refusal: string | null = null;
 
@@ -156,6 +158,15 @@ export class TaskServer {
     for (const task of this.#tasks.values()) task.settle(heartbeatMs);
   }
 
+  /** Lets all other tasks report the loads of those of these devices that are theirs. */
+  sampleLoads(devices: readonly Device[], listener: LoadListener | null = this.#loads): void {
+    this.#loads = listener;
+    if (listener === null) return;
+    for (const [rank, task] of this.#tasks) {
+      task.sample(unique(devices.filter((device) => taskOf(device) === rank)), listener);
+    }
+  }
+
   /** Empties the folders that ranks share, on all other nodes. */
   emptyFolders(): void {
     for (const task of this.#tasks.values()) task.empty();
@@ -241,4 +252,9 @@ export class TaskServer {
     await Promise.race([this.#changed.promise, late]);
     if (timer !== null) clearTimeout(timer);
   }
+}
+
+/** Several ranks may share a device. */
+function unique(devices: readonly Device[]): Device[] {
+  return [...new Map(devices.map((device) => [device.id, device])).values()];
 }

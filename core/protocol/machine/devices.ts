@@ -46,20 +46,22 @@ export const placementSchema = z.strictObject({
 export type Placement = z.output<typeof placementSchema>;
 
 /** The load of a device since the last reading. Null: the device does not report it, or there is no earlier reading. */
-export interface DeviceLoad {
+const deviceLoadSchema = z.strictObject({
   /** `cuda:0`, `cpu:1`. */
-  device: string;
+  device: z.string(),
   /** Share of time in which any process used it, 0 to 1. */
-  load: number | null;
-  memoryUsedBytes: number | null;
-}
+  load: z.number().min(0).max(1).nullable(),
+  memoryUsedBytes: z.number().nullable(),
+});
+export type DeviceLoad = z.output<typeof deviceLoadSchema>;
 
 /** The loads of devices at one moment. */
-export interface LoadSample {
+export const loadSampleSchema = z.strictObject({
   /** ISO 8601. */
-  time: string;
-  loads: DeviceLoad[];
-}
+  time: z.string(),
+  loads: z.array(deviceLoadSchema),
+});
+export type LoadSample = z.output<typeof loadSampleSchema>;
 
 /** The loads of one device over time, ascending; NaN if unknown. */
 export interface DeviceLoadColumns {

@@ -1,5 +1,7 @@
 import type { Join, NodeFolders, TaskOrder } from '../../../core/launch/task-messages.ts';
 import { taskMessageSchema } from '../../../core/launch/task-messages.ts';
+import type { Device } from '../../../core/protocol/machine/devices.ts';
+import type { LoadListener } from '../../runs/recording/load-sampler.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import { Heartbeat } from '../secure/heartbeat.ts';
@@ -12,6 +14,7 @@ export class RemoteTask {
   readonly #heartbeat: Heartbeat;
   readonly #children = new Map<number, RemoteChild>();
   readonly #lost: (reason: string) => void;
+  #loads: LoadListener | null = null;
   #count = 0;
   #isLost = false;
 
@@ -34,6 +37,12 @@ export class RemoteTask {
   settle(heartbeatMs: number): void {
     this.#heartbeat.settle(heartbeatMs);
     this.#send({ type: 'settle', heartbeatMs });
+  }
+
+  /** Asks for the loads of its devices from now on. */
+  sample(devices: readonly Device[], listener: LoadListener): void {
+    this.#loads = listener;
+    this.#send({ type: 'sample', devices: [...devices] });
   }
 
   empty(): void {
@@ -59,6 +68,8 @@ export class RemoteTask {
     if (!parsed.success) return this.lose(`it sent an invalid message (${parsed.error.message})`);
     const { data } = parsed;
     if (data.type === 'beat' || data.type === 'join') return;
+    if (data.type === 'loads') return this.#loads?.sampled(data.sample);
+    if (data.type === 'loads-unknown') return this.#loads?.failed(`${this.about.node}: ${data.reason}`);
     const child = this.#children.get(data.id);
     if (data.type === 'started') child?.started(data.pid);
     if (data.type === 'lines') child?.print(data.lines);

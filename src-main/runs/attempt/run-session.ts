@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { isSameSecret, randomSecret } from '../../../core/node/secrets.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
+import type { LoadSample } from '../../../core/protocol/machine/devices.ts';
 import { type Control, workerMessageSchema } from '../../../core/protocol/run/messages.ts';
 import type { ControlRequest } from '../../../core/protocol/run/control/remote-control.ts';
 import type { Attempt, RunError, RunRecord, RunStatus, RunSummary } from '../../../core/protocol/run/record.ts';
@@ -118,8 +119,8 @@ export class RunSession {
   }
 
   /** Records an event that concerns this process and no rank. Does nothing before the run has a record. */
-  note(kind: string, message: string): void {
-    this.recorder?.event(null, kind, message);
+  note(kind: string, message: string, data: Record<string, unknown> = {}): void {
+    this.recorder?.event(null, kind, message, { data });
   }
 
   /** Resolves once all updates so far can be read from the run's folder. */
@@ -183,6 +184,7 @@ export class RunSession {
     };
     const outcome = await train().catch(failedBy);
     await loads.stop();
+    this.options.tasks?.sampleLoads([], { sampled: () => undefined, failed: () => undefined });
     if (await guard.stop()) throw this.folderLost(recorder);
     if (before !== null && !this.hasBegun && outcome.kind !== 'finished') return this.undo(recorder, before, outcome);
     return this.conclude(recorder, outcome, before);
@@ -236,12 +238,14 @@ export class RunSession {
   }
 
   private sampleLoads(recorder: RunRecorder): LoadSampler {
-    const here = recorder.record.plan.map(({ device }) => device).filter((device) => taskOf(device) === 0);
-    const devices = new Map(here.map((device) => [device.id, device]));
-    return new LoadSampler([...devices.values()], {
-      sampled: (sample) => recorder.deviceLoads(sample),
-      failed: (reason) => recorder.event(null, 'loads-unknown', reason),
-    });
+    const listener = {
+      sampled: (sample: LoadSample) => recorder.deviceLoads(sample),
+      failed: (reason: string) => recorder.event(null, 'loads-unknown', reason),
+    };
+    const devices = recorder.record.plan.map(({ device }) => device);
+    this.options.tasks?.sampleLoads(devices, listener);
+    const here = devices.filter((device) => taskOf(device) === 0);
+    return new LoadSampler([...new Map(here.map((device) => [device.id, device])).values()], listener);
   }
 
   private obey(request: ControlRequest): void {

@@ -134,6 +134,7 @@ export class WaveSequence {
     recorder.event(null, 'ranks-moved', `Their node is gone, so ranks move: ${where}.`);
     const plan = recorder.record.plan.map((placement) => now.find(({ rank }) => rank === placement.rank) ?? placement);
     await recorder.change({ plan });
+    tasks.sampleLoads(plan.map(({ device }) => device));
     return now;
   }
 

@@ -3,6 +3,15 @@ import { ownSummary, type RunEvent, type RunRecord } from '../../../core/protoco
 import { memberCountOf, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunView } from '../../../core/protocol/pages/run-views.ts';
 
+/** The time limit of a job of SLURM. */
+export interface TimeLimit {
+  job: string;
+  /** ISO 8601. */
+  endsAt: string;
+  /** In words, with what happens then. */
+  message: string;
+}
+
 /** `8 members`, or `1 model on 8 ranks` where all ranks train it. */
 export function countMembers({ members, strategy }: RunConfig): string {
   if (strategyRules[strategy.kind].isOneModel) return `1 model on ${members} ${members === 1 ? 'rank' : 'ranks'}`;
@@ -13,6 +22,25 @@ export function countMembers({ members, strategy }: RunConfig): string {
 export function describeStrategy({ strategy, earlyStopping }: RunConfig): string {
   if (!earlyStopping.enabled) return strategy.kind;
   return `${strategy.kind} · ${earlyStopping.joint ? 'joint early stopping' : 'early stopping'}`;
+}
+
+/** Samples of an update where ranks train one model on different ones: `batch 512 = 128 × 4 ranks`; null for other strategies. */
+export function describeBatch({ strategy, batchSize, members }: RunConfig): string | null {
+  if (!('accumulate' in strategy) || !strategyRules[strategy.kind].isOneModel || members === 1) return null;
+  const { accumulate } = strategy;
+  const factors = [batchSize, `${members} ranks`, ...(accumulate > 1 ? [`${accumulate} accumulated`] : [])];
+  const samples = (batchSize * members * accumulate).toLocaleString('en');
+  const isScaled = 'learningRateScaling' in strategy && strategy.learningRateScaling === 'linear';
+  return `batch ${samples} = ${factors.join(' × ')}${isScaled ? `, learning rate × ${members * accumulate}` : ''}`;
+}
+
+/** When the limit of a run's job ends it, as SLURM told the attempt that trains now; null where there is none. */
+export function timeLimitOf({ record, events }: Pick<RunView, 'record' | 'events'>): TimeLimit | null {
+  if (record.status !== 'running') return null;
+  const limit = events.findLast(({ kind }) => kind === 'time-limit');
+  if (limit === undefined || limit.attempt !== record.attempts.length) return null;
+  const { job, endsAt } = limit.data;
+  return typeof job === 'string' && typeof endsAt === 'string' ? { job, endsAt, message: limit.message } : null;
 }
 
 /** What a run keeps if it is stopped jointly now. */

@@ -56,6 +56,8 @@ describe('a launch on two nodes', () => {
     expect(record.plan.map(({ device }) => device.id)).toEqual(['n1/cpu:0', 'n1.1/cpu:0', 'n2/cpu:0']);
     expect(weights(folder, 3)).toEqual(weights(undisturbed.folder, 3));
     expect(metricColumns(folder)).toEqual(metricColumns(undisturbed.folder));
+    const loads = readFileSync(join(folder, 'devices.csv'), 'utf8');
+    for (const { device } of record.plan) expect(loads).toContain(`,${device.id},`);
     expect(readFileSync(join(folder, 'logs', 'rank-2.log'), 'utf8')).toBeDefined();
     expect(await readdir(homePaths().launches)).toEqual([]);
   });

@@ -26,7 +26,7 @@ export async function watchRun(
   const session = await open((update) => {
     if (update.type === 'record') ({ folder } = update);
     if (update.type === 'event' && update.event.kind === 'started' && job !== null)
-      session.note('time-limit', describeLimit(job));
+      session.note('time-limit', describeLimit(job), { job: job.id, endsAt: job.endsAt?.toISOString() ?? null });
     report.take(update);
   });
   const signals = watchSignals(session, (line) => report.say(line));
