@@ -17,6 +17,11 @@ const unread = [
   '!node_modules/@tensorflow/*/{dist,src,wasm-out}/**',
   'node_modules/@tensorflow/*/dist/*.node.js',
   'node_modules/@tensorflow/*/dist/*.wasm',
+  // electron-updater requires its modules, `require` reads `lib`.
+  '!node_modules/js-yaml/{bin,dist}/**',
+  '!node_modules/@bufbuild/protobuf/dist/cjs/**',
+  '!node_modules/node-*/{CHANGELOG,README}.md',
+  '!node_modules/umap-js/{src,test}/**',
   '!node_modules/zod/src/**',
   '!node_modules/{js-queue,strong-type}/assets/**',
   '!node_modules/koffi/doc/**',
@@ -92,6 +97,18 @@ export default {
   publish: updateAddress === undefined ? null : { provider: 'generic', url: updateAddress },
   // With it, a build without a certificate fails instead of making an unsigned installer.
   forceCodeSigning: env.TUTTI_FORCE_SIGNING === 'true',
+  /**
+   * Opens exported runs. Folders of runs and projects have no type of their own: with `inode/directory`, a desktop without a default for folders would open every folder in Tutti.
+   */
+  fileAssociations: [
+    {
+      ext: 'tutti',
+      name: 'Tutti run',
+      description: 'Exported run of Tutti',
+      mimeType: 'application/x-tutti-run',
+      role: 'Viewer',
+    },
+  ],
   linux: {
     target: ['deb', 'AppImage'],
     // `tutti` is the command line.
@@ -101,8 +118,6 @@ export default {
     category: 'Science',
     synopsis: 'Trains deep ensembles and shows them',
     maintainer: 'The Tutti authors <packages@tutti.invalid>',
-    // Lists Tutti under "Open with" for folders.
-    mimeTypes: ['inode/directory'],
   },
   deb: {
     packageName: 'tutti',

@@ -1,14 +1,19 @@
-import { app, Menu } from 'electron';
+import { app, type BrowserWindow, Menu } from 'electron';
 import type { WindowCommand } from '../../core/protocol/pages/window.ts';
 import { showAbout } from './about.ts';
-import { chooseFolder } from './dialogs.ts';
-import { menuTemplate } from './menu.ts';
+import { chooseExport, chooseFolder } from './dialogs.ts';
+import { menuTemplate, type UpdateItems } from './menu.ts';
+import type { RecentRuns } from './recent-runs.ts';
 import type { AppWindows } from './windows/app-windows.ts';
 
 /** What the menu shows that is only known once the hub is open. */
 export interface MenuParts {
   /** Folders of opened projects, the most recent first. */
   recentFolders: readonly string[];
+  /** Runs whose pages were shown, the most recent first. */
+  recentRuns: RecentRuns;
+  /** Updates; null where the package has no address for them. */
+  updates: UpdateItems | null;
   /** Opens the page that the front window shows in a browser; null while that cannot be. */
   openInBrowser: (() => void) | null;
 }
@@ -17,7 +22,7 @@ export interface MenuParts {
 export class AppMenu {
   readonly #windows: AppWindows;
   readonly #onError: (error: unknown) => void;
-  #parts: MenuParts = { recentFolders: [], openInBrowser: null };
+  #parts: MenuParts = { recentFolders: [], recentRuns: [], updates: null, openInBrowser: null };
 
   constructor(windows: AppWindows, onError: (error: unknown) => void) {
     this.#windows = windows;
@@ -34,8 +39,9 @@ export class AppMenu {
       platform: process.platform,
       isDevelopment: !app.isPackaged,
       ...this.#parts,
-      chooseProject: () => void this.#chooseProject().catch(this.#onError),
-      openProject: (folder) => send({ name: 'show-project', folder }),
+      chooseProject: () => void this.#choose(chooseFolder).catch(this.#onError),
+      chooseExport: () => void this.#choose(chooseExport).catch(this.#onError),
+      openPath: (path) => send({ name: 'open', path }),
       newWindow: () => void windows.openBeside(''),
       duplicateWindow: () => void windows.openBeside(windows.front?.address ?? ''),
       showAbout: () => void showAbout(windows.front?.browser ?? null).catch(this.#onError),
@@ -44,9 +50,9 @@ export class AppMenu {
     Menu.setApplicationMenu(Menu.buildFromTemplate(template));
   }
 
-  async #chooseProject(): Promise<void> {
+  async #choose(ask: (window: BrowserWindow) => Promise<string | null>): Promise<void> {
     const window = this.#windows.show();
-    const folder = await chooseFolder(window.browser);
-    if (folder !== null) await window.send({ name: 'show-project', folder });
+    const path = await ask(window.browser);
+    if (path !== null) await window.send({ name: 'open', path });
   }
 }

@@ -1,12 +1,21 @@
-import { app } from 'electron';
+import { app, dialog } from 'electron';
+import { messageOf } from '../../core/text/errors.ts';
 import type { WindowCommand } from '../../core/protocol/pages/window.ts';
 import type { HubService } from '../rpc/hub-service.ts';
 import type { AppMenu } from './app-menu.ts';
 import type { BrowserAccess } from './browser-access.ts';
+import { homePaths } from '../store/home.ts';
+import { readRecentRuns, shownRun, withRecent, writeRecentRuns } from './recent-runs.ts';
 import { Notices } from './training/notices.ts';
+import { noticeOfWork } from './training/training-view.ts';
 import { TrainingDisplay } from './training/training-display.ts';
+import type { UpdateItems } from './menu.ts';
+import { openUpdates } from './updates/open-updates.ts';
+import type { Updates } from './updates/updates.ts';
 import type { AppWindow } from './windows/app-window.ts';
 import type { AppWindows } from './windows/app-windows.ts';
+
+const hourMs = 3_600_000;
 
 export interface DesktopOptions {
   service: HubService;
@@ -22,7 +31,10 @@ export class DesktopApp {
   readonly #options: DesktopOptions;
   readonly #notices: Notices;
   readonly #display: TrainingDisplay;
-  readonly #end: () => void;
+  readonly #ends: (() => void)[];
+  #updates: Updates | null = null;
+  /** Runs are noted one after the other. */
+  #noting: Promise<void> = Promise.resolve();
 
   private constructor(options: DesktopOptions, notices: Notices, showRun: (id: string | null) => void) {
     const { service, windows, onError } = options;
@@ -30,12 +42,16 @@ export class DesktopApp {
     this.#notices = notices;
     this.#display = new TrainingDisplay({
       training: service.training,
+      queue: service.queue,
       windows,
       showRun,
       quit: () => app.quit(),
       onError,
     });
-    this.#end = service.projects.subscribe((folders) => this.#projectsChanged(folders));
+    this.#ends = [
+      service.projects.subscribe((folders) => this.#projectsChanged(folders)),
+      windows.onAddress((address) => this.#showed(address)),
+    ];
   }
 
   static async open(options: DesktopOptions): Promise<DesktopApp> {
@@ -48,8 +64,10 @@ export class DesktopApp {
     const desktop = new DesktopApp(options, notices, showRun);
     menu.update({
       recentFolders: await service.projects.remembered(),
+      recentRuns: await readRecentRuns(homePaths().recentRuns),
       openInBrowser: () => void browsers.open(windows.front?.address ?? '').catch(onError),
     });
+    await desktop.#lookForUpdates();
     return desktop;
   }
 
@@ -58,9 +76,9 @@ export class DesktopApp {
     return this.#options.windows.front;
   }
 
-  /** Brings the front window to the front, or opens those that were open last. If a folder is given, the window shows its project. */
-  show(folder: string | null = null): Promise<void> {
-    return this.#showPage(folder === null ? null : { name: 'show-project', folder });
+  /** Brings the front window to the front, or opens those that were open last. If a path is given, the window shows the project, the run or the exported run there. */
+  show(path: string | null = null): Promise<void> {
+    return this.#showPage(path === null ? null : { name: 'open', path });
   }
 
   /** Called before all windows close because the app quits. */
@@ -68,21 +86,39 @@ export class DesktopApp {
     this.#options.windows.keep();
   }
 
-  /** Called once all windows are closed. The app quits unless something trains. */
+  /** Called once all windows are closed. The app quits unless something trains, or waits for it to train. */
   async windowsClosed(): Promise<void> {
-    const { training } = this.#options.service;
     if (process.platform === 'darwin') return;
-    if (training.count > 0) {
-      const runs = training.count === 1 ? 'A run continues' : `${training.count} runs continue`;
-      this.#notices.show('Tutti keeps training', `${runs} without a window. Start Tutti again to see them.`, null);
-      await training.ended();
+    const { training, queue } = this.#options.service;
+    if (this.#hasWork) {
+      const { title, body } = noticeOfWork(training.count, queue.waiting);
+      this.#notices.show(title, body, null);
+      await this.#workEnded();
     }
-    if (this.front === null && training.count === 0) app.quit();
+    if (this.front === null && !this.#hasWork) app.quit();
+  }
+
+  get #hasWork(): boolean {
+    const { training, queue } = this.#options.service;
+    return training.count + queue.waiting > 0;
+  }
+
+  /** Resolves once nothing trains or waits. */
+  async #workEnded(): Promise<void> {
+    const { training, queue } = this.#options.service;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (!this.#hasWork) resolve();
+    };
+    const ends = [training.subscribe(look), queue.subscribe(look)];
+    await promise;
+    for (const end of ends) end();
   }
 
   /** Closes everything that outlives the windows. */
   async close(): Promise<void> {
-    this.#end();
+    for (const end of this.#ends) end();
+    await this.#noting;
     this.#notices.close();
     this.#display.close();
     await Promise.all([this.#options.windows.close(), this.#options.browsers.close()]);
@@ -94,8 +130,71 @@ export class DesktopApp {
     else await window.send(command);
   }
 
+  /** A run is a recent document once its page was shown. */
+  #showed(address: string): void {
+    const id = shownRun(address);
+    if (id === null) return;
+    this.#noting = this.#noting.then(() => this.#noteRun(id)).catch(this.#options.onError);
+  }
+
+  async #noteRun(id: string): Promise<void> {
+    const { service, menu } = this.#options;
+    const [run] = (await service.runs.page({ ids: [id] })).rows;
+    const path = homePaths().recentRuns;
+    const recent = await readRecentRuns(path);
+    if (run === undefined || recent[0]?.folder === run.folder) return;
+    app.addRecentDocument(run.folder);
+    const recentRuns = withRecent(recent, { folder: run.folder, name: run.name });
+    await writeRecentRuns(path, recentRuns);
+    menu.update({ recentRuns });
+  }
+
+  /** Looks for updates at the start, every hour, and when work has begun or ended; nothing where the package has no address for them. */
+  async #lookForUpdates(): Promise<void> {
+    const { service, menu, onError } = this.#options;
+    const show = (): void =>
+      menu.update({ updates: this.#updates === null ? null : updateItems(this.#updates, onError) });
+    this.#updates = await openUpdates({
+      work: () => service.training.count + service.queue.waiting,
+      changed: show,
+      ready: (version) =>
+        this.#notices.show(`Tutti ${version} is ready`, 'Install it with the menu Help. Tutti restarts then.', null),
+      onError,
+    });
+    const updates = this.#updates;
+    if (updates === null) return;
+    show();
+    const look = (): void => void updates.look();
+    const timer = setInterval(look, hourMs).unref();
+    let work = 0;
+    this.#ends.push(
+      () => clearInterval(timer),
+      service.queue.subscribe(look),
+      service.training.subscribe(() => {
+        if (work !== service.training.count) look();
+        work = service.training.count;
+      }),
+    );
+    look();
+  }
+
   #projectsChanged(folders: string[]): void {
     if (folders.length > 0) app.addRecentDocument(folders[0]);
     this.#options.menu.update({ recentFolders: folders });
   }
+}
+
+function updateItems(updates: Updates, onError: (error: unknown) => void): UpdateItems {
+  return {
+    isEnabled: updates.isEnabled,
+    readyVersion: updates.readyVersion,
+    setEnabled: (isEnabled) => void updates.setEnabled(isEnabled).catch(onError),
+    install: () => {
+      try {
+        updates.install();
+      } catch (error) {
+        dialog.showErrorBox('Tutti cannot be updated now', messageOf(error));
+      }
+    },
+  };
 }

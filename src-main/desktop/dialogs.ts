@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { app, type BrowserWindow, dialog, type Session } from 'electron';
 import { openFolderChannel, saveFileChannel } from '../../core/protocol/pages/window.ts';
+import { runFileEnding } from '../../core/protocol/pages/run-data.ts';
 import { replaceFile } from '../../core/node/atomic-file.ts';
 import { isDirectlyIn } from '../../core/node/folders/same-folder.ts';
 import { isOwnPage } from './windows/page-messages.ts';
@@ -36,8 +37,18 @@ export function serveDownloads(session: Session): void {
 /** @returns the folder of a project; null if the user cancels */
 export async function chooseFolder(window: BrowserWindow): Promise<string | null> {
   const { filePaths } = await dialog.showOpenDialog(window, {
-    title: 'Open a folder that holds a project.ts',
+    title: 'Open the folder of a project or a run',
     properties: ['openDirectory'],
+  });
+  return filePaths[0] ?? null;
+}
+
+/** @returns an exported run; null if the user cancels */
+export async function chooseExport(window: BrowserWindow): Promise<string | null> {
+  const { filePaths } = await dialog.showOpenDialog(window, {
+    title: 'Import a run',
+    filters: [{ name: 'Exported runs', extensions: [runFileEnding.slice(1), 'zip'] }],
+    properties: ['openFile'],
   });
   return filePaths[0] ?? null;
 }

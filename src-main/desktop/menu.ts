@@ -1,6 +1,15 @@
 import { basename } from 'node:path';
 import type { MenuItemConstructorOptions } from 'electron';
 import type { WindowCommand } from '../../core/protocol/pages/window.ts';
+import type { RecentRuns } from './recent-runs.ts';
+
+export interface UpdateItems {
+  isEnabled: boolean;
+  /** The version that can be installed; null if there is none. */
+  readyVersion: string | null;
+  setEnabled: (isEnabled: boolean) => void;
+  install: () => void;
+}
 
 export interface MenuOptions {
   platform: NodeJS.Platform;
@@ -8,8 +17,13 @@ export interface MenuOptions {
   isDevelopment: boolean;
   /** Folders of opened projects, the most recent first. */
   recentFolders: readonly string[];
+  /** Runs whose pages were shown, the most recent first. */
+  recentRuns: RecentRuns;
   chooseProject: () => void;
-  openProject: (folder: string) => void;
+  /** Chooses an exported run and imports it. */
+  chooseExport: () => void;
+  /** Opens the folder of a project or run. */
+  openPath: (path: string) => void;
   /** Opens one more window, with the list of projects. */
   newWindow: () => void;
   /** Opens one more window, with the page that the one in front shows. */
@@ -17,6 +31,8 @@ export interface MenuOptions {
   /** Opens the page that the window in front shows in a browser; null while that cannot be. */
   openInBrowser: (() => void) | null;
   showAbout: () => void;
+  /** Updates; null where the package has no address for them. */
+  updates: UpdateItems | null;
   sendToPage: (command: WindowCommand) => void;
 }
 
@@ -44,6 +60,7 @@ function fileMenu(options: MenuOptions, isMac: boolean): MenuItemConstructorOpti
     { type: 'separator' },
     { label: 'Open Project…', accelerator: 'CmdOrCtrl+O', click: options.chooseProject },
     { label: 'Open Recent', submenu: recentMenu(options) },
+    { label: 'Import Run…', click: options.chooseExport },
     { label: 'Open in Browser', enabled: options.openInBrowser !== null, click: () => options.openInBrowser?.() },
     { type: 'separator' },
     pageItem(options, 'Export Run…', { name: 'export' }, 'CmdOrCtrl+E'),
@@ -54,13 +71,18 @@ function fileMenu(options: MenuOptions, isMac: boolean): MenuItemConstructorOpti
   ];
 }
 
-function recentMenu({ recentFolders, openProject }: MenuOptions): MenuItemConstructorOptions[] {
-  if (recentFolders.length === 0) return [{ label: 'No recent projects', enabled: false }];
-  return recentFolders.slice(0, maximumRecent).map((folder) => ({
+/** Projects, then runs. Electron has a menu of the system for them on macOS alone. */
+function recentMenu({ recentFolders, recentRuns, openPath }: MenuOptions): MenuItemConstructorOptions[] {
+  const itemOf = (name: string, folder: string): MenuItemConstructorOptions => ({
     // `&` would underline the next letter.
-    label: `${basename(folder)}  (${folder})`.replaceAll('&', '&&'),
-    click: () => openProject(folder),
-  }));
+    label: `${name}  (${folder})`.replaceAll('&', '&&'),
+    click: () => openPath(folder),
+  });
+  const projects = recentFolders.slice(0, maximumRecent).map((folder) => itemOf(basename(folder), folder));
+  const runs = recentRuns.map(({ name, folder }) => itemOf(name, folder));
+  if (projects.length + runs.length === 0) return [{ label: 'No recent projects or runs', enabled: false }];
+  const between: MenuItemConstructorOptions[] = projects.length > 0 && runs.length > 0 ? [{ type: 'separator' }] : [];
+  return [...projects, ...between, ...runs];
 }
 
 function viewMenu(options: MenuOptions): MenuItemConstructorOptions[] {
@@ -87,8 +109,20 @@ function helpMenu(options: MenuOptions): MenuItemConstructorOptions[] {
   const keys = options.platform === 'linux' ? 'F1' : 'CmdOrCtrl+/';
   return [
     pageItem(options, 'Keyboard Shortcuts', { name: 'show-keys' }, keys),
+    ...updateItems(options.updates),
     { label: 'About Tutti', click: options.showAbout },
   ];
+}
+
+function updateItems(updates: UpdateItems | null): MenuItemConstructorOptions[] {
+  if (updates === null) return [];
+  const { isEnabled, readyVersion, setEnabled, install } = updates;
+  const items: MenuItemConstructorOptions[] = [
+    { label: 'Look for Updates', type: 'checkbox', checked: isEnabled, click: () => setEnabled(!isEnabled) },
+  ];
+  return readyVersion === null
+    ? items
+    : [...items, { label: `Install Tutti ${readyVersion} and Restart`, click: install }];
 }
 
 function runMenu(options: MenuOptions): MenuItemConstructorOptions[] {

@@ -60,17 +60,6 @@ export class TrainingWork {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves once nothing trains. */
-  async ended(): Promise<void> {
-    if (this.#count === 0) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const end = this.subscribe(() => {
-      if (this.#count === 0) resolve();
-    });
-    await promise;
-    end();
-  }
-
   /** @returns whether that changed what {@link runs} says */
   #apply(id: string, update: RunUpdate): boolean {
     const run = this.#runs.get(id);

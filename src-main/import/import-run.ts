@@ -60,7 +60,7 @@ export async function importRun(
   { into, name }: ImportOptions = {},
 ): Promise<ImportedRun> {
   const path = resolve(file);
-  const archive = await openRunArchive(path);
+  const archive = await openRunArchive(path, name);
   try {
     const record = await readRecord(archive);
     const folder = into === undefined ? ownFolder(index, record) : resolve(into);

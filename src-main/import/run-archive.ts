@@ -30,28 +30,29 @@ export const archiveLimits: ArchiveLimits = { files: 500_000, ratio: 200, smallB
 
 /**
  * Opens a ZIP that holds a run: an export, or a packed run folder. Looks at its directory only.
+ * @param name of the file in errors
  * @throws Error that names the file and what is wrong: it is no ZIP, holds no run, leads out of its folder, or would unpack to far more than it is
  */
-export async function openRunArchive(path: string, limits = archiveLimits): Promise<RunArchive> {
+export async function openRunArchive(path: string, name = path, limits = archiveLimits): Promise<RunArchive> {
   const { size } = await stat(path).catch((error: unknown) => {
     throw explainFileError(error, path, 'import');
   });
   const zip = await openPromise(path, { autoClose: false, strictFileNames: true }).catch((cause: unknown) => {
-    throw refusal(path, `it is no ZIP, or not whole (${messageOf(cause)}). Copy or download it again.`, cause);
+    throw refusal(name, `it is no ZIP, or not whole (${messageOf(cause)}). Copy or download it again.`, cause);
   });
   try {
     return chooseFiles(zip, await readDirectory(zip, limits), size, limits);
   } catch (error) {
     zip.close();
-    throw error instanceof ArchiveError ? refusal(path, error.message, error) : error;
+    throw error instanceof ArchiveError ? refusal(name, error.message, error) : error;
   }
 }
 
 /** What is wrong with a ZIP, without its name. */
 class ArchiveError extends Error {}
 
-function refusal(path: string, problem: string, cause: unknown): Error {
-  return new Error(`${path} cannot be imported: ${problem}`, { cause });
+function refusal(name: string, problem: string, cause: unknown): Error {
+  return new Error(`${name} cannot be imported: ${problem}`, { cause });
 }
 
 async function readDirectory(zip: ZipFile, limits: ArchiveLimits): Promise<Entry[]> {

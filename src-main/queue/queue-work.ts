@@ -34,7 +34,8 @@ export class QueueWork {
   /** The look that goes on; looks run one after the other. */
   #looking: Promise<void> = Promise.resolve();
   #isClosed = false;
-  #hasWaiting = false;
+  /** Runs that wait or start, without those that could not start. */
+  #waiting = 0;
 
   constructor(options: QueueWorkOptions) {
     this.#options = options;
@@ -47,9 +48,14 @@ export class QueueWork {
       noticed: onError,
     });
     this.#timer = setInterval(() => {
-      if (this.#hasWaiting) this.look();
+      if (this.#waiting > 0) this.look();
     }, lookEveryMs).unref();
     this.look();
+  }
+
+  /** How many runs wait for this process to start them; 0 where another process works on the queue. */
+  get waiting(): number {
+    return this.#lock === null ? 0 : this.#waiting;
   }
 
   /** Starts the next run if it may start. @param isTold whether pages get the queue, because it may have changed */
@@ -74,9 +80,11 @@ export class QueueWork {
   async #look(isTold: boolean): Promise<void> {
     if (this.#isClosed) return;
     const runs = await readQueue();
-    this.#hasWaiting = nextOf(runs) !== null;
-    if (isTold) this.#options.changed();
-    if (runs.length === 0 || !(await this.#isWorker())) return;
+    const before = this.waiting;
+    this.#waiting = runs.filter(({ error }) => error === null).length;
+    const isWorker = runs.length > 0 && (await this.#isWorker());
+    if (isTold || this.waiting !== before) this.#options.changed();
+    if (!isWorker) return;
     const next = nextOf(runs);
     if (next === null || this.#options.isBusy() || (await this.#isTraining()) || this.#isClosed) return;
     // Its failure is in the queue, where the user sees it.

@@ -7,7 +7,7 @@ import {
 } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { forkPointNameSchema, forkRequestSchema } from '../../core/protocol/pages/fork-views.ts';
 import { answersSchema, searchRequestSchema } from '../../core/protocol/pages/discovery/search-request.ts';
-import { exportRequestSchema, seriesRequestSchema } from '../../core/protocol/pages/run-data.ts';
+import { exportRequestSchema, importRequestSchema, seriesRequestSchema } from '../../core/protocol/pages/run-data.ts';
 import {
   samplesToPredictSchema,
   uploadPartSchema,
@@ -41,7 +41,7 @@ const argumentSchemas = {
   projects: z.tuple([]),
   projectCard: z.tuple([folder]),
   projectPicture: z.tuple([folder]),
-  openProject: z.tuple([folder]),
+  openPath: z.tuple([folder]),
   forgetProject: z.tuple([folder]),
   trustProject: z.tuple([folder]),
   allowProject: z.tuple([folder, z.array(z.string())]),
@@ -115,6 +115,7 @@ const argumentSchemas = {
   predictSamples: z.tuple([id, samplesToPredictSchema]),
   calibrate: z.tuple([id, calibrationRequestSchema]),
   postprocessing: z.tuple([id]),
+  importRun: z.tuple([importRequestSchema]),
   exportRun: z.tuple([id, exportRequestSchema]),
   reportRun: z.tuple([id]),
   studies: z.tuple([]),

@@ -16,7 +16,7 @@ import { deleteCheckpoints, listCheckpoints, pinCheckpoints } from './runs/check
 import { connectPage, type PageMethods, type PageWire } from './connection.ts';
 import { deleteRun, updateNotes } from './runs/run-changes.ts';
 import { Evaluations } from './runs/evaluations.ts';
-import { type WrittenExport, writeExport } from './runs/exports.ts';
+import { type WrittenExport, writeExport } from './runs/exchange/exports.ts';
 import { DiscoveryService } from './discoveries/discovery-service.ts';
 import { DiscoveryWatches } from './discoveries/discovery-watches.ts';
 import { exportReport } from '../report/export-report.ts';
@@ -25,6 +25,7 @@ import { openFolder, type OpenPath } from './projects/folders.ts';
 import { listTrusted } from './projects/trusted-projects.ts';
 import { withdrawTrust } from '../trust/project-trust.ts';
 import { previewFork, readForkStart, startFork } from './runs/forks.ts';
+import { importSent, openAnyPath } from './runs/exchange/imports.ts';
 import { readLogs } from './runs/logs.ts';
 import { PageWatches } from './runs/page-watches.ts';
 import { NewSamples } from './runs/new-samples.ts';
@@ -122,8 +123,13 @@ export class HubService {
   }
 
   /** The runs, sweeps and searches that this process trains. */
-  get training(): Pick<TrainingWork, 'count' | 'runs' | 'subscribe' | 'ended'> {
+  get training(): Pick<TrainingWork, 'count' | 'runs' | 'subscribe'> {
     return this.#training;
+  }
+
+  /** The runs that wait for this process to start them. */
+  get queue(): Pick<QueueService, 'waiting' | 'subscribe'> {
+    return this.#queue;
   }
 
   /** The parts that the desktop app needs for its menu, its notifications and quitting. */
@@ -223,11 +229,18 @@ export class HubService {
       pinCheckpoints: (id, request) => pinCheckpoints(this.#parts, id, request),
       deleteCheckpoints: (id, { checkpoints }) => deleteCheckpoints(this.#parts, this.#trash, id, checkpoints),
       ...this.#predictionMethods(ofPage),
-      exportRun: (id, request) => linked(ofPage, writeExport(this.#parts, id, request)),
-      reportRun: (id) => linked(ofPage, exportReport(this.#parts, id)),
+      ...this.#exportMethods(ofPage),
       watch: (id) => watches.watch(id),
       unwatch: (id) => watches.unwatch(id),
     };
+  }
+
+  #exportMethods(ofPage: OfPage) {
+    return {
+      importRun: (request) => importSent(this.#parts.hub, request, ofPage.uploads),
+      exportRun: (id, request) => linked(ofPage, writeExport(this.#parts, id, request)),
+      reportRun: (id) => linked(ofPage, exportReport(this.#parts, id)),
+    } satisfies Partial<HubApi>;
   }
 
   #listMethods() {
@@ -281,7 +294,7 @@ export class HubService {
       projects: () => this.#projects.list(),
       projectCard: (folder) => this.#projects.card(folder),
       projectPicture: (folder) => this.#projects.picture(folder),
-      openProject: (folder) => this.#projects.open(folder),
+      openPath: (path) => openAnyPath(this.#parts.hub, this.#projects, path),
       forgetProject: (folder) => this.#projects.forget(folder),
       trustProject: (folder) => this.#projects.trust(folder),
       allowProject: (folder, asks) => this.#projects.allow(folder, asks),

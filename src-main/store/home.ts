@@ -52,6 +52,10 @@ export function homePaths(home: string = tuttiHome()) {
     dashboard: join(home, 'dashboard'),
     /** Runs that were deleted a few seconds ago. */
     trash: join(home, 'trash'),
+    /** Whether the desktop app looks for updates. */
+    updates: join(home, 'updates.json'),
+    /** Runs whose pages the desktop app has shown, for its menu. */
+    recentRuns: join(home, 'recent-runs.json'),
     /** The last position of the desktop app's window, and the data of its browser engine. */
     window: join(home, 'window.json'),
     desktop: join(home, 'desktop'),

@@ -73,10 +73,10 @@ const toast = (page: Page): string => page.wrapper.get('.toasts').text();
 describe('the controls of a run', () => {
   it('fit its state', async () => {
     expect((await open('running')).labels()).toEqual(['Pause', 'Stop jointly']);
-    const running = ['Edit settings', 'Checkpoint now', 'Run again', 'Export', 'Report', 'Abort'];
+    const running = ['Edit settings', 'Checkpoint now', 'Run again', 'Open in new window', 'Export', 'Report', 'Abort'];
     expect(await offers()).toEqual(running);
     expect((await open('running', { events: [paused] })).labels()[0]).toBe('Resume');
-    const ended = ['Resume with changes', 'Export', 'Report'];
+    const ended = ['Resume with changes', 'Open in new window', 'Export', 'Report'];
     expect((await open('finished')).labels()).toEqual(['Run again']);
     expect(await offers()).toEqual(ended);
     for (const status of ['stopped', 'failed', 'interrupted'] as const) {
@@ -89,7 +89,7 @@ describe('the controls of a run', () => {
     for (const status of ['stopped', 'failed', 'interrupted'] as const) {
       const page = await open(status, { holdsState: false });
       expect(page.labels()).toEqual(['Run again']);
-      expect(await offers()).toEqual(['Export', 'Report']);
+      expect(await offers()).toEqual(['Open in new window', 'Export', 'Report']);
       expect(page.wrapper.get('.controls').text()).toContain('It saved no state, so it cannot resume.');
     }
   });

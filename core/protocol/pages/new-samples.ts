@@ -21,8 +21,8 @@ export const imageEndings = ['png', 'jpg', 'jpeg', 'webp', 'tif', 'tiff'] as con
 export const sampleEndings = ['csv', 'tsv', 'jsonl', 'ndjson', 'txt', 'npy', ...imageEndings] as const;
 export type SampleEnding = (typeof sampleEndings)[number];
 
-/** Endings of files that a page may send in parts: samples, and journals of Optuna. */
-export const uploadEndings = [...sampleEndings, 'log'] as const;
+/** Endings of files that a page may send in parts: samples, journals of Optuna, and exported runs. */
+export const uploadEndings = [...sampleEndings, 'log', 'zip'] as const;
 export type UploadEnding = (typeof uploadEndings)[number];
 
 const sentBytes = z

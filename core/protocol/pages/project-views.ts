@@ -112,3 +112,9 @@ export interface RunPreview {
   /** The command that starts the same run from the terminal. */
   commandLine: string;
 }
+
+/** What a path led to. */
+export type Opened =
+  | { kind: 'project'; project: ProjectCard }
+  /** `isImported`: whether it came from an export just now. */
+  | { kind: 'run'; id: string; isImported: boolean };

@@ -16,6 +16,7 @@ import type { SampleForm, SamplePredictions, SamplesToPredict, UploadRequest } f
 import type { InputsRequest, SampleInputs } from '../../ensemble/sample-inputs.ts';
 import type {
   DescribedProject,
+  Opened,
   ProjectCard,
   ProjectPicture,
   RunPreview,
@@ -27,6 +28,8 @@ import type {
   CheckpointList,
   ExportRequest,
   ExportResult,
+  ImportedRunView,
+  ImportRequest,
   PredictionData,
   SeriesData,
   SeriesRequest,
@@ -70,8 +73,11 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   projectCard(folder: string): Promise<ProjectCard>;
   /** The newest figure of a trusted project: of its last runs, else of its folder `outputs`; null if there is none. */
   projectPicture(folder: string): Promise<ProjectPicture | null>;
-  /** Remembers a folder as a project. Runs nothing of it unless it is trusted. @throws if it holds none */
-  openProject(folder: string): Promise<ProjectCard>;
+  /**
+   * Opens what a path leads to: a project's folder, which is remembered and of which nothing runs unless it is trusted; a run's folder; or an exported run, which is imported.
+   * @throws if it leads to none of them
+   */
+  openPath(path: string): Promise<Opened>;
   /** Removes a project from the list, until it is opened again or a run of it begins. */
   forgetProject(folder: string): Promise<void>;
   /** Trusts a project's folder, and describes the project. */
@@ -167,6 +173,8 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   calibrate(id: string, request: CalibrationRequest): Promise<CalibrationResult>;
   /** What `tutti calibrate` fitted for the sets of a run. */
   postprocessing(id: string): Promise<Postprocessing[]>;
+  /** Makes an exported run, which the page has sent, a run of this home. */
+  importRun(request: ImportRequest): Promise<ImportedRunView>;
   /** Writes an export in Tutti's home. Returns its path, and in the browser a link to download it. */
   exportRun(id: string, request: ExportRequest): Promise<ExportResult>;
   /** Writes the report of a run in Tutti's home, as `tutti report` does. */

@@ -39,6 +39,20 @@ export interface CheckpointCell {
 /** The ending of a ZIP that holds a whole run. `tutti import` makes it a run again, and the desktop app opens it. */
 export const runFileEnding = '.tutti';
 
+/** A file that a page has sent in parts. */
+export const importRequestSchema = z.strictObject({
+  upload: z.uuid(),
+  /** Its name on the user's machine, which the run notes. */
+  name: z.string().min(1).max(255),
+});
+export type ImportRequest = z.output<typeof importRequestSchema>;
+
+/** A run that was imported, or that was here already. */
+export interface ImportedRunView {
+  id: string;
+  isNew: boolean;
+}
+
 export const exportRequestSchema = z.strictObject({
   /** Formats, named as for `tutti export --format`; an empty list means all but `tfjs`. */
   formats: z.array(z.string()),

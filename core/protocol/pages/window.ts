@@ -30,7 +30,7 @@ export const themeChannel = 'tutti:theme';
 
 /** Commands of the desktop app to its page, from menu items, opened folders and clicked notifications. */
 export type WindowCommand =
-  | { name: 'show-project'; folder: string }
+  | { name: 'open'; path: string }
   | { name: 'show-run'; id: string }
   | { name: 'set-theme'; theme: 'system' | 'light' | 'dark' }
   | { name: 'toggle-pause' }

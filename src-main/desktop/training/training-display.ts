@@ -1,5 +1,6 @@
 import { app, powerSaveBlocker } from 'electron';
 import type { TrainingWork } from '../../hub/training-work.ts';
+import type { HubService } from '../../rpc/hub-service.ts';
 import type { AppWindows } from '../windows/app-windows.ts';
 import { type TrainingView, viewTraining } from './training-view.ts';
 import { TrainingTray, type TrayParts } from './training-tray.ts';
@@ -12,11 +13,12 @@ const unknownBar = 2;
 
 export interface TrainingDisplayParts extends TrayParts {
   training: Pick<TrainingWork, 'count' | 'runs' | 'subscribe'>;
+  queue: HubService['queue'];
   windows: AppWindows;
 }
 
 /**
- * Shows outside of the windows how far training is: on the taskbar or dock, and in a tray icon while no window is open. Keeps the system from
+ * Shows outside of the windows how far training is: on the taskbar or dock, and in a tray icon while no window is open, also while runs only wait. Keeps the system from
  * sleeping meanwhile; the screen may.
  */
 export class TrainingDisplay {
@@ -30,7 +32,11 @@ export class TrainingDisplay {
   constructor(parts: TrainingDisplayParts) {
     this.#parts = parts;
     this.#tray = new TrainingTray(parts);
-    this.#ends = [parts.training.subscribe(() => this.#changed()), parts.windows.subscribe(() => this.#draw())];
+    this.#ends = [
+      parts.training.subscribe(() => this.#changed()),
+      parts.queue.subscribe(() => this.#draw()),
+      parts.windows.subscribe(() => this.#draw()),
+    ];
     this.#draw();
   }
 
@@ -51,11 +57,11 @@ export class TrainingDisplay {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#drawnMs = performance.now();
-    const { training, windows } = this.#parts;
-    const view = viewTraining(training.runs, training.count);
+    const { training, queue, windows } = this.#parts;
+    const view = viewTraining(training.runs, training.count, queue.waiting);
     this.#keepAwake(training.count > 0);
     this.#showBar(view);
-    this.#tray.show(windows.all.length === 0 && training.count > 0 ? view : null);
+    this.#tray.show(windows.all.length === 0 && training.count + queue.waiting > 0 ? view : null);
   }
 
   #showBar({ bar, badge }: TrainingView): void {

@@ -18,11 +18,27 @@ const mostLines = 10;
 /**
  * @param runs the runs that train in this process
  * @param count what trains in this process: these runs, sweeps between two runs, searches
+ * @param waiting the runs that wait for this process to start them
  */
-export function viewTraining(runs: readonly TrainingRun[], count: number): TrainingView {
-  if (count === 0) return { lines: [], summary: 'Tutti', bar: null, badge: 0 };
+export function viewTraining(runs: readonly TrainingRun[], count: number, waiting = 0): TrainingView {
+  if (count === 0) {
+    const summary = waiting === 0 ? 'Tutti' : `Tutti: ${waiting === 1 ? 'a run waits' : `${waiting} runs wait`}`;
+    return { lines: [], summary, bar: null, badge: 0 };
+  }
   const lines = runs.slice(0, mostLines).map((run) => ({ id: run.id, text: `${shorten(run.name)}: ${describe(run)}` }));
   return { lines, summary: summarize(runs, count), bar: barOf(runs), badge: Math.max(runs.length, 1) };
+}
+
+/** What a notification says once the windows are closed while something trains or waits. */
+export function noticeOfWork(count: number, waiting: number): { title: string; body: string } {
+  const trains = count === 0 ? [] : [count === 1 ? 'A run continues' : `${count} runs continue`];
+  const waits = waiting === 0 ? [] : [waiting === 1 ? 'a run waits in the queue' : `${waiting} runs wait in the queue`];
+  const parts = [...trains, ...waits];
+  const what = `${parts.join(' and ')}${parts.length > 1 ? ',' : ''}`;
+  return {
+    title: count === 0 ? 'Tutti waits to train' : 'Tutti keeps training',
+    body: `${what[0].toUpperCase()}${what.slice(1)} without a window. Start Tutti again to see ${count + waiting === 1 ? 'it' : 'them'}.`,
+  };
 }
 
 function describe({ share, isPaused }: TrainingRun): string {

@@ -19,6 +19,8 @@ export interface WindowParts {
   openBeside: (address: string) => void;
   /** Called when what {@link AppWindow.state} says has changed. */
   changed: () => void;
+  /** Called when a page shows something else. @param address what it shows */
+  showed: (address: string) => void;
   /** Called for errors outside of awaited calls. */
   onError: (error: unknown) => void;
 }
@@ -55,7 +57,7 @@ export class AppWindow {
     });
     if (isMaximized) this.browser.maximize();
     this.#servePage(parts);
-    this.#follow(parts.changed);
+    this.#follow(parts);
     this.#loaded = this.browser.loadURL(addressOf(address)).catch((error: unknown) => {
       // A window may be closed while its page loads.
       if (!this.#isClosing) throw error;
@@ -112,7 +114,7 @@ export class AppWindow {
     });
   }
 
-  #follow(changed: () => void): void {
+  #follow({ changed, showed }: WindowParts): void {
     const { browser } = this;
     browser.on('close', () => (this.#isClosing = true));
     for (const event of ['resize', 'move', 'maximize', 'unmaximize', 'focus'] as const)
@@ -121,6 +123,7 @@ export class AppWindow {
       if (!isMainFrame) return;
       this.#address = ownAddress(url) ?? this.#address;
       changed();
+      showed(this.#address);
     });
   }
 }

@@ -5,7 +5,7 @@ import { besideWindow, type DesktopState, type WindowState } from './window-stat
 /** Moving a window reports every pixel. */
 const settleMs = 500;
 
-export interface WindowsOptions extends Omit<WindowParts, 'changed' | 'openBeside'> {
+export interface WindowsOptions extends Omit<WindowParts, 'changed' | 'showed' | 'openBeside'> {
   /** What was open last. */
   state: DesktopState;
   /** Keeps what is open for the next start. */
@@ -25,6 +25,7 @@ export class AppWindows {
   #settling: NodeJS.Timeout | null = null;
   #saving: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<() => void>();
+  readonly #addresses = new Set<(address: string) => void>();
 
   constructor(options: WindowsOptions) {
     this.#options = options;
@@ -34,6 +35,7 @@ export class AppWindows {
     this.#parts = {
       ...options,
       changed: () => this.#changed(),
+      showed: (address) => this.#addresses.forEach((listener) => listener(address)),
       openBeside: (address) => void this.openBeside(address),
     };
   }
@@ -52,6 +54,12 @@ export class AppWindows {
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Calls the listener with what a page shows from now on. @returns a function that unsubscribes */
+  onAddress(listener: (address: string) => void): () => void {
+    this.#addresses.add(listener);
+    return () => this.#addresses.delete(listener);
   }
 
   /** Brings the front window to the front of all programs. Without one, opens those that were open last. */

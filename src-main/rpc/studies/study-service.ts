@@ -22,7 +22,7 @@ import { studyPaths } from '../../studies/folder/study-folder.ts';
 import { hasWorkers } from '../../studies/folder/worker-lock.ts';
 import type { StudyDriver } from '../../studies/work/driver.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { WrittenExport } from '../runs/exports.ts';
+import type { WrittenExport } from '../runs/exchange/exports.ts';
 import type { SentSamples, Uploads } from '../runs/uploads.ts';
 
 /** Changes of the index within this time make one update of the list. */

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../core/text/errors.ts';
 
 /** Incremented with every change of the table. An index of another version is dropped and rebuilt from the run folders. */
-const SCHEMA_VERSION = 9;
+const SCHEMA_VERSION = 10;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -35,6 +35,8 @@ const SCHEMA = `
     name TEXT NOT NULL,
     project TEXT NOT NULL,
     project_folder TEXT NOT NULL,
+    -- Equal for all spellings of one folder (folderKey), as they are when the row is written.
+    project_key TEXT NOT NULL,
     task TEXT NOT NULL,
     strategy TEXT NOT NULL,
     members INTEGER NOT NULL,
@@ -67,7 +69,7 @@ const SCHEMA = `
   CREATE INDEX runs_by_creation ON runs (created_at);
   CREATE INDEX runs_by_status ON runs (status);
   CREATE INDEX runs_by_project ON runs (project);
-  CREATE INDEX runs_by_project_folder ON runs (project_folder, created_at);
+  CREATE INDEX runs_by_project_key ON runs (project_key, created_at);
   CREATE TABLE changes (revision INTEGER PRIMARY KEY AUTOINCREMENT, folder TEXT NOT NULL UNIQUE, id TEXT NOT NULL) STRICT;
   CREATE TABLE studies (folder TEXT PRIMARY KEY, bytes INTEGER NOT NULL, summary TEXT NOT NULL) STRICT;
   CREATE TABLE trends (folder TEXT PRIMARY KEY, stamp TEXT NOT NULL, points BLOB NOT NULL) STRICT;

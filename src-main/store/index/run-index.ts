@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describeNotFinite } from '../../../core/protocol/run/health.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
+import { folderKey } from '../../../core/node/folders/same-folder.ts';
 import { requireHome } from '../private-home.ts';
 import { homePaths, tuttiHome } from '../home.ts';
 import { FolderScan } from './folder-scan.ts';
@@ -305,8 +306,7 @@ export class RunIndex {
       folder,
       id: this.#idOf(record, folder),
       name: record.name,
-      project: record.project.name,
-      project_folder: record.project.folder,
+      ...projectColumns(record),
       task: record.task,
       strategy: record.config.strategy.kind,
       members: record.config.members,
@@ -375,4 +375,8 @@ export class RunIndex {
 
 function valueOfColumn(column: string): string {
   return column === 'fields' ? 'jsonb(:fields)' : `:${column}`;
+}
+
+function projectColumns({ project: { name, folder } }: RunRecord) {
+  return { project: name, project_folder: folder, project_key: folderKey(folder) };
 }

@@ -56,12 +56,12 @@ export interface TrainedProject {
   lastStartedAt: string;
 }
 
-/** The projects of all runs, the last used first. */
+/** The projects of all runs, the last used first, each with its last spelling. */
 export function readProjects(database: DatabaseSync, limit: number): TrainedProject[] {
   return database
     .prepare(
       `SELECT project_folder AS folder, max(started_at) AS last FROM runs
-      GROUP BY project_folder ORDER BY last DESC, folder LIMIT :limit`,
+      GROUP BY project_key ORDER BY last DESC, folder LIMIT :limit`,
     )
     .all({ limit })
     .map(({ folder, last }) => ({ folder: String(folder), lastStartedAt: String(last) }));

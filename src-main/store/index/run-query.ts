@@ -1,3 +1,4 @@
+import { folderKey } from '../../../core/node/folders/same-folder.ts';
 import { type RunQuery, sortKeys, type SortKey } from '../../../core/protocol/pages/run-list.ts';
 import type { GroupKey } from '../../../core/protocol/pages/runs/run-fields.ts';
 import type { Parameters } from './indexed-run.ts';
@@ -51,7 +52,7 @@ function conditionsOf(query: IndexQuery): { conditions: string[]; parameters: Pa
     [listOf(query.sweeps), 'sweeps', 'sweep_id IN (SELECT value FROM json_each(:sweeps))'],
     [listOf(query.statuses), 'statuses', 'status IN (SELECT value FROM json_each(:statuses))'],
     [query.project, 'project', 'project = :project'],
-    [query.projectFolder, 'projectFolder', 'project_folder = :projectFolder'],
+    [query.projectFolder && folderKey(query.projectFolder), 'projectKey', 'project_key = :projectKey'],
     [query.origin, 'origin', 'origin = :origin'],
     [query.tag, 'tag', ':tag IN (SELECT value FROM json_each(tags))'],
     [query.isArchived === undefined ? undefined : Number(query.isArchived), 'isArchived', 'is_archived = :isArchived'],

@@ -1,5 +1,6 @@
 import {
   Activity,
+  AppWindow,
   ChartSpline,
   Check,
   ChevronDown,
@@ -82,6 +83,7 @@ export const icons = {
   table: Table2,
   tune: SlidersHorizontal,
   warning: CircleAlert,
+  window: AppWindow,
   worse: TrendingDown,
 } as const satisfies Record<string, LucideIcon>;
 

@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from 'vitest';
+import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { readZip } from '../../unit/export/zip-reader.ts';
 import { ownPage } from './desktop-entry.ts';
@@ -114,12 +115,21 @@ describeDesktop('Training in the desktop app', (open) => {
     expect(record).toMatchObject({ status: 'interrupted', hub: null });
   });
 
-  it('without a window finishes, and the app exits with it', async () => {
+  it('without a window finishes, as does what waits in the queue, and the app exits then', async () => {
     await stage.reopen();
     await stage.keepNotifications();
-    await stage.startRun(blobs, { members: 2, maxEpochs: 80 });
+    const first = await stage.startRun(blobs, { members: 2, maxEpochs: 200 });
     await expectPoints(stage.page, 'NLL');
+    const request = { projectFolder: blobs, overrides: { members: 2, maxEpochs: 2 }, name: 'second', out: null };
+    const waiting = { id: 'waiting', request, name: 'second', addedAt: new Date().toISOString() };
+    const queue = { format: 1, runs: [{ ...waiting, startedAt: null, error: null }] };
+    await writeFileAtomic(join(stage.home, 'queue.json'), JSON.stringify(queue));
+    await stage.visit('/runs');
+    await expect(stage.page.getByRole('heading', { name: 'Waiting runs' })).toBeVisible();
     await stage.desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
     expect(await stage.ended()).toEqual([]);
+    const records = (await readdir(join(stage.home, 'runs'))).map((id) => readRunRecord(join(stage.home, 'runs', id)));
+    const ended = (await Promise.all(records)).filter(({ id, name }) => id === first || name === 'second');
+    expect(ended.map(({ status }) => status)).toEqual(['finished', 'finished']);
   });
 });

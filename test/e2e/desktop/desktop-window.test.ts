@@ -1,10 +1,13 @@
 import { readFile, readlink, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, it } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { electronBinary } from '../../environment/electron/electron.ts';
 import { maximumCallBytes, messageChannel } from '../../../core/protocol/pages/window.ts';
+import { exportRun } from '../../../src-main/export/export-run.ts';
+import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
+import { runRecord } from '../../unit/store/records.ts';
 import { appArguments, ownPage } from './desktop-entry.ts';
 import { describeDesktop, DesktopStage } from './desktop-stage.ts';
 import { expect } from '../support/expect.ts';
@@ -263,6 +266,38 @@ describeDesktop('The window', (open) => {
     expect(
       await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((one) => one.isMinimized())),
     ).toEqual([false]);
+  });
+
+  it('imports an exported run with which it is started again, opens run folders, and lists both as recent', async () => {
+    const { desktop, page, home } = stage;
+    const folder = join(home, 'elsewhere', 'run-1');
+    await createRunFolder(folder, runRecord({ status: 'finished', endedAt: '2026-01-02T03:06:05.000Z' }));
+    const file = join(home, 'best run.tutti');
+    await exportRun(folder, { to: file, zip: true });
+    await desktop.evaluate(({ app }) => {
+      const recent: string[] = [];
+      app.addRecentDocument = (path) => void recent.push(path);
+      Object.assign(globalThis, { recent });
+    });
+    // A file manager gives an address.
+    expect(await desktop.startAgain(pathToFileURL(file).href)).toBe(0);
+    await expect.poll(() => page.url()).toMatch(/#\/runs\/run-1$/);
+    await expect(page.getByText('The run was imported.')).toBeVisible();
+    // macOS names what was dropped on the icon, or opened there.
+    await desktop.evaluate(({ app }, path) => app.emit('open-file', { preventDefault: () => undefined }, path), folder);
+    await expect.poll(() => page.url()).toMatch(/#\/runs\/run-1~[\da-f]{6}$/);
+    const imported = join(home, 'runs', 'run-1');
+    const recent = () => desktop.evaluate(() => (globalThis as unknown as { recent: string[] }).recent);
+    await expect.poll(recent).toEqual([imported, folder]);
+    await stage.choose(`first  (${imported})`);
+    await expect.poll(() => page.url()).toMatch(/#\/runs\/run-1$/);
+    await desktop.evaluate(({ dialog }, path) => {
+      dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [path] });
+    }, file);
+    await stage.visit('/');
+    await stage.choose('Import Run…');
+    await expect.poll(() => page.url()).toMatch(/#\/runs\/run-1$/);
+    await stage.visit('/');
   });
 
   it('opens all windows again, where they were, with their pages, zoom and theme', async () => {

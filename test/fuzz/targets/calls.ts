@@ -82,7 +82,7 @@ async function ensureRun({ home, hub }: Service): Promise<void> {
 const id = 'run-1';
 const request = { projectFolder: '/projects/none', overrides: { members: 2 }, name: null, out: null };
 const examples: [method: string, args: unknown[]][] = [
-  ['projects', []], ['projectCard', ['/projects/none']], ['openProject', ['/projects/none']], ['forgetProject', ['/projects/none']],
+  ['projects', []], ['projectCard', ['/projects/none']], ['openPath', ['/projects/none']], ['openPath', ['/none/run.tutti']], ['forgetProject', ['/projects/none']],
   ['describeProject', ['/projects/none']], ['previewRun', [request]], ['startRun', [request]], ['previewResume', [id, { maxEpochs: 3 }]],
   ['resumeRun', [id, {}]], ['runOverview', []],
   ['runs', [{ search: 'a', sort: { by: 'best', isDescending: true }, limit: 5 }]],
@@ -95,7 +95,7 @@ const examples: [method: string, args: unknown[]][] = [
   ['predictions', [id, { split: 'test', name: 'best' }]], ['predictionNames', [id]], ['postprocessing', [id]], ['sampleForm', [id]],
   ['sampleInputs', [id, { split: 'validation', samples: [0, 1] }]],
   ['openUpload', [{ ending: 'csv', bytes: 9 }]], ['sendPart', ['c2d29867-3d0b-4497-9191-18a9d8ee7830', '1,2']],
-  ['dropUpload', ['c2d29867-3d0b-4497-9191-18a9d8ee7830']],
+  ['importRun', [{ upload: 'c2d29867-3d0b-4497-9191-18a9d8ee7830', name: 'run.tutti' }]], ['dropUpload', ['c2d29867-3d0b-4497-9191-18a9d8ee7830']],
   ['predictSamples', [id, { upload: 'c2d29867-3d0b-4497-9191-18a9d8ee7830' }]],
   ['predictSamples', [id, { ending: 'csv', bytes: '1,2' }]], ['reportRun', [id]],
   ['exportRun', [id, { formats: ['csv'], checkpoints: null }]], ['watch', [id]], ['unwatch', [id]], ['health', ['x']], ['openFolder', ['x']],

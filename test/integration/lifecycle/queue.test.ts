@@ -109,14 +109,18 @@ it('waits while the process is busy, and lets a second process start nothing', a
   const { started, open } = await openQueue([waits('a'), waits('b')]);
   let isBusy = true;
   const work = open(fine, () => isBusy);
-  await expect.poll(async () => (await readQueue()).length).toBe(2);
+  await expect.poll(() => work.waiting).toBe(2);
   // The first holds the lock once it has looked.
   await work.startNow('b');
   const other = open(() => Promise.reject(new Error('The other process must start nothing.')));
   other.look();
+  await expect.poll(() => work.waiting).toBe(1);
+  // They wait for the first process.
+  expect(other.waiting).toBe(0);
   isBusy = false;
   work.look();
   await expect.poll(() => started).toEqual(['b', 'a']);
+  await expect.poll(() => [work.waiting, other.waiting]).toEqual([0, 0]);
 });
 
 it('waits while a study or a search is under way, between two of its runs too', async () => {

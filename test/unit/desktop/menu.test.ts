@@ -8,10 +8,13 @@ const options: MenuOptions = {
   isDevelopment: false,
   recentFolders: [],
   chooseProject: () => undefined,
-  openProject: () => undefined,
+  recentRuns: [],
+  chooseExport: () => undefined,
+  openPath: () => undefined,
   newWindow: () => undefined,
   duplicateWindow: () => undefined,
   openInBrowser: null,
+  updates: null,
   showAbout: () => undefined,
   sendToPage: () => undefined,
 };
@@ -76,18 +79,36 @@ it('sends the chosen command to the page', () => {
 });
 
 it('offers the ten projects opened last, and shows ampersands', () => {
-  const openProject = vi.fn<(folder: string) => void>();
+  const openPath = vi.fn<(path: string) => void>();
   const recentFolders = Array.from({ length: 12 }, (_, index) => `/home/me/r&d/project-${index}`);
-  const menu = menuTemplate({ ...options, recentFolders, openProject });
+  const menu = menuTemplate({ ...options, recentFolders, openPath });
   const recent = flatten(menu).filter(({ label }) => label?.startsWith('project-'));
   expect(recent).toHaveLength(10);
   find(menu, 'project-9  (/home/me/r&&d/project-9)')();
-  expect(openProject).toHaveBeenCalledWith('/home/me/r&d/project-9');
+  expect(openPath).toHaveBeenCalledWith('/home/me/r&d/project-9');
+});
+
+it('offers recent runs after the projects', () => {
+  const openPath = vi.fn<(path: string) => void>();
+  const recentRuns = [{ folder: '/home/me/runs/run-1', name: 'R & D' }];
+  const recentOf = (recentFolders: string[]): MenuItemConstructorOptions[] => {
+    const menu = menuTemplate({ ...options, recentFolders, recentRuns, openPath });
+    return flatten(menu).find(({ label }) => label === 'Open Recent')?.submenu as MenuItemConstructorOptions[];
+  };
+  expect(recentOf([]).map(({ label }) => label)).toEqual(['R && D  (/home/me/runs/run-1)']);
+  const both = recentOf(['/projects/wine']);
+  expect(both.map(({ label, type }) => label ?? type)).toEqual([
+    'wine  (/projects/wine)',
+    'separator',
+    'R && D  (/home/me/runs/run-1)',
+  ]);
+  find(both, 'R && D  (/home/me/runs/run-1)')();
+  expect(openPath).toHaveBeenCalledWith('/home/me/runs/run-1');
 });
 
 it('says so if there are none yet', () => {
   const isEnabled = (wanted: string) => flatten(menuTemplate(options)).find(({ label }) => label === wanted)?.enabled;
-  expect(isEnabled('No recent projects')).toBe(false);
+  expect(isEnabled('No recent projects or runs')).toBe(false);
 });
 
 it('opens the page in a browser once that can be', () => {
@@ -98,4 +119,18 @@ it('opens the page in a browser once that can be', () => {
   expect(item({ openInBrowser })?.enabled).toBe(true);
   find(menuTemplate({ ...options, openInBrowser }), 'Open in Browser')();
   expect(openInBrowser).toHaveBeenCalledOnce();
+});
+
+it('offers updates where the package has an address for them, and to install one that is ready', () => {
+  const [setEnabled, install] = [vi.fn<(isEnabled: boolean) => void>(), vi.fn<() => void>()];
+  const itemsWith = (isEnabled: boolean, readyVersion: string | null) =>
+    menuTemplate({ ...options, updates: { isEnabled, readyVersion, setEnabled, install } });
+  const labels = (menu: MenuItemConstructorOptions[]) => flatten(menu).map(({ label }) => label);
+  expect(labels(menuTemplate(options))).not.toContain('Look for Updates');
+  const off = itemsWith(false, null);
+  expect(flatten(off).find(({ label }) => label === 'Look for Updates')).toMatchObject({ checked: false });
+  find(off, 'Look for Updates')();
+  expect(setEnabled).toHaveBeenCalledWith(true);
+  find(itemsWith(true, '0.2.0'), 'Install Tutti 0.2.0 and Restart')();
+  expect(install).toHaveBeenCalledOnce();
 });

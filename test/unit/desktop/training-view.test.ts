@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import type { TrainingRun } from '../../../src-main/hub/training-work.ts';
-import { viewTraining } from '../../../src-main/desktop/training/training-view.ts';
+import { noticeOfWork, viewTraining } from '../../../src-main/desktop/training/training-view.ts';
 import { trayMenu } from '../../../src-main/desktop/training/tray-menu.ts';
 import { trayIcon } from '../../../src-main/desktop/training/tray-icon.ts';
 
@@ -14,6 +14,23 @@ const run = (name: string, share: number | null, isPaused = false): TrainingRun 
 
 it('shows nothing while nothing trains', () => {
   expect(viewTraining([], 0)).toEqual({ lines: [], summary: 'Tutti', bar: null, badge: 0 });
+});
+
+it('says what waits while nothing trains, and what continues without a window', () => {
+  expect(viewTraining([], 0, 1)).toEqual({ lines: [], summary: 'Tutti: a run waits', bar: null, badge: 0 });
+  expect(viewTraining([], 0, 3).summary).toBe('Tutti: 3 runs wait');
+  expect(noticeOfWork(1, 0)).toEqual({
+    title: 'Tutti keeps training',
+    body: 'A run continues without a window. Start Tutti again to see it.',
+  });
+  expect(noticeOfWork(2, 1)).toEqual({
+    title: 'Tutti keeps training',
+    body: '2 runs continue and a run waits in the queue, without a window. Start Tutti again to see them.',
+  });
+  expect(noticeOfWork(0, 2)).toEqual({
+    title: 'Tutti waits to train',
+    body: '2 runs wait in the queue without a window. Start Tutti again to see them.',
+  });
 });
 
 it('shows a run with its steps rounded down, and the mean of several on the bar', () => {

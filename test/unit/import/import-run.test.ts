@@ -312,10 +312,10 @@ describe('a file that is refused, and leaves nothing behind', () => {
   it('would unpack to far more than it is', async () => {
     const file = await packed({ 'run.json': record(), 'logs/rank-0.log': Buffer.alloc(1_000_000) });
     const limits = { files: 10, ratio: 100, smallBytes: 1000 };
-    await expect(openRunArchive(file, limits)).rejects.toThrow(
+    await expect(openRunArchive(file, file, limits)).rejects.toThrow(
       /would unpack to 979 KiB, more than 100 times as much, which no run does/,
     );
-    await expect(openRunArchive(file, { ...limits, files: 1 })).rejects.toThrow('it has more than 1 files');
+    await expect(openRunArchive(file, file, { ...limits, files: 1 })).rejects.toThrow('it has more than 1 files');
   });
 
   it('is larger than its directory says', async () => {

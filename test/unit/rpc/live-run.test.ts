@@ -107,13 +107,15 @@ describe('a run of this process', () => {
     // Weights, gradients and two moments of Adam, 4 bytes each.
     expect(preview.leastRankBytes).toBe((2 + 2) * 51 * 4);
     expect(preview.diskBytes).toBe(2 * (3 + 9) * 51 * 4 + 16 * 1024 ** 2);
-    expect(await page.hub.openProject(projectFolder)).toMatchObject({
-      name: 'Blobs',
-      isExample: false,
-      isTrusted: true,
-      warning: null,
-      asks: [],
-      lastRun: { id, status: 'finished' },
+    expect(await page.hub.openPath(projectFolder)).toMatchObject({
+      project: {
+        name: 'Blobs',
+        isExample: false,
+        isTrusted: true,
+        warning: null,
+        asks: [],
+        lastRun: { id, status: 'finished' },
+      },
     });
     expect(service.training.count).toBe(0);
     expect(errors).toEqual([]);

@@ -19,7 +19,10 @@ describe('projects', () => {
     const described = await page.hub.projectCard(examples[0].folder);
     expect(described).toMatchObject({ name: 'Heteroscedastic regression', isDescribed: true, isExample: true });
     expect((await page.hub.projects())[0]).toEqual(described);
-    expect(await page.hub.openProject(folder)).toMatchObject({ name: 'Blobs', task: 'classification', lastRun: null });
+    expect(await page.hub.openPath(folder)).toMatchObject({
+      kind: 'project',
+      project: { name: 'Blobs', task: 'classification', lastRun: null },
+    });
     expect((await page.hub.projects()).slice(examples.length)).toMatchObject([{ folder, isExample: false }]);
     await page.hub.forgetProject(folder);
     expect(await page.hub.projects()).toHaveLength(examples.length);
@@ -27,10 +30,10 @@ describe('projects', () => {
 
   it('report why they cannot be loaded, on their card or when they are opened', async () => {
     const { page, folder, home } = await openTinyProject();
-    await expect(page.hub.openProject(join(home, 'absent'))).rejects.toThrow('does not exist');
+    await expect(page.hub.openPath(join(home, 'absent'))).rejects.toThrow('does not exist');
     await mkdir(join(home, 'empty'));
-    await expect(page.hub.openProject(join(home, 'empty'))).rejects.toThrow('must hold a project.ts');
-    await page.hub.openProject(folder);
+    await expect(page.hub.openPath(join(home, 'empty'))).rejects.toThrow('must hold a project.ts');
+    await page.hub.openPath(folder);
     await writeFile(join(folder, 'project.ts'), 'throw new Error("Out of paint.");');
     // One second later, to exceed any file system's time resolution.
     await utimes(join(folder, 'project.ts'), new Date(), new Date(Date.now() + 1000));
@@ -41,7 +44,7 @@ describe('projects', () => {
 
   it('report an unreadable folder in the list, without affecting the others', async () => {
     const { page, folder } = await openTinyProject();
-    await page.hub.openProject(folder);
+    await page.hub.openPath(folder);
     await rm(folder, { recursive: true });
     expect((await page.hub.projects()).at(-1)).toMatchObject({ folder, isDescribed: false, error: null });
     // Permissions do not stop root, but a file in place of the folder stops everyone.
@@ -132,7 +135,7 @@ describe('previews', () => {
 
 it('project descriptions are cached across restarts until the sources change', async () => {
   const { hub, page, folder, home } = await openTinyProject();
-  await page.hub.openProject(folder);
+  await page.hub.openPath(folder);
   const cardAtNextStart = async () => (await new Projects(hub).list()).find((card) => card.folder === folder);
   expect(await cardAtNextStart()).toMatchObject({ name: 'Blobs', task: 'classification', isDescribed: true });
   const cache = join(home, 'home', 'cache', 'project-titles.json');
@@ -150,6 +153,6 @@ it('project descriptions are cached across restarts until the sources change', a
 
 it('the list of projects is a human-readable file', async () => {
   const { page, folder, home } = await openTinyProject();
-  await page.hub.openProject(folder);
+  await page.hub.openPath(folder);
   expect(JSON.parse(await readFile(join(home, 'home', 'projects.json'), 'utf8'))).toEqual([folder]);
 });

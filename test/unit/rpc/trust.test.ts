@@ -25,7 +25,7 @@ describe('a project that is not trusted', () => {
   it('runs no code when it is opened, listed, described, previewed or started, until it is trusted', async () => {
     const { page, folder } = await openTellTale();
     const untrusted = { folder, name: 'tell-tale', isTrusted: false, isDescribed: false, error: null, warning: null };
-    expect(await page.hub.openProject(folder)).toMatchObject(untrusted);
+    expect(await page.hub.openPath(folder)).toMatchObject({ kind: 'project', project: untrusted });
     expect((await page.hub.projects()).at(-1)).toMatchObject(untrusted);
     expect(await page.hub.projectCard(folder)).toMatchObject(untrusted);
     await expect(page.hub.describeProject(folder)).rejects.toThrow(refusal);

@@ -52,6 +52,11 @@ export class QueueService {
     };
   }
 
+  /** How many runs wait for this process to start them. */
+  get waiting(): number {
+    return this.#work.waiting;
+  }
+
   /** Calls the listener after each change of the queue. @returns a function that unsubscribes */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);

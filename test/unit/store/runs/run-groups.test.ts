@@ -1,3 +1,4 @@
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { fieldsOf } from '../../../../core/protocol/pages/runs/run-fields.ts';
@@ -44,6 +45,34 @@ async function openRuns(): Promise<RunIndex> {
   await add('r5', { summary: summaryOf(0.2), project, gitCommit: 'abc' }, 0.01);
   return index;
 }
+
+it("finds the runs of a project's folder, however that is written", async () => {
+  const home = await temporaryFolder();
+  const index = await RunIndex.open(home);
+  onTestFinished(() => index.close());
+  const project = join(home, 'projects', 'wine');
+  const link = join(home, 'wine-link');
+  await mkdir(project, { recursive: true });
+  await symlink(project, link);
+  for (const [id, folder] of [
+    ['r1', project],
+    ['r2', link],
+    ['r3', join(home, 'projects')],
+  ]) {
+    const record = runRecord({
+      id,
+      createdAt: `2026-01-0${id[1]}T00:00:00Z`,
+      project: { name: 'wine', description: '', folder },
+    });
+    index.upsert(record, join(home, 'runs', id));
+  }
+  const idsOf = (projectFolder: string): string[] => index.list({ projectFolder }).map(({ id }) => id);
+  expect(idsOf(project)).toEqual(['r2', 'r1']);
+  expect(idsOf(link)).toEqual(['r2', 'r1']);
+  expect(idsOf(`${home}/projects/../projects/wine/`)).toEqual(['r2', 'r1']);
+  expect(idsOf(join(home, 'gone'))).toEqual([]);
+  expect(index.projects(5).map(({ folder }) => folder)).toEqual([join(home, 'projects'), link]);
+});
 
 const rate = 'option:optimizer.learningRate';
 const nll = 'metric:val/ens_nll';

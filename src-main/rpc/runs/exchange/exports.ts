@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ExportRequest } from '../../../core/protocol/pages/run-data.ts';
-import { runIdSchema } from '../../../core/protocol/run/record.ts';
-import { runFileEnding } from '../../../core/protocol/pages/run-data.ts';
-import { EXPORT_FORMATS, type ExportFormat } from '../../export/run-entries.ts';
-import { homePaths } from '../../store/home.ts';
-import type { HubParts } from '../../hub/run-feed.ts';
+import type { ExportRequest } from '../../../../core/protocol/pages/run-data.ts';
+import { runIdSchema } from '../../../../core/protocol/run/record.ts';
+import { runFileEnding } from '../../../../core/protocol/pages/run-data.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../../../export/run-entries.ts';
+import { homePaths } from '../../../store/home.ts';
+import type { HubParts } from '../../../hub/run-feed.ts';
 
 export interface WrittenExport {
   path: string;

@@ -1,0 +1,52 @@
+import { useRouter } from 'vue-router';
+import { runFileEnding } from '../../core/protocol/pages/run-data.ts';
+import { sendInParts, type UploadProgress } from '../client/upload.ts';
+import { useHub } from '../client/use-hub.ts';
+import { useToastsStore } from '../stores/toasts.ts';
+
+/** Whether a file may be an exported run. */
+export function isExport({ name }: Pick<File, 'name'>): boolean {
+  return [runFileEnding, '.zip'].some((ending) => name.toLowerCase().endsWith(ending));
+}
+
+/**
+ * Opens what a path leads to and shows it: a project's form, or its card if the user has not trusted it yet; a run's page, also of an exported run, which is imported. The
+ * returned function throws if there is nothing to open.
+ */
+export function useOpenPath(): (path: string) => Promise<void> {
+  const hub = useHub();
+  const router = useRouter();
+  const showRun = useShowImported();
+  return async (path) => {
+    const opened = await hub.openPath(path);
+    if (opened.kind === 'run') return showRun(opened.id, opened.isImported ? 'imported' : 'opened');
+    const { isTrusted, folder } = opened.project;
+    await router.push(
+      isTrusted ? { name: 'configure', query: { project: folder } } : { name: 'projects', query: { opened: folder } },
+    );
+  };
+}
+
+/** Imports an exported run and shows it. The desktop app's hub reads the file; a browser sends it. The returned function throws if it is none. */
+export function useImportRun(): (file: File, progress?: UploadProgress) => Promise<void> {
+  const hub = useHub();
+  const bridge = window.tutti;
+  const openPath = useOpenPath();
+  const showRun = useShowImported();
+  return async (file, progress) => {
+    if (bridge !== undefined) return openPath(bridge.pathOf(file));
+    const upload = await sendInParts(hub, { ending: 'zip', file }, progress);
+    const { id, isNew } = await hub.importRun({ upload, name: file.name });
+    return showRun(id, isNew ? 'imported' : 'present');
+  };
+}
+
+function useShowImported(): (id: string, how: 'imported' | 'present' | 'opened') => Promise<void> {
+  const router = useRouter();
+  const toasts = useToastsStore();
+  return async (id, how) => {
+    await router.push({ name: 'run', params: { id } });
+    if (how === 'imported') toasts.tell('The run was imported.');
+    if (how === 'present') toasts.tell('This run was here already. Nothing was imported.');
+  };
+}
