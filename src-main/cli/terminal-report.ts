@@ -25,6 +25,8 @@ const notable = new Set([
   'rank-stopped',
   'restarted',
   'ranks-moved',
+  'nodes-awaited',
+  'node-joined',
   'time-limit',
   'member-lost',
   'rank-slow',

@@ -67,7 +67,6 @@ export function spreadOver(devices: readonly Device[], workers: number): Device[
 export function moveRanks(wave: readonly Placement[], devices: readonly Device[]): Placement[] {
   const present = new Map(devices.map((device) => [device.id, device]));
   const workers = new Map(devices.map(({ id }) => [id, new Set<string>()]));
-  const workerOf = ({ rank, stack }: Placement): string => (stack === undefined ? `rank ${rank}` : `stack ${stack}`);
   for (const placement of wave) workers.get(placement.device.id)?.add(workerOf(placement));
   const moved = new Map<string, Device>();
   return wave.map((placement) => {
@@ -80,9 +79,42 @@ export function moveRanks(wave: readonly Placement[], devices: readonly Device[]
   });
 }
 
-function freest(devices: readonly Device[], workers: ReadonlyMap<string, ReadonlySet<string>>): Device {
-  const load = ({ id }: Device): number => workers.get(id)?.size ?? 0;
-  return devices.reduce((best, device) => (load(device) < load(best) ? device : best));
+/**
+ * The placements of a wave after nodes have joined: while a device has two workers more than another, its last one moves there. Nothing moves that would not
+ * become faster.
+ */
+export function evenOut(wave: readonly Placement[], devices: readonly Device[]): Placement[] {
+  const workers = new Map(devices.map(({ id }) => [id, new Set<string>()]));
+  for (const placement of wave) workers.get(placement.device.id)?.add(workerOf(placement));
+  const moved = new Map<string, Device>();
+  for (;;) {
+    const target = freest(devices, workers);
+    const fullest = devices.reduce((most, device) => (load(device, workers) > load(most, workers) ? device : most));
+    if (load(fullest, workers) < load(target, workers) + 2) break;
+    const last = [...(workers.get(fullest.id) ?? [])].at(-1) ?? '';
+    workers.get(fullest.id)?.delete(last);
+    workers.get(target.id)?.add(last);
+    moved.set(last, target);
+  }
+  return wave.map((placement) => {
+    const device = moved.get(workerOf(placement));
+    return device === undefined ? placement : { ...placement, device };
+  });
+}
+
+/** The ranks of a stack have one worker. */
+function workerOf({ rank, stack }: Placement): string {
+  return stack === undefined ? `rank ${rank}` : `stack ${stack}`;
+}
+
+type Workers = ReadonlyMap<string, ReadonlySet<string>>;
+
+function load({ id }: Device, workers: Workers): number {
+  return workers.get(id)?.size ?? 0;
+}
+
+function freest(devices: readonly Device[], workers: Workers): Device {
+  return devices.reduce((best, device) => (load(device, workers) < load(best, workers) ? device : best));
 }
 
 /** The world rank of the task that a device belongs to; 0 on one machine. */

@@ -8,20 +8,12 @@ import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { usableKinds } from '../processes/native-build.ts';
 import { hostsOfThis } from './secure/addresses.ts';
 import type { LoadListener } from '../runs/recording/load-sampler.ts';
-import { moveRanks, selectOnTasks, spreadOver, type TaskOffer, taskOf } from './place.ts';
+import type { NodeRange } from './node-range.ts';
+import { evenOut, moveRanks, selectOnTasks, spreadOver, type TaskOffer, taskOf } from './place.ts';
 import type { RemoteChild, RemoteStart } from './remote/remote-child.ts';
 import { RemoteTask } from './remote/remote-task.ts';
 import { type Purpose, SecureServer } from './secure/secure-socket.ts';
 import { removeMeeting, writeMeeting } from './secure/meeting-file.ts';
-
-/** The numbers of nodes with which a launch may train. */
-export interface NodeRange {
-  least: number;
-  most: number;
-}
-
-/** How long tasks that are late hold up the others once enough nodes are there, in ms. */
-const lastCallMs = 30_000;
 
 export interface ServerOptions {
   task: Task;
@@ -45,6 +37,7 @@ export class TaskServer {
   #acceptRank: (channel: Channel) => void = (channel) => channel.close();
   #heartbeatMs: number | null = null;
   #loads: LoadListener | null = null;
+  #onJoin: ((node: string) => void) | null = null;
   #changed = Promise.withResolvers<void>();
   #refusal: string | null = null;
 
@@ -73,6 +66,7 @@ export class TaskServer {
   /** Resolves once the tasks are there with which the launch begins. @throws Error that names those that are missing */
   async gather(): Promise<void> {
     const { nodes, task, joinMs } = this.#options;
+    const waitMs = nodes?.waitMs ?? 0;
     const startedMs = performance.now();
     let enoughSinceMs: number | null = null;
     for (;;) {
@@ -80,8 +74,8 @@ export class TaskServer {
       const nowMs = performance.now();
       if (this.offers.length >= task.worldSize || this.#nodeCount >= (nodes?.most ?? Infinity)) return;
       if (nodes !== null && this.#nodeCount >= nodes.least) enoughSinceMs ??= nowMs;
-      if (enoughSinceMs !== null && nowMs - enoughSinceMs >= lastCallMs) return;
-      const leftMs = enoughSinceMs === null ? startedMs + joinMs - nowMs : enoughSinceMs + lastCallMs - nowMs;
+      if (enoughSinceMs !== null && nowMs - enoughSinceMs >= waitMs) return;
+      const leftMs = enoughSinceMs === null ? startedMs + joinMs - nowMs : enoughSinceMs + waitMs - nowMs;
       if (leftMs <= 0) throw this.#missing();
       await this.#change(leftMs);
     }
@@ -123,17 +117,31 @@ export class TaskServer {
     return spreadOver(this.devices(config), Math.ceil(config.members / config.membersPerDevice));
   }
 
-  /** The placements of a wave, without those on tasks that are gone. @throws Error if too few nodes are left */
+  /**
+   * The placements of a wave on the tasks that are present: ranks of lost ones move, and then those of the fullest devices to new ones that are free.
+   * @throws Error if too few nodes are left
+   */
   placementsNow(wave: readonly Placement[], config: RunConfig): Placement[] {
     const least = this.#options.nodes?.least ?? 1;
-    const present = new Set(this.offers.map(({ worldRank }) => worldRank));
-    if (wave.every(({ device }) => present.has(taskOf(device)))) return [...wave];
     if (this.#nodeCount < least) {
       throw new Error(
         `Only ${this.#nodeCount} of at least ${least} nodes are left. Resume the run once there are more, or allow fewer with --nodes.`,
       );
     }
-    return moveRanks(wave, this.devices(config));
+    const devices = this.devices(config);
+    return evenOut(moveRanks(wave, devices), devices);
+  }
+
+  /** Whether the task of a device is there. A new one may have the number of one that is gone. */
+  isPresent({ node }: Pick<Device, 'node'>): boolean {
+    return this.offers.some((offer) => offer.worldRank === node?.task && offer.node === node.name);
+  }
+
+  /** Null where enough nodes are present, else what is awaited. */
+  get whatIsMissing(): string | null {
+    const least = this.#options.nodes?.least ?? 1;
+    const count = this.#nodeCount;
+    return count >= least ? null : `${count} of at least ${least} nodes ${count === 1 ? 'is' : 'are'} left`;
   }
 
   /** Waits for nodes in place of lost ones, where too few are left. */
@@ -151,6 +159,11 @@ export class TaskServer {
   /** Sets where the connections of workers go: to the session that trains now. */
   onRank(accept: (channel: Channel) => void): void {
     this.#acceptRank = accept;
+  }
+
+  /** Sets who learns of tasks that join from now on; null: nobody. */
+  onJoin(joined: ((node: string) => void) | null): void {
+    this.#onJoin = joined;
   }
 
   settle(heartbeatMs: number): void {
@@ -229,6 +242,7 @@ export class TaskServer {
         this.#notify();
       });
       this.#tasks.set(join.worldRank, task);
+      this.#onJoin?.(join.node);
       if (this.#heartbeatMs !== null) task.settle(this.#heartbeatMs);
       this.#notify();
       return task;

@@ -5,7 +5,8 @@ import { detectDevices } from '../../devices/detect.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { TaskOffer } from '../../nodes/place.ts';
 import { TaskAgent } from '../../nodes/task-agent.ts';
-import { type NodeRange, TaskServer } from '../../nodes/task-server.ts';
+import type { NodeRange } from '../../nodes/node-range.ts';
+import { TaskServer } from '../../nodes/task-server.ts';
 import { exitCodes, toUsageError, UsageError } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
 

@@ -1,5 +1,5 @@
 import { quote } from '../../../core/text/shell-words.ts';
-import type { NodeRange } from '../task-server.ts';
+import { type NodeRange, nodesText } from '../node-range.ts';
 
 /** A run as a job of SLURM. */
 export interface TrainingJob {
@@ -25,7 +25,7 @@ const warnBeforeSeconds = 120;
 export function trainingScript({ name, nodes, folder, tutti, train, options }: TrainingJob): string {
   const range = nodes.least === nodes.most ? `${nodes.most}` : `${nodes.least}-${nodes.most}`;
   const step = ['srun', '--ntasks-per-node=1', '--no-kill', '--kill-on-bad-exit=0', ...tutti];
-  const resume = quote([...step, 'resume', folder, '--nodes', `${nodes.least}:${nodes.most}`]);
+  const resume = quote([...step, 'resume', folder, '--nodes', nodesText(nodes)]);
   return script(
     [
       `--job-name=${name}`,

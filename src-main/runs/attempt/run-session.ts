@@ -159,6 +159,7 @@ export class RunSession {
     if (before === null) await this.begin(recorder, this.options.start ?? null);
     await recorder.change({ status: 'running' });
     this.options.tasks?.settle(record.config.timeouts.heartbeatMs);
+    this.options.tasks?.onJoin((node) => recorder.event(null, 'node-joined', joined(node)));
     await this.serve(recorder);
     const loads = this.sampleLoads(recorder);
     const { controls, token, options, isAborted } = this;
@@ -184,6 +185,7 @@ export class RunSession {
     };
     const outcome = await train().catch(failedBy);
     await loads.stop();
+    this.options.tasks?.onJoin(null);
     this.options.tasks?.sampleLoads([], { sampled: () => undefined, failed: () => undefined });
     if (await guard.stop()) throw this.folderLost(recorder);
     if (before !== null && !this.hasBegun && outcome.kind !== 'finished') return this.undo(recorder, before, outcome);
@@ -309,6 +311,10 @@ export class RunSession {
 function failedBy(reason: unknown): WaveOutcome {
   const error = { message: messageOf(reason), rank: null, device: null, epoch: null, step: null };
   return { kind: 'failed', error, isProcessLost: false };
+}
+
+function joined(node: string): string {
+  return `The node ${node} has joined. It takes part from the next restart on.`;
 }
 
 /** Notes that the run's code may run again from its folder. A home that cannot be written does not affect the run. */

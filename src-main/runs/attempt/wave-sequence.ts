@@ -126,12 +126,15 @@ export class WaveSequence {
     const { tasks, recorder } = this.#options;
     if (tasks === null) return wave;
     const { config } = recorder.record;
+    if (tasks.whatIsMissing !== null)
+      recorder.event(null, 'nodes-awaited', `${tasks.whatIsMissing}, so the run waits for another one.`);
     await tasks.awaitNodes(config.timeouts.prepareMs, this.#aborted.signal);
     const now = tasks.placementsNow(wave, config);
     const moved = now.filter(({ rank, device }) => wave.some((of) => of.rank === rank && of.device.id !== device.id));
     if (moved.length === 0) return wave;
     const where = moved.map(({ rank, device }) => `rank ${rank} to ${device.id}`).join(', ');
-    recorder.event(null, 'ranks-moved', `Their node is gone, so ranks move: ${where}.`);
+    const reason = wave.every(({ device }) => tasks.isPresent(device)) ? 'A node has joined' : 'Their node is gone';
+    recorder.event(null, 'ranks-moved', `${reason}, so ranks move: ${where}.`);
     const plan = recorder.record.plan.map((placement) => now.find(({ rank }) => rank === placement.rank) ?? placement);
     await recorder.change({ plan });
     tasks.sampleLoads(plan.map(({ device }) => device));

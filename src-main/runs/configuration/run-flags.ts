@@ -77,7 +77,8 @@ export const trainFlags: readonly OptionDescription[] = [
     type: 'string',
     unit: 'nodes',
     help:
-      'Submit the run as a job of SLURM on so many nodes, or on at least and at most so many (2:4): it then continues with fewer after a loss. ' +
+      'Submit the run as a job of SLURM on so many nodes, or on at least and at most so many (2:4): it then continues with fewer after a loss, and begins once the least ' +
+      'are there and 30 s, or as many as you say (2:4:60), have passed. ' +
       'In a job, the numbers of nodes with which it trains.',
   },
   {

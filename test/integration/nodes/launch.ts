@@ -68,16 +68,21 @@ export function trainArguments(project: string, folder: string, options: Record<
   return ['train', projectFolder(project), '--out', folder, '--json', ...flags];
 }
 
-/** Kills a task and all its processes at once, as if its node had lost power. */
-export function killNode({ child }: LaunchedTask): void {
+/** A task and all its processes, parents first. */
+export function processesOf({ child }: LaunchedTask): number[] {
   const table = execFileSync('ps', ['-e', '-o', 'pid=,ppid='], { encoding: 'utf8' });
   const parents = table
     .trim()
     .split('\n')
     .map((line) => line.trim().split(/\s+/).map(Number));
-  const doomed = [child.pid ?? 0];
-  for (const pid of doomed) doomed.push(...parents.filter(([, parent]) => parent === pid).map(([own]) => own));
-  for (const pid of doomed) {
+  const all = [child.pid ?? 0];
+  for (const pid of all) all.push(...parents.filter(([, parent]) => parent === pid).map(([own]) => own));
+  return all;
+}
+
+/** Kills a task and all its processes at once, as if its node had lost power. */
+export function killNode(task: LaunchedTask): void {
+  for (const pid of processesOf(task)) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch (error) {

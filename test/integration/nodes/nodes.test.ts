@@ -3,14 +3,13 @@ import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { homePaths } from '../../../src-main/store/home.ts';
 import { metricColumns, projectFolder, trainOnce, useHub } from '../harness.ts';
-import { killNode, startTask, torchrun, trainArguments } from './launch.ts';
+import { startTask, torchrun, trainArguments } from './launch.ts';
 
 const { hub, home } = useHub();
 const once = trainOnce();
-let ports = 20_000 + (process.pid % 10_000);
 
 /** SHA-256 of the weights of each rank at the end. */
 function weights(folder: string, ranks: number): string[] {
@@ -60,41 +59,6 @@ describe('a launch on two nodes', () => {
     for (const { device } of record.plan) expect(loads).toContain(`,${device.id},`);
     expect(readFileSync(join(folder, 'logs', 'rank-2.log'), 'utf8')).toBeDefined();
     expect(await readdir(homePaths().launches)).toEqual([]);
-  });
-
-  it('continues after a node has lost power: its ranks move, and the bits are those of an undisturbed run', async () => {
-    const config = {
-      members: 2,
-      devices: 'cpu:0',
-      maxEpochs: 400,
-      evaluateEveryEpochs: 20,
-      strategy: { kind: 'data-parallel' as const },
-      checkpoints: { stateEverySeconds: 0 },
-    };
-    const folder = join(home(), 'lost');
-    const options = {
-      members: 2,
-      devices: 'cpu:0',
-      'max-epochs': 400,
-      'evaluate-every-epochs': 20,
-      strategy: 'data-parallel',
-      'checkpoints.state-every-seconds': 0,
-    };
-    const port = (ports += 1);
-    const [first, second] = [0, 1].map((rank) =>
-      startTask(`node${rank}`, torchrun(rank, 2, port), trainArguments('blobs', folder, options)),
-    );
-    await first.until((line) => line.includes('"type":"checkpoint"'));
-    killNode(second);
-    expect(await first.ended).toBe(0);
-    const record = await readRunRecord(folder);
-    expect(record.status).toBe('finished');
-    expect(record.attempts).toHaveLength(2);
-    expect(record.plan.map(({ rank, device }) => `${rank} ${device.id}`)).toEqual(['0 node0/cpu:0', '1 node0/cpu:0']);
-    const moved = (await readEvents(folder)).find(({ kind }) => kind === 'ranks-moved');
-    expect(moved?.message).toBe('Their node is gone, so ranks move: rank 1 to node0/cpu:0.');
-    const undisturbed = await once(hub(), 'blobs', config);
-    expect(weights(folder, 1)).toEqual(weights(undisturbed.folder, 1));
   });
 });
 

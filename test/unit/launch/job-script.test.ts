@@ -9,7 +9,7 @@ describe('the script of a job', () => {
   it('starts one task a node, and resumes the run once it exists', () => {
     const script = trainingScript({
       name: 'tutti-blobs',
-      nodes: { least: 2, most: 4 },
+      nodes: { least: 2, most: 4, waitMs: 30_000 },
       folder: '/runs/my run',
       tutti: ['/node', '/tutti.mjs'],
       train: ['train', '/blobs', '--members', '8'],
@@ -26,7 +26,7 @@ describe('the script of a job', () => {
       '#SBATCH --output="/runs/my run.slurm.log"',
       '#SBATCH --partition=gpu',
       "if [ -f '/runs/my run/run.json' ]; then",
-      "  exec srun --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 /node /tutti.mjs resume '/runs/my run' --nodes 2:4",
+      "  exec srun --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 /node /tutti.mjs resume '/runs/my run' --nodes 2:4:30",
       'fi',
       'exec srun --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 /node /tutti.mjs train /blobs --members 8',
       '',
@@ -52,16 +52,17 @@ describe('the script of a job', () => {
 
 describe('--nodes', () => {
   it.each([
-    ['4', { least: 4, most: 4 }],
-    ['2:4', { least: 2, most: 4 }],
+    ['4', { least: 4, most: 4, waitMs: 30_000 }],
+    ['2:4', { least: 2, most: 4, waitMs: 30_000 }],
   ])('%s', (text, range) => expect(parseNodes(text)).toEqual(range));
   it.each(['0', '4:2', 'two', '', '1:', '-1'])('refuses "%s"', (text) =>
     expect(() => parseNodes(text)).toThrow('--nodes'),
   );
 
   it('is found before the other options are known', () => {
-    expect(nodesOf(['--members', '4', '--nodes', '3'])).toEqual({ least: 3, most: 3 });
-    expect(nodesOf(['--nodes=1:3'])).toEqual({ least: 1, most: 3 });
+    expect(nodesOf(['--members', '4', '--nodes', '3'])).toEqual({ least: 3, most: 3, waitMs: 30_000 });
+    expect(nodesOf(['--nodes=1:3'])).toEqual({ least: 1, most: 3, waitMs: 30_000 });
+    expect(nodesOf(['--nodes', '1:3:90'])).toEqual({ least: 1, most: 3, waitMs: 90_000 });
     expect(nodesOf(['--members', '4'])).toBeNull();
   });
 

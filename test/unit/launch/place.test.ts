@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
 import { planPlacement } from '../../../src-main/devices/plan.ts';
-import { moveRanks, selectOnTasks, spreadOver, type TaskOffer, taskOf } from '../../../src-main/nodes/place.ts';
+import {
+  evenOut,
+  moveRanks,
+  selectOnTasks,
+  spreadOver,
+  type TaskOffer,
+  taskOf,
+} from '../../../src-main/nodes/place.ts';
 
 const device = (kind: Device['kind'], index: number): Device => ({
   id: `${kind}:${index}`,
@@ -66,6 +73,49 @@ describe('fewer workers than devices', () => {
     expect(ids(spreadOver(all, 2))).toEqual(['a/cpu:0', 'b/cpu:0']);
     expect(ids(spreadOver(all, 3))).toEqual(['a/cpu:0', 'a/cpu:1', 'b/cpu:0']);
     expect(spreadOver(all, 9)).toHaveLength(8);
+  });
+});
+
+describe('ranks after a node has joined', () => {
+  const worker = ({ rank, stack }: { rank: number; stack?: number }): string => `${stack ?? `rank ${rank}`}`;
+
+  it('move from full devices to free ones, as few as necessary', () => {
+    const all = selectOnTasks('cpu', [offer(0, 'a', cores(1)), offer(1, 'b', cores(2))], ['cpu']);
+    const before = planPlacement({ members: 4, devices: [all[0]], placement: 'share' });
+    expect(evenOut(before, all).map(({ rank, device: { id } }) => `${rank} ${id}`)).toEqual([
+      '0 a/cpu:0',
+      '1 a/cpu:0',
+      '2 b/cpu:1',
+      '3 b/cpu:0',
+    ]);
+  });
+
+  it('end with loads that differ by one at most, and stay where they already do', () => {
+    const shape = fc.record({
+      devices: fc.integer({ min: 1, max: 6 }),
+      used: fc.integer({ min: 1, max: 6 }),
+      members: fc.integer({ min: 1, max: 12 }),
+      stack: fc.integer({ min: 1, max: 3 }),
+    });
+    fc.assert(
+      fc.property(shape, ({ devices, used, members, stack }) => {
+        const all = selectOnTasks('cpu', [offer(0, 'a', cores(devices))], ['cpu']);
+        const plan = planPlacement({
+          members,
+          devices: all.slice(0, used),
+          placement: 'share',
+          membersPerDevice: stack,
+        });
+        const even = evenOut(plan, all);
+        const loads = all.map(
+          ({ id }) => new Set(even.flatMap((one) => (one.device.id === id ? [worker(one)] : []))).size,
+        );
+        expect(Math.max(...loads) - Math.min(...loads)).toBeLessThan(2);
+        expect(even.map(({ rank }) => rank)).toEqual(plan.map(({ rank }) => rank));
+        expect(evenOut(even, all)).toEqual(even);
+        if (used >= devices) expect(even).toEqual(plan);
+      }),
+    );
   });
 });
 

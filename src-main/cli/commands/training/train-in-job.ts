@@ -2,18 +2,24 @@ import { basename, join, resolve } from 'node:path';
 import { createRunId } from '../../../hub/plan-run.ts';
 import { submit } from '../../../nodes/slurm/commands.ts';
 import { trainingScript } from '../../../nodes/slurm/job-script.ts';
-import type { NodeRange } from '../../../nodes/task-server.ts';
+import { type NodeRange, nodesText } from '../../../nodes/node-range.ts';
 import { homePaths } from '../../../store/home.ts';
 import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
 
-/** `--nodes 4`, `--nodes 2:4`. @throws UsageError */
+/** `--nodes 4`, `--nodes 2:4`, `--nodes 2:4:60`. @throws UsageError */
 export function parseNodes(text: string): NodeRange {
-  const found = /^(\d{1,5})(?::(\d{1,5}))?$/.exec(text);
+  const found = /^(\d{1,5})(?::(\d{1,5})(?::(\d{1,5}))?)?$/.exec(text);
   const least = Number(found?.[1] ?? 0);
   const most = Number(found?.[2] ?? least);
-  if (found !== null && least >= 1 && most >= least) return { least, most };
-  throw new UsageError(`--nodes "${text}": it must be a number of nodes, or the least and the most: 2:4.`);
+  const waitMs = 1_000 * Number(found?.[3] ?? defaultWaitSeconds);
+  if (found !== null && least >= 1 && most >= least) return { least, most, waitMs };
+  throw new UsageError(
+    `--nodes "${text}": it must be a number of nodes, or the least and the most (2:4), and the seconds to wait for more than the least (2:4:60).`,
+  );
 }
+
+/** How long nodes that are late hold up the others once enough are there. */
+const defaultWaitSeconds = 30;
 
 /** The value of `--nodes` before the command's options are known. Null where it is absent. @throws UsageError */
 export function nodesOf(args: readonly string[]): NodeRange | null {
@@ -48,7 +54,7 @@ export async function trainInJob(
     nodes,
     folder,
     tutti: ownCommand(),
-    train: [...train, '--nodes', `${nodes.least}:${nodes.most}`],
+    train: [...train, '--nodes', nodesText(nodes)],
     options: sbatch.split(/\s+/).filter((word) => word !== ''),
   });
   if (dryRun) process.stdout.write(script);

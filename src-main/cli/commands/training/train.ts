@@ -6,7 +6,7 @@ import { explainFileError } from '../../../../core/node/file-error.ts';
 import type { ProjectDescription } from '../../../../core/protocol/run/project-description.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import type { TrainRequest } from '../../../hub/plan-run.ts';
-import type { NodeRange } from '../../../nodes/task-server.ts';
+import type { NodeRange } from '../../../nodes/node-range.ts';
 import { parseTrainArguments, type TrainArguments } from '../../arguments.ts';
 import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
