@@ -161,8 +161,8 @@ export class TaskServer {
     this.#acceptRank = accept;
   }
 
-  /** Sets who learns of tasks that join from now on; null: nobody. */
-  onJoin(joined: ((node: string) => void) | null): void {
+  /** Sets who learns of tasks that join until the run ends. */
+  onJoin(joined: (node: string) => void): void {
     this.#onJoin = joined;
   }
 
@@ -178,6 +178,13 @@ export class TaskServer {
     for (const [rank, task] of this.#tasks) {
       task.sample(unique(devices.filter((device) => taskOf(device) === rank)), listener);
     }
+  }
+
+  /** Ends the reports to a run that has ended. */
+  restAfterRun(): void {
+    this.#onJoin = null;
+    this.sampleLoads([]);
+    this.#loads = null;
   }
 
   /** Empties the folders that ranks share, on all other nodes. */

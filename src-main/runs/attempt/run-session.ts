@@ -158,8 +158,6 @@ export class RunSession {
     // The files of a resumed run stay unchanged until its ranks are ready.
     if (before === null) await this.begin(recorder, this.options.start ?? null);
     await recorder.change({ status: 'running' });
-    this.options.tasks?.settle(record.config.timeouts.heartbeatMs);
-    this.options.tasks?.onJoin((node) => recorder.event(null, 'node-joined', joined(node)));
     await this.serve(recorder);
     const loads = this.sampleLoads(recorder);
     const { controls, token, options, isAborted } = this;
@@ -185,18 +183,21 @@ export class RunSession {
     };
     const outcome = await train().catch(failedBy);
     await loads.stop();
-    this.options.tasks?.onJoin(null);
-    this.options.tasks?.sampleLoads([], { sampled: () => undefined, failed: () => undefined });
+    this.options.tasks?.restAfterRun();
     if (await guard.stop()) throw this.folderLost(recorder);
     if (before !== null && !this.hasBegun && outcome.kind !== 'finished') return this.undo(recorder, before, outcome);
     return this.conclude(recorder, outcome, before);
   }
 
+  /** Sets what concerns other nodes and machines. */
   private async serve(recorder: RunRecorder): Promise<void> {
+    const { tasks = null } = this.options;
+    tasks?.settle(recorder.record.config.timeouts.heartbeatMs);
+    tasks?.onJoin((node) => recorder.event(null, 'node-joined', joined(node)));
     this.served = await serveRun({
       record: recorder.record,
       folder: resolve(recorder.folder),
-      launch: this.options.tasks ?? null,
+      launch: tasks,
       obey: (request) => this.obey(request),
       failed: (reason) => recorder.event(null, 'not-reachable', reason),
     });
