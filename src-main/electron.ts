@@ -10,7 +10,12 @@ import { launchFolder, readLaunch } from './desktop/launch-folder.ts';
 import { guardContents, guardSession, registerAppScheme, serveAppScheme } from './desktop/page-security.ts';
 import { AppWindows } from './desktop/windows/app-windows.ts';
 import { type Connect, connectWhenOpen } from './desktop/windows/waiting-pages.ts';
-import { initialState, readDesktopState, writeDesktopState } from './desktop/windows/window-state.ts';
+import {
+  type DesktopState,
+  initialState,
+  readDesktopState,
+  writeDesktopState,
+} from './desktop/windows/window-state.ts';
 import { protectTerminal } from './processes/terminal.ts';
 import { homePaths } from './store/home.ts';
 import { privateMode } from './store/private-home.ts';
@@ -68,10 +73,7 @@ async function open(): Promise<void> {
   serveAppScheme(session.defaultSession, pageFolder);
   serveDownloads(session.defaultSession);
   const { window: statePath, exports: exportFolder } = homePaths();
-  const state = await readDesktopState(statePath).catch((error: unknown) => {
-    onError(error);
-    return initialState;
-  });
+  const state = lastState(statePath);
   const opening = Promise.withResolvers<Connect>();
   const connect = connectWhenOpen(opening.promise);
   const save = (kept: typeof state): Promise<void> => writeDesktopState(statePath, kept);
@@ -84,6 +86,15 @@ async function open(): Promise<void> {
   opening.resolve((wire) => service.connect(wire, 'owner'));
   showApp = (asked) => desktop.show(asked);
   if (folder !== null) await desktop.show(folder);
+}
+
+function lastState(path: string): DesktopState {
+  try {
+    return readDesktopState(path);
+  } catch (error) {
+    onError(error);
+    return initialState;
+  }
 }
 
 /** Loaded only for the first link to a browser. */

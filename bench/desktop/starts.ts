@@ -14,17 +14,37 @@ export interface Start {
   splashMs: number;
   /** The first project can be clicked: the page runs, and the hub has answered. */
   usableMs: number;
+  /** The first picture of an Electron that only shows a word. */
+  bareMs: number;
 }
 
-const builtMain = join(import.meta.dirname, '../..', 'out', 'main', 'electron.js');
+interface Program {
+  main: string;
+  /** The beginning of its page's address. */
+  address: string;
+  /** What its page has once it can be used. */
+  selector: string;
+}
 
-/** Starts of the app in Electron with one home: the first makes it. */
+const tutti: Program = {
+  main: join(import.meta.dirname, '../..', 'out', 'main', 'electron.js'),
+  address: 'tutti://app/',
+  selector: 'a[href^="#/configure"]',
+};
+const bare: Program = { main: join(import.meta.dirname, 'bare.mjs'), address: 'data:text/html', selector: 'p' };
+
+/** Starts of the app in Electron with one home, which the first makes, in turns with starts of the bare Electron. */
 export async function measureStarts(count: number): Promise<Start[]> {
   const home = await mkdtemp(join(tmpdir(), 'tutti-starts-'));
   const display = await openDisplay();
+  const measure = (program: Program): Promise<number[]> => measureStart(program, { ...display.env, TUTTI_HOME: home });
   try {
     const starts: Start[] = [];
-    for (let start = 0; start < count; start++) starts.push(await measureStart(home, display.env));
+    for (let start = 0; start < count; start++) {
+      const [bareMs] = await measure(bare);
+      const [splashMs, usableMs] = await measure(tutti);
+      starts.push({ splashMs, usableMs, bareMs });
+    }
     return starts;
   } finally {
     await display.close();
@@ -32,21 +52,21 @@ export async function measureStarts(count: number): Promise<Start[]> {
   }
 }
 
-async function measureStart(home: string, environment: Record<string, string>): Promise<Start> {
+/** When its page has a first picture and can be used, in ms since the process was started. */
+async function measureStart(program: Program, environment: Record<string, string>): Promise<number[]> {
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const startedMs = Date.now();
-  const app = spawn(electronBinary, [...sandbox, '--remote-debugging-port=0', builtMain], {
-    env: { ...process.env, ...environment, TUTTI_HOME: home },
+  const app = spawn(electronBinary, [...sandbox, '--remote-debugging-port=0', program.main], {
+    env: { ...process.env, ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = once(app, 'exit');
   try {
     const port = await debuggingPort(app.stderr);
-    let times: [number, number] | null = null;
+    let times: number[] | null = null;
     // The question is lost where the window's first, empty page is replaced meanwhile.
-    while (times === null) times = await askPage(port);
-    const [splashAtMs, usableAtMs] = times;
-    return { splashMs: splashAtMs - startedMs, usableMs: usableAtMs - startedMs };
+    while (times === null) times = await askPage(port, program);
+    return times.map((atMs) => atMs - startedMs);
   } finally {
     app.kill('SIGKILL');
     await ended;
@@ -66,36 +86,33 @@ async function debuggingPort(output: NodeJS.ReadableStream): Promise<number> {
 }
 
 /** Resolves in the page, with times since the epoch: both clocks are those of this machine. */
-const question = `new Promise((resolve) => {
-  const look = () => {
-    if (document.querySelector('a[href^="#/configure"]') === null) return false;
-    const at = Date.now();
-    const [paint] = performance.getEntriesByName('first-contentful-paint');
-    resolve([performance.timeOrigin + (paint?.startTime ?? NaN), at]);
-    return true;
-  };
-  if (!look()) {
-    const observer = new MutationObserver(() => look() && observer.disconnect());
-    observer.observe(document, { subtree: true, childList: true });
-  }
-})`;
+const question = (selector: string): string => `Promise.all([
+  new Promise((resolve) => {
+    const told = (list) => list.getEntriesByName('first-contentful-paint').forEach(({ startTime }) => resolve(performance.timeOrigin + startTime));
+    new PerformanceObserver(told).observe({ type: 'paint', buffered: true });
+  }),
+  new Promise((resolve) => {
+    const look = () => document.querySelector('${selector}') !== null && (resolve(Date.now()), true);
+    if (!look()) new MutationObserver((_, observer) => look() && observer.disconnect()).observe(document, { subtree: true, childList: true });
+  }),
+])`;
 
-async function askPage(port: number): Promise<[number, number] | null> {
-  const socket = new WebSocket(await pageAddress(port));
+async function askPage(port: number, { address, selector }: Program): Promise<number[] | null> {
+  const socket = new WebSocket(await pageAddress(port, address));
   await once(socket, 'open');
-  const params = { expression: question, awaitPromise: true, returnByValue: true };
+  const params = { expression: question(selector), awaitPromise: true, returnByValue: true };
   socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params }));
   const [message] = (await once(socket, 'message')) as [Buffer];
   socket.close();
-  const { result } = JSON.parse(message.toString()) as { result?: { result?: { value?: [number, number] } } };
+  const { result } = JSON.parse(message.toString()) as { result?: { result?: { value?: number[] } } };
   return result?.result?.value ?? null;
 }
 
-async function pageAddress(port: number): Promise<string> {
+async function pageAddress(port: number, address: string): Promise<string> {
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/json`);
     const targets = (await answer.json()) as { type: string; url: string; webSocketDebuggerUrl: string }[];
-    const page = targets.find(({ type, url }) => type === 'page' && url.startsWith('tutti://app/'));
+    const page = targets.find(({ type, url }) => type === 'page' && url.startsWith(address));
     if (page !== undefined) return page.webSocketDebuggerUrl;
   }
 }

@@ -192,7 +192,7 @@ export const operations: Operation[] = [
     name: "settings of the app's window",
     prepare: (folder) => writeDesktopState(join(folder, 'window.json'), windowState(1)),
     run: (folder) => writeDesktopState(join(folder, 'window.json'), windowState(2)),
-    read: async (folder) => either((await readDesktopState(join(folder, 'window.json'))).windows.at(0)?.x, 1, 2),
+    read: async (folder) => either(readDesktopState(join(folder, 'window.json')).windows.at(0)?.x, 1, 2),
   },
   exportOperation('an export into a ZIP that replaces an earlier one', true),
   exportOperation('an export into a folder with an earlier one', false),

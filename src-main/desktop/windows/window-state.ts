@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import type { Rectangle } from 'electron';
 import { z } from 'zod';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
@@ -39,11 +39,14 @@ export type DesktopState = z.output<typeof desktopStateSchema>;
 
 export const initialState: DesktopState = { windows: [], zoom: 1, theme: 'system' };
 
-/** What the app had open last; {@link initialState} if it never ran. @throws Error with the remedy if the file cannot be read or is damaged */
-export async function readDesktopState(path: string): Promise<DesktopState> {
+/**
+ * What the app had open last; {@link initialState} if it never ran. Synchronously, because an answer to an asynchronous read comes some 40 ms later in a process that
+ * starts. @throws Error with the remedy if the file cannot be read or is damaged
+ */
+export function readDesktopState(path: string): DesktopState {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = readFileSync(path, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return initialState;
     throw explainFileError(error, path, 'read');

@@ -67,7 +67,7 @@ const windowState = fileTarget({
       theme: 'dark',
     }),
   ],
-  read: (_folder, file) => readDesktopState(file),
+  read: async (_folder, file) => readDesktopState(file),
 });
 
 const reply = { kind: 'measured', gflops: 10 } as const;

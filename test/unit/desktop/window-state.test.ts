@@ -55,10 +55,10 @@ describe('the file', () => {
 
   it('returns what was saved, and leaves no other file', async () => {
     const path = await makePath();
-    expect(await readDesktopState(path)).toEqual(initialState);
+    expect(readDesktopState(path)).toEqual(initialState);
     const saved = { windows: [{ ...open, address: '' }, open], zoom: 1.25, theme: 'dark' as const };
     await writeDesktopState(path, saved);
-    expect(await readDesktopState(path)).toEqual(saved);
+    expect(readDesktopState(path)).toEqual(saved);
     expect(await readdir(join(path, '..'))).toEqual(['window.json']);
   });
 
@@ -72,8 +72,6 @@ describe('the file', () => {
   ])('is reported when damaged: %s', async (text) => {
     const path = await makePath();
     await writeFile(path, text);
-    await expect(readDesktopState(path)).rejects.toThrow(
-      `${path} is damaged: it does not hold the positions of the windows.`,
-    );
+    expect(() => readDesktopState(path)).toThrow(`${path} is damaged: it does not hold the positions of the windows.`);
   });
 });

@@ -1,10 +1,8 @@
 /** Resolves `node:sqlite` to the stand-in beside this file. */
-let sqlite;
-
-export function initialize({ main }) {
-  sqlite = new URL(`sqlite.mjs?app=${encodeURIComponent(main)}`, import.meta.url).href;
-}
+const sqlite = new URL('sqlite.cjs', import.meta.url).href;
 
 export function resolve(specifier, context, next) {
-  return specifier === 'node:sqlite' ? { url: sqlite, shortCircuit: true, format: 'module' } : next(specifier, context);
+  return specifier === 'node:sqlite'
+    ? { url: sqlite, shortCircuit: true, format: 'commonjs' }
+    : next(specifier, context);
 }

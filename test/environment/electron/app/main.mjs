@@ -16,7 +16,7 @@ if (given === undefined) {
 const main = resolve(given);
 app.setAppPath(dirname(main));
 
-await standIn(main);
+standIn();
 
 // Playwright's own preparation, which delays the app until Playwright is connected: it loses windows that open before.
 if (process.env.PLAYWRIGHT_LOADER !== undefined) createRequire(import.meta.url)(process.env.PLAYWRIGHT_LOADER);

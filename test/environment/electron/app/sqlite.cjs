@@ -1,10 +1,11 @@
 /**
- * `node:sqlite` as far as Tutti uses it, for an Electron whose Node has none: koffi and the system's libsqlite3.
- * The address names the app (`?app=`), whose koffi it is.
+ * `node:sqlite` as far as Tutti uses it, for an Electron whose Node has none: the app's koffi and the system's libsqlite3.
  */
-import { createRequire } from 'node:module';
+const { createRequire } = require('node:module');
+const { join } = require('node:path');
+const { app } = require('electron');
 
-const koffi = createRequire(new URL(import.meta.url).searchParams.get('app'))('koffi');
+const koffi = createRequire(join(app.getAppPath(), 'main.js'))('koffi');
 const library = koffi.load('libsqlite3.so.0');
 koffi.opaque('sqlite3');
 koffi.opaque('sqlite3_stmt');
@@ -119,7 +120,7 @@ class Statement {
   setReadBigInts() {}
 }
 
-export class DatabaseSync {
+class DatabaseSync {
   constructor(path, { timeout = 0 } = {}) {
     const out = [null];
     const code = open(path, out, readWriteCreate, null);
@@ -161,3 +162,5 @@ export class DatabaseSync {
     this.handle = null;
   }
 }
+
+module.exports = { DatabaseSync };
