@@ -37,6 +37,17 @@ const unread = [
   'node_modules/dejavu-fonts-ttf/ttf/DejaVuSans{,-Bold}.ttf',
 ];
 
+/** What this Node reads, also for the command line: it cannot read archives, and a binary inside an archive could not be started. */
+const besideArchive = [
+  'out/renderer/**',
+  'out/report/**',
+  'core/**',
+  'src-main/**',
+  'workers/**',
+  'examples/**',
+  'templates/**',
+];
+
 export default {
   appId: 'invalid.tutti.desktop',
   productName: 'Tutti',
@@ -52,37 +63,13 @@ export default {
     author: { name: 'The Tutti authors', email: 'packages@tutti.invalid' },
   },
   /** Besides these: package.json and the runtime dependencies. */
-  files: [
-    'out/main/**',
-    'out/preload/**',
-    'out/renderer/**',
-    'out/report/**',
-    'core/**',
-    'src-main/**',
-    'workers/**',
-    'examples/**',
-    'templates/**',
-    'LICENSE',
-    'docs/licences.md',
-    ...unread,
-  ],
+  files: ['out/main/**', 'out/preload/**', ...besideArchive, 'LICENSE', 'docs/licences.md', ...unread],
   // The pages are in English.
   electronLanguages: ['en-US'],
   // Nothing is compiled for Electron, because workers run on the Node of the optional dependencies.
   npmRebuild: false,
   asar: true,
-  /** Files that this Node reads, also for the command line. It cannot read archives, and a binary inside an archive could not be started. */
-  asarUnpack: [
-    'package.json',
-    'out/renderer/**',
-    'out/report/**',
-    'core/**',
-    'src-main/**',
-    'workers/**',
-    'examples/**',
-    'templates/**',
-    'node_modules/**',
-  ],
+  asarUnpack: ['package.json', ...besideArchive, 'node_modules/**'],
   electronFuses: {
     runAsNode: false,
     // Tutti stores no cookies in Electron, and encryption would ask for the system's keyring.

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import { tutti } from '../core/text/program.ts';
 import type { PageRole } from '../core/protocol/pages/rpc.ts';
 import type { PageWire } from './rpc/connection.ts';
 import { Access } from './server/access.ts';
@@ -142,7 +143,7 @@ async function listen(server: Server, port: number, host: string): Promise<numbe
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const reason = `Tutti cannot listen on port ${port} of ${host} (${cause.message}).`;
-      const running = 'If Tutti runs there, `npx tutti dashboard --link` prints a new link to it. Otherwise choose';
+      const running = `If Tutti runs there, \`${tutti} dashboard --link\` prints a new link to it. Otherwise choose`;
       reject(new Error(`${reason} ${running} another with --port, or omit it to use any free port.`, { cause }));
     });
     server.listen(port, host === 'localhost' ? '127.0.0.1' : host, resolve);

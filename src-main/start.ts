@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { tutti } from '../core/text/program.ts';
 import type { PageRole } from '../core/protocol/pages/rpc.ts';
 import { exitCodes, toUsageError } from './cli/errors.ts';
 import { Hub } from './hub/hub.ts';
@@ -40,7 +41,7 @@ function openDesktop(binary: string): void {
 function printLink({ link, port }: RunningServer, isSecure: boolean): void {
   console.log(`Tutti runs at  ${link}`);
   console.log(
-    'The link works once; `npx tutti dashboard --link` prints another. Ctrl-C ends Tutti and its runs; closing the page ends nothing.',
+    `The link works once; \`${tutti} dashboard --link\` prints another. Ctrl-C ends Tutti and its runs; closing the page ends nothing.`,
   );
   if (process.env.SSH_CONNECTION && !isSecure) {
     console.log(`From your own machine first:  ssh -L ${port}:127.0.0.1:${port} <this machine>`);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { errorCode, explainFileError } from './file-error.ts';
 
 /**
- * The `build.json` that `npx tutti setup` writes beside a backend's libraries; null where the backend is not set up.
+ * The `build.json` that `tutti setup` writes beside a backend's libraries; null where the backend is not set up.
  * @param remedy the sentence that says how to set the backend up again
  * @throws Error naming the file, what is wrong with it, and the remedy
  */

@@ -1,3 +1,4 @@
+import { tutti } from '../../core/text/program.ts';
 import type { Device, DeviceSelection } from '../../core/protocol/machine/devices.ts';
 import { parseSelection, selectionError } from './selection-form.ts';
 import type { DeviceKind, DeviceRequest, Pool } from './selection-form.ts';
@@ -22,8 +23,8 @@ const apiNames: Record<DeviceKind, string> = {
 };
 /** How to set up a backend for a kind. AMD GPUs are then detected as `webgpu` devices. */
 const remedies: Partial<Record<DeviceKind, string>> = {
-  cuda: ' Run npx tutti setup --gpu, or npx tutti setup --webgpu, which lists it as webgpu device.',
-  rocm: ' Run npx tutti setup --webgpu, which lists it as webgpu device.',
+  cuda: ` Run ${tutti} setup --gpu, or ${tutti} setup --webgpu, which lists it as webgpu device.`,
+  rocm: ` Run ${tutti} setup --webgpu, which lists it as webgpu device.`,
 };
 
 /** A busier device is not idle. A GPU that only draws a display or keeps its driver loaded stays below these limits. */

@@ -1,3 +1,4 @@
+import { tutti } from '../../core/text/program.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { ProbeReply } from '../../core/protocol/machine/blas.ts';
 import { type BlasSurvey, makeSurvey } from '../backends/blas-survey.ts';
@@ -38,14 +39,14 @@ export function unlessNoneWorks(checks: readonly Check[]): Check[] {
 }
 
 async function checkTensorFlow(): Promise<Omit<Check, 'name'>> {
-  const problem = checkBuild(readNativeBuild, 'not set up: npx tutti setup does, with --gpu for NVIDIA GPUs');
+  const problem = checkBuild(readNativeBuild, `not set up: ${tutti} setup does, with --gpu for NVIDIA GPUs`);
   if (problem !== null) return problem;
   const reply = await probe({ kind: 'backend', backend: 'tensorflow', blas: null });
-  return describeReply(reply, 'Set it up anew: npx tutti setup.');
+  return describeReply(reply, `Set it up anew: ${tutti} setup.`);
 }
 
 async function checkWebgpu(): Promise<Omit<Check, 'name'>> {
-  const absent = 'not set up: npx tutti setup --webgpu does, for GPUs of all makers';
+  const absent = `not set up: ${tutti} setup --webgpu does, for GPUs of all makers`;
   const problem = checkBuild(readWebgpuBuild, absent);
   if (problem !== null) return problem;
   const reply = await probe({ kind: 'backend', backend: 'webgpu', blas: null });

@@ -1,3 +1,4 @@
+import { tutti } from '../../core/text/program.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { usableKinds } from '../processes/native-build.ts';
@@ -25,5 +26,5 @@ function whyUnusable({ kind, unusable }: Device): string | null {
   } catch (error) {
     return `no: ${messageOf(error)}`;
   }
-  return `no backend in this build: npx tutti setup ${kind === 'cuda' ? '--gpu' : '--webgpu'}`;
+  return `no backend in this build: ${tutti} setup ${kind === 'cuda' ? '--gpu' : '--webgpu'}`;
 }

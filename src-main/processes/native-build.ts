@@ -22,7 +22,7 @@ import { homePaths } from '../store/home.ts';
 type BackendChoice = RunConfig['backend'];
 
 /**
- * The TensorFlow that `npx tutti setup` set up; null where it was not.
+ * The TensorFlow that `tutti setup` set up; null where it was not.
  * @throws where its build.json is damaged, or somebody else can change its libraries
  */
 export function readNativeBuild(): NativeBuild | null {
@@ -33,7 +33,7 @@ export function readNativeBuild(): NativeBuild | null {
   return build;
 }
 
-/** The WebGPU that `npx tutti setup --webgpu` set up; null where it was not. @throws as {@link readNativeBuild} does */
+/** The WebGPU that `tutti setup --webgpu` set up; null where it was not. @throws as {@link readNativeBuild} does */
 export function readWebgpuBuild(): WebgpuBuild | null {
   const folder = homePaths().webgpu;
   for (const path of ['', 'webgpu', 'tfjs-backend-webgpu']) requireOwnFiles(join(folder, path));

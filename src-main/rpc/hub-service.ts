@@ -1,3 +1,4 @@
+import { tutti } from '../../core/text/program.ts';
 import type { SampleFile, SamplePredictions } from '../../core/protocol/pages/new-samples.ts';
 import type { ExportResult } from '../../core/protocol/pages/run-data.ts';
 import type { Health, HubApi, PageRole } from '../../core/protocol/pages/rpc.ts';
@@ -330,10 +331,10 @@ async function linked({ exportLink }: OfPage, writing: Promise<WrittenExport>): 
 function sessionMethods(role: PageRole, links: PageLinks | null) {
   const create = async (linkRole: PageRole): Promise<{ link: string }> => {
     if (links !== null) return { link: await links.create(linkRole) };
-    throw new Error('This Tutti serves no links. Start it with `npx tutti dashboard --browser` to have some.');
+    throw new Error(`This Tutti serves no links. Start it with \`${tutti} dashboard --browser\` to have some.`);
   };
   return {
-    session: async () => ({ role, canInvite: role === 'owner' && links !== null }),
+    session: async () => ({ role, canInvite: role === 'owner' && links !== null, program: tutti }),
     newLink: () => create('owner'),
     newWatchLink: () => create('watcher'),
     endWatchers: async () => links?.endWatchers(),

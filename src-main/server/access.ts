@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { tutti } from '../../core/text/program.ts';
 import type { PageRole } from '../../core/protocol/pages/rpc.ts';
 import { pageProofName, rpcProtocol } from '../../core/protocol/pages/window.ts';
 import { originOf, ownHost, type ServerAddress } from './address.ts';
@@ -8,8 +9,7 @@ import { ownerSessionSeconds, type Session, Sessions } from './sessions.ts';
 import type { WrongAttempts } from './wrong-attempts.ts';
 
 /** What a program without a session gets; browsers get a page that says the same. */
-const noSession =
-  'This browser has no session with Tutti. Open the link that Tutti printed. It works once: `npx tutti dashboard --link` prints a new one.';
+const noSession = `This browser has no session with Tutti. Open the link that Tutti printed. It works once: \`${tutti} dashboard --link\` prints a new one.`;
 
 /** Why a request is refused. */
 export interface Refusal {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { tutti } from '../../core/text/program.ts';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
 import { makeFolder } from '../../core/node/make-folder.ts';
@@ -63,7 +64,7 @@ export async function askForLink(folder: string, port: number): Promise<string> 
   }
   const which = port === 0 ? '' : ` on port ${port}`;
   throw new Error(
-    `No dashboard runs${which} for this home (${folder}). Start it with \`npx tutti dashboard\`, or name another home with TUTTI_HOME.`,
+    `No dashboard runs${which} for this home (${folder}). Start it with \`${tutti} dashboard\`, or name another home with TUTTI_HOME.`,
   );
 }
 

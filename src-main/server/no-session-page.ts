@@ -1,3 +1,4 @@
+import { tutti } from '../../core/text/program.ts';
 import { askLinkPath } from '../../core/protocol/pages/window.ts';
 
 /** What a browser without a session sees: why, the one way back, and a button for it. It uses nothing of the built page, which needs a session. */
@@ -17,7 +18,7 @@ export const noSessionPage = `<!doctype html>
 <p>A link opens Tutti once, in one browser. Press the button, and open the link that appears in the terminal in which Tutti runs.</p>
 <button type="button" id="ask">Show a new link in the terminal</button>
 <p id="answer" role="status"></p>
-<p>In another terminal, <code>npx tutti dashboard --link</code> prints a link too. No run is lost.</p>
+<p>In another terminal, <code>${tutti} dashboard --link</code> prints a link too. No run is lost.</p>
 </main>
 <script src="${askScriptPath}"></script>
 </body>
@@ -27,7 +28,7 @@ export const askScript = `const answer = document.getElementById('answer');
 document.getElementById('ask').addEventListener('click', async () => {
   const response = await fetch('${askLinkPath}').catch(() => null);
   answer.textContent = response === null
-    ? 'Tutti does not answer. Start it with npx tutti dashboard, and open the link that it prints.'
+    ? 'Tutti does not answer. Start it with ${tutti} dashboard, and open the link that it prints.'
     : response.ok ? 'The link is in the terminal.' : await response.text();
 });
 `;

@@ -42,9 +42,9 @@ export function homePaths(home: string = tuttiHome()) {
     trainedSources: join(home, 'trained-sources.txt'),
     /** Titles of projects, valid until their sources change. */
     projectTitles: join(home, 'cache', 'project-titles.json'),
-    /** TensorFlow's libraries, if `npx tutti setup` was run. */
+    /** TensorFlow's libraries, if `tutti setup` was run. */
     tensorflow: join(home, 'native', 'tensorflow'),
-    /** Dawn and TensorFlow.js's kernels for it, if `npx tutti setup --webgpu` was run. */
+    /** Dawn and TensorFlow.js's kernels for it, if `tutti setup --webgpu` was run. */
     webgpu: join(home, 'native', 'webgpu'),
     /** Exports from pages. */
     exports: join(home, 'exports'),

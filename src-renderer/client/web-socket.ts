@@ -66,7 +66,7 @@ export function onNewKey(changed: () => void): void {
 /** Has the server print a new link on its terminal. @throws Error if it does not answer */
 export async function askForLink(): Promise<void> {
   const { ok, status } = await fetch(askLinkPath, { cache: 'no-store' });
-  if (!ok) throw new Error(`The server answered ${status}. Use \`npx tutti dashboard --link\` in a terminal instead.`);
+  if (!ok) throw new Error(`The server answered ${status}. Use \`tutti dashboard --link\` in a terminal instead.`);
 }
 
 /** A challenge of the server, and the proof for it that this page has its key; null if the server does not know this page. */

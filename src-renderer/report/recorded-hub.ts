@@ -28,7 +28,7 @@ export function recordedTransport(data: ReportData): Transport {
 function recordedHub(data: ReportData): Partial<HubApi> {
   const { view, series, deviceLoads, predictions, postprocessing, relatives } = data;
   return {
-    session: async () => ({ role: 'watcher', canInvite: false }),
+    session: async () => ({ role: 'watcher', canInvite: false, program: 'tutti' }),
     watch: async () => undefined,
     unwatch: async () => undefined,
     run: async () => view,

@@ -16,5 +16,6 @@ export const useSessionStore = defineStore('session', () => {
   /** False until the hub has answered, and in a report. */
   const isOwner = computed(() => session.value?.role === 'owner');
   const canInvite = computed(() => session.value?.canInvite === true);
-  return { isWatcher, isOwner, canInvite, load };
+  const program = computed(() => session.value?.program ?? 'tutti');
+  return { isWatcher, isOwner, canInvite, program, load };
 });

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import util from 'node:util';
 import type { KernelBackend } from '@tensorflow/tfjs-core';
+import { tutti } from '../../core/text/program.ts';
 import { readBuildFile } from '../../core/node/build-file.ts';
 import {
   type NativeBuild,
@@ -85,6 +86,6 @@ function describe(build: NativeBuild, isUsingGpu: boolean): string {
   if (visible === undefined || visible === '') return `${name} (one CPU core)`;
   const why = build.hasCuda
     ? "it could not open the driver or a CUDA library, which the rank's log names"
-    : 'this build has no CUDA; run npx tutti setup --gpu';
+    : `this build has no CUDA; run ${tutti} setup --gpu`;
   return `${name} (one CPU core, NOT the GPU: ${why})`;
 }

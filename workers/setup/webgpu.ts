@@ -1,5 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { tutti } from '../../core/text/program.ts';
 import { webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
 import { listAdapters, loadDawn } from '../backends/webgpu/dawn.ts';
 import { type Note, replaceFolder, type SetupFolders, tryBackend } from './folder.ts';
@@ -25,7 +26,7 @@ export async function setUpWebgpu(folders: SetupFolders, note: Note): Promise<vo
   note(`Ready in ${folder}. Train with --backend webgpu.`);
 }
 
-const noGpu = 'Dawn loads, but finds no GPU: npx tutti devices says what is missing.';
+const noGpu = `Dawn loads, but finds no GPU: ${tutti} devices says what is missing.`;
 
 /** @throws Error if Dawn is not published for this system */
 function dawnSystem(): string {

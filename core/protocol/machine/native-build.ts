@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tutti } from '../../text/program.ts';
 
 /** A path below the folder of the build: the file must not lead the loader elsewhere. */
 const inside = z
@@ -8,7 +9,7 @@ const inside = z
     'must be a path below the folder of build.json',
   );
 
-/** What `npx tutti setup` leaves beside the libraries it set up, as `build.json`. Paths are relative to its folder. */
+/** What `tutti setup` leaves beside the libraries it set up, as `build.json`. Paths are relative to its folder. */
 export const nativeBuildSchema = z.strictObject({
   tensorflow: z.string(),
   tfjsNode: z.string(),
@@ -20,7 +21,7 @@ export const nativeBuildSchema = z.strictObject({
 export type NativeBuild = z.output<typeof nativeBuildSchema>;
 
 /** What to do where the TensorFlow build is missing or damaged. */
-export const nativeSetupRemedy = 'Run npx tutti setup (with --gpu for NVIDIA GPUs), or train with --backend wasm.';
+export const nativeSetupRemedy = `Run ${tutti} setup (with --gpu for NVIDIA GPUs), or train with --backend wasm.`;
 
 /** Names the folder of the native TensorFlow to every process that Tutti starts. */
 export const nativeFolderVariable = 'TUTTI_TENSORFLOW';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { tutti } from '../../text/program.ts';
 
-/** What `npx tutti setup --webgpu` leaves in its folder, as `build.json`: versions of the npm packages. */
+/** What `tutti setup --webgpu` leaves in its folder, as `build.json`: versions of the npm packages. */
 export const webgpuBuildSchema = z.strictObject({ webgpu: z.string(), tfjsBackendWebgpu: z.string() });
 export type WebgpuBuild = z.output<typeof webgpuBuildSchema>;
 
@@ -11,7 +12,7 @@ export const webgpuFolderVariable = 'TUTTI_WEBGPU';
 export const webgpuAdapterVariable = 'TUTTI_WEBGPU_ADAPTER';
 
 /** What to do where the WebGPU build is missing or damaged. */
-export const webgpuSetupRemedy = 'Run npx tutti setup --webgpu, or train with --backend wasm.';
+export const webgpuSetupRemedy = `Run ${tutti} setup --webgpu, or train with --backend wasm.`;
 
 /** What to do where Dawn finds no GPU, on a platform as Node names it. */
 export function webgpuDriverRemedy(platform: string): string {

@@ -205,6 +205,8 @@ export interface PageSession {
   role: PageRole;
   /** Whether this page can make links for watchers. */
   canInvite: boolean;
+  /** How a user calls the command line of this Tutti, `tutti` or with `npx` before it. */
+  program: string;
 }
 
 export const folderNameSchema = z.enum(['home', 'runs', 'cache', 'exports']);

@@ -166,8 +166,8 @@ export const runConfigSchema = z.strictObject({
     .default('auto')
     .meta({
       help:
-        'TensorFlow.js backend: `tensorflow` (also for NVIDIA GPUs) needs `npx tutti setup`, `webgpu` (GPUs of all vendors) needs ' +
-        '`npx tutti setup --webgpu`; `cpu` is the slow reference.',
+        'TensorFlow.js backend: `tensorflow` (also for NVIDIA GPUs) needs `tutti setup`, `webgpu` (GPUs of all vendors) needs ' +
+        '`tutti setup --webgpu`; `cpu` is the slow reference.',
     }),
   blas: z.enum(['auto', 'on', 'off']).default('auto').meta({
     help: "The system's BLAS for matrix products on wasm. `auto` uses it if it was measured to be clearly faster than Tutti's kernels.",

@@ -2,6 +2,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, relative, resolve } from 'node:path';
+import { tutti } from '../../../core/text/program.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
 import { nearest } from '../../../core/options/suggest.ts';
@@ -62,10 +63,16 @@ async function writeProject(folder: string, template: string): Promise<void> {
   for (const name of [shared, template]) {
     await cp(appFile(join('templates', name)), folder, { recursive: true });
   }
+  await nameProgram(join(folder, 'README.md'));
   const path = join(folder, 'package.json');
   const manifest = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
   const made = { ...manifest, name: packageName(folder), ...dependenciesIn(folder) };
   await writeFile(path, `${JSON.stringify(made, null, 2)}\n`);
+}
+
+/** Its commands begin with `npx tutti`, which the desktop app's users do not have. */
+async function nameProgram(readme: string): Promise<void> {
+  await writeFile(readme, (await readFile(readme, 'utf8')).replaceAll('npx tutti ', `${tutti} `));
 }
 
 /** The folder's name in the letters that npm allows. */
@@ -92,8 +99,8 @@ function nextSteps(folder: string, template: string): string[] {
   const shown = /^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
   return [
     `${folder} holds a project (${template}), which is trusted. Next:`,
-    `  npx tutti train ${shown}`,
-    `  npx tutti dashboard`,
+    `  ${tutti} train ${shown}`,
+    `  ${tutti} dashboard`,
     'Its README.md says what to replace with yours.',
   ];
 }

@@ -1,3 +1,4 @@
+import { tutti } from '../../../core/text/program.ts';
 import { getPath, type OptionDescription, type PlainObject, setPath } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
@@ -47,12 +48,12 @@ export function commandLine(
     hasFlag(flag) ? [flag.flag, quote(text)] : assignment(flag, text),
   );
   const seeds = repeat === undefined ? [] : ['--repeat', String(repeat)];
-  return ['npx tutti train', quote(projectFolder), ...options, ...place(name, out), ...seeds].join(' ');
+  return [`${tutti} train`, quote(projectFolder), ...options, ...place(name, out), ...seeds].join(' ');
 }
 
 /** The command that resumes a run from a terminal with changes to its configuration. */
 export function resumeCommandLine(id: string, overrides: PlainObject, currentSource = false): string {
-  return ['npx tutti resume', quote(id), ...assignments(overrides), ...codeFlag(currentSource)].join(' ');
+  return [`${tutti} resume`, quote(id), ...assignments(overrides), ...codeFlag(currentSource)].join(' ');
 }
 
 interface ForkCommand {
@@ -68,7 +69,7 @@ export function forkCommandLine(
   { run, point, name, out, currentSource = false }: ForkCommand,
   overrides: PlainObject,
 ): string {
-  const start = ['npx tutti fork', quote(run), '--at', quote(point)];
+  const start = [`${tutti} fork`, quote(run), '--at', quote(point)];
   return [...start, ...assignments(overrides), ...place(name, out), ...codeFlag(currentSource)].join(' ');
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { tutti } from '../../../core/text/program.ts';
 import { readFreeBytes } from '../../../core/node/disk-room.ts';
 import { imageEndings, type UploadEnding, type UploadRequest } from '../../../core/protocol/pages/new-samples.ts';
 import { formatBytes } from '../../../core/text/numbers.ts';
@@ -45,7 +46,7 @@ export class Uploads {
     if (bytes + reservedBytes > freeBytes) {
       throw new Error(
         `A file of ${formatBytes(bytes)} does not fit: ${place} has ${formatBytes(freeBytes)} of free space. Make room there, or predict the file ` +
-          'with `npx tutti predict`, which needs no copy.',
+          `with \`${tutti} predict\`, which needs no copy.`,
       );
     }
     const folder = await mkdtemp(join(place, 'question-'));

@@ -1,5 +1,6 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { tutti } from '../../../core/text/program.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { runIdSchema } from '../../../core/protocol/run/record.ts';
 import {
@@ -182,7 +183,7 @@ async function readJournalFile({ folder, input }: SentSamples): Promise<string> 
     const { size } = await stat(input);
     if (size <= maximumJournalBytes) return await readFile(input, 'utf8');
     throw new Error(
-      `The journal has ${formatBytes(size)}; a page imports at most ${formatBytes(maximumJournalBytes)}. Import it from a terminal: npx tutti search --import.`,
+      `The journal has ${formatBytes(size)}; a page imports at most ${formatBytes(maximumJournalBytes)}. Import it from a terminal: ${tutti} search --import.`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -53,7 +53,7 @@ describe('a page with a link for watchers', () => {
     const { service, home } = await openService();
     await createRunFolder(join(home, 'home', 'runs', 'run-1'), runRecord({ status: 'finished' }));
     const { hub } = openPage(service, 'watcher');
-    expect(await hub.session()).toEqual({ role: 'watcher', canInvite: false });
+    expect(await hub.session()).toEqual({ role: 'watcher', canInvite: false, program: 'npx tutti' });
     expect((await hub.runs({})).rows).toMatchObject([{ id: 'run-1' }]);
     expect(await hub.runOverview()).toMatchObject({ total: 1, projects: ['wine'] });
     expect((await hub.run('run-1')).record.id).toBe('run-1');
@@ -71,7 +71,7 @@ describe('a page with a link for watchers', () => {
 
   it('and the page of the owner differ in nothing else', async () => {
     const { page } = await openService();
-    expect(await page.hub.session()).toEqual({ role: 'owner', canInvite: true });
+    expect(await page.hub.session()).toEqual({ role: 'owner', canInvite: true, program: 'npx tutti' });
     expect(await page.hub.newWatchLink()).toEqual({ link: 'http://127.0.0.1:1/?token=watcher' });
     expect(await page.hub.newLink()).toEqual({ link: 'http://127.0.0.1:1/?token=owner' });
     await page.hub.endWatchers();
