@@ -14,19 +14,17 @@ import { askForLink, serveLinks } from './server/link-socket.ts';
 import { hasDisplay } from './processes/app-browser.ts';
 import { openAppWindow } from './start/app-window.ts';
 import { buildIfStale, out } from './built/build.ts';
-import { findElectron } from './start/electron-binary.ts';
+import { findDesktop } from './start/desktop-program.ts';
 import { parseStartOptions, type StartOptions, startHelp } from './start/options.ts';
 import { homePaths } from './store/home.ts';
 import { requireHome } from './store/private-home.ts';
 
-/** `tutti dashboard` opens the window in Electron if its binary and a display exist, else the same page in the browser. */
+/** `tutti dashboard` opens the desktop app if it and a display exist, else the same page in the browser. */
 
-function openDesktop(binary: string): void {
-  const child = spawn(binary, [join(out, 'main', 'electron.js')], { stdio: 'inherit' });
+function openDesktop([program, ...args]: readonly [string, ...string[]]): void {
+  const child = spawn(program, args, { stdio: 'inherit' });
   child.on('error', (error) => {
-    console.error(
-      `${binary} did not start: ${error.message}. Delete node_modules/electron/path.txt to use the browser.`,
-    );
+    console.error(`${program} did not start: ${error.message}. Use the browser: ${tutti} dashboard --browser.`);
     process.exitCode = 1;
   });
   // The terminal sends Ctrl-C to both processes.
@@ -104,8 +102,8 @@ async function start(options: StartOptions): Promise<void> {
   // Before a build, which takes longer than to say that nothing can be stored.
   await requireHome();
   await buildIfStale();
-  const electron = options.frontEnd === 'browser' ? null : findElectron();
-  if (electron !== null && (options.frontEnd === 'desktop' || hasDisplay())) return openDesktop(electron);
+  const desktop = options.frontEnd === 'browser' ? null : findDesktop();
+  if (desktop !== null && (options.frontEnd === 'desktop' || hasDisplay())) return openDesktop(desktop);
   if (options.frontEnd === 'desktop') {
     throw new Error('Electron is not installed: its binary is not in node_modules/electron. Omit --desktop.');
   }

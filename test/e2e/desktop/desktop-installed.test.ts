@@ -1,12 +1,14 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { chromium, type Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import packaging from '../../../electron-builder.config.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { openDisplay } from '../../environment/electron/display.ts';
 import { buildDeb, folderBytes } from '../../environment/package/build-deb.ts';
@@ -62,25 +64,61 @@ describe.skipIf(reason !== null)(`The Debian package, installed in a Debian 12${
     expect(linked.split('\n').filter((line) => line.includes('not found'))).toEqual([]);
   });
 
+  it('names its dependencies, and its window to the desktop', async () => {
+    const depends = await system.run('root', 'dpkg-query', '--show', '--showformat', '${Depends}', 'tutti');
+    expect(depends.split(', ')).toEqual(packaging.deb.depends);
+    const entry = await system.run('root', 'cat', '/usr/share/applications/tutti-desktop.desktop');
+    expect(entry.split('\n')).toEqual(
+      expect.arrayContaining([
+        '[Desktop Entry]',
+        'Name=Tutti',
+        'Exec=/opt/Tutti/tutti-desktop %U',
+        'Icon=tutti-desktop',
+        'StartupWMClass=tutti-desktop',
+        'Categories=Science;',
+        `MimeType=${packaging.linux.mimeTypes.join(';')};`,
+      ]),
+    );
+    expect(await system.run('root', 'find', '/usr/share/icons', '-name', 'tutti-desktop.png')).toMatch(/\/256x256\//);
+  });
+
   it('has a command line that creates a project and trains it', async () => {
     expect(await system.run('user', 'tutti', '--version')).toBe(`${packageJson.version}\n`);
     await system.run('user', 'tutti', 'create', 'mine', '--template', 'tabular');
     const said = await system.run('user', 'tutti', 'train', 'mine', '--members', '2', '--max-epochs', '1');
     expect(said).toContain('finished after 1 epoch, 5 steps');
+    // What it prints and writes names the command that this package brings.
+    expect(await system.run('user', 'grep', '--files-without-match', 'npx', 'mine/README.md')).toBe('mine/README.md\n');
+    expect(await system.run('user', 'sh', '-c', 'tutti doctor; tutti create other')).not.toMatch(/npx tutti|npm start/);
     const { id } = JSON.parse(await system.run('user', 'tutti', 'runs', '--json')) as { id: string };
     await system.run('user', 'tutti', 'report', id, '--output', 'report.html');
     expect(await system.run('user', 'head', '--bytes=15', 'report.html')).toBe('<!doctype html>');
   });
 
   it('has a window in which a user trains an example', async () => {
-    await withWindow([], async (page) => {
+    await withWindow(async (page, variables) => {
       const overrides = { members: 2, maxEpochs: 20 };
       const query = new URLSearchParams({ project: example, set: JSON.stringify(overrides) });
       await page.evaluate(`location.hash = ${JSON.stringify(`/configure?${query.toString()}`)}`);
       await page.getByRole('button', { name: 'Start', exact: true }).click();
       await expectStatus(page, 'finished');
+      await expectConfined();
+      // The first start shows the window; with --desktop the command would rather fail than open a browser.
+      const [command, ...rest] = system.command('user', ['tutti', 'dashboard', '--desktop'], variables);
+      await promisify(execFile)(command, rest);
     });
   });
+
+  /** The kernel confines the page's process: a filter of system calls, and user and process namespaces apart from those of the app. */
+  async function expectConfined(): Promise<void> {
+    const look = `
+      app=$(pgrep --oldest --exact tutti-desktop)
+      page=$(pgrep --newest --full '[-]-type=renderer')
+      grep Seccomp: /proc/$page/status
+      for space in user pid net; do [ $(readlink /proc/$page/ns/$space) = $(readlink /proc/$app/ns/$space) ] || echo own $space; done`;
+    const seen = await system.run('root', 'sh', '-c', look);
+    expect(seen.trim().split('\n')).toEqual(['Seccomp:\t2', 'own user', 'own pid', 'own net']);
+  }
 
   it('leaves nothing behind when it is removed', async () => {
     await system.run('root', 'dpkg', '--purge', '--force-unsafe-io', 'tutti');
@@ -89,10 +127,11 @@ describe.skipIf(reason !== null)(`The Debian package, installed in a Debian 12${
   });
 
   /** Starts the app as a user does, and gives its page. */
-  async function withWindow(args: readonly string[], use: (page: Page) => Promise<void>): Promise<void> {
+  async function withWindow(use: (page: Page, variables: Record<string, string>) => Promise<void>): Promise<void> {
     const display = await openDisplay();
-    const program = ['tutti-desktop', '--remote-debugging-port=0', ...args];
-    const [command, ...rest] = system.command('user', program, windowVariables(display.env.DISPLAY));
+    const variables = windowVariables(display.env.DISPLAY);
+    const program = ['tutti-desktop', '--remote-debugging-port=0'];
+    const [command, ...rest] = system.command('user', program, variables);
     const app = spawn(command, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
     const exited = once(app, 'exit');
     try {
@@ -102,7 +141,7 @@ describe.skipIf(reason !== null)(`The Debian package, installed in a Debian 12${
       const [page] = pages();
       page.setDefaultTimeout(patienceMs);
       await expect(page.getByRole('navigation', { name: 'Pages' })).toBeVisible();
-      await use(page);
+      await use(page, variables);
     } finally {
       await system.run('root', 'pkill', '--oldest', '--exact', 'tutti-desktop');
       await exited;
