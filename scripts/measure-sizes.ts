@@ -1,12 +1,14 @@
 /**
- * Prints a table of the sizes of the code's files, folders and functions, one row for each top folder. CONTRIBUTING.md shows it.
+ * Prints a table of the sizes of the code's files, folders and functions, one row for each top folder. CONTRIBUTING.md shows it. After `npm run package`, also the size
+ * of the packaged app and its parts, and fails if it is above the bound.
  * `npm run sizes -- [root]`
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 import { scriptOf } from './imports.ts';
+import { measureApp, mostAppBytes, totalBytes } from './package/app-parts.ts';
 
 const topFolders = ['protocol', 'core', 'src-main', 'src-renderer', 'workers'];
 const root = process.argv[2] ?? '.';
@@ -25,6 +27,19 @@ console.log(`| folder | ${columns.join(' | ')} |\n| --- |${' --: |'.repeat(colum
 for (const folder of topFolders) {
   const inside = files.filter((file) => file.startsWith(`${folder}/`));
   if (inside.length > 0) console.log(`| \`${folder}/\` | ${measure(inside).join(' | ')} |`);
+}
+
+const packaged = ['linux-unpacked', 'linux-arm64-unpacked', 'win-unpacked'].map((name) =>
+  path.join(root, 'dist', name),
+);
+for (const folder of packaged.filter((name) => existsSync(name))) printApp(folder, await measureApp(folder));
+
+function printApp(folder: string, bytes: ReadonlyMap<string, number>): void {
+  const total = totalBytes(bytes);
+  const rows = [...bytes, [`all, at most ${mostAppBytes / 1e6}`, total] as const];
+  console.log(`\n| ${folder} | MB |\n| --- | --: |`);
+  for (const [name, size] of rows) console.log(`| ${name} | ${(size / 1e6).toFixed(1)} |`);
+  if (total > mostAppBytes) process.exitCode = 1;
 }
 
 function measure(inside: readonly string[]): (number | string)[] {

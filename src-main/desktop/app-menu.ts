@@ -45,6 +45,7 @@ export class AppMenu {
       newWindow: () => void windows.openBeside(''),
       duplicateWindow: () => void windows.openBeside(windows.front?.address ?? ''),
       showAbout: () => void showAbout(windows.front?.browser ?? null).catch(this.#onError),
+      zoom: (change) => windows.zoom(change),
       sendToPage: send,
     });
     Menu.setApplicationMenu(Menu.buildFromTemplate(template));

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { MenuItemConstructorOptions } from 'electron';
 import type { WindowCommand } from '../../core/protocol/pages/window.ts';
 import type { RecentRuns } from './recent-runs.ts';
+import type { ZoomChange } from './windows/app-windows.ts';
 
 export interface UpdateItems {
   isEnabled: boolean;
@@ -33,6 +34,8 @@ export interface MenuOptions {
   showAbout: () => void;
   /** Updates; null where the package has no address for them. */
   updates: UpdateItems | null;
+  /** Changes the zoom of all pages. */
+  zoom: (change: ZoomChange) => void;
   sendToPage: (command: WindowCommand) => void;
 }
 
@@ -93,11 +96,11 @@ function viewMenu(options: MenuOptions): MenuItemConstructorOptions[] {
     { role: 'reload' },
     { label: 'Theme', submenu: themes },
     { type: 'separator' },
-    { role: 'resetZoom' },
-    { role: 'zoomIn' },
+    zoomItem(options, 'Actual Size', 'reset', 'CmdOrCtrl+0'),
+    zoomItem(options, 'Zoom In', 'in', 'CmdOrCtrl+Plus'),
     // The key that most keyboards have for it; the item above has the plus sign.
-    { role: 'zoomIn', accelerator: 'CmdOrCtrl+=', visible: false, acceleratorWorksWhenHidden: true },
-    { role: 'zoomOut' },
+    { ...zoomItem(options, 'Zoom In', 'in', 'CmdOrCtrl+='), visible: false, acceleratorWorksWhenHidden: true },
+    zoomItem(options, 'Zoom Out', 'out', 'CmdOrCtrl+-'),
     { type: 'separator' },
     { role: 'togglefullscreen' },
     ...(options.isDevelopment ? [{ role: 'toggleDevTools' as const }] : []),
@@ -130,6 +133,16 @@ function runMenu(options: MenuOptions): MenuItemConstructorOptions[] {
     pageItem(options, 'Pause or Continue', { name: 'toggle-pause' }, 'CmdOrCtrl+P'),
     pageItem(options, 'Stop Jointly…', { name: 'stop-jointly' }, 'CmdOrCtrl+.'),
   ];
+}
+
+/** Not Electron's roles: they tell nobody, so that the zoom would only be kept with the next change of a window. */
+function zoomItem(
+  { zoom }: MenuOptions,
+  label: string,
+  change: ZoomChange,
+  accelerator: string,
+): MenuItemConstructorOptions {
+  return { label, accelerator, click: () => zoom(change) };
 }
 
 function pageItem(

@@ -1,6 +1,11 @@
-import { nativeTheme } from 'electron';
+import { nativeTheme, session } from 'electron';
 import { AppWindow, type WindowParts, type WindowPlace } from './app-window.ts';
 import { besideWindow, type DesktopState, type WindowState } from './window-state.ts';
+
+export type ZoomChange = 'in' | 'out' | 'reset';
+
+/** As much as Chromium's own steps, in its levels: a level is 20 %. */
+const zoomStep = 0.5;
 
 /** Moving a window reports every pixel. */
 const settleMs = 500;
@@ -80,6 +85,16 @@ export class AppWindows {
     return this.#create({ ...(bounds === undefined ? {} : besideWindow(bounds)), address });
   }
 
+  /** Changes the zoom. Chromium keeps it by the address of a page, so that all windows have the same. */
+  zoom(change: ZoomChange): void {
+    const { front } = this;
+    if (front === null) return;
+    const { webContents } = front.browser;
+    const level = webContents.getZoomLevel();
+    webContents.setZoomLevel(change === 'reset' ? 0 : level + (change === 'in' ? zoomStep : -zoomStep));
+    this.#changed();
+  }
+
   /** Called before all windows close because the app quits: the next start restores them all. */
   keep(): void {
     if (this.#open.length > 0) this.#keepOpen();
@@ -127,6 +142,8 @@ export class AppWindows {
     this.#settling = null;
     if (this.#open.length > 0) this.#keepOpen();
     const state = { windows: this.#kept, zoom: this.#zoom, theme: nativeTheme.themeSource };
+    // Chromium would write what pages store, such as the theme, up to a minute later.
+    session.defaultSession.flushStorageData();
     this.#saving = this.#saving.then(() => this.#options.save(state)).catch(this.#options.onError);
   }
 

@@ -3,9 +3,9 @@ import { maximumCallBytes, messageChannel } from '../../../core/protocol/pages/w
 import type { PageWire } from '../../rpc/connection.ts';
 import { CrashCount } from './crash-count.ts';
 
-/** Whether a message comes from the window's own page, not from a frame in it or from another window. */
+/** Whether a message comes from the window's own page, not from a frame in it or from another window. A last one may arrive once the window is closed. */
 export function isOwnPage(window: BrowserWindow, { senderFrame }: IpcMainEvent | IpcMainInvokeEvent): boolean {
-  return senderFrame !== null && senderFrame === window.webContents.mainFrame;
+  return !window.isDestroyed() && senderFrame !== null && senderFrame === window.webContents.mainFrame;
 }
 
 /**

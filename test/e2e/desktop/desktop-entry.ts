@@ -22,8 +22,8 @@ export interface DesktopApp {
   readonly exited: Promise<number | null>;
   /** Its terminal output. Resolves when it has exited. */
   readonly complaints: Promise<string>;
-  /** Signals the app like a system that shuts down. */
-  signal(): void;
+  /** Signals the app, by default like a system that shuts down. */
+  signal(signal?: NodeJS.Signals): void;
 }
 
 export interface AppOptions {
@@ -69,7 +69,7 @@ export async function openInElectron({ home, main = builtMain }: AppOptions): Pr
       }
     },
     startAgain: (...given) => exitCode(spawn(electronBinary, [...args, ...given], { env, stdio: 'ignore' })),
-    signal: () => void child.kill('SIGTERM'),
+    signal: (signal = 'SIGTERM') => void child.kill(signal),
   };
 }
 

@@ -6,6 +6,7 @@ import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { readZip } from '../../unit/export/zip-reader.ts';
 import { ownPage } from './desktop-entry.ts';
 import { describeDesktop, DesktopStage } from './desktop-stage.ts';
+import { noteDisplay, readShown } from './display-spies.ts';
 import { expect } from '../support/expect.ts';
 import { blobs, expectPoints, expectStatus } from '../stage.ts';
 
@@ -29,7 +30,9 @@ describeDesktop('Training in the desktop app', (open) => {
       };
     }, response);
 
-  it('finishes, and the system notifies', async () => {
+  it('finishes, with progress on the taskbar and a system that stays awake, and the system notifies', async () => {
+    const file = join(stage.home, 'finishing');
+    await noteDisplay(stage.desktop, file);
     await stage.startRun(blobs, { members: 2, maxEpochs: 4 });
     await expectPoints(stage.page, 'NLL');
     await expectStatus(stage.page, 'finished');
@@ -41,6 +44,11 @@ describeDesktop('Training in the desktop app', (open) => {
           body: expect.stringMatching(/^Overlapping blobs: best val\/ens_nll \d/),
         },
       ]);
+    const { bars, badges, awake, tips } = await readShown(file);
+    // Without a known end until the ranks have said how far they are.
+    expect([bars[0], bars.at(-1)]).toEqual([2, -1]);
+    expect([badges[0], badges.at(-1), awake]).toEqual([1, 0, [true, false]]);
+    expect(tips).toEqual([]);
   });
 
   it('exports a run to the path of the save dialog', async () => {
@@ -115,9 +123,13 @@ describeDesktop('Training in the desktop app', (open) => {
     expect(record).toMatchObject({ status: 'interrupted', hub: null });
   });
 
-  it('without a window finishes, as does what waits in the queue, and the app exits then', async () => {
+  it('without a window finishes, shown by a tray icon, as does what waits in the queue, and the app exits then', async () => {
     await stage.reopen();
+    // It quit with this page open.
+    await expect.poll(() => stage.page.url()).toContain(`#/runs/${lastRun}`);
     await stage.keepNotifications();
+    const file = join(stage.home, 'without a window');
+    await noteDisplay(stage.desktop, file);
     const first = await stage.startRun(blobs, { members: 2, maxEpochs: 200 });
     await expectPoints(stage.page, 'NLL');
     const request = { projectFolder: blobs, overrides: { members: 2, maxEpochs: 2 }, name: 'second', out: null };
@@ -131,5 +143,15 @@ describeDesktop('Training in the desktop app', (open) => {
     const records = (await readdir(join(stage.home, 'runs'))).map((id) => readRunRecord(join(stage.home, 'runs', id)));
     const ended = (await Promise.all(records)).filter(({ id, name }) => id === first || name === 'second');
     expect(ended.map(({ status }) => status)).toEqual(['finished', 'finished']);
+    const { tips, pictures, menus, removals, awake } = await readShown(file);
+    const texts = tips.flatMap((tip) => /^Tutti: Overlapping blobs, (\d+) %$/.exec(tip)?.[1] ?? []);
+    const shares = texts.map(Number);
+    expect(shares).toEqual([...shares].sort((a, b) => a - b));
+    expect(new Set(shares).size).toBeGreaterThan(1);
+    for (const picture of pictures) expect(picture).toEqual({ width: 22, height: 22, densities: [1, 2] });
+    expect(pictures.length).toBeGreaterThan(0);
+    expect(menus).toContainEqual([`Overlapping blobs: ${shares.at(-1)} %`, '', 'Open Tutti', 'Quit']);
+    expect(removals.length).toBeGreaterThan(0);
+    expect([awake[0], awake.at(-1)]).toEqual([true, false]);
   });
 });

@@ -300,8 +300,10 @@ describeDesktop('The window', (open) => {
     await stage.visit('/');
   });
 
-  it('opens all windows again, where they were, with their pages, zoom and theme', async () => {
-    const { desktop } = stage;
+  it('opens all windows again after it was killed, where they were, with their pages, zoom and theme', async () => {
+    const { desktop, home } = stage;
+    // Two steps of Chromium.
+    const zoom = 1.2;
     const [first, second] = [
       { x: 320, y: 140, width: 1100, height: 720 },
       { x: 40, y: 60, width: 1040, height: 710 },
@@ -313,12 +315,20 @@ describeDesktop('The window', (open) => {
       ({ BrowserWindow }, given) => {
         // Electron lists the newest window first.
         BrowserWindow.getAllWindows().forEach((window, index) => window.setBounds(given[index]));
-        BrowserWindow.getAllWindows()[0].webContents.setZoomFactor(1.25);
       },
       [second, first],
     );
-    await desktop.evaluate(({ app }) => void setImmediate(() => app.quit()));
-    const complaints = await stage.ended();
+    await stage.choose('Zoom In');
+    await stage.choose('Zoom In');
+    const kept = async (): Promise<unknown> => JSON.parse(await readFile(join(home, 'window.json'), 'utf8'));
+    await expect.poll(kept).toMatchObject({
+      windows: [expect.objectContaining(first), expect.objectContaining(second)],
+      zoom: expect.closeTo(zoom),
+      theme: 'dark',
+    });
+    desktop.signal('SIGKILL');
+    await desktop.exited;
+    const complaints = (await desktop.complaints).split('\n').filter((line) => line !== '');
     await stage.reopen();
     // It complains about the page that sent an invalid call, and Electron about the window that is not the app's.
     if (desktop === firstStart) expect(complaints).not.toEqual([]);
@@ -333,15 +343,12 @@ describeDesktop('The window', (open) => {
       })),
     );
     expect(found.sort((a, b) => a.bounds.x - b.bounds.x)).toEqual([
-      { bounds: second, zoom: 1.25, hash: expect.stringMatching(/^(#\/)?$/) },
-      { bounds: first, zoom: 1.25, hash: '#/settings' },
+      { bounds: second, zoom: expect.closeTo(zoom), hash: expect.stringMatching(/^(#\/)?$/) },
+      { bounds: first, zoom: expect.closeTo(zoom), hash: '#/settings' },
     ]);
     // The tests that follow expect one window, in its usual size.
-    await stage.desktop.evaluate(({ BrowserWindow }) => {
-      const [newest, oldest] = BrowserWindow.getAllWindows();
-      oldest.webContents.setZoomFactor(1);
-      newest.close();
-    });
+    await stage.choose('Actual Size');
+    await stage.desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
     await expect.poll(() => stage.desktop.pages()).toHaveLength(1);
     stage.page = await ownPage(stage.desktop);
   });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repository } from '../test-home.ts';
@@ -22,11 +22,4 @@ export async function buildDeb(output: string): Promise<{ file: string; app: str
   const file = (await readdir(output)).find((name) => name.endsWith('.deb'));
   if (file === undefined) throw new Error(`electron-builder made no Debian package in ${output}.`);
   return { file: join(output, file), app: join(output, 'linux-unpacked') };
-}
-
-/** The size of all files in a folder, without what the file system adds. */
-export async function folderBytes(folder: string): Promise<number> {
-  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-  const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -16,6 +16,7 @@ const options: MenuOptions = {
   openInBrowser: null,
   updates: null,
   showAbout: () => undefined,
+  zoom: () => undefined,
   sendToPage: () => undefined,
 };
 
@@ -51,7 +52,10 @@ it('assigns no shortcut twice', () => {
     'CmdOrCtrl+O',
     'CmdOrCtrl+E',
     'Ctrl+Q',
+    'CmdOrCtrl+0',
+    'CmdOrCtrl+Plus',
     'CmdOrCtrl+=',
+    'CmdOrCtrl+-',
     'CmdOrCtrl+P',
     'CmdOrCtrl+.',
     'F1',
@@ -133,4 +137,15 @@ it('offers updates where the package has an address for them, and to install one
   expect(setEnabled).toHaveBeenCalledWith(true);
   find(itemsWith(true, '0.2.0'), 'Install Tutti 0.2.0 and Restart')();
   expect(install).toHaveBeenCalledOnce();
+});
+
+it('zooms with the usual keys, also with the one that has the plus sign only with Shift', () => {
+  const zoom = vi.fn<MenuOptions['zoom']>();
+  const items = flatten(menuTemplate({ ...options, zoom }));
+  for (const key of ['CmdOrCtrl+0', 'CmdOrCtrl+Plus', 'CmdOrCtrl+=', 'CmdOrCtrl+-']) {
+    const [item, ...others] = items.filter(({ accelerator }) => accelerator === key);
+    expect(others).toEqual([]);
+    (item.click as () => void)();
+  }
+  expect(zoom.mock.calls).toEqual([['reset'], ['in'], ['in'], ['out']]);
 });

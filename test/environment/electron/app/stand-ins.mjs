@@ -17,9 +17,9 @@ function standInForSqlite() {
   const getBuiltin = process.getBuiltinModule.bind(process);
   const require = createRequire(import.meta.url);
   process.getBuiltinModule = (name) => (name === 'node:sqlite' ? require('./sqlite.cjs') : getBuiltin(name));
-  // Not before the first window shows something: Node starts a thread for hooks, and the shipped Electron needs none. The app opens its database later.
-  app.once('browser-window-created', (_event, window) => {
-    const hook = once(() => register(new URL('hooks.mjs', import.meta.url)));
+  // Not before a window shows something: Node starts a thread for hooks, and the shipped Electron needs none. The app opens its database later.
+  const hook = once(() => register(new URL('hooks.mjs', import.meta.url)));
+  app.on('browser-window-created', (_event, window) => {
     window.once('ready-to-show', hook);
     for (const event of ['did-finish-load', 'did-fail-load']) window.webContents.once(event, hook);
   });
