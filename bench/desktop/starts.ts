@@ -18,31 +18,20 @@ export interface Start {
   bareMs: number;
 }
 
-interface Program {
-  main: string;
-  /** The beginning of its page's address. */
-  address: string;
-  /** What its page has once it can be used. */
-  selector: string;
-}
-
-const tutti: Program = {
-  main: join(import.meta.dirname, '../..', 'out', 'main', 'electron.js'),
-  address: 'tutti://app/',
-  selector: 'a[href^="#/configure"]',
-};
-const bare: Program = { main: join(import.meta.dirname, 'bare.mjs'), address: 'data:text/html', selector: 'p' };
+const timed = join(import.meta.dirname, 'timed.mjs');
+const tutti = join(import.meta.dirname, '../..', 'out', 'main', 'electron.js');
+const bare = join(import.meta.dirname, 'bare.mjs');
 
 /** Starts of the app in Electron with one home, which the first makes, in turns with starts of the bare Electron. */
 export async function measureStarts(count: number): Promise<Start[]> {
   const home = await mkdtemp(join(tmpdir(), 'tutti-starts-'));
   const display = await openDisplay();
-  const measure = (program: Program): Promise<number[]> => measureStart(program, { ...display.env, TUTTI_HOME: home });
+  const environment = { ...display.env, TUTTI_HOME: home };
   try {
     const starts: Start[] = [];
     for (let start = 0; start < count; start++) {
-      const [bareMs] = await measure(bare);
-      const [splashMs, usableMs] = await measure(tutti);
+      const { pictureMs: bareMs } = await measureStart(bare, environment, () => Promise.resolve(NaN));
+      const { pictureMs: splashMs, usableMs } = await measureStart(tutti, environment, untilUsable);
       starts.push({ splashMs, usableMs, bareMs });
     }
     return starts;
@@ -52,67 +41,65 @@ export async function measureStarts(count: number): Promise<Start[]> {
   }
 }
 
-/** When its page has a first picture and can be used, in ms since the process was started. */
-async function measureStart(program: Program, environment: Record<string, string>): Promise<number[]> {
+/** @param usable asks at a port of Chromium's debugger when the page can be used, in ms since 1970, once there is a first picture */
+async function measureStart(
+  main: string,
+  environment: Record<string, string>,
+  usable: (port: number) => Promise<number>,
+): Promise<{ pictureMs: number; usableMs: number }> {
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const startedMs = Date.now();
-  const app = spawn(electronBinary, [...sandbox, '--remote-debugging-port=0', program.main], {
-    env: { ...process.env, ...environment },
+  const app = spawn(electronBinary, [...sandbox, '--remote-debugging-port=0', timed], {
+    env: { ...process.env, ...environment, TUTTI_BENCH_APP: main },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = once(app, 'exit');
   try {
-    const port = await debuggingPort(app.stderr);
-    let times: number[] | null = null;
-    // The question is lost where the window's first, empty page is replaced meanwhile.
-    while (times === null) times = await askPage(port, program);
-    return times.map((atMs) => atMs - startedMs);
+    const { port, pictureAtMs } = await readStart(app.stderr);
+    return { pictureMs: pictureAtMs - startedMs, usableMs: (await usable(port)) - startedMs };
   } finally {
     app.kill('SIGKILL');
     await ended;
   }
 }
 
-async function debuggingPort(output: NodeJS.ReadableStream): Promise<number> {
+async function readStart(output: NodeJS.ReadableStream): Promise<{ port: number; pictureAtMs: number }> {
   const lines = createInterface({ input: output });
+  let port = NaN;
   for await (const line of lines) {
-    const port = /DevTools listening on ws:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1];
-    if (port !== undefined) {
-      output.resume();
-      return Number(port);
-    }
+    port = Number(/DevTools listening on ws:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1] ?? port);
+    const pictureAtMs = Number(/^The first picture came at (\d+)$/.exec(line)?.[1] ?? NaN);
+    if (Number.isNaN(pictureAtMs)) continue;
+    output.resume();
+    return { port, pictureAtMs };
   }
-  throw new Error('Electron ended before it listened for a debugger.');
+  throw new Error('Electron ended before it showed a window.');
 }
 
-/** Resolves in the page, with times since the epoch: both clocks are those of this machine. */
-const question = (selector: string): string => `Promise.all([
-  new Promise((resolve) => {
-    const told = (list) => list.getEntriesByName('first-contentful-paint').forEach(({ startTime }) => resolve(performance.timeOrigin + startTime));
-    new PerformanceObserver(told).observe({ type: 'paint', buffered: true });
-  }),
-  new Promise((resolve) => {
-    const look = () => document.querySelector('${selector}') !== null && (resolve(Date.now()), true);
-    if (!look()) new MutationObserver((_, observer) => look() && observer.disconnect()).observe(document, { subtree: true, childList: true });
-  }),
-])`;
+/** Resolves in the page, with the time since the epoch: both clocks are those of this machine. */
+const question = `new Promise((resolve) => {
+  const look = () => document.querySelector('a[href^="#/configure"]') !== null && (resolve(Date.now()), true);
+  if (!look()) new MutationObserver((_, observer) => look() && observer.disconnect()).observe(document, { subtree: true, childList: true });
+})`;
 
-async function askPage(port: number, { address, selector }: Program): Promise<number[] | null> {
-  const socket = new WebSocket(await pageAddress(port, address));
+async function untilUsable(port: number): Promise<number> {
+  const socket = new WebSocket(await pageAddress(port));
   await once(socket, 'open');
-  const params = { expression: question(selector), awaitPromise: true, returnByValue: true };
+  const params = { expression: question, awaitPromise: true, returnByValue: true };
   socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params }));
   const [message] = (await once(socket, 'message')) as [Buffer];
   socket.close();
-  const { result } = JSON.parse(message.toString()) as { result?: { result?: { value?: number[] } } };
-  return result?.result?.value ?? null;
+  const { result } = JSON.parse(message.toString()) as { result?: { result?: { value?: number } } };
+  const value = result?.result?.value;
+  if (value === undefined) throw new Error(`The page did not answer: ${message.toString()}`);
+  return value;
 }
 
-async function pageAddress(port: number, address: string): Promise<string> {
+async function pageAddress(port: number): Promise<string> {
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/json`);
     const targets = (await answer.json()) as { type: string; url: string; webSocketDebuggerUrl: string }[];
-    const page = targets.find(({ type, url }) => type === 'page' && url.startsWith(address));
+    const page = targets.find(({ type, url }) => type === 'page' && url.startsWith('tutti://app/'));
     if (page !== undefined) return page.webSocketDebuggerUrl;
   }
 }

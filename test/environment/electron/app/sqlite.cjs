@@ -2,10 +2,10 @@
  * `node:sqlite` as far as Tutti uses it, for an Electron whose Node has none: the app's koffi and the system's libsqlite3.
  */
 const { createRequire } = require('node:module');
-const { join } = require('node:path');
+const path = require('node:path');
 const { app } = require('electron');
 
-const koffi = createRequire(join(app.getAppPath(), 'main.js'))('koffi');
+const koffi = createRequire(path.join(app.getAppPath(), 'main.js'))('koffi');
 const library = koffi.load('libsqlite3.so.0');
 koffi.opaque('sqlite3');
 koffi.opaque('sqlite3_stmt');
