@@ -70,6 +70,7 @@ describe.skipIf(reason !== null)(`The Debian package, installed in a Debian 12${
   it('names its dependencies, and its window to the desktop', async () => {
     const depends = await system.run('root', 'dpkg-query', '--show', '--showformat', '${Depends}', 'tutti');
     expect(depends.split(', ')).toEqual(packaging.deb.depends);
+    const [exported] = packaging.fileAssociations;
     const entry = await system.run('root', 'cat', '/usr/share/applications/tutti-desktop.desktop');
     expect(entry.split('\n')).toEqual(
       expect.arrayContaining([
@@ -79,9 +80,12 @@ describe.skipIf(reason !== null)(`The Debian package, installed in a Debian 12${
         'Icon=tutti-desktop',
         'StartupWMClass=tutti-desktop',
         'Categories=Science;',
-        `MimeType=${packaging.linux.mimeTypes.join(';')};`,
+        `MimeType=${exported.mimeType};`,
       ]),
     );
+    const types = await system.run('root', 'sh', '-c', 'cat /usr/share/mime/packages/tutti*.xml');
+    expect(types).toContain(`<mime-type type="${exported.mimeType}">`);
+    expect(types).toContain(`<glob pattern="*.${exported.ext}"/>`);
     expect(await system.run('root', 'find', '/usr/share/icons', '-name', 'tutti-desktop.png')).toMatch(/\/256x256\//);
   });
 
