@@ -1,6 +1,6 @@
 import { cp, readFile, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createPackageWithOptions } from '@electron/asar';
 import packaging from '../../../electron-builder.config.ts';
 
@@ -17,7 +17,8 @@ export async function layOutPackage(folder: string): Promise<string> {
     .filter((pattern) => !/^!|^node_modules/.test(pattern))
     .map((pattern) => pattern.replace(/\/\*\*$/, ''));
   for (const path of ['package.json', ...packed, ...(await productionPackages())])
-    await cp(join(root, path), join(source, path), { recursive: true });
+    // npm's links to the programs of a package's own dependencies, which electron-builder leaves out too.
+    await cp(join(root, path), join(source, path), { recursive: true, filter: (from) => basename(from) !== '.bin' });
   const folders = packaging.asarUnpack.filter((pattern) => pattern.endsWith('/**'));
   const unpackDir = `{${folders.map((pattern) => pattern.replace(/\/\*\*$/, '')).join(',')}}`;
   await createPackageWithOptions(source, archive, { unpack: join(source, 'package.json'), unpackDir });
