@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { readZip } from '../unit/export/zip-reader.ts';
@@ -149,6 +150,40 @@ describe.skipIf(noChromium !== null)(`Training an ensemble from the browser${not
     expect(columns).toEqual(expect.arrayContaining(['epoch', 'step', 'val/ens_nll', 'val/member_2_nll']));
     expect([...files.keys()].filter((name) => name.endsWith('final.safetensors'))).toHaveLength(3);
     await page.keyboard.press('Escape');
+  });
+
+  it('is exported as a whole, and imported again after it was deleted', async () => {
+    const address = page.url();
+    const id = /#\/runs\/([\w-]+)/.exec(address)?.[1] ?? '';
+    await chooseAction(page, 'Export');
+    const dialog = page.getByRole('dialog', { name: 'Export this run' });
+    await dialog.getByLabel('The whole run, as a .tutti file').check();
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByRole('link', { name: 'Download' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`${id}.tutti`);
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
+    const files = async (): Promise<string[]> =>
+      (await readdir(join(stage.home, 'runs', id, 'state'), { recursive: true })).sort();
+    const before = await files();
+    await page.getByRole('button', { name: 'Actions on Heteroscedastic regression' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await expect(page.getByText('No runs yet')).toBeVisible();
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByLabel('Exported run').setInputFiles({
+      name: 'my run.tutti',
+      mimeType: 'application/zip',
+      buffer: await readFile(await download.path()),
+    });
+    await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
+    await page.waitForURL(new RegExp(`#/runs/${id}$`));
+    await expect(page.getByText('The run was imported.')).toBeVisible();
+    await expectStatus(page, 'stopped');
+    await expectPoints(page, 'NLL');
+    expect(await files()).toEqual(before);
   });
 
   it('is saved as a report', async () => {
