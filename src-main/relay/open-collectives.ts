@@ -61,6 +61,12 @@ export class OpenCollectives {
     return open;
   }
 
+  /** All ranks have called it, and now wait for arrays that travel without the relay: the limit begins anew. */
+  awaitDelivery(open: OpenCollective): void {
+    stopLimit(open);
+    if (!this.#isHeld) this.#startLimit(open);
+  }
+
   close(open: OpenCollective): void {
     stopLimit(open);
     this.#open.delete(open.call.sequence);
@@ -100,6 +106,7 @@ export class OpenCollectives {
     const steps = new Map(this.#ranks().map((rank) => [rank, patience.stepsOf(rank)]));
     const exceed = (): void => {
       const missing = this.#ranks().filter((rank) => !open.requests.has(rank));
+      if (missing.length === 0) return this.#timeOut([], describeUndelivered(open, limitMs));
       // A rank that stands by, or has fewer samples, waits as long as the others' epochs take.
       if (missing.every((rank) => patience.stepsOf(rank) > (steps.get(rank) ?? 0))) return this.#startLimit(open);
       const what = `${describeCall(open.call)}, timed out after ${limitMs} ms: ${describeMissing(open, missing)}`;
@@ -132,4 +139,11 @@ function describeMissing({ requests }: OpenCollective, missing: readonly number[
 /** `rank 0`, `ranks 0, 1` */
 export function nameRanks(ranks: readonly number[]): string {
   return `${ranks.length === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')}`;
+}
+
+function describeUndelivered({ call }: OpenCollective, limitMs: number): string {
+  return (
+    `${describeCall(call)}, timed out after ${limitMs} ms: all ranks have called it, but not all of their arrays have arrived. ` +
+    'Check the network between the nodes; if it is only slow, raise timeouts.collectiveMs.'
+  );
 }

@@ -169,10 +169,10 @@ export class Relay {
   }
 
   #complete(open: OpenCollective): void {
-    stopLimit(open);
     const { call, requests } = open;
-    // All ranks wait for each other in memory: each withdraws once it has seen the others.
-    if (stageRules[call.stage].answered === 'never') return;
+    // All ranks wait for each other's arrays: each withdraws once it has them.
+    if (stageRules[call.stage].answered === 'never') return this.#open.awaitDelivery(open);
+    stopLimit(open);
     this.#open.close(open);
     if (nextStages(call).length > 0) this.#continued.set(call.sequence, call);
     else this.#continued.delete(call.sequence);
@@ -210,9 +210,11 @@ export class Relay {
     this.#timeOut(missing, `${waited}: begun by all, never ended by ${nameRanks(missing)}.`);
   }
 
+  /** @param missing the ranks that never came; none if only their arrays did not */
   #timeOut(missing: number[], what: string): void {
-    const reason = `${what} ${missing.map((rank) => this.#options.describeRank(rank)).join(' ')}`;
+    const reason = [what, ...missing.map((rank) => this.#options.describeRank(rank))].join(' ');
     const error = new CollectiveError(reason);
+    if (missing.length === 0) return this.#fail(reason);
     if (this.#options.dropStuck(missing, error)) return;
     this.#fail(reason);
     this.#options.onStuck(missing, error);

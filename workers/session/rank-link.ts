@@ -94,9 +94,9 @@ export class RankLink {
     return { launch, links };
   }
 
-  private async enterMpi(group: ProcessGroup, { groupRanks }: Launch, processes: number): Promise<void> {
+  private async enterMpi(group: ProcessGroup, { groupRanks, nodeRanks }: Launch, processes: number): Promise<void> {
     this.mpi = await MpiWorld.enter(processes);
-    group.useMpi(this.mpi.connect(this.options.rank, groupRanks));
+    group.useMpi(await this.mpi.connect(this.options.rank, groupRanks, nodeRanks[0]));
     this.tell(`Arrays go by MPI: ${this.mpi.description}.`);
   }
 

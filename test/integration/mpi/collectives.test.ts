@@ -17,22 +17,26 @@ const resultSchema = z.object({
 });
 type Result = z.output<typeof resultSchema>;
 
-async function resultsOf(launcher: Launcher, count: number): Promise<Result[]> {
+async function resultsOf(launcher: Launcher, nodes: string): Promise<Result[]> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-mpi-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  expect(await launch(launcher, count, [script, folder])).toEqual({ code: 0, signal: null, output: '' });
+  const count = nodes.length;
+  expect(await launch(launcher, count, [script, folder, nodes])).toEqual({ code: 0, signal: null, output: '' });
   const files = ranksOf(count).map((rank) => readFile(join(folder, `${rank}.json`), 'utf8'));
   return (await Promise.all(files)).map((text) => resultSchema.parse(JSON.parse(text)));
 }
 
 describe.each([
-  { launcher: 'Open MPI', count: 4, obstacle: noOpenMpi },
-  { launcher: 'MPICH', count: 3, obstacle: noMpich },
-] as const)('$count ranks of $launcher', ({ launcher, count, obstacle }) => {
+  { launcher: 'Open MPI', nodes: '0123', what: '4 nodes with a rank each', obstacle: noOpenMpi },
+  { launcher: 'Open MPI', nodes: '01001', what: '3 and 2 ranks of two nodes, in turns', obstacle: noOpenMpi },
+  { launcher: 'MPICH', nodes: '000', what: '3 ranks of one node', obstacle: noMpich },
+] as const)('$launcher, $what,', ({ launcher, nodes, obstacle }) => {
+  const count = nodes.length;
+
   it.skipIf(obstacle !== null)(`get the values by hand, and the bits of the relay${notRun(obstacle)}`, async () => {
     const { groups } = createInMemoryGroup(ranksOf(count));
     const relayed = await Promise.all(groups.map(makeCalls));
-    const results = await resultsOf(launcher, count);
+    const results = await resultsOf(launcher, nodes);
     const sum = ranksOf(count).reduce((total, rank) => total + rank, 0);
     for (const [rank, { library, values, lines }] of results.entries()) {
       expect(library).toMatch(new RegExp(`^${launcher} v?[\\d.]+, ${count} processes$`));

@@ -271,12 +271,33 @@ describe('a collective that takes too long', () => {
     const send = (rank: number, stage: CollectiveStage, sequence: number) =>
       relay.receive(rank, { ...barrierRequest, call: { ...barrierRequest.call, stage, sequence } });
     for (const rank of [0, 1]) send(rank, 'awaited', 7);
-    await pass(2000);
+    await pass(999);
     expect(received).toEqual([]);
     for (const rank of [0, 1]) send(rank, 'withdrawn', 7);
     for (const rank of [0, 1]) send(rank, 'whole', 8);
     expect(received.map(({ phase }) => phase)).toEqual(['result', 'result']);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('fails without blaming a rank if all have called one whose arrays never arrive; each part that does starts the limit anew', async () => {
+    const stuck: number[][] = [];
+    const relay = createRelay([0, 1], { timeoutMs: () => 1000, onStuck: (ranks) => void stuck.push(ranks) });
+    const received: CollectiveFrame[] = [];
+    for (const rank of [0, 1]) relay.attach(rank, (frame) => void received.push(frame));
+    const send = (rank: number, stage: CollectiveStage) =>
+      relay.receive(rank, { ...barrierRequest, call: { ...barrierRequest.call, stage, sequence: 7 } });
+    for (const rank of [0, 1]) send(rank, 'awaited');
+    await pass(900);
+    send(1, 'withdrawn');
+    send(1, 'awaited');
+    await pass(999);
+    expect(received).toEqual([]);
+    await pass(1);
+    const reason =
+      'barrier, sequence number 7 (awaited), timed out after 1000 ms: all ranks have called it, but not all of their arrays have arrived. ' +
+      'Check the network between the nodes; if it is only slow, raise timeouts.collectiveMs.';
+    expect(received).toEqual([0, 1].map(() => ({ kind: 'collective', phase: 'failure', reason })));
+    expect(stuck).toEqual([]);
   });
 
   it('still fails for a rank that awaits one in memory after another has withdrawn', async () => {

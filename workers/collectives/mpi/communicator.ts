@@ -30,6 +30,25 @@ export class Communicator {
     );
   }
 
+  /** Every rank's value, an integer of 32 bits. Waits until all have called it. */
+  gather(value: number): number[] {
+    const [own, all] = [this.#mpi.allocate(4), this.#mpi.allocate(4 * this.size)];
+    new Int32Array(own.bytes.buffer)[0] = value;
+    const { byte } = this.#mpi.table;
+    this.#mpi.call('MPI_Allgather', own.address, 4, byte, all.address, 4, byte, this.#handle);
+    return [...new Int32Array(all.bytes.buffer, 0, this.size)];
+  }
+
+  /** A window of memory that the ranks share, who all run on one node. Waits until all have called it. @returns its handle */
+  allocateShared(byteLength: number): number {
+    return this.#mpi.allocateShared(this.#handle, this.rank === 0 ? byteLength : 0);
+  }
+
+  /** Begins to wait until all ranks have called it. */
+  barrier(requests: Requests): void {
+    this.#mpi.call('MPI_Ibarrier', this.#handle, requests.next());
+  }
+
   /** Begins to send bytes to a rank. They must not change before `requests` are done. */
   send(address: number, bytes: number, to: number, tag: number, requests: Requests): void {
     this.#mpi.call('MPI_Isend', address, bytes, this.#mpi.table.byte, to, tag, this.#handle, requests.next());

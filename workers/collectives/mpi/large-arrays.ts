@@ -5,22 +5,22 @@ import type { Operands } from '../memory/memory-exchange.ts';
 import type { LargeArrays, LargeWait } from '../memory/slot-exchange.ts';
 import type { Parts } from '../parts.ts';
 import type { Communicator } from './communicator.ts';
-import type { MpiLibrary } from './library.ts';
-import { Transfers } from './transfers.ts';
+import type { Transfers } from './transfers.ts';
 
 /** First element of the i-th of `count` slices, as equal as possible, of an array of `length` elements. */
-const sliceStart = (length: number, count: number, index: number): number => Math.floor((length * index) / count);
+export const sliceStart = (length: number, count: number, index: number): number =>
+  Math.floor((length * index) / count);
 
-/** Collectives of large arrays by messages between all ranks. Positions are those of the group's ranks, in their order. */
+/** Collectives of large arrays by messages between all ranks, for groups with one rank on each node. Positions are those of the group's ranks, in their order. */
 export class MpiLargeArrays implements LargeArrays {
   readonly #communicator: Communicator;
   readonly #transfers: Transfers;
   readonly #ranks: readonly number[];
 
-  /** @param communicator of the group's ranks, for these arrays alone */
-  constructor(mpi: MpiLibrary, communicator: Communicator, ranks: readonly number[]) {
+  /** @param communicator of the group's ranks, whose only messages are those of `transfers` */
+  constructor(communicator: Communicator, transfers: Transfers, ranks: readonly number[]) {
     this.#communicator = communicator;
-    this.#transfers = new Transfers(mpi, communicator);
+    this.#transfers = transfers;
     this.#ranks = ranks;
   }
 

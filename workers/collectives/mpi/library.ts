@@ -24,6 +24,14 @@ const signatures = {
   MPI_Comm_set_errhandler: ['word', 'word'],
   MPI_Comm_split: ['word', 'int', 'int', 'word'],
   MPI_Comm_split_type: ['word', 'int', 'int', 'word', 'word'],
+  MPI_Allgather: ['word', 'int', 'word', 'word', 'int', 'word', 'word'],
+  MPI_Ibarrier: ['word', 'word'],
+  MPI_Win_allocate_shared: ['word', 'int', 'word', 'word', 'word', 'word'],
+  MPI_Win_shared_query: ['word', 'int', 'word', 'word', 'word'],
+  MPI_Win_lock_all: ['int', 'word'],
+  MPI_Win_sync: ['word'],
+  MPI_Win_unlock_all: ['word'],
+  MPI_Win_free: ['word'],
   MPI_Isend: ['word', 'int', 'word', 'int', 'int', 'word', 'word'],
   MPI_Irecv: ['word', 'int', 'word', 'int', 'int', 'word', 'word'],
   MPI_Ibcast: ['word', 'int', 'word', 'int', 'word', 'word'],
@@ -99,6 +107,11 @@ export class MpiLibrary {
     return Number(this.#koffi.address(array));
   }
 
+  /** The bytes at an address that stays: memory of the library. */
+  view(address: number, byteLength: number): ArrayBuffer {
+    return this.#koffi.view(address, byteLength);
+  }
+
   /** Calls a function. @throws CollectiveError with the library's text if it fails */
   call(name: MpiFunction, ...values: number[]): void {
     const code = this.#functions[name](...values);
@@ -118,6 +131,30 @@ export class MpiLibrary {
     this.call(name, ...values, address);
     if (this.table.handleBytes === 4) return new Uint32Array(bytes.buffer, 0, 1)[0];
     return Number(new BigUint64Array(bytes.buffer, 0, 1)[0]);
+  }
+
+  /**
+   * Makes memory that the ranks of a communicator share, all of it with rank 0. They must run on one node. Waits until all have called it.
+   * @returns the window's handle
+   */
+  allocateShared(communicator: number, byteLength: number): number {
+    const { address } = this.#scratch;
+    return this.readHandle('MPI_Win_allocate_shared', byteLength, 1, this.table.noInfo, communicator, address + 64);
+  }
+
+  /** Address of the memory of {@link allocateShared} in this process. */
+  addressOfShared(window: number): number {
+    const { address, bytes } = this.#scratch;
+    this.call('MPI_Win_shared_query', window, 0, address, address + 8, address + 16);
+    return Number(new BigUint64Array(bytes.buffer, 16, 1)[0]);
+  }
+
+  /** Frees the memory of {@link allocateShared}. Waits until all ranks have called it. */
+  freeShared(window: number): void {
+    const { address, bytes } = this.#scratch;
+    if (this.table.handleBytes === 4) new Uint32Array(bytes.buffer, 0, 1)[0] = window;
+    else new BigUint64Array(bytes.buffer, 0, 1)[0] = BigInt(window);
+    this.call('MPI_Win_free', address);
   }
 
   /** The library's own name and version: `Open MPI v4.1.4`. */

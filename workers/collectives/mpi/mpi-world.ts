@@ -1,7 +1,13 @@
+import { Pieces } from '../memory/pieces.ts';
+import type { LargeArrays } from '../memory/slot-exchange.ts';
 import { Communicator } from './communicator.ts';
 import { MpiLargeArrays } from './large-arrays.ts';
 import { MpiLibrary } from './library.ts';
 import { MpiSlots } from './mpi-slots.ts';
+import { NodeLayout } from './node-layout.ts';
+import { NodeMemory } from './node-memory.ts';
+import { Transfers } from './transfers.ts';
+import { nodeMemoryBytes, TwoLevelArrays } from './two-level-arrays.ts';
 
 /** Larger arrays travel alone. With more, TCP of Open MPI asks first. */
 const slotBytes = 64_000;
@@ -16,13 +22,14 @@ const settings = {
 /** How a group's ranks reach each other by MPI. */
 export interface MpiGroup {
   slots: MpiSlots;
-  large: MpiLargeArrays;
+  large: LargeArrays;
 }
 
 /** The processes that a launcher of MPI has started together. A process can enter it once, and only its main thread calls it. */
 export class MpiWorld {
   readonly library: MpiLibrary;
   readonly #world: Communicator;
+  readonly #memories: NodeMemory[] = [];
 
   /**
    * Enters the world: waits until all of its processes do so.
@@ -55,8 +62,9 @@ export class MpiWorld {
    * Connects the ranks of a group. Every process of the world must call it, each with the group that it belongs to.
    * @param rank of this process, one of `ranks`
    * @param ranks of its group, ascending
+   * @param node a number of its node: ranks with different numbers share no memory, even if they could
    */
-  connect(rank: number, ranks: readonly number[]): MpiGroup {
+  async connect(rank: number, ranks: readonly number[], node = 0): Promise<MpiGroup> {
     const group = this.#world.split(ranks[0], rank);
     if (group.size !== ranks.length || group.rank !== ranks.indexOf(rank)) {
       throw new Error(
@@ -64,15 +72,30 @@ export class MpiWorld {
           'Each process of the launcher must be one rank.',
       );
     }
-    const forLarge = group.split(0, rank);
     return {
       slots: new MpiSlots(this.library, group, slotBytes),
-      large: new MpiLargeArrays(this.library, forLarge, ranks),
+      large: await this.#connectLarge(group, ranks, node),
     };
+  }
+
+  async #connectLarge(group: Communicator, ranks: readonly number[], node: number): Promise<LargeArrays> {
+    const { library } = this;
+    const forLarge = group.split(0, group.rank);
+    const onNode = group.splitByNode().split(node, group.rank);
+    const [leader] = onNode.gather(group.rank);
+    const layout = new NodeLayout(group.rank, group.gather(leader));
+    const transfers = new Transfers(library, forLarge);
+    const flat = new MpiLargeArrays(forLarge, transfers, ranks);
+    if (!layout.hasLevels) return flat;
+    const memory = new NodeMemory(library, onNode, nodeMemoryBytes(onNode.size));
+    this.#memories.push(memory);
+    const pieces = await Pieces.create(ranks.length);
+    return new TwoLevelArrays({ rank: group.rank, ranks, layout, memory, transfers, pieces, flat });
   }
 
   /** Leaves the world: waits until all of its processes do so. A process that ends without it ends the job of Open MPI. */
   leave(): void {
+    for (const memory of this.#memories) memory.free();
     this.library.call('MPI_Finalize');
   }
 
