@@ -1,3 +1,4 @@
+import { pipelinePlace } from '../../core/pipeline/places.ts';
 import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
 
 export type PlacementRequest = {
@@ -9,16 +10,20 @@ export type PlacementRequest = {
   placement: 'share' | 'waves';
   /** Members that one worker trains as one computation (k); default: 1. */
   membersPerDevice?: number;
+  /** Ranks that share the layers of one model (S); default: 1. They get different devices. */
+  stages?: number;
 };
 
 /**
  * Places worker w = floor(r / k) of rank r on device w mod D, and with `waves` in wave floor(w / D). With fewer workers than devices,
- * some devices stay free.
+ * some devices stay free. Pipelined members are placed one after the other: rank r = stage · M/S + member is worker member · S + stage.
  */
-export function planPlacement({ members, devices, placement, membersPerDevice = 1 }: PlacementRequest): Placement[] {
+export function planPlacement(request: PlacementRequest): Placement[] {
+  const { members, devices, placement, membersPerDevice = 1, stages = 1 } = request;
   if (devices.length === 0) throw new Error(`Placing ${members} members needs at least one device. Select one.`);
   return Array.from({ length: members }, (_, rank) => {
-    const worker = Math.floor(rank / membersPerDevice);
+    const { member, stage } = pipelinePlace(rank, members, stages);
+    const worker = stages === 1 ? Math.floor(rank / membersPerDevice) : member * stages + stage;
     const wave = placement === 'waves' ? Math.floor(worker / devices.length) : 0;
     const place = { rank, wave, device: devices[worker % devices.length] };
     return membersPerDevice === 1 ? place : { ...place, stack: worker };

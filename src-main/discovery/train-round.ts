@@ -7,6 +7,7 @@ import { combineMembers } from '../../core/ensemble/combine-members.ts';
 import type { MemberOutputStack } from '../../core/ensemble/predictions.ts';
 import { taskKinds } from '../../core/metrics/registry/task-kinds.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
+import { memberRanksOf } from '../../core/protocol/run/lost-members.ts';
 import type { Labels } from '../../core/protocol/run/labels.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { PlannedRun } from '../hub/plan-run.ts';
@@ -121,9 +122,12 @@ function metricsOf({ summary }: RunRecord): Record<string, number> {
 }
 
 /** What the members of a run predict of the pool. */
-async function readBelief(runFolder: string, { plan, config, task }: RunRecord, goal: SearchGoal): Promise<Belief> {
+async function readBelief(runFolder: string, record: RunRecord, goal: SearchGoal): Promise<Belief> {
+  const { config, task } = record;
   const members = await Promise.all(
-    plan.map(({ rank }) => readTensors(runFolder, join('predictions', 'pool', `rank-${rank}`, 'final.safetensors'))),
+    memberRanksOf(record).map((rank) =>
+      readTensors(runFolder, join('predictions', 'pool', `rank-${rank}`, 'final.safetensors')),
+    ),
   );
   const [{ tensors: first }] = members;
   const names = [...first.keys()].filter((name) => !name.includes(':'));

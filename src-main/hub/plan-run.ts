@@ -5,6 +5,7 @@ import type { Blas } from '../../core/protocol/machine/blas.ts';
 import type { Placement } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import { memberCountOf, stagesOf } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { chooseBlas } from '../backends/choose-blas.ts';
 import { backendOn, usableKinds } from '../processes/native-build.ts';
 import { detectDevices } from '../devices/detect.ts';
@@ -76,7 +77,10 @@ export async function planRun(
 /** Assigns each rank a device and a wave. @param tasks of a launch on several nodes; null: on this machine @throws Error if the configuration names devices that do not exist */
 export async function placeMembers(config: RunConfig, tasks: TaskServer | null = null): Promise<Placement[]> {
   const { members, placement, membersPerDevice } = config;
-  if (tasks !== null) return planPlacement({ members, devices: tasks.devicesFor(config), placement, membersPerDevice });
+  // Numbers that do not fit are refused with the other conflicts, which need a plan.
+  const stages = Number.isInteger(memberCountOf(config)) ? stagesOf(config) : 1;
+  const request = { members, placement, membersPerDevice, stages };
+  if (tasks !== null) return planPlacement({ ...request, devices: tasks.devicesFor(config) });
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
   const kinds = usableKinds(config.backend);
   const { devices, notes } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
@@ -84,7 +88,7 @@ export async function placeMembers(config: RunConfig, tasks: TaskServer | null =
     throw new Error([`The backend ${config.backend} finds no device that it computes on.`, ...notes].join(' '));
   }
   const selected = selectDevices(config.devices, devices, kinds);
-  return planPlacement({ members, devices: selected, placement, membersPerDevice });
+  return planPlacement({ ...request, devices: selected });
 }
 
 /** `20261121-081502-joint-early-stopping-3fa9`: sorts by time and is unique. */

@@ -23,8 +23,7 @@ async function predictPool({ data, model, task, trainer }: Prepared): Promise<vo
   const { spread } = strategy;
   const predictions = await (spread?.predict(data.unlabelled) ??
     predictOfRank(model, task, data.unlabelled, files.rank));
-  if (spread === undefined || trainer.training.isFirst)
-    await files.savePredictions('pool', 'final', predictions, trainer.training.epoch);
+  if (trainer.training.isMember) await files.savePredictions('pool', 'final', predictions, trainer.training.epoch);
 }
 
 async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<void> {

@@ -1,9 +1,11 @@
+import { pipelinePlace } from '../../core/pipeline/places.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { memberCountOf, strategyRules } from '../../core/protocol/run/strategies/strategy-rules.ts';
+import { memberCountOf, stagesOf, strategyRules } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { modeFor } from '../../core/metrics/metric-mode.ts';
 import type { RetentionPolicy } from '../checkpoints/retention.ts';
 import type { Callback, StepEnd, Training } from '../callbacks/callback.ts';
 import { ProcessGroup } from '../collectives/process-group.ts';
+import { subsetOf } from '../collectives/rank-subset.ts';
 import { readTopology } from '../checkpoints/model-topology.ts';
 import { describeDifference, topologyOf } from '../tensorflow/topology.ts';
 import type { BatchSource } from '../data/batches.ts';
@@ -62,8 +64,8 @@ export interface TrainerParts {
 }
 
 /**
- * A rank's training as its callbacks see it: its position, its model, its checkpoints and predictions. Where all ranks train
- * one model, callbacks see an ensemble of one member on every rank, and only the first rank saves and reports.
+ * A rank's training as its callbacks see it: its position, its model, its checkpoints and predictions. Where several ranks train
+ * one model, callbacks see it as one member on each of them, and only the first of them saves and reports.
  */
 export class RankTraining implements Training {
   readonly parts: TrainerParts;
@@ -83,7 +85,7 @@ export class RankTraining implements Training {
     this.parts = parts;
     this.progress = progress;
     this.isOneModel = strategyRules[parts.config.strategy.kind].isOneModel;
-    this.group = this.isOneModel ? ProcessGroup.alone(parts.group.ranks[0]) : parts.group;
+    this.group = this.isOneModel ? groupOfMembers(parts) : parts.group;
   }
 
   get isFirst(): boolean {
@@ -278,7 +280,14 @@ export class RankTraining implements Training {
   }
 
   /** Whether this rank saves and reports as a member of the ensemble. */
-  private get isMember(): boolean {
-    return !this.isOneModel || this.isFirst;
+  get isMember(): boolean {
+    return this.parts.group.rank === this.group.rank;
   }
+}
+
+/** The ensemble as each rank of its members sees it: of one model that all ranks train, or of pipelines, where the ranks with the same stage exchange predictions. */
+function groupOfMembers({ config, group }: TrainerParts): ProcessGroup {
+  const isOfSeveral = memberCountOf(config) > 1;
+  if (!isOfSeveral) return ProcessGroup.alone(group.ranks[0]);
+  return subsetOf(group, pipelinePlace(group.rank, group.worldSize, stagesOf(config)).ofStage);
 }

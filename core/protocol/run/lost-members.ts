@@ -1,5 +1,5 @@
 import type { LostMember, RunRecord } from './record.ts';
-import { strategyRules } from './strategies/strategy-rules.ts';
+import { memberCountOf, strategyRules } from './strategies/strategy-rules.ts';
 
 type WithMembers = Pick<RunRecord, 'plan' | 'lostMembers'>;
 
@@ -8,13 +8,15 @@ export function lostRanksOf({ lostMembers = [] }: Pick<RunRecord, 'lostMembers'>
   return lostMembers.map(({ rank }) => rank);
 }
 
-/** The ranks that keep members of the ensemble: those that are not missing, or rank 0 where all ranks train one model. */
+/** The ranks that keep members of the ensemble: those that are not missing, or the first ranks of models that several train. */
 export function memberRanksOf({
   plan,
   lostMembers,
   config,
 }: Pick<RunRecord, 'plan' | 'lostMembers' | 'config'>): number[] {
-  if (strategyRules[config.strategy.kind].isOneModel) return [0];
+  if (strategyRules[config.strategy.kind].isOneModel) {
+    return Array.from({ length: memberCountOf(config) }, (_, member) => member);
+  }
   const lost = lostRanksOf({ ...(lostMembers && { lostMembers }) });
   return plan.map(({ rank }) => rank).filter((rank) => !lost.includes(rank));
 }

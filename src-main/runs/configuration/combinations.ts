@@ -34,6 +34,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfHdet(config, project.hasOwnLoss),
     ...conflictsOfWarmStart(config),
     ...conflictsOfShards(config),
+    ...conflictsOfStages(config),
   ];
 }
 
@@ -63,6 +64,17 @@ function conflictsOfWarmStart({ warmStart: { checkpoint, noise } }: RunConfig): 
   if (noise === 0 || checkpoint !== '') return [];
   const message = `--warm-start.noise ${noise} needs the weights of a warm start. Name a checkpoint with --warm-start.checkpoint, or leave it at 0.`;
   return [{ path: 'warmStart.noise', message }];
+}
+
+/** An ensemble of pipelined members has as many ranks for each. */
+function conflictsOfStages({ members, strategy }: RunConfig): ConfigProblem[] {
+  if (strategy.kind !== 'pipeline' || strategy.stages === 0 || members % strategy.stages === 0) return [];
+  const { stages } = strategy;
+  const less = Math.floor(members / stages) * stages;
+  const message =
+    `${members} ranks cannot be shared by models of ${stages} stages each. Use --members ${less === 0 ? stages : `${less} or ${less + stages}`}, or ` +
+    '--strategy.stages 0 for one model on all ranks.';
+  return [{ path: 'strategy.stages', message }];
 }
 
 /** Stages 2 and 3 of sharded training compute layer by layer; stage 3 keeps no whole weight between steps. */

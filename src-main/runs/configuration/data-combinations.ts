@@ -1,6 +1,11 @@
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { commonSamplers, samplerOf, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import {
+  commonSamplers,
+  memberCountOf,
+  samplerOf,
+  strategyRules,
+} from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { holdsOut } from '../../../core/protocol/run/training-data/data-config.ts';
 import { whyNotMapped } from '../../processes/app-files.ts';
 
@@ -51,8 +56,10 @@ function conflictsOfOwnSamples({ data, strategy, sampler }: RunConfig): ConfigPr
   return conflicts;
 }
 
-function conflictsOfHoldOut({ data, members, onMemberLoss }: RunConfig): ConfigProblem[] {
+function conflictsOfHoldOut(config: RunConfig): ConfigProblem[] {
+  const { data, onMemberLoss } = config;
   const { holdOut } = data;
+  const members = memberCountOf(config);
   const conflicts: ConfigProblem[] = [];
   if (holdsOut(data) && onMemberLoss.kind === 'continue') {
     const message =
@@ -74,7 +81,9 @@ function conflictsOfHoldOut({ data, members, onMemberLoss }: RunConfig): ConfigP
   return conflicts;
 }
 
-function folds({ data, members }: RunConfig): ConfigProblem[] {
+function folds(config: RunConfig): ConfigProblem[] {
+  const { data } = config;
+  const members = memberCountOf(config);
   const { folds: count, fold, foldPerRank, holdOut } = data;
   if (count === 0) {
     const path = foldPerRank ? 'data.foldPerRank' : 'data.fold';

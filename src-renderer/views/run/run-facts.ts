@@ -12,12 +12,6 @@ export interface TimeLimit {
   message: string;
 }
 
-/** `8 members`, or `1 model on 8 ranks` where all ranks train it. */
-export function countMembers({ members, strategy }: RunConfig): string {
-  if (strategyRules[strategy.kind].isOneModel) return `1 model on ${members} ${members === 1 ? 'rank' : 'ranks'}`;
-  return members === 1 ? '1 member' : `${members} members`;
-}
-
 /** `independent · joint early stopping`. */
 export function describeStrategy({ strategy, earlyStopping }: RunConfig): string {
   if (!earlyStopping.enabled) return strategy.kind;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { pipelinePlace } from '../../../core/pipeline/places.ts';
 import { balanceStages, sumOfUnits } from '../../../core/pipeline/balance.ts';
 import {
   bubbleFraction,
@@ -152,3 +153,25 @@ function splits(units: number, stages: number): number[][] {
   }
   return all;
 }
+
+describe('the places of pipelined members', () => {
+  it('are by stage, so that the first ranks are the members', () => {
+    expect(pipelinePlace(5, 6, 2)).toEqual({ member: 2, stage: 1, ofMember: [2, 5], ofStage: [3, 4, 5] });
+    expect(pipelinePlace(2, 4, 4)).toEqual({ member: 0, stage: 2, ofMember: [0, 1, 2, 3], ofStage: [2] });
+    expect(() => pipelinePlace(0, 5, 2)).toThrow('5 ranks do not divide into members of 2 stages.');
+  });
+
+  it('cover all ranks once, by member and by stage', () => {
+    const counts = fc.record({ members: fc.integer({ min: 1, max: 6 }), stages: fc.integer({ min: 1, max: 6 }) });
+    fc.assert(
+      fc.property(counts, ({ members, stages }) => {
+        const ranks = Array.from({ length: members * stages }, (_, rank) => rank);
+        for (const rank of ranks) {
+          const { member, stage, ofMember, ofStage } = pipelinePlace(rank, ranks.length, stages);
+          expect([ofMember[stage], ofStage[member]]).toEqual([rank, rank]);
+          expect([ofMember.length, ofStage.length]).toEqual([stages, members]);
+        }
+      }),
+    );
+  });
+});

@@ -34,6 +34,15 @@ describe('planPlacement', () => {
     ]);
   });
 
+  it('gives the stages of a pipelined member different devices', () => {
+    expect(positions(planPlacement({ members: 4, devices, placement: 'share', stages: 2 }))).toEqual([
+      [0, 0, 'cpu:0'],
+      [1, 0, 'cpu:0'],
+      [2, 0, 'cpu:1'],
+      [3, 0, 'cpu:1'],
+    ]);
+  });
+
   it('leaves devices free if there are fewer members, and needs one device', () => {
     expect(positions(planPlacement({ members: 1, devices, placement: 'waves' }))).toEqual([[0, 0, 'cpu:0']]);
     expect(() => planPlacement({ members: 2, devices: [], placement: 'share' })).toThrow(

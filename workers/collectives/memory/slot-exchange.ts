@@ -203,7 +203,7 @@ class Patience {
  * The result of a call from all ranks' arrays, in `into` where that is given, else in a new array; null where this rank needs
  * none. It has the bits of the relay's `computeAnswers`.
  */
-function answerOf(
+export function answerOf(
   { operation, reduce, root, distance }: CollectiveCall,
   ranks: readonly number[],
   rank: number,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import { checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
 import { settingsOf } from '../../../core/protocol/run/settings.ts';
-import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { memberOfRank } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { readSealed } from '../../checkpoints/sealed-file.ts';
 import type { Member } from '../../member/member.ts';
@@ -20,7 +20,7 @@ export async function loadForkedWeights(
   member: Member,
   { epoch, step }: { epoch: number; step: number },
 ): Promise<ResumedTraining> {
-  const rank = strategyRules[config.strategy.kind].isOneModel ? 0 : placement.rank;
+  const rank = memberOfRank(config, placement.rank);
   const { record, content } = await readSealed(join(runFolder, 'origin', `rank-${rank}`), checkpointRecordSchema);
   writeWeights(member.model, decodeSafetensors(content).tensors, `The checkpoint "${record.name}" of the forked run`);
   return {

@@ -1,6 +1,11 @@
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { commonSamplers, samplerOf, samplesPerStep } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import {
+  commonSamplers,
+  memberCountOf,
+  samplerOf,
+  samplesPerStep,
+} from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Backend } from '../../backends/backend.ts';
 import { DistributedSeeder } from '../../callbacks/distributed-seeder.ts';
 import type { Callback } from '../../callbacks/callback.ts';
@@ -23,7 +28,7 @@ import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from 
 import { explainError } from '../../project/trace/explain-error.ts';
 import { projectCallbacks } from '../../project/project-callbacks.ts';
 import { setupIndependentWorker } from './setup.ts';
-import { modelBuilder, stageOf } from './stage-of-rank.ts';
+import { modelBuilder, orderOf, stageOf } from './stage-of-rank.ts';
 import type { StackedStrategy } from '../../stacked/member-stack.ts';
 import { ensembleTask } from '../../strategies/ensemble-task.ts';
 import { createStrategy } from '../../strategies/index.ts';
@@ -120,7 +125,7 @@ export async function buildRun(seats: readonly Seat[]): Promise<BuiltRun> {
   const groups = seats.map((seat) => seat.links.group);
   const { splits, openBatches } = await loadData(launch, project, hyperparameters, groups);
   requireStreamable(config, splits);
-  const holdOut = holdOutOf(config, splits.train.length);
+  const holdOut = holdOutOf({ ...config, members: memberCountOf(config) }, splits.train.length);
   const data = withHoldOut(splits, holdOut);
   const task = ensembleTask(taskFor(project, data.train), config, project.metrics);
   for (const dataset of [data.train, data.unlabelled]) if (dataset) requireAugmentable(dataset, config.augmentation);
@@ -140,7 +145,7 @@ async function createMember(seat: Seat, shared: Shared, seeder: DistributedSeede
   const targetSize = task.targetSize(data.train);
   requireUsableTargets(config, task, data.train);
   const shapes = modelShapes(data.train);
-  const { rank, draw } = modelBuilder(seat, shared, seeder);
+  const { rank, draw } = modelBuilder(seat, seeder);
   const model = draw(() => project.model({ hyperparameters, config, ...shapes, targetSize, rank }));
   for (const dataset of [data.train, data.validation, data.test]) {
     if (!dataset) continue;
@@ -182,19 +187,18 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
   const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt, room);
   if (placement.rank === 0) await saveTargets(files, data);
   if (placement.rank === 0) await savePreprocessing(files, data);
-  // All stages of a pipeline read the same batches.
-  const seed = stage === undefined ? seeder.seed : config.seed;
-  const batches = augmentedBatches(openBatches(streamReader(config, seeder.seed, placement.rank)), {
+  const order = orderOf(launch, seeder);
+  const batches = augmentedBatches(openBatches(streamReader(config, order)), {
     augmentation: config.augmentation,
     normalization: data.train.normalization,
-    seed,
+    seed: order.seed,
     // The product of experts has one target for each sample.
-    mixingSeed: config.strategy.kind === 'joint' ? config.seed : seed,
+    mixingSeed: config.strategy.kind === 'joint' ? config.seed : order.seed,
   });
-  const rows = holdOut?.trainingRows(placement.rank);
+  const rows = holdOut?.trainingRows(order.rank);
   const kind = data.train.stream === undefined ? samplerOf(config) : 'sequential';
   const samples = { kind, length: rows?.length ?? batches.length, rows };
-  const sampler = samplerFor(config, samples, seeder.seed, placement.rank);
+  const sampler = samplerFor(config, samples, order);
   requireEvenBatches(member.model, sampler);
   batches.follow?.(sampler);
   const callbacks = [
@@ -216,8 +220,7 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
 function samplerFor(
   config: RunConfig,
   samples: Pick<SamplerOptions, 'kind' | 'length' | 'rows'>,
-  seed: number,
-  rank: number,
+  { seed, rank }: Pick<SamplerOptions, 'seed' | 'rank'>,
 ): Sampler {
   return createSampler({
     ...samples,
@@ -232,8 +235,8 @@ function samplerFor(
 }
 
 /** Ranks that train on the same batches read the same stream. */
-function streamReader(config: RunConfig, seed: number, rank: number): StreamReader {
-  return commonSamplers.includes(samplerOf(config)) ? { seed: config.seed, rank: 0 } : { seed, rank };
+function streamReader(config: RunConfig, own: StreamReader): StreamReader {
+  return commonSamplers.includes(samplerOf(config)) ? { seed: config.seed, rank: 0 } : own;
 }
 
 /** The data of this process's ranks, distributed as `data.mode` says. */

@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
+import { memberOfRank } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { freezeWeights } from '../../member/updates/weight-groups.ts';
 import type { DistributedSeeder } from '../../callbacks/distributed-seeder.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
@@ -16,21 +17,27 @@ interface PlacedRank {
   links: { group: ProcessGroup; report: Report };
 }
 
+/** As which rank a rank orders its samples, and with which seed: the stages of a pipeline do so as their first rank. */
+export function orderOf({ config, placement }: Launch, { seed }: { seed: number }): { rank: number; seed: number } {
+  const { rank } = placement;
+  if (config.strategy.kind !== 'pipeline') return { rank, seed };
+  const member = memberOfRank(config, rank);
+  return { rank: member, seed: seedForRank(config.seed, member, config.identicalSeeds) };
+}
+
 /**
- * How a rank draws its initial weights, and as which rank. Where the layers are spread over the ranks, all of them build the first rank's model, of
+ * How a rank draws its initial weights, and as which rank. Where the layers are spread over ranks, all of them build the model of their first rank, of
  * which each keeps a part.
  */
 export function modelBuilder(
-  { launch, links: { group } }: PlacedRank,
-  { config }: { config: RunConfig },
+  { launch }: PlacedRank,
   seeder: DistributedSeeder,
 ): { rank: number; draw: <T>(body: () => T) => T } {
-  const { rank } = launch.placement;
-  const [first] = group.ranks;
-  if (config.strategy.kind !== 'pipeline' || rank === first) return { rank, draw: seeder.draw };
-  const generator = new Generator(seedForRank(config.seed, first, config.identicalSeeds), 'member');
+  const { rank, seed } = orderOf(launch, seeder);
+  if (rank === launch.placement.rank) return { rank, draw: seeder.draw };
+  const generator = new Generator(seed, 'member');
   return {
-    rank: first,
+    rank,
     draw: (body) => {
       const restore = installAsMathRandom(generator);
       try {
@@ -52,7 +59,9 @@ export async function stageOf(
   if (strategy.kind !== 'pipeline') return undefined;
   freezeWeights(model, config.optimizer.groups);
   const { resumeRound, forkedAt, runFolder, placement } = launch;
-  if (resumeRound === null && forkedAt === null) await startWarm({ config, group, report }, model, group.ranks[0]);
+  if (resumeRound === null && forkedAt === null) {
+    await startWarm({ config, group, report }, model, memberOfRank(config, placement.rank));
+  }
   const saved = resumeRound === null ? null : await readState(runFolder, placement.rank, resumeRound);
   const starts = saved === null ? null : cutsSchema.parse(saved.data).strategy.starts;
   return await cutModel(model, { ...config, strategy }, group, starts);

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { balanceStages, type StageCost, sumOfUnits } from '../../../core/pipeline/balance.ts';
+import { pipelinePlace } from '../../../core/pipeline/places.ts';
 import { mostInFlight } from '../../../core/pipeline/schedule.ts';
 import type { RunConfig, StrategyConfig } from '../../../core/protocol/run/config.ts';
+import { stagesOf } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { layerNames, releaseWeights, weightPlaces } from '../../member/weights.ts';
 import { layersOfUnit, type Unit, unitsOf } from '../../segments/model-units.ts';
@@ -15,7 +17,7 @@ type PipelineConfig = Extract<StrategyConfig, { kind: 'pipeline' }>;
 export const cutsSchema = z.looseObject({ strategy: z.looseObject({ starts: z.array(z.int().min(0)) }) });
 
 /**
- * Cuts a model into one stage for each rank, and frees the weights of the others' layers. Every rank calls it with the same model.
+ * Cuts a model into one stage for each of its ranks, and frees the weights of the others' layers. Every rank calls it with a model of the same layers.
  *
  * @param saved first units of the stages of an earlier attempt; null: as configured or, on the first rank, measured
  * @throws Error for a model with fewer places to cut than the ranks need
@@ -27,10 +29,9 @@ export async function cutModel(
   saved: readonly number[] | null,
 ): Promise<ModelStage> {
   const units = unitsOf(model);
-  const { worldSize } = group;
-  requireUnits(model, units, worldSize);
+  const { stage, ofMember: ranks } = pipelinePlace(group.rank, group.worldSize, stagesOf(config));
+  requireUnits(model, units, ranks.length);
   const starts = saved ?? (await chooseStarts(model, units, config, group));
-  const stage = group.ranks.indexOf(group.rank);
   const ofStage = (index: number): readonly Unit[] => units.slice(starts[index], starts[index + 1] ?? units.length);
   const places = weightPlaces(model);
   const names = layerNames(model);
@@ -46,10 +47,10 @@ export async function cutModel(
     model,
     model.layers.filter((layer) => !held.has(layer)),
   );
-  return { stage, units: own, all };
+  return { stage, ranks, units: own, all };
 }
 
-/** The first unit of each stage: given by names of layers, or balanced by what the first rank measures. */
+/** The first unit of each stage, the same for all members: given by names of layers, or balanced by what the first rank measures. */
 async function chooseStarts(
   model: LayersModel,
   units: readonly Unit[],
@@ -57,12 +58,13 @@ async function chooseStarts(
   group: ProcessGroup,
 ): Promise<number[]> {
   const { cuts } = config.strategy;
-  if (cuts.length > 0) return givenStarts(model, units, cuts, group.worldSize);
-  const starts = new Int32Array(group.worldSize);
+  const stages = stagesOf(config);
+  if (cuts.length > 0) return givenStarts(model, units, cuts, stages);
+  const starts = new Int32Array(stages);
   if (group.rank === group.ranks[0]) {
     const samples = Math.ceil(config.batchSize / config.strategy.microBatches);
     const costs = await measureUnits(model, units, samples, config);
-    starts.set(balanceStages(units.length, group.worldSize, costOf(costs, config, group.worldSize)));
+    starts.set(balanceStages(units.length, stages, costOf(costs, config, stages)));
   }
   return [...(await group.broadcast(starts, group.ranks[0]))];
 }

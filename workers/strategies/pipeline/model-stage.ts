@@ -5,6 +5,8 @@ import type { Unit } from '../../segments/model-units.ts';
 export interface ModelStage {
   /** Index of this rank's part, from 0. */
   stage: number;
+  /** The ranks that hold the parts of this model, shape [S]. */
+  ranks: readonly number[];
   /** Its units, a chain. */
   units: readonly Unit[];
   /** For every stage. */

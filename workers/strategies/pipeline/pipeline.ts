@@ -1,3 +1,4 @@
+import { pipelinePlace } from '../../../core/pipeline/places.ts';
 import { bubbleFraction, stageSchedule } from '../../../core/pipeline/schedule.ts';
 import type { RunConfig, StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
@@ -16,7 +17,7 @@ import { StagePasses } from './stage-passes.ts';
 type PipelineConfig = Extract<StrategyConfig, { kind: 'pipeline' }>;
 
 /**
- * One model whose layers are spread over S ranks. A batch is split into M micro-batches, which pass through the stages one after the other (Huang et
+ * A model whose layers are spread over S ranks; with M·S ranks, M such members. A batch is split into M micro-batches, which pass through the stages one after the other (Huang et
  * al., 2019, "GPipe"; Narayanan et al., 2021, PipeDream-flush). All gradients of a step belong to the same weights, and are those of the mean loss of
  * the whole batch, so a step equals that of one process up to rounding. Each rank keeps weights, gradients and the optimizer's state of its layers.
  *
@@ -44,7 +45,7 @@ export class Pipeline implements Strategy {
     const passes = new StagePasses(member, group, this.#stage, this.#run.activationCheckpointing);
     const spread = new PipelinedModel(member, group, this.#task, this.#stage);
     this.#ready = { group, passes, spread };
-    this.#events.push(describeStages(this.#stage, this.#config.microBatches));
+    this.#events.push(describeStages(this.#stage, group.worldSize, this.#config.microBatches));
     await group.mapMessages();
     await group.barrier();
   }
@@ -59,14 +60,15 @@ export class Pipeline implements Strategy {
     settings: UpdateSettings,
     position: StepPosition,
   ): Promise<StepOutcome> {
-    const { group, passes } = this.#parts();
+    const { passes } = this.#parts();
+    const { ranks } = this.#stage;
     const { schedule, microBatches } = this.#config;
     // A micro-batch of which masks count nothing has no loss.
     const parts = [...partsOf(batch, Math.ceil(batch.featureShape[0] / microBatches))].filter(
       (part) => countedSamples(part) > 0,
     );
     const samples = parts.reduce((sum, part) => sum + countedSamples(part), 0);
-    for (const { pass, part } of stageSchedule(schedule, group.worldSize, this.#stage.stage, parts.length)) {
+    for (const { pass, part } of stageSchedule(schedule, ranks.length, this.#stage.stage, parts.length)) {
       if (pass === 'backward') await passes.backward(part);
       else await passes.forward(part, parts[part], countedSamples(parts[part]) / samples, position);
     }
@@ -95,7 +97,9 @@ export class Pipeline implements Strategy {
     const limits = this.#run.optimizer;
     const isClipped = limits.clipNorm > 0;
     const squares = isClipped ? await valueOf(tf.tidy(() => sumOfSquares(boundValues(gradients, limits)))) : 0;
-    const all = await group.allGather(Float64Array.of(ownLoss, squares));
+    // All members take their steps together, so that they stop and save at the same one.
+    const ofAll = await group.allGather(Float64Array.of(ownLoss, squares));
+    const all = this.#stage.ranks.map((rank) => ofAll[group.ranks.indexOf(rank)]);
     const loss = all.reduce((sum, [ofRank]) => sum + ofRank, 0);
     const updated = Number.isFinite(loss);
     if (updated) {
@@ -126,17 +130,20 @@ async function valueOf(scalar: Tensor): Promise<number> {
   return value;
 }
 
-function describeStages({ all }: ModelStage, microBatches: number): StrategyEvent {
-  const stages = all.map(({ layers, weights }, rank) => ({
-    rank,
+function describeStages({ all }: ModelStage, worldSize: number, microBatches: number): StrategyEvent {
+  const members = worldSize / all.length;
+  const stages = all.map(({ layers, weights }, stage) => ({
+    rank: stage * members,
+    ranks: pipelinePlace(stage * members, worldSize, all.length).ofStage,
     layers,
     weights: weights.reduce((sum, { shape }) => sum + shape.reduce<number>((n, size) => n * (size ?? 1), 1), 0),
   }));
   const described = stages.map(
-    ({ rank, layers: [first, last], weights }) =>
-      `rank ${rank} ${first === last ? first : `${first} to ${last}`} (${weights} weights)`,
+    ({ ranks, layers: [first, last], weights }) =>
+      `${members === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')} ${first === last ? first : `${first} to ${last}`} (${weights} weights)`,
   );
   const bubble = bubbleFraction(all.length, microBatches);
-  const message = `The model is spread over ${all.length} ranks: ${described.join(', ')}. With ${microBatches} micro-batches equal ranks wait ${(100 * bubble).toFixed(0)} % of the time.`;
+  const what = members === 1 ? 'The model' : `Each of ${members} members`;
+  const message = `${what} is spread over ${all.length} ranks: ${described.join(members === 1 ? ', ' : '; ')}. With ${microBatches} micro-batches equal ranks wait ${(100 * bubble).toFixed(0)} % of the time.`;
   return { kind: 'stages', message, data: { stages, microBatches, bubble }, points: new Map() };
 }

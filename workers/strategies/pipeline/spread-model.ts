@@ -14,7 +14,7 @@ import type { SpreadModel } from '../strategy.ts';
 import type { ModelStage } from './model-stage.ts';
 import { requireFloats, tensorOf } from './stage-passes.ts';
 
-/** A model whose layers are spread over the ranks, as one. Every rank calls each method at the same time. */
+/** A model whose layers are spread over ranks, as one. Each of them calls every method at the same time. */
 export class PipelinedModel implements SpreadModel {
   readonly #member: Member;
   readonly #group: ProcessGroup;
@@ -30,10 +30,10 @@ export class PipelinedModel implements SpreadModel {
     this.#inputs = graphOf(member.model).inputs;
   }
 
-  /** Each block of samples passes through all stages. The last one's predictions go to every rank. */
+  /** Each block of samples passes through all stages. The last one's predictions go to every rank of the model. */
   async predict(dataset: Dataset): Promise<Predictions> {
-    const { ranks, rank } = this.#group;
-    const { stage } = this.#stage;
+    const { rank } = this.#group;
+    const { stage, ranks } = this.#stage;
     const last = ranks[ranks.length - 1];
     const parts = new PredictionParts(this.#task);
     const batches = openBatches(dataset);
@@ -51,7 +51,7 @@ export class PipelinedModel implements SpreadModel {
   /** All weights, on the first rank; the own ones on the others. */
   async readWeights(): Promise<NamedTensor[]> {
     const own = await readWeights(this.#member.model);
-    const [first, ...others] = this.#group.ranks;
+    const [first, ...others] = this.#stage.ranks;
     if (this.#group.rank !== first) {
       for (const { data, shape } of own) this.#group.send(data as Float32Array, first, shape);
       return own;
@@ -85,7 +85,7 @@ export class PipelinedModel implements SpreadModel {
 
   /** Sends predictions to all ranks: a description, then the arrays. */
   async #share(own: Predictions | null, last: number): Promise<Predictions> {
-    const others = this.#group.ranks.filter((rank) => rank !== last);
+    const others = this.#stage.ranks.filter((rank) => rank !== last);
     if (own === null) return await this.#receive(last);
     const { arrays, about } = flatten(own);
     for (const rank of others) {

@@ -31,11 +31,11 @@ export class StagePasses {
   /** Σ share · loss of the step so far; of the last stage. */
   #loss = 0;
 
-  constructor(member: Member, group: ProcessGroup, { stage, units }: ModelStage, checkpointing: Checkpointing) {
+  constructor(member: Member, group: ProcessGroup, { stage, ranks, units }: ModelStage, checkpointing: Checkpointing) {
     this.#member = member;
     this.#group = group;
-    this.#previous = stage === 0 ? null : group.ranks[stage - 1];
-    this.#next = group.ranks[stage + 1] ?? null;
+    this.#previous = stage === 0 ? null : ranks[stage - 1];
+    this.#next = ranks[stage + 1] ?? null;
     this.#units = new CheckpointedUnits(
       member.model,
       units,

@@ -88,8 +88,17 @@ export const strategySchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('pipeline').meta({
-      help: 'All ranks train one model, each a part of its layers. Parts of a batch pass through them one after the other (Huang et al., 2019).',
+      help: 'The ranks of a model train a part of its layers each. Parts of a batch pass through them one after the other (Huang et al., 2019).',
     }),
+    stages: z
+      .int()
+      .min(0)
+      .default(0)
+      .meta({
+        help:
+          'Ranks that share the layers of one model (S). With M·S ranks (--members) the run is an ensemble of M such models, which differ as independent ' +
+          'members do; 0: all ranks share one.',
+      }),
     schedule: z
       .enum(['1f1b', 'gpipe'])
       .default('1f1b')
@@ -99,7 +108,7 @@ export const strategySchema = z.discriminatedUnion('kind', [
           'Narayanan et al., 2021), or all forward passes first (GPipe).',
       }),
     microBatches: positiveInteger.default(8).meta({
-      help: 'Parts of a batch that pass through the ranks one after the other (M). With S ranks they wait (S − 1) / (M + S − 1) of the time.',
+      help: 'Parts of a batch that pass through the ranks one after the other (P). With S ranks they wait (S − 1) / (P + S − 1) of the time.',
       unit: 'micro-batches',
     }),
     balance: z.enum(['memory', 'time']).default('memory').meta({

@@ -1,3 +1,4 @@
+import { pipelinePlace } from '../../../pipeline/places.ts';
 import type { RunConfig, StrategyConfig } from '../config.ts';
 
 export type SamplerKind = Exclude<RunConfig['sampler'], 'auto'>;
@@ -8,7 +9,7 @@ export interface StrategyRules {
   isLockstep: boolean;
   /**
    * All ranks train one model. The run is an ensemble of one member, rank 0. Each rank evaluates a part of a split (or all of it with its part of
-   * the layers), and only rank 0 keeps checkpoints and predictions.
+   * the layers), and only rank 0 keeps checkpoints and predictions. A pipeline can have several such members, see `memberOfRank`.
    */
   isOneModel: boolean;
   /** Orders of samples that it can train with; `auto` uses the first. */
@@ -64,8 +65,8 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
   },
   'data-parallel': oneModel,
   sharded: oneModel,
-  // Every rank reads the same batch: the first its features, the last its targets.
-  pipeline: { ...oneModel, samplers: ['shared', 'sequential'], takesCommonBatches: true },
+  // Every rank of a model reads the same batch: the first its features, the last its targets.
+  pipeline: { ...oneModel, samplers: ['shared', 'shuffled', 'sequential'], takesCommonBatches: true },
   hdet: oneModel,
 };
 
@@ -96,9 +97,34 @@ export function mayShrink({ onMemberLoss }: Pick<RunConfig, 'onMemberLoss'>): bo
   return onMemberLoss.kind === 'continue';
 }
 
-/** Number of members of the ensemble that a run trains: its ranks, or 1 if all ranks train one model. */
-export function memberCountOf({ members, strategy }: Pick<RunConfig, 'members' | 'strategy'>): number {
+type Counted = Pick<RunConfig, 'members' | 'strategy'>;
+
+/** Number of members of the ensemble that a run trains: its ranks, or 1 if all ranks train one model, or its pipelines. */
+export function memberCountOf({ members, strategy }: Counted): number {
+  if (strategy.kind === 'pipeline') return members / stagesOf({ members, strategy });
   return strategyRules[strategy.kind].isOneModel ? 1 : members;
+}
+
+/** The member that a rank trains, which is also the rank that keeps its checkpoints and predictions. */
+export function memberOfRank(config: Counted, rank: number): number {
+  const { strategy, members } = config;
+  if (strategy.kind === 'pipeline') return pipelinePlace(rank, members, stagesOf(config)).member;
+  return strategyRules[strategy.kind].isOneModel ? 0 : rank;
+}
+
+/** Ranks that share the layers of a model. */
+export function stagesOf({ members, strategy }: Counted): number {
+  if (strategy.kind !== 'pipeline') return 1;
+  return strategy.stages === 0 ? members : strategy.stages;
+}
+
+/** `8 members`, or `1 model on 8 ranks` where all ranks train it, or `4 members on 8 ranks`. */
+export function countMembers(config: Counted): string {
+  const { members, strategy } = config;
+  const models = memberCountOf(config);
+  if (models > 1 && models < members) return `${models} members on ${members} ranks`;
+  if (strategyRules[strategy.kind].isOneModel) return `1 model on ${members} ${members === 1 ? 'rank' : 'ranks'}`;
+  return members === 1 ? '1 member' : `${members} members`;
 }
 
 /** Samples per rank and step. */

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../../core/protocol/run/config.ts';
+import { gatherBatch } from '../../../../workers/data/dataset.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import { predict } from '../../../../workers/member/predict.ts';
 import { taskOf } from '../../../../workers/member/tasks.ts';
 import { readWeights } from '../../../../workers/member/weights.ts';
 import type { SpreadModel } from '../../../../workers/strategies/strategy.ts';
-import { tf, type LayersModel } from '../../../../workers/tensorflow/tf.ts';
+import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../../../../workers/tensorflow/tf.ts';
 import {
   createStages,
   dataset,
@@ -31,6 +32,60 @@ function spreadOf({ strategy }: Stage): SpreadModel {
 async function wholeWeights(stages: readonly Stage[]) {
   const [all] = await Promise.all(stages.map((stage) => spreadOf(stage).readWeights()));
   return all;
+}
+
+/** Batch normalization of the features, and between layers. */
+function normalizingModel(): LayersModel {
+  const { dense, batchNormalization } = tf.layers;
+  return tf.sequential({
+    layers: [
+      batchNormalization({ momentum: 0.5, inputShape: [6] }),
+      dense({ units: 6, activation: 'tanh' }),
+      batchNormalization({ momentum: 0.5 }),
+      dense({ units: 3 }),
+    ],
+  });
+}
+
+/** One step of gradient descent on the mean loss of micro-batches of equal size, each of which passes through the model alone. */
+function trainByHand(model: LayersModel, parts: readonly (readonly [Tensor, Tensor])[], learningRate: number): void {
+  const variables = model.trainableWeights.map((weight) => weight.read() as Variable);
+  const sums = new Map<string, Tensor>();
+  for (const [features, targets] of parts) {
+    const { grads } = tf.variableGrads((): Scalar => {
+      const outputs = model.apply(features, { training: true }) as Tensor;
+      return tf.neg(tf.mean(tf.sum(tf.mul(targets, tf.logSoftmax(outputs)), 1)));
+    }, variables);
+    for (const [name, gradient] of Object.entries(grads)) {
+      sums.set(name, tf.add(sums.get(name) ?? 0, tf.div(gradient, parts.length)));
+    }
+  }
+  for (const variable of variables) {
+    variable.assign(tf.sub(variable, tf.mul(sums.get(variable.name) ?? 0, learningRate)));
+  }
+}
+
+function rowsFrom(start: number, count: number): [features: Tensor, targets: Tensor] {
+  const rows = Int32Array.from({ length: count }, (_, i) => start + i);
+  const { features, targets } = gatherBatch(dataset, rows);
+  return [tf.tensor2d(features as Float32Array, [count, 6]), tf.oneHot(tf.tensor1d(targets as Int32Array, 'int32'), 3)];
+}
+
+/** Mean of each of the six features over some samples. */
+function meansOf(start: number, count: number): number[] {
+  const { features } = gatherBatch(
+    dataset,
+    Int32Array.from({ length: count }, (_, i) => start + i),
+  );
+  return Array.from({ length: 6 }, (_, feature) => {
+    const own = Array.from({ length: count }, (_, row) => features[6 * row + feature]);
+    return own.reduce((sum, value) => sum + value, 0) / count;
+  });
+}
+
+function runningMeanOf(weights: ReadonlyMap<string, Float32Array>): Float32Array {
+  const [name] = [...weights.keys()].filter((key) => key.includes('moving_mean'));
+  return weights.get(name) ?? new Float32Array(0);
 }
 
 export function describePipeline(backend: 'cpu' | 'wasm'): void {
@@ -92,6 +147,30 @@ export function describePipeline(backend: 'cpu' | 'wasm'): void {
         const other = expected?.get(name)?.dataSync() ?? [];
         expect(largestDifference(average.dataSync(), other)).toBeLessThan(1e-6);
       }
+    });
+
+    it('computes the statistics of batch normalization in each micro-batch, and updates the running ones for each', async () => {
+      const optimizer = { kind: 'sgd', learningRate: 0.1 } as const;
+      const config = { ...pipeline(3, { microBatches: 2, cuts: ['dense_0', 'dense_1'] }), optimizer };
+      const stages = await createStages(config, normalizingModel);
+      await trainStages(stages, config, 2);
+      const [single] = await createStages({ ...base, members: 1 }, normalizingModel);
+      // Two steps of 10 samples are four micro-batches of 5.
+      for (const step of [0, 1]) {
+        const parts = [0, 1].map((part) => rowsFrom(10 * step + 5 * part, 5));
+        trainByHand(single.member.model, parts, 0.1);
+      }
+      const found = new Map((await wholeWeights(stages)).map(({ name, data }) => [name, data as Float32Array]));
+      for (const { name, data } of await readWeights(single.member.model)) {
+        expect(largestDifference(found.get(name) ?? [], data as Float32Array), name).toBeLessThan(1e-6);
+      }
+      // Running means of the features: m = 0.5 m + 0.5 mean, from 0, after each micro-batch.
+      const means = [0, 1, 2, 3].map((part) => meansOf(5 * part, 5));
+      const expected = means.reduce(
+        (running, mean) => running.map((m, i) => 0.5 * m + 0.5 * mean[i]),
+        [0, 0, 0, 0, 0, 0],
+      );
+      expect(largestDifference(runningMeanOf(found), expected)).toBeLessThan(1e-6);
     });
 
     it('predicts as one model, on every rank', async () => {
