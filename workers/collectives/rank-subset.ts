@@ -18,23 +18,24 @@ import { ProcessGroup } from './process-group.ts';
  */
 export function subsetOf(group: ProcessGroup, ranks: readonly number[]): ProcessGroup {
   if (ranks.length === 1) return ProcessGroup.alone(0);
-  let earlier: Promise<void> = Promise.resolve();
+  let latest: Promise<void> = Promise.resolve();
   const subset: ProcessGroup = new ProcessGroup(
     ranks.indexOf(group.rank),
     ranks.map((_, position) => position),
     {
       send: (frame: CollectiveFrame) => {
-        if (frame.phase !== 'request') return;
-        earlier = earlier.then(async () => {
-          try {
-            subset.receive(await exchange(group, ranks, frame));
-          } catch (error) {
-            subset.fail(error instanceof Error ? error : new Error(messageOf(error)));
-          }
-        });
+        if (frame.phase === 'request') latest = answer(frame, latest);
       },
     },
   );
+  const answer = async (request: CollectiveRequest, earlier: Promise<void>): Promise<void> => {
+    await earlier;
+    try {
+      subset.receive(await exchange(group, ranks, request));
+    } catch (error) {
+      subset.fail(error instanceof Error ? error : new Error(messageOf(error)));
+    }
+  };
   return subset;
 }
 

@@ -68,7 +68,7 @@ function trainByHand(model: LayersModel, parts: readonly (readonly [Tensor, Tens
 function rowsFrom(start: number, count: number): [features: Tensor, targets: Tensor] {
   const rows = Int32Array.from({ length: count }, (_, i) => start + i);
   const { features, targets } = gatherBatch(dataset, rows);
-  return [tf.tensor2d(features as Float32Array, [count, 6]), tf.oneHot(tf.tensor1d(targets as Int32Array, 'int32'), 3)];
+  return [tf.tensor2d(features, [count, 6]), tf.oneHot(tf.tensor1d(targets as Int32Array, 'int32'), 3)];
 }
 
 /** Mean of each of the six features over some samples. */
