@@ -36,7 +36,7 @@ function checkpointBytes({ checkpoints, maxEpochs }: RunConfig, weightBytes: num
 
 /**
  * Least memory of a rank in bytes: 4 P (W + G + S) with the model's parameters P, W = 1 for weights, G = 1 for gradients and the S values that optimizer
- * and averaging keep for each. The strategy `sharded` splits over the ranks S, from stage 2 also G, from stage 3 also W. Activations and data come on
+ * and averaging keep for each. The strategy `sharded` splits over the ranks S, from stage 2 also G, from stage 3 also W; an optimizer's state in a file does not count. Activations and data come on
  * top. Null for a pipeline, whose ranks hold parts of the model.
  */
 export function leastRankBytes(run: { parameterCount: number; config: RunConfig }): number | null {
@@ -44,13 +44,16 @@ export function leastRankBytes(run: { parameterCount: number; config: RunConfig 
   if (strategy.kind === 'pipeline') return null;
   const stage = strategy.kind === 'sharded' ? strategy.stage : 0;
   const shareFrom = (first: number): number => (stage >= first ? 1 / members : 1);
-  const copies = shareFrom(3) + shareFrom(2) + shareFrom(1) * stateSlots(run.config);
+  const isOffloaded = strategy.kind === 'sharded' && strategy.offload === 'optimizer';
+  const slots = isOffloaded ? Number(run.config.ema.decay > 0) : stateSlots(run.config);
+  const copies = shareFrom(3) + shareFrom(2) + shareFrom(1) * slots;
   return Math.ceil(copies * BYTES_PER_PARAMETER * run.parameterCount);
 }
 
-/** Number of values that a run keeps for each parameter besides the weight. */
+/** Number of float32 values that a run keeps for each parameter besides the weight. */
 function stateSlots({ optimizer, ema }: RunConfig): number {
-  return optimizerSlots(optimizer) + Number(ema.decay > 0);
+  const size = optimizer.statePrecision === 'bfloat16' ? 0.5 : 1;
+  return size * optimizerSlots(optimizer) + Number(ema.decay > 0);
 }
 
 /** Number of values that the optimizer keeps for each parameter. */

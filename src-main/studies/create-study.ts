@@ -9,6 +9,7 @@ import { explainUnfitting } from '../../core/search/space/fit-options.ts';
 import { orderSpace } from '../../core/search/space/space.ts';
 import { suggestRandom } from '../../core/search/samplers/random.ts';
 import { createRunId } from '../hub/plan-run.ts';
+import { whyNotStackedState } from '../runs/configuration/memory-combinations.ts';
 import { optionsOf, resolveConfig } from '../runs/configuration/resolve-config.ts';
 import { layerOf } from './work/trial-overrides.ts';
 
@@ -97,10 +98,13 @@ function checkConfigurations(study: Study, project: ProjectDescription): void {
   for (let number = 0; number < checkedDraws; number++) {
     const layer = layerOf(suggestRandom({ ...question, number }), project.hyperparameters);
     const config = resolveConfig(project, [mergeConfig(mergeConfig(study.overrides, layer), split)]);
-    const reason = study.trialsPerWorker === 1 ? null : lockstepReason(config);
+    const { trialsPerWorker } = study;
+    const state = whyNotStackedState(config.optimizer, trialsPerWorker, 'trials');
+    if (state !== null) throw new Error(`${state} Use --trials-per-worker 1, or --optimizer.state-precision float32.`);
+    const reason = trialsPerWorker === 1 ? null : lockstepReason(config);
     if (reason === null) continue;
     throw new Error(
-      `With ${reason} each rank has a separate worker, so ${study.trialsPerWorker} trials cannot share one. Use --trials-per-worker 1.`,
+      `With ${reason} each rank has a separate worker, so ${trialsPerWorker} trials cannot share one. Use --trials-per-worker 1.`,
     );
   }
 }

@@ -169,12 +169,14 @@ function shortName(originalName: string): string {
 /** Copies of tensors, by name. */
 export async function readTensors(tensors: ReadonlyMap<string, Tensor>): Promise<NamedTensor[]> {
   return Promise.all(
-    [...tensors].map(async ([name, tensor]) => ({
-      name,
-      dtype: 'F32' as const,
-      shape: tensor.shape,
-      data: (await tensor.data()).slice() as Float32Array<ArrayBuffer>,
-    })),
+    [...tensors].map(async ([name, tensor]): Promise<NamedTensor> => {
+      const { shape } = tensor;
+      const data = (await tensor.data()).slice();
+      // Optimizers may keep packed values in integers.
+      return data instanceof Int32Array
+        ? { name, dtype: 'I32', shape, data: data as Int32Array<ArrayBuffer> }
+        : { name, dtype: 'F32', shape, data: data as Float32Array<ArrayBuffer> };
+    }),
   );
 }
 

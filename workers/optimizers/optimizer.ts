@@ -1,4 +1,5 @@
 import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
+import { slotIn, type SlotFiles, type SlotStorage, TensorSlots } from './slots/slot-storage.ts';
 import type { UpdateInputs } from './update-kernels.ts';
 
 /** Settings of one update. */
@@ -22,6 +23,8 @@ export interface Optimizer {
   apply(gradients: readonly (Tensor | null)[], settings: UpdateSettings | readonly UpdateSettings[]): void;
   /** The tensors that the next step depends on, by name, in a fixed order. The optimizer owns them. */
   readonly slots: ReadonlyMap<string, Variable>;
+  /** Slots that lie in files; absent where all are tensors. */
+  readonly files?: SlotFiles | undefined;
   /** Number of updates of each variable; set on resume. */
   steps: number[];
 }
@@ -49,18 +52,25 @@ export class RuleOptimizer implements Optimizer {
   steps: number[];
   private readonly rule: UpdateRule;
   private readonly variables: readonly Variable[];
+  private readonly storage: SlotStorage;
 
-  constructor(rule: UpdateRule, variables: readonly Variable[]) {
+  constructor(rule: UpdateRule, variables: readonly Variable[], storage: SlotStorage = new TensorSlots()) {
     this.rule = rule;
     this.variables = variables;
     this.steps = variables.map(() => 0);
-    this.slots = new Map(rule.slots.flatMap((name) => variables.map((of, i) => [slotName(name, i), zerosLike(of)])));
+    this.storage = storage;
+    for (const name of rule.slots) variables.forEach(({ shape }, i) => storage.add(slotName(name, i), shape));
+    this.slots = storage.tensors;
+  }
+
+  get files(): SlotFiles | undefined {
+    return this.storage.files;
   }
 
   apply(gradients: readonly (Tensor | null)[], settings: UpdateSettings | readonly UpdateSettings[]): void {
     gradients.forEach((gradient, i) => {
       if (gradient === null) return;
-      this.rule.update(this.beginUpdate(i, gradient), this.steps[i], settingsOf(settings, i));
+      this.withSlots(i, gradient, (inputs) => this.rule.update(inputs, this.steps[i], settingsOf(settings, i)));
     });
   }
 
@@ -77,31 +87,28 @@ export class RuleOptimizer implements Optimizer {
     return gradients.map((gradient, i) =>
       gradient === null
         ? null
-        : byNorms.direction(this.beginUpdate(i, gradient), this.steps[i], settingsOf(settings, i)),
+        : this.withSlots(i, gradient, (inputs) => byNorms.direction(inputs, this.steps[i], settingsOf(settings, i))),
     );
   }
 
-  private beginUpdate(i: number, gradient: Tensor): UpdateInputs {
+  /** Counts an update of a variable and makes it, with its slots open. */
+  private withSlots<Result>(i: number, gradient: Tensor, update: (inputs: UpdateInputs) => Result): Result {
     this.steps[i] += 1;
-    return { variable: this.variables[i], gradient, slots: slotsOf(this, this.rule, i) };
+    const names = this.rule.slots.map((name) => slotName(name, i));
+    const slots = names.map((name) => this.storage.open(name));
+    const result = update({ variable: this.variables[i], gradient, slots });
+    names.forEach((name, slot) => this.storage.close(name, slots[slot], this.steps[i]));
+    return result;
   }
 }
 
-/** An optimizer's slots of its i-th variable, in the rule's order. */
+/** The slots of an optimizer's i-th variable, in the rule's order, where they are float32 tensors. */
 export function slotsOf({ slots }: Pick<Optimizer, 'slots'>, rule: UpdateRule, i: number): Variable[] {
-  return rule.slots.map((name) => {
-    const slot = slots.get(slotName(name, i));
-    if (slot === undefined) throw new Error(`The optimizer has no slot "${slotName(name, i)}".`);
-    return slot;
-  });
+  return rule.slots.map((name) => slotIn(slots, slotName(name, i)));
 }
 
 function slotName(name: string, i: number): string {
   return `${name}.${i}`;
-}
-
-function zerosLike(variable: Variable): Variable {
-  return tf.tidy(() => tf.variable(tf.zeros(variable.shape), false));
 }
 
 export function settingsOf(settings: UpdateSettings | readonly UpdateSettings[], i: number): UpdateSettings {

@@ -3,6 +3,7 @@ import type { Variable } from '../tensorflow/tf.ts';
 import { adamRule } from './adam.ts';
 import { lambRule } from './lamb.ts';
 import { lionRule } from './lion.ts';
+import type { SlotStorage } from './slots/slot-storage.ts';
 import { RuleOptimizer, type UpdateRule } from './optimizer.ts';
 import { rmspropRule } from './rmsprop.ts';
 import { sgdRule } from './sgd.ts';
@@ -25,7 +26,7 @@ export function updateRuleOf(config: RuleConfig): UpdateRule {
   }
 }
 
-/** An optimizer for these variables: its slots start at zero. */
-export function createOptimizer(config: RuleConfig, variables: Variable[]): RuleOptimizer {
-  return new RuleOptimizer(updateRuleOf(config), variables);
+/** An optimizer for these variables: its slots start at zero. @param storage of its slots; absent: float32 tensors */
+export function createOptimizer(config: RuleConfig, variables: Variable[], storage?: SlotStorage): RuleOptimizer {
+  return new RuleOptimizer(updateRuleOf(config), variables, storage);
 }

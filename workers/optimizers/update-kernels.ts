@@ -1,4 +1,5 @@
 import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
+import type { StorageKernels } from './slots/packing.ts';
 
 /** Arguments of Adam's update in one kernel; formulas in `adam.ts`. */
 export interface AdamConstants {
@@ -75,6 +76,7 @@ export interface UpdateKernels {
   rmsprop: UpdateKernel<RmspropConstants>;
   lion: UpdateKernel<LionConstants>;
   lamb: DirectionKernel<LambConstants>;
+  storage: StorageKernels;
 }
 
 const byBackend = new Map<string, UpdateKernels>();

@@ -4,6 +4,7 @@ import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Batch, Dataset } from '../data/dataset.ts';
 import type { Member, StepPosition } from '../member/member.ts';
 import type { UpdateSettings } from '../optimizers/optimizers.ts';
+import type { SlotFiles } from '../optimizers/slots/slot-storage.ts';
 import type { Position } from '../member/report.ts';
 import type { Predictions } from '../member/predictions.ts';
 import type { Task } from '../member/tasks.ts';
@@ -16,6 +17,8 @@ export interface StrategyContext {
   task: Task;
   /** The most steps that each rank does. */
   totalSteps: number;
+  /** For files that last as long as the attempt, on a disk; absent: the system's folder for such files. */
+  folder?: string | undefined;
   /** The project's unlabelled samples, if it has any. */
   unlabelled?: Dataset | undefined;
   /** This rank's part of the model, where its layers are spread over the ranks. */
@@ -50,6 +53,8 @@ export interface StrategyState {
 export interface LiveStrategyState {
   /** The strategy owns them, and its next step changes them. */
   tensors: ReadonlyMap<string, Tensor>;
+  /** What lies in files; the next step changes it, too. */
+  files?: Pick<SlotFiles, 'read'> | undefined;
   /** A JSON value that later steps leave unchanged. */
   data: unknown;
 }

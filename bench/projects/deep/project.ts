@@ -1,6 +1,9 @@
 import { createDataset, createSplits, defineProject, Generator, tf, z } from 'tutti-ensembles';
 
-/** A deep network of equal layers on noise, to measure the memory of training. Each rank writes the size of its backend's heap to its log. */
+/**
+ * A deep network of equal layers on noise, to measure the memory of training. After each step a rank writes to its log the size of its backend's heap, the present and the
+ * largest resident memory of its process, and the time since its start.
+ */
 export default defineProject({
   name: 'Deep network',
   description: 'Equal dense layers on noise, for benchmarks of memory.',
@@ -30,7 +33,11 @@ export default defineProject({
       name: 'heap',
       onStepEnd() {
         const { wasm } = tf.backend() as unknown as { wasm: { HEAPU8: Uint8Array } };
-        console.log(`heap of ${wasm.HEAPU8.byteLength} bytes, resident ${process.memoryUsage.rss()} bytes`);
+        const peakBytes = 1024 * process.resourceUsage().maxRSS;
+        console.log(
+          `heap of ${wasm.HEAPU8.byteLength} bytes, resident ${process.memoryUsage.rss()} bytes, at most ${peakBytes} bytes, ` +
+            `after ${performance.now().toFixed(1)} ms`,
+        );
       },
     },
   ],

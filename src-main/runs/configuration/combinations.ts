@@ -6,6 +6,7 @@ import { lockstepReason, mayShrink, strategyRules } from '../../../core/protocol
 import { conflictsOfMetrics } from './metric-combinations.ts';
 import { conflictsOfData } from './data-combinations.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
+import { conflictsOfShards, conflictsOfStatePrecision } from './memory-combinations.ts';
 
 /** The facts of a project that decide which options it excludes. */
 export type Combined = Pick<ProjectDescription, 'task' | 'hasOwnLoss' | 'metrics'>;
@@ -35,6 +36,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfWarmStart(config),
     ...conflictsOfShards(config),
     ...conflictsOfStages(config),
+    ...conflictsOfStatePrecision(config),
   ];
 }
 
@@ -75,31 +77,6 @@ function conflictsOfStages({ members, strategy }: RunConfig): ConfigProblem[] {
     `${members} ranks cannot be shared by models of ${stages} stages each. Use --members ${less === 0 ? stages : `${less} or ${less + stages}`}, or ` +
     '--strategy.stages 0 for one model on all ranks.';
   return [{ path: 'strategy.stages', message }];
-}
-
-/** Stages 2 and 3 of sharded training compute layer by layer; stage 3 keeps no whole weight between steps. */
-function conflictsOfShards({ strategy, ema, backend, activationCheckpointing }: RunConfig): ConfigProblem[] {
-  if (strategy.kind !== 'sharded' || strategy.stage === 1) return [];
-  const conflicts: ConfigProblem[] = [];
-  if (activationCheckpointing !== 'none') {
-    const message =
-      `Stage ${strategy.stage} of the strategy sharded computes one layer at a time and keeps all activations. Use --strategy.stage 1, or ` +
-      '--activation-checkpointing none.';
-    conflicts.push({ path: 'activationCheckpointing', message });
-  }
-  if (strategy.stage === 2) return conflicts;
-  if (ema.decay > 0) {
-    const message =
-      'Stage 3 of the strategy sharded keeps no whole weights, of which --ema.decay averages. Use --strategy.stage 2, or --ema.decay 0.';
-    conflicts.push({ path: 'ema.decay', message });
-  }
-  if (backend === 'tensorflow' || backend === 'webgpu') {
-    const message =
-      `Stage 3 of the strategy sharded frees weights between their uses, which the ${backend} backend cannot. Use --strategy.stage 2, or ` +
-      '--backend wasm.';
-    conflicts.push({ path: 'strategy.stage', message });
-  }
-  return conflicts;
 }
 
 /** Ranks that exchange data at every step all need each other. */

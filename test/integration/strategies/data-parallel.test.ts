@@ -108,6 +108,7 @@ describe('replicas', () => {
 
 describe.each([1, 2, 3])('sharded training in two processes, stage %i', (stage) => {
   const sharded: RunConfigInput = { ...parallel, strategy: { kind: 'sharded', stage, bucketBytes: 64 } };
+  const packed = { kind: 'adam', statePrecision: 'bfloat16' } as const;
 
   it('gives the losses of data-parallel training', async () => {
     const split = await train(hub(), 'blobs', sharded);
@@ -116,25 +117,28 @@ describe.each([1, 2, 3])('sharded training in two processes, stage %i', (stage) 
     expectClose(numbers(split.folder, 'val/ens_nll'), numbers(whole.folder, 'val/ens_nll'));
   });
 
-  it('ends as a whole, and at once, if a process dies', async () => {
+  it('ends as a whole, and at once, if the system kills a process within an exchange', async () => {
     const { record } = await train(hub(), 'faulty', {
       members: 2,
       devices: 2,
       batchSize: 15,
       strategy: { kind: 'sharded', stage, bucketBytes: 64 },
-      hyperparameters: { fault: 'exit', atStep: 4 },
+      hyperparameters: { fault: 'kill', atStep: 4 },
     });
     expect(record.status).toBe('failed');
-    expect(record.error).toMatchObject({ rank: 1 });
+    expect(record.error).toMatchObject({ rank: 1, signal: 'SIGKILL' });
   });
 
-  it('ends with the weights of an uninterrupted run after a stop and a resume', async () => {
-    const through = await train(hub(), 'blobs', { ...sharded, maxEpochs: 40, checkpoints: { stateEverySeconds: 0 } });
-    const stopped = await startRun(hub(), 'blobs', {
+  it('ends with the weights of an uninterrupted run after a stop and a resume, also with packed state in files', async () => {
+    const long: RunConfigInput = {
       ...sharded,
       maxEpochs: 40,
       checkpoints: { stateEverySeconds: 0 },
-    });
+      optimizer: packed,
+    };
+    const through = await train(hub(), 'blobs', long);
+    const strategy = { kind: 'sharded', stage, bucketBytes: 64, offload: 'optimizer' } as const;
+    const stopped = await startRun(hub(), 'blobs', { ...long, strategy });
     // By the second evaluation the state of the first is on disk.
     await stopped.until((update) => update.type === 'checkpoint' && update.record.epoch >= 9);
     stopped.session.abort();

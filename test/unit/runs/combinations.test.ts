@@ -178,6 +178,27 @@ describe('refuseCombinations', () => {
     expect(conflicts.map(({ path, message }) => `${path}: ${message}`)).toEqual(expected);
   });
 
+  it.each<[RunConfigInput, string[]]>([
+    [{ optimizer: { kind: 'adam', statePrecision: 'bfloat16' }, backend: 'wasm' }, []],
+    [
+      { optimizer: { kind: 'adam', statePrecision: 'bfloat16' }, backend: 'webgpu' },
+      [
+        "optimizer.statePrecision: The webgpu backend has no kernel that packs an optimizer's state to bfloat16. Use --optimizer.state-precision float32, or " +
+          '--backend wasm.',
+      ],
+    ],
+    [
+      { optimizer: { kind: 'adam', statePrecision: 'bfloat16' }, membersPerDevice: 4 },
+      [
+        "optimizer.statePrecision: A worker that trains 4 members as one computation keeps their optimizers' state as float32, not bfloat16. Use " +
+          '--members-per-device 1, or --optimizer.state-precision float32.',
+      ],
+    ],
+  ])('refuses packed optimizer state where nothing packs it: %j', (config, expected) => {
+    const conflicts = findConflicts(runConfigSchema.parse(config), planOf(0, 0), classifier);
+    expect(conflicts.map(({ path, message }) => `${path}: ${message}`)).toEqual(expected);
+  });
+
   it.each<[RunConfigInput, string | null]>([
     [{}, null],
     [{ strategy: { kind: 'coupled' } }, null],

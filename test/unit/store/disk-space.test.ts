@@ -52,6 +52,12 @@ describe('leastRankBytes', () => {
     ],
     ['adam, its state split over 4 ranks', { members: 4, strategy: { kind: 'sharded' } }, (2 + 0.5) * 4_000],
     ['adam, its state and gradients split', { members: 4, strategy: { kind: 'sharded', stage: 2 } }, 1.75 * 4_000],
+    ['adam, its state as bfloat16', { optimizer: { kind: 'adam', statePrecision: 'bfloat16' } }, (2 + 1) * 4_000],
+    [
+      'adam, its state in files',
+      { members: 4, strategy: { kind: 'sharded', stage: 2, offload: 'optimizer' } },
+      1.25 * 4_000,
+    ],
     ['adam, weights split too', { members: 4, strategy: { kind: 'sharded', stage: 3 } }, 4_000],
   ])('%s', (_name, config, expected) => {
     expect(leastRankBytes({ parameterCount: 1_000, config: runConfigSchema.parse(config) })).toBe(expected);

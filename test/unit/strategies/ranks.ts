@@ -10,6 +10,7 @@ import type { StepOutcome, Strategy, StrategyState } from '../../../workers/stra
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { type LossFunction, Member } from '../../../workers/member/member.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
+import { slotStorageOf } from '../../../workers/optimizers/slots/bfloat16-slots.ts';
 import { readTensors } from '../../../workers/member/weights.ts';
 import { settingsAt } from '../../../workers/optimizers/schedules.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
@@ -87,7 +88,11 @@ export async function createRanks(
       const member = new Member(
         (options.create ?? createModel)(config.seed + group.rank),
         options.loss ?? loss,
-        (variables) => createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
+        (variables) => {
+          const { kind } = config.strategy;
+          const storage = slotStorageOf(config.optimizer.statePrecision, config.seed);
+          return createOptimizer(config.optimizer, kind === 'sharded' ? [] : variables, storage);
+        },
         config.optimizer,
       );
       const strategy = createStrategy(config.strategy, context);
@@ -136,7 +141,8 @@ export function samplesOf(config: RunConfig, rank: number, step: number): { epoc
 /** What a run would save of a strategy's state. */
 export async function savedState(strategy: Strategy): Promise<StrategyState | null> {
   const state = strategy.state?.();
-  return state === undefined ? null : { tensors: await readTensors(state.tensors), data: state.data };
+  if (state === undefined) return null;
+  return { tensors: [...(await readTensors(state.tensors)), ...(state.files?.read() ?? [])], data: state.data };
 }
 
 /** All weights of a rank, concatenated. */

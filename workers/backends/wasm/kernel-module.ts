@@ -125,6 +125,8 @@ export interface KernelModule extends GemmModule, RecurrentModule {
   sumAxis(x: number, outer: number, reduced: number, inner: number, scale: number, out: number): void;
   maxAxis(x: number, outer: number, reduced: number, inner: number, out: number): void;
   swapAxes(x: number, batch: number, rows: number, columns: number, run: number, out: number): void;
+  packBfloat16(values: number, size: number, key: number, words: number): void;
+  unpackBfloat16(words: number, size: number, values: number): void;
   updateAdam(
     theta: number,
     gradient: number,

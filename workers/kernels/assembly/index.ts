@@ -2,6 +2,7 @@
 export { columnMoments, columnSlopes, combineColumns, scaleColumns } from './batch-normalization';
 export { gradientOfRelu, gradientOfSigmoid, gradientOfTanh } from './elementwise/activation-gradients';
 export { tanh } from './elementwise/activations';
+export { packBfloat16, unpackBfloat16 } from './elementwise/bfloat16';
 export { addBias } from './elementwise/bias';
 export { depthwise, depthwiseFilterGradient, depthwiseInputGradient } from './windows/depthwise';
 export { clip, extreme } from './elementwise/extremes';

@@ -5,6 +5,7 @@ import {
   memberCountOf,
   samplerOf,
   samplesPerStep,
+  strategyRules,
 } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Backend } from '../../backends/backend.ts';
 import { DistributedSeeder } from '../../callbacks/distributed-seeder.ts';
@@ -48,6 +49,7 @@ import { requireEvenBatches, requireInnerMembers } from '../../member/tasks/inne
 import { type LossFunction, Member } from '../../member/member.ts';
 import { groupsWithin } from '../../member/updates/weight-groups.ts';
 import { createOptimizer } from '../../optimizers/optimizers.ts';
+import { slotStorageOf } from '../../optimizers/slots/bfloat16-slots.ts';
 import { RunFiles } from '../../member/run-files.ts';
 import { SaveRoom } from '../../member/save-room.ts';
 import { requireCounted } from '../../member/tasks/target-weights.ts';
@@ -155,9 +157,13 @@ async function createMember(seat: Seat, shared: Shared, seeder: DistributedSeede
   }
   requireInnerMembers(model, task, config);
   const stage = await stageOf(seat, config, model);
+  const { statePrecision } = config.optimizer;
+  // Ranks that train one model round alike.
+  const { isOneModel } = strategyRules[config.strategy.kind];
+  const slotStorage = slotStorageOf(statePrecision, isOneModel ? config.seed : seeder.seed);
   const optimizerOf = (variables: Variable[]) =>
     // A sharded run's strategy keeps the optimizer's state, one slice on each rank.
-    createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables);
+    createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables, slotStorage);
   const { groups } = config.optimizer;
   const member = new Member(model, lossOf(shared), optimizerOf, {
     ...(stage === undefined ? config.optimizer : { clipNorm: 0, clipValue: 0, groups: groupsWithin(model, groups) }),
@@ -209,7 +215,15 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
     ),
   ];
   const totalSteps = plannedSteps(config, sampler);
-  const context = { config, task, totalSteps: scheduledSteps(config, sampler), unlabelled: data.unlabelled, stage };
+  const folder = launch.overflowFolder ?? launch.scratchFolder;
+  const context = {
+    config,
+    task,
+    totalSteps: scheduledSteps(config, sampler),
+    folder,
+    unlabelled: data.unlabelled,
+    stage,
+  };
   const strategy = place ?? createStrategy(config.strategy, context);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, lostRanks, completion, files, report, controls, throttle };

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { z } from 'zod';
 import type { OptimizerConfig, StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
@@ -7,7 +8,12 @@ import { canReleaseValues } from '../../backends/released-values.ts';
 import { LayerPlan } from '../../layered/layer-plan.ts';
 import type { Member, StepPosition } from '../../member/member.ts';
 import type { Position } from '../../member/report.ts';
+import { seedForRank } from '../../../core/random/generator.ts';
 import { createOptimizer, type RuleOptimizer, type UpdateSettings, updateRuleOf } from '../../optimizers/optimizers.ts';
+import { FileSlots } from '../../optimizers/slots/file-slots.ts';
+import { Packing } from '../../optimizers/slots/packing.ts';
+import { slotStorageOf } from '../../optimizers/slots/bfloat16-slots.ts';
+import type { SlotStorage } from '../../optimizers/slots/slot-storage.ts';
 import { writeTensors } from '../../member/weights.ts';
 import type {
   LiveStrategyState,
@@ -24,7 +30,7 @@ import { requireEqualReplicas } from '../data-parallel/replica-check.ts';
 import { Replicas } from '../data-parallel/replicas.ts';
 import { updateByNorms } from './normed-update.ts';
 import { LayeredGradients, type SliceGradients, WholeGradients } from './slice-gradients.ts';
-import { readSlices, UnitWeights } from './unit-weights.ts';
+import { readSlices, releaseUnit, UnitWeights } from './unit-weights.ts';
 import { asOneUnit, byLayer, inBuckets, segmentsOf, sliceLengthOf, type Unit } from './units.ts';
 import { WeightSlice } from './weight-slice.ts';
 
@@ -59,13 +65,18 @@ export class Sharded implements Strategy {
   readonly #config: ShardedConfig;
   readonly #batchSize: number;
   readonly #optimizerConfig: OptimizerConfig;
+  readonly #seed: number;
+  /** On a disk. */
+  readonly #folder: string;
   #shard: Shard | null = null;
   #events: StrategyEvent[] = [];
 
-  constructor(config: ShardedConfig, { config: { batchSize, optimizer } }: StrategyContext) {
+  constructor(config: ShardedConfig, { config: { batchSize, optimizer, seed }, folder = tmpdir() }: StrategyContext) {
     this.#config = config;
     this.#batchSize = batchSize;
     this.#optimizerConfig = optimizer;
+    this.#seed = seed;
+    this.#folder = folder;
     this.keepsWeights = config.stage === 3;
   }
 
@@ -78,9 +89,12 @@ export class Sharded implements Strategy {
     const units = this.#unitsOf(member, plan, group.worldSize);
     const position = group.ranks.indexOf(group.rank);
     const values = await readSlices(units, sliceLengthOf(units), position);
+    // Before slices and optimizer take the same memory.
+    const released = stage === 3 ? units : [];
+    for (const unit of released) releaseUnit(unit);
     const slice = new WeightSlice(values, segmentsOf(units, position));
-    const optimizer = createOptimizer(this.#optimizerConfig, [...slice.variables]);
-    const weights = new UnitWeights(group, units, slice);
+    const optimizer = createOptimizer(this.#optimizerConfig, [...slice.variables], this.#slotStorage(group));
+    const weights = new UnitWeights(group, units, slice, released);
     const lengths = units.map(({ length }) => length);
     const exchange = new GradientExchange(group, this.#config, lengths);
     const gradients =
@@ -97,7 +111,6 @@ export class Sharded implements Strategy {
     const buffers = new Replicas(member.model, group, 'buffers');
     this.#shard = { group, buffers, exchange, gradients, weights, units, slice, optimizer };
     if (saved !== null) restore(this.#tensors(), optimizer, saved, group.rank);
-    if (stage === 3) for (const unit of units) weights.release(unit);
     this.#events.push(effectiveBatch(this.#batchSize, group.worldSize, accumulate));
   }
 
@@ -137,7 +150,7 @@ export class Sharded implements Strategy {
 
   state(): LiveStrategyState {
     const { optimizer } = this.#ready();
-    return { tensors: this.#tensors(), data: { optimizerSteps: [...optimizer.steps] } };
+    return { tensors: this.#tensors(), files: optimizer.files, data: { optimizerSteps: [...optimizer.steps] } };
   }
 
   events(): readonly StrategyEvent[] {
@@ -170,6 +183,14 @@ export class Sharded implements Strategy {
     if (clipNorm === 0) return;
     const [squares] = await group.allReduce(Float64Array.of(sumOfSquares(flat)), 'sum');
     clipByNorm(flat, squares, clipNorm);
+  }
+
+  /** Ranks round their slices separately. */
+  #slotStorage({ rank }: ProcessGroup): SlotStorage {
+    const { statePrecision } = this.#optimizerConfig;
+    const seed = seedForRank(this.#seed, rank, false);
+    if (this.#config.offload === 'none') return slotStorageOf(statePrecision, seed);
+    return new FileSlots(this.#folder, statePrecision === 'float32' ? null : new Packing(seed));
   }
 
   #unitsOf({ variables }: Member, plan: LayerPlan | null, worldSize: number): Unit[] {
@@ -215,6 +236,13 @@ function restore(
         'Start a new run, or resume this one with the version that saved it.',
     );
   }
-  writeTensors(own, tensors, `The optimizer state of rank ${rank}`);
+  const source = `The optimizer state of rank ${rank}`;
+  const inFiles = optimizer.files === undefined ? [] : tensors.filter(({ name }) => !own.has(name));
+  optimizer.files?.write(inFiles, source);
+  writeTensors(
+    own,
+    tensors.filter((tensor) => !inFiles.includes(tensor)),
+    source,
+  );
   optimizer.steps = optimizerSteps;
 }

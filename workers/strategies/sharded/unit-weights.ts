@@ -10,14 +10,16 @@ export class UnitWeights {
   readonly #group: ProcessGroup;
   readonly #units: readonly Unit[];
   readonly #slice: WeightSlice;
-  readonly #isReleased = new Set<Unit>();
+  readonly #isReleased: Set<Unit>;
   /** For the largest unit; made at the first use. */
   #buffer: Float32Array<ArrayBuffer> | null = null;
 
-  constructor(group: ProcessGroup, units: readonly Unit[], slice: WeightSlice) {
+  /** @param released the units whose whole weights were freed */
+  constructor(group: ProcessGroup, units: readonly Unit[], slice: WeightSlice, released: readonly Unit[] = []) {
     this.#group = group;
     this.#units = units;
     this.#slice = slice;
+    this.#isReleased = new Set(released);
   }
 
   /** Joins the slices of all ranks in the model's weights. */
@@ -27,7 +29,7 @@ export class UnitWeights {
 
   /** Frees the whole weights of a unit; their slices stay. */
   release(unit: Unit): void {
-    for (const variable of unit.variables) releaseValues(variable);
+    releaseUnit(unit);
     this.#isReleased.add(unit);
   }
 
@@ -73,6 +75,11 @@ export class UnitWeights {
     this.#buffer ??= new Float32Array(Math.max(...this.#units.map((unit) => unit.length)));
     return this.#buffer.subarray(0, length);
   }
+}
+
+/** Frees the whole weights of a unit. */
+export function releaseUnit({ variables }: Unit): void {
+  for (const variable of variables) releaseValues(variable);
 }
 
 /** A rank's slices of all units' weights, one after the other. @param position of the rank in the group */

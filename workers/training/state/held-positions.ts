@@ -66,7 +66,8 @@ export class HeldPositions {
   }
 
   #cannotBeHeld(): boolean {
-    this.#isTooLarge ??= bytesOf(this.#rank) > mostBytes;
+    // A step overwrites what lies in files.
+    this.#isTooLarge ??= positionOf(this.#rank).files !== undefined || bytesOf(this.#rank) > mostBytes;
     return this.#isTooLarge;
   }
 }

@@ -73,8 +73,8 @@ export async function saveTrainingState(
  */
 export async function saveTrainingStateAlone(rank: TrainingToSave, at: TrainingPosition, round: number): Promise<void> {
   const { files, report } = rank.training.parts;
-  const { snapshot, tensors } = at;
-  const moved = { tensors, snapshot: { ...snapshot, progress: { ...snapshot.progress, round } } };
+  const { snapshot } = at;
+  const moved = { ...at, snapshot: { ...snapshot, progress: { ...snapshot.progress, round } } };
   const points = report.unrecorded(snapshot.reportedPoints);
   const state = await stateOf(rank, moved, { metricRows: null, points });
   await saveStateAlone(files.folder, files.rank, state, () => files.isOfThisAttempt());
@@ -82,7 +82,7 @@ export async function saveTrainingStateAlone(rank: TrainingToSave, at: TrainingP
 
 async function stateOf(
   { training, history }: TrainingToSave,
-  { snapshot, tensors }: TrainingPosition,
+  { snapshot, tensors, files }: TrainingPosition,
   { metricRows, points }: { metricRows: number | null; points: ReportedPoint[] },
 ): Promise<TrainingState> {
   const { progress, settings, optimizerSteps, averagedUpdates, losses, callbacks, strategy, historyCounts } = snapshot;
@@ -99,7 +99,8 @@ async function stateOf(
     points,
   };
   const { round, epoch, step } = progress;
-  const all = [...(await readTensors(tensors)), ...history.toTensors(historyCounts)];
+  const inFiles = (files?.read() ?? []).map((tensor) => ({ ...tensor, name: `strategy/${tensor.name}` }));
+  const all = [...(await readTensors(tensors)), ...inFiles, ...history.toTensors(historyCounts)];
   return { round, epoch, step, attempt: training.parts.files.attempt, metricRows, tensors: all, data };
 }
 

@@ -1,5 +1,6 @@
 import type { RunSettings } from '../../../core/protocol/run/settings.ts';
 import type { Member } from '../../member/member.ts';
+import type { SlotFiles } from '../../optimizers/slots/slot-storage.ts';
 import { weightVariables } from '../../member/weights.ts';
 import { holdTensors } from '../../tensorflow/held-tensors.ts';
 import type { Tensor } from '../../tensorflow/tf.ts';
@@ -37,6 +38,8 @@ interface Snapshot {
 export interface TrainingPosition {
   snapshot: Snapshot;
   tensors: ReadonlyMap<string, Tensor>;
+  /** What lies in files: as it is when it is read, so a save must precede the next step. */
+  files?: Pick<SlotFiles, 'read'> | undefined;
 }
 
 /** The present position. The rank owns the tensors, and its next step changes them. */
@@ -61,13 +64,13 @@ export function positionOf({ training, history, settings, meter }: TrainingToSav
     ...named('average/', member.average?.tensors ?? new Map<string, Tensor>()),
     ...named('strategy/', ofStrategy?.tensors ?? new Map<string, Tensor>()),
   ]);
-  return { snapshot, tensors };
+  return { snapshot, tensors, files: ofStrategy?.files };
 }
 
 /** Keeps the present position while the rank goes on. The caller disposes of its tensors. */
 export function holdPosition(rank: TrainingToSave): TrainingPosition {
-  const { snapshot, tensors } = positionOf(rank);
-  return { snapshot, tensors: holdTensors(tensors) };
+  const position = positionOf(rank);
+  return { ...position, tensors: holdTensors(position.tensors) };
 }
 
 function untrainedWeights({ model, variables }: Member): Map<string, Tensor> {

@@ -96,9 +96,10 @@ export class StateSaver {
     await group.barrier();
     const rows = training.isFirst ? await this.#rowsOnDisk() : null;
     this.#rank.beforeSave();
-    const { snapshot, tensors } = this.#roundEnd ?? positionOf(this.#rank);
+    const at = this.#roundEnd ?? positionOf(this.#rank);
     const { round } = training.progress;
-    await this.#save({ tensors, snapshot: { ...snapshot, progress: { ...snapshot.progress, round } } }, rows);
+    const snapshot = { ...at.snapshot, progress: { ...at.snapshot.progress, round } };
+    await this.#save({ ...at, snapshot }, rows);
     if (this.#held === null) this.endRendezvous();
     // No rank evaluates, and so reports, before all have saved.
     await group.barrier();

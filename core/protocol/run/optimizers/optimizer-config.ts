@@ -33,6 +33,14 @@ const common = {
   clipValue: z.number().min(0).default(0).meta({
     help: 'Limit of the absolute value of each element of the gradient, before the norm is limited; 0: no limit.',
   }),
+  statePrecision: z
+    .enum(['float32', 'bfloat16'])
+    .default('float32')
+    .meta({
+      help:
+        "How the optimizer's state is kept between updates, on wasm and cpu: float32, or rounded stochastically to bfloat16 in half the memory (Gupta et al., " +
+        '2015). An update computes in float32.',
+    }),
   groups: z
     .array(groupSchema)
     .default([])

@@ -85,6 +85,14 @@ export const strategySchema = z.discriminatedUnion('kind', [
       help: 'Size of the parts in which stage 2 exchanges gradients; a larger weight is one part.',
       unit: 'bytes',
     }),
+    offload: z
+      .enum(['none', 'optimizer'])
+      .default('none')
+      .meta({
+        help:
+          "What lies in a file on a disk instead of memory: nothing, or the optimizer's state, of which an update reads and writes one weight's part at a time " +
+          '(Rajbhandari et al., 2021). The bits stay the same.',
+      }),
   }),
   z.strictObject({
     kind: z.literal('pipeline').meta({

@@ -32,6 +32,7 @@ export default defineProject({
       'loss',
       'timer',
       'heap',
+      'kill',
     ]),
     rank: z.int().min(0).default(1),
     atStep: z.int().min(0).default(4),
@@ -68,6 +69,7 @@ export default defineProject({
     if (fault === 'loss') throw new Error('The weights of the classes are missing.');
     if (fault === 'timer') setTimeout(() => fail('The sensor does not answer.'));
     if (fault === 'heap') fillHeap();
+    if (fault === 'kill') killInExchange();
     if (fault === 'loop') loopForever();
     if (fault === 'weight') ownModel?.layers[0].weights[1].write(tf.zeros([logits.shape[1] ?? 0]));
     return fault === 'nan' ? tf.mul(loss, NaN) : loss;
@@ -86,6 +88,16 @@ function gatherAnotherType(): void {
     await this.barrier();
     return [];
   };
+}
+
+/** The system kills the process once its part of the next exchange of gradients is on its way. */
+function killInExchange(): void {
+  const exchange = ProcessGroup.prototype.reduceScatter;
+  ProcessGroup.prototype.reduceScatter = async function (this: ProcessGroup, ...call) {
+    const summed = exchange.apply(this, call);
+    process.kill(process.pid, 'SIGKILL');
+    return await summed;
+  } as typeof exchange;
 }
 
 function fail(message: string): never {

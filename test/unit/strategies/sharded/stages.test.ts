@@ -107,20 +107,39 @@ describe.each(['cpu', 'wasm'] as const)('the stages of sharded training on %s', 
     expect(shards.reduce((sum, [, { size }]) => sum + size, 0)).toBe(15 + 11);
   });
 
-  it.each([1, 2, 3])('resume from a saved state of stage %i with the bits of an uninterrupted run', async (stage) => {
-    const optimizer = { kind: 'adam', learningRate: 0.02 } as const;
-    const input: RunConfigInput = { members: 3, batchSize: 4, strategy: { kind: 'sharded', stage }, optimizer };
-    const through = await createRanks(input);
-    await trainRanks(through, input, { to: 6 });
-    const saved = await Promise.all(through.map(async ({ strategy }) => await savedState(strategy)));
-    const [weights] = await wholeWeights(through);
-    await trainRanks(through, input, { from: 6, to: 12 });
-    // In stage 3, the saved states have the weights.
-    const create = stage === 3 ? undefined : () => createModelOf(weights);
-    const again = await createRanks(input, { saved, create });
-    await trainRanks(again, input, { from: 6, to: 12 });
-    expect(await wholeWeights(again)).toEqual(await wholeWeights(through));
-  });
+  const states = [1, 2, 3].flatMap((stage) => [
+    { stage, offload: 'none' as const, statePrecision: 'float32' as const },
+    { stage, offload: 'optimizer' as const, statePrecision: 'float32' as const },
+    { stage, offload: 'optimizer' as const, statePrecision: 'bfloat16' as const },
+  ]);
+
+  it.each(states)(
+    'resume from a saved state with the bits of an uninterrupted run, $stage, $offload, $statePrecision',
+    async ({ stage, offload, statePrecision }) => {
+      const optimizer = { kind: 'adam', learningRate: 0.02, statePrecision } as const;
+      const input: RunConfigInput = {
+        members: 3,
+        batchSize: 4,
+        strategy: { kind: 'sharded', stage, offload },
+        optimizer,
+      };
+      const through = await createRanks(input);
+      await trainRanks(through, input, { to: 6 });
+      const saved = await Promise.all(through.map(async ({ strategy }) => await savedState(strategy)));
+      const [weights] = await wholeWeights(through);
+      await trainRanks(through, input, { from: 6, to: 12 });
+      // In stage 3, the saved states have the weights. The other place takes the state of the first.
+      const create = stage === 3 ? undefined : () => createModelOf(weights);
+      const elsewhere = offload === 'none' ? 'optimizer' : 'none';
+      const other: RunConfigInput = { ...input, strategy: { kind: 'sharded', stage, offload: elsewhere } };
+      const expected = await wholeWeights(through);
+      for (const config of [input, other]) {
+        const again = await createRanks(config, { saved, create });
+        await trainRanks(again, config, { from: 6, to: 12 });
+        expect(await wholeWeights(again)).toEqual(expected);
+      }
+    },
+  );
 
   it.each([2, 3])('end on all ranks where one leaves between two buckets, stage %i', async (stage) => {
     const input: RunConfigInput = {

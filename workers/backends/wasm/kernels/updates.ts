@@ -37,6 +37,23 @@ export function createUpdateKernels({ kernels, memory }: WasmRuntime): UpdateKer
       );
     },
     lamb: createDirection(memory, kernels),
+    storage: createStorageKernels(memory, kernels),
+  };
+}
+
+/** Stochastic rounding to packed bfloat16, and back. */
+function createStorageKernels(memory: TensorMemory, kernels: WasmRuntime['kernels']): UpdateKernels['storage'] {
+  return {
+    pack(values, key, words) {
+      const target = memory.isShared(words) ? memory.output(words.shape, 'int32') : words;
+      kernels.packBfloat16(memory.address(values), values.size, key, memory.address(target));
+      adopt(memory, words, target);
+    },
+    unpack(words, shape) {
+      const values = memory.output(shape);
+      kernels.unpackBfloat16(memory.address(words), tf.util.sizeFromShape(shape), memory.address(values));
+      return tf.tidy(() => tf.variable(tf.engine().makeTensorFromTensorInfo(values), false));
+    },
   };
 }
 
