@@ -18,6 +18,7 @@ const order: Record<string, readonly string[]> = {
   core: [
     'text',
     'random',
+    'compression',
     'numeric',
     'series',
     'tokens',

@@ -1,5 +1,4 @@
 import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
-import type { StorageKernels } from './slots/packing.ts';
 
 /** Arguments of Adam's update in one kernel; formulas in `adam.ts`. */
 export interface AdamConstants {
@@ -69,6 +68,12 @@ export type UpdateKernel<Constants> = (inputs: UpdateInputs, constants: Constant
 
 /** An update of the slots alone. @returns the direction of the variable's update, which the caller disposes of */
 export type DirectionKernel<Constants> = (inputs: UpdateInputs, constants: Constants) => Tensor;
+
+/** Stochastic rounding of tensors to packed bfloat16 in a backend's memory, and back. */
+export interface StorageKernels {
+  pack(values: Tensor, key: number, words: Variable): void;
+  unpack(words: Tensor, shape: number[]): Variable;
+}
 
 export interface UpdateKernels {
   adam: UpdateKernel<AdamConstants>;

@@ -2,9 +2,9 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { packedLength } from '../../../core/compression/stochastic-rounding.ts';
 import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
-import { viewOf } from '../../backends/tensor-values.ts';
+import { viewOf } from '../../tensorflow/tensor-values.ts';
 import { tf, type Variable } from '../../tensorflow/tf.ts';
-import { Packing } from './packing.ts';
+import type { Packing } from './packing.ts';
 import { slotIn, type SlotFiles, type SlotStorage, zeros } from './slot-storage.ts';
 
 /** A slot's place in the file. */

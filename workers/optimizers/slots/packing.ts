@@ -5,7 +5,7 @@ import {
   unpackBfloat16,
 } from '../../../core/compression/stochastic-rounding.ts';
 import { tf, type Tensor, type Variable } from '../../tensorflow/tf.ts';
-import { updateKernels } from '../update-kernels.ts';
+import { type StorageKernels, updateKernels } from '../update-kernels.ts';
 import { zeros } from './slot-storage.ts';
 
 /** Rounds arrays stochastically to bfloat16, by a backend's kernels or by arrays, with the same bits. */
@@ -31,12 +31,6 @@ export class Packing {
   unpack(words: Tensor, shape: readonly number[]): Variable {
     return (updateKernels()?.storage ?? byArrays).unpack(words, [...shape]);
   }
-}
-
-/** Packs and unpacks tensors in a backend's memory. */
-export interface StorageKernels {
-  pack(values: Tensor, key: number, words: Variable): void;
-  unpack(words: Tensor, shape: number[]): Variable;
 }
 
 const byArrays: StorageKernels = {

@@ -34,6 +34,7 @@ import type { StackedStrategy } from '../../stacked/member-stack.ts';
 import { ensembleTask } from '../../strategies/ensemble-task.ts';
 import { createStrategy } from '../../strategies/index.ts';
 import type { ModelStage } from '../../strategies/pipeline/model-stage.ts';
+import type { Strategy } from '../../strategies/strategy.ts';
 import type { LayersModel, Variable } from '../../tensorflow/tf.ts';
 import type { Report } from '../../member/report.ts';
 import type { Completion } from '../../training/completion.ts';
@@ -215,20 +216,21 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
     ),
   ];
   const totalSteps = plannedSteps(config, sampler);
-  const folder = launch.overflowFolder ?? launch.scratchFolder;
-  const context = {
-    config,
-    task,
-    totalSteps: scheduledSteps(config, sampler),
-    folder,
-    unlabelled: data.unlabelled,
-    stage,
-  };
-  const strategy = place ?? createStrategy(config.strategy, context);
+  const strategy = place ?? strategyOf(launch, shared, scheduledSteps(config, sampler), stage);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, lostRanks, completion, files, report, controls, throttle };
   trainer = new Trainer(parts, await startingPoint(launch, parts));
   return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => place?.leave() };
+}
+
+function strategyOf(
+  { overflowFolder, scratchFolder }: Launch,
+  { config, task, data }: Shared,
+  totalSteps: number,
+  stage: ModelStage | undefined,
+): Strategy {
+  const folder = overflowFolder ?? scratchFolder;
+  return createStrategy(config.strategy, { config, task, totalSteps, folder, unlabelled: data.unlabelled, stage });
 }
 
 function samplerFor(

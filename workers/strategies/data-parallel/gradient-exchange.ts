@@ -1,7 +1,7 @@
 import { encodeWithFeedback, type GradientCodec } from '../../../core/compression/error-feedback.ts';
 import { addOneBit, decodeOneBit, encodeOneBit } from '../../../core/compression/one-bit.ts';
 import { decodeBfloat16, encodeBfloat16 } from '../../../core/protocol/wire/bfloat16.ts';
-import { valuesOf } from '../../backends/tensor-values.ts';
+import { valuesOf } from '../../tensorflow/tensor-values.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { tf, type Variable } from '../../tensorflow/tf.ts';
 import { decodeTotals, encodeTotals, type LocalGradients, type Totals } from './local-gradients.ts';

@@ -1,4 +1,4 @@
-import { isAloneInMemory, viewOf } from '../../backends/tensor-values.ts';
+import { isAloneInMemory, viewOf } from '../../tensorflow/tensor-values.ts';
 import { Parts } from '../../collectives/parts.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';

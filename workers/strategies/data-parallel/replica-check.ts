@@ -1,6 +1,6 @@
 import { countEpoch } from '../../../core/text/numbers.ts';
 import { hash } from 'node:crypto';
-import { valuesOf } from '../../backends/tensor-values.ts';
+import { valuesOf } from '../../tensorflow/tensor-values.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Tensor } from '../../tensorflow/tf.ts';
 import { AgreedError, type Position } from '../../member/report.ts';

@@ -1,6 +1,7 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ForwardPass } from '../../member/forward-pass.ts';
 import { createOptimizer } from '../../optimizers/optimizers.ts';
+import { slotStorageOf } from '../../optimizers/slots/bfloat16-slots.ts';
 import { Generator, withSeededMathRandom } from '../../random/index.ts';
 import { layersOfUnit, trainedOf, type Unit, untrainedOf } from '../../segments/model-units.ts';
 import { runCalls, type Values } from '../../segments/run-calls.ts';
@@ -97,10 +98,10 @@ function outputOf(model: LayersModel, { calls, outputs }: Unit, given: Values): 
   return value;
 }
 
-/** Values that the optimizer keeps for each weight. */
+/** Words of 32 bits that the optimizer keeps for each weight. */
 function slotsPerWeight({ optimizer }: Pick<RunConfig, 'optimizer'>): number {
   const weight = tf.tidy(() => tf.variable(tf.zeros([8]), false));
-  const { slots } = createOptimizer(optimizer, [weight]);
+  const { slots } = createOptimizer(optimizer, [weight], slotStorageOf(optimizer.statePrecision, 0));
   const values = [...slots.values()].reduce((sum, { size }) => sum + size, 0);
   tf.dispose([weight, ...slots.values()]);
   return values / weight.size;

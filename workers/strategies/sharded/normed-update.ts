@@ -2,7 +2,7 @@ import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Gradient } from '../../member/member.ts';
 import type { NormedUpdate, RuleOptimizer } from '../../optimizers/optimizer.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
-import { valuesOf } from '../../backends/tensor-values.ts';
+import { valuesOf } from '../../tensorflow/tensor-values.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import { sumOfSquares } from '../data-parallel/gradient-exchange.ts';
 import type { WeightSlice } from './weight-slice.ts';

@@ -1,4 +1,4 @@
-import { valuesOf } from '../../backends/tensor-values.ts';
+import { valuesOf } from '../../tensorflow/tensor-values.ts';
 import { tf, type Variable } from '../../tensorflow/tf.ts';
 import type { Gradient } from '../../member/member.ts';
 import type { Segment } from '../data-parallel/flat-layout.ts';

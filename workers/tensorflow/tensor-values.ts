@@ -1,4 +1,4 @@
-import { tf, type Tensor } from '../tensorflow/tf.ts';
+import { tf, type Tensor } from './tf.ts';
 
 /** Members that only the wasm backend has. */
 interface HeapBackend {
