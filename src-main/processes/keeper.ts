@@ -1,5 +1,5 @@
 /**
- * A shell between the hub and a worker, on Linux. When the hub dies, the kernel sends it USR1; it then gives the worker `graceSeconds` to save its
+ * A shell between the hub and a worker, on Linux. When the hub dies, the kernel sends it PWR; it then gives the worker `graceSeconds` to save its
  * state, and kills it. When the shell itself dies, the kernel kills the worker. It passes on TERM, and ends as the worker ends.
  */
 
@@ -8,9 +8,11 @@ const graceSeconds = 4;
 
 /**
  * A shell's background process would read from /dev/null, so the worker is given the shell's own input. The shell writes nothing into the
- * worker's log. The kernel sends USR1 once for each thread of a dying hub: the first counts.
+ * worker's log. The kernel sends PWR once for each thread of a dying hub: the first counts. USR1 and USR2 are no such sign:
+ * SLURM sends them to all processes of a job that is near its time limit.
  */
 const script = `
+trap '' USR1 USR2
 exec 3<&0
 "$@" <&3 3<&- &
 child=$!
@@ -18,14 +20,14 @@ exec 3<&- </dev/null
 exec 2>/dev/null
 trap 'kill -TERM $child' TERM
 leave() {
-  trap '' USR1
+  trap '' PWR
   (sleep ${graceSeconds}; kill -KILL $child) &
   timer=$!
   while kill -0 $child; do wait $child; done
   kill -KILL $timer
   exit 3
 }
-trap leave USR1
+trap leave PWR
 wait $child
 code=$?
 while kill -0 $child; do
@@ -40,5 +42,5 @@ exit $code
 /** The command that runs a worker's command under the keeper. */
 export function keptCommand(command: readonly string[]): [string, ...string[]] {
   const dyingWithKeeper = ['setpriv', '--pdeathsig', 'KILL', '--', ...command];
-  return ['setpriv', '--pdeathsig', 'USR1', '--', 'sh', '-c', script, 'tutti-keeper', ...dyingWithKeeper];
+  return ['setpriv', '--pdeathsig', 'PWR', '--', 'sh', '-c', script, 'tutti-keeper', ...dyingWithKeeper];
 }

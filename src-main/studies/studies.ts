@@ -36,18 +36,21 @@ export async function createStudy(hub: Hub, request: StudyRequest, project: Proj
 /**
  * A driver that works on a study with real runs.
  * @param project its description now
+ * @param options how it works
+ * @param options.most trials under way at a time in this process; by default all that the study has
+ * @param options.onChange called after each change of the study
  * @throws UntrustedError if the project asks for what the user has not allowed
  */
 export async function driveStudy(
   hub: Hub,
   store: StudyStore,
   project: ProjectDescription,
-  onChange: () => void = () => undefined,
+  { most = Infinity, onChange = () => undefined }: { most?: number; onChange?: () => void } = {},
 ): Promise<StudyDriver> {
   const { study } = store;
   requirePermissions(study.project.folder, project.permissions);
   const devices = await devicesOf(hub, project, study.overrides);
-  const places = Math.max(1, Math.floor(study.parallel / study.trialsPerWorker));
+  const places = Math.max(1, Math.floor(Math.min(study.parallel, most) / study.trialsPerWorker));
   const runner = new HubRunner(hub, study, project, sharePlaces(devices, places, study.trialsPerWorker > 1));
   const changed = (): void => {
     try {

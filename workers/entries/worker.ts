@@ -13,6 +13,8 @@ import { WorkerRun } from '../session/worker-run.ts';
 const [, stays, guard] = process.argv.slice(2);
 let run: WorkerRun | null = null;
 
+// SLURM sends them to all processes of a job that is near its time limit. The hub stops the run.
+for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => undefined);
 if (guard === 'unguarded') guardAgainstOrphaning();
 // Stacks name the places in the source of a compiled project.
 setSourceMapsSupport(true, { nodeModules: false });

@@ -1,5 +1,4 @@
-import { requeue } from '../../nodes/slurm/commands.ts';
-import type { RunSession } from '../../runs/attempt/run-session.ts';
+import { endOfJob, requeue } from '../../nodes/slurm/commands.ts';
 
 /** The job of SLURM in which this process trains. */
 export interface SlurmJob {
@@ -9,33 +8,36 @@ export interface SlurmJob {
 }
 
 /** Null outside of SLURM. */
-export function slurmJob(env: NodeJS.ProcessEnv = process.env): SlurmJob | null {
-  const { SLURM_JOB_ID: id, SLURM_JOB_END_TIME: end } = env;
-  if (id === undefined) return null;
-  return { id, endsAt: end !== undefined && /^\d+$/.test(end) ? new Date(Number(end) * 1000) : null };
+export async function slurmJob(env: NodeJS.ProcessEnv = process.env): Promise<SlurmJob | null> {
+  const { SLURM_JOB_ID: job, SLURM_ARRAY_JOB_ID: array, SLURM_ARRAY_TASK_ID: task, SLURM_JOB_END_TIME: end } = env;
+  if (job === undefined) return null;
+  // The number of an array's last task is that of the whole array.
+  const id = array === undefined || task === undefined ? job : `${array}_${task}`;
+  const isTold = end !== undefined && /^\d+$/.test(end);
+  return { id, endsAt: isTold ? new Date(Number(end) * 1000) : await endOfJob(id) };
 }
 
 /** `SLURM's job 4711 may train until 2026-11-24T14:00:00Z. When ...` */
 export function describeLimit({ id, endsAt }: SlurmJob): string {
-  const until =
-    endsAt === null ? 'has a time limit that SLURM does not tell' : `may train until ${endsAt.toISOString()}`;
+  const until = endsAt === null ? 'has no time limit that is known' : `may train until ${endsAt.toISOString()}`;
   return `SLURM's job ${id} ${until}. When SLURM sends USR1 before (sbatch --signal), the run stops jointly, and the job is requeued.`;
 }
 
 /** Signals that SLURM is asked to send before a job's time limit (`sbatch --signal`). */
 const warnings = ['SIGUSR1', 'SIGUSR2'] as const;
 
-/** Stops a run jointly when the time limit of its job is near. */
+/** Stops what trains when the time limit of its job is near. */
 export class TimeLimitWatch {
   #isNear = false;
   readonly #release: () => void;
 
-  constructor(job: SlurmJob, session: Pick<RunSession, 'control'>, say: (line: string) => void) {
+  /** @param stop lets what trains stop with its states */
+  constructor(job: SlurmJob, stop: () => void, say: (line: string) => void) {
     const warn = (): void => {
       if (this.#isNear) return;
       this.#isNear = true;
-      say(`The time limit of SLURM's job ${job.id} is near: stopping jointly at the next step, to be requeued.`);
-      session.control({ action: 'stop' });
+      say(`The time limit of SLURM's job ${job.id} is near: stopping at the next step, to be requeued.`);
+      stop();
     };
     for (const signal of warnings) process.on(signal, warn);
     this.#release = () => {

@@ -59,6 +59,10 @@ function addJudging(command: Command): Command {
     .option('--seeds <n>', 'base seeds with which each trial runs (default: 1)')
     .addOption(new Option('--repeat <n>', 'the same as --seeds').conflicts('seeds'))
     .option('--parallel <n>', 'trials under way at a time, on all machines together (default: the devices, at most 8)')
+    .option('--parallel-here <n>', 'of these, at most so many in this process (default: all)')
+    .option('--array <tasks>', 'submit an array of so many jobs of SLURM that share the trials')
+    .option('--sbatch <options>', 'with --array: further options of sbatch, such as "--gpus=1 --time=8:00:00"')
+    .option('--dry-run', 'with --array: create the study, and print the script instead of submitting it')
     .option(
       '--trials-per-worker <n>',
       'trials that train in one process, as one computation where their models are alike (default: 1)',

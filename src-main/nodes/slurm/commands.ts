@@ -13,6 +13,21 @@ export async function requeue(job: string): Promise<void> {
   await runSlurm('scontrol', ['requeue', job], '');
 }
 
+/** When the time limit of a job ends it; null where it has none, or SLURM does not tell. Jobs of SLURM before 23.02 have no variable with it. */
+export async function endOfJob(job: string): Promise<Date | null> {
+  const left = await runSlurm('squeue', ['--noheader', '--jobs', job, '--format', '%L'], '').catch(() => '');
+  const seconds = parseTimeLeft(left.trim());
+  return seconds === null ? null : new Date(Date.now() + seconds * 1_000);
+}
+
+/** SLURM's `1-02:03:04`, `2:03:04`, `3:04` in seconds; null for `UNLIMITED` and what is no time. */
+export function parseTimeLeft(text: string): number | null {
+  const found = /^(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)$/.exec(text);
+  if (found === null) return null;
+  const [days, hours, minutes, seconds] = found.slice(1).map((part) => Number(part ?? 0));
+  return ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
+}
+
 async function runSlurm(command: string, args: readonly string[], input: string): Promise<string> {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   // It may end before it has read its input.

@@ -46,8 +46,46 @@ export function trainingScript({ name, nodes, folder, tutti, train, options }: T
   );
 }
 
+/** Processes that work on a study together, each as a task of an array of jobs. */
+export interface StudyArray {
+  name: string;
+  tasks: number;
+  /** The study's folder. */
+  folder: string;
+  /** The program of Tutti, with its arguments up to the command. */
+  tutti: readonly string[];
+  /** `search --study ...`, which each task runs. */
+  search: readonly string[];
+  /** Further options of `sbatch`. */
+  options: readonly string[];
+}
+
+/**
+ * The script of an array of jobs for `sbatch`. Before its time limit a task stops its trials with their states and asks to be requeued; if it is requeued, or never
+ * comes back, the trials continue in whichever task is free.
+ */
+export function studyScript({ name, tasks, folder, tutti, search, options }: StudyArray): string {
+  return script(
+    [
+      `--job-name=${name}`,
+      `--array=0-${tasks - 1}`,
+      '--nodes=1',
+      '--ntasks=1',
+      `--signal=USR1@${warnBeforeSeconds}`,
+      '--requeue',
+      '--open-mode=append',
+      `--output=${inQuotes(`${folder}/slurm-%a.log`)}`,
+      ...options,
+    ],
+    [`exec ${quote(['srun', '--ntasks=1', ...tutti, ...search])}`],
+  );
+}
+
+/** Since SLURM 22.05 a step does not inherit the number of cores of its job. */
+const inheritCores = '[ -z "$SLURM_CPUS_PER_TASK" ] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK';
+
 function script(options: readonly string[], lines: readonly string[]): string {
-  return ['#!/bin/bash', ...options.map((option) => `#SBATCH ${option}`), ...lines, ''].join('\n');
+  return ['#!/bin/bash', ...options.map((option) => `#SBATCH ${option}`), inheritCores, ...lines, ''].join('\n');
 }
 
 /** SLURM reads the options of a script word by word. */

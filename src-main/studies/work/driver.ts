@@ -46,6 +46,8 @@ export class StudyDriver {
 
   /** Lets the trials of this process stop with their states, and begins no more. */
   stop(): void {
+    // A second request would only wake the loop again, which asks for the stop.
+    if (this.#isStopping) return;
     this.#isStopping = true;
     for (const work of this.#active.values()) work.stop();
     this.#wake();

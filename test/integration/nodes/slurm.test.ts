@@ -19,7 +19,7 @@ it('a submitted run stops and is requeued when its time limit is near, and its j
   const config = {
     members: 2,
     devices: 'cpu:0',
-    maxEpochs: 400,
+    maxEpochs: 160,
     evaluateEveryEpochs: 20,
     strategy: { kind: 'data-parallel' as const },
     checkpoints: { stateEverySeconds: 0 },
@@ -27,7 +27,7 @@ it('a submitted run stops and is requeued when its time limit is near, and its j
   const options = {
     members: 2,
     devices: 'cpu:0',
-    'max-epochs': 400,
+    'max-epochs': 160,
     'evaluate-every-epochs': 20,
     strategy: 'data-parallel',
     'checkpoints.state-every-seconds': 0,

@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nodesOf, parseNodes, withoutJobOptions } from '../../../src-main/cli/commands/training/train-in-job.ts';
 import { quote } from '../../../core/text/shell-words.ts';
-import { trainingScript } from '../../../src-main/nodes/slurm/job-script.ts';
+import { slurmJob } from '../../../src-main/cli/launch/slurm-job.ts';
+import { parseTimeLeft } from '../../../src-main/nodes/slurm/commands.ts';
+import { studyScript, trainingScript } from '../../../src-main/nodes/slurm/job-script.ts';
 
 describe('the script of a job', () => {
   it('starts one task a node, and resumes the run once it exists', () => {
@@ -25,10 +27,37 @@ describe('the script of a job', () => {
       '#SBATCH --open-mode=append',
       '#SBATCH --output="/runs/my run.slurm.log"',
       '#SBATCH --partition=gpu',
+      '[ -z "$SLURM_CPUS_PER_TASK" ] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK',
       "if [ -f '/runs/my run/run.json' ]; then",
       "  exec srun --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 /node /tutti.mjs resume '/runs/my run' --nodes 2:4:30",
       'fi',
       'exec srun --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 /node /tutti.mjs train /blobs --members 8',
+      '',
+    ]);
+  });
+
+  it('runs an array of tasks on a study', () => {
+    const script = studyScript({
+      name: 'tutti-blobs',
+      tasks: 8,
+      folder: '/studies/s',
+      tutti: ['/node', '/tutti.mjs'],
+      search: ['search', '--study', 's', '--parallel-here', '2'],
+      options: ['--gpus=1'],
+    });
+    expect(script.split('\n')).toEqual([
+      '#!/bin/bash',
+      '#SBATCH --job-name=tutti-blobs',
+      '#SBATCH --array=0-7',
+      '#SBATCH --nodes=1',
+      '#SBATCH --ntasks=1',
+      '#SBATCH --signal=USR1@120',
+      '#SBATCH --requeue',
+      '#SBATCH --open-mode=append',
+      '#SBATCH --output=/studies/s/slurm-%a.log',
+      '#SBATCH --gpus=1',
+      '[ -z "$SLURM_CPUS_PER_TASK" ] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK',
+      'exec srun --ntasks=1 /node /tutti.mjs search --study s --parallel-here 2',
       '',
     ]);
   });
@@ -69,5 +98,29 @@ describe('--nodes', () => {
   it('and what else concerns the submission is not passed on', () => {
     const args = ['--members', '4', '--nodes=2', '--sbatch', '--time=1', '--dry-run', '-o', 'x', '--json'];
     expect(withoutJobOptions(args)).toEqual(['--members', '4', '--json']);
+  });
+});
+
+describe('the job of a process', () => {
+  const end = { SLURM_JOB_END_TIME: '1800000000' };
+  const endsAt = new Date('2027-01-15T08:00:00Z');
+
+  it('is named so that a task of an array is requeued alone', async () => {
+    expect(await slurmJob({})).toBeNull();
+    expect(await slurmJob({ SLURM_JOB_ID: '7', ...end })).toEqual({ id: '7', endsAt });
+    const array = { SLURM_JOB_ID: '7', SLURM_ARRAY_JOB_ID: '7', SLURM_ARRAY_TASK_ID: '3', ...end };
+    expect(await slurmJob(array)).toEqual({ id: '7_3', endsAt });
+  });
+
+  it.each([
+    ['3:04', 184],
+    ['2:03:04', 7_384],
+    ['1-02:03:04', 93_784],
+    ['0:00', 0],
+    ['UNLIMITED', null],
+    ['NOT_SET', null],
+    ['', null],
+  ])('has %j left', (text, seconds) => {
+    expect(parseTimeLeft(text)).toBe(seconds);
   });
 });

@@ -165,6 +165,21 @@ describe('the driver of a study', () => {
     expect(groups).toEqual([0, 0, 0, 0, 4, 4, 4, 4, 8, 8]);
   });
 
+  it('asks a trial that takes long to stop only once', async () => {
+    const store = await newStudy(studyOf({ parallel: 2 }), 10);
+    const runner = new MemoryRunner(
+      (job) => {
+        if (job.trial === 1) setImmediate(() => driver.stop());
+        return lossOf(job);
+      },
+      () => 200,
+    );
+    const driver = drive({ store, runner });
+    expect(await driver.run()).toBe('stopped');
+    expect(new Set(runner.stops)).toEqual(new Set([0, 1]));
+    expect(runner.stops).toHaveLength(2);
+  });
+
   it('stops when another process asks for it', async () => {
     const store = await newStudy(studyOf({ parallel: 2 }), 1000);
     const other = await reopened(store);

@@ -20,6 +20,8 @@ export const evaluationOf = (step: number, ensemble: number, meanMember = 2 * en
 /** Runs in memory: an evaluation each turn of the loop, and the last one counts. It keeps which jobs it trained. */
 export class MemoryRunner implements TrialRunner {
   readonly jobs: PartJob[] = [];
+  /** The trial of each request to stop. */
+  readonly stops: number[] = [];
   readonly #train: Training;
   /** Turns of the loop before a run ends, by trial. */
   readonly #turns: (trial: number) => number;
@@ -40,7 +42,10 @@ export class MemoryRunner implements TrialRunner {
       epochs: 10,
       start: (onEvaluation: (evaluation: Evaluation) => void) => {
         let isStopped = false;
-        const stop = (): void => void (isStopped = true);
+        const stop = (): void => {
+          this.stops.push(trial);
+          isStopped = true;
+        };
         const outcome = (async (): Promise<PartOutcome> => {
           const trained = this.#train(job);
           for (let turn = 0; turn < this.#turns(trial); turn++) await setImmediate();

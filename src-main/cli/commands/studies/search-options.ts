@@ -27,6 +27,14 @@ export interface SearchOptions {
   seeds?: string;
   repeat?: string;
   parallel?: string;
+  /** Of these, how many in this process. */
+  parallelHere?: string;
+  /** Tasks of an array of jobs that share the trials. */
+  array?: string;
+  /** Further options of `sbatch`. */
+  sbatch?: string;
+  /** Whether the script of the array is only printed. */
+  dryRun?: boolean;
   trialsPerWorker?: string;
   minimumImprovement?: string;
   searchSeed?: string;

@@ -9,32 +9,47 @@ import { findStudy } from '../../../studies/folder/study-folder.ts';
 import { StudyStore } from '../../../studies/folder/study-store.ts';
 import type { StudyDriver } from '../../../studies/work/driver.ts';
 import type { Hub } from '../../../hub/hub.ts';
+import { parseCount } from '../../arguments.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
 import { exitCodes, orUsageError, toUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
+import { requeueJob, slurmJob, TimeLimitWatch } from '../../launch/slurm-job.ts';
 import { describeBest, describeTrial } from './describe-study.ts';
+import { arrayOf, parallelOf, searchInArray } from './search-array.ts';
 import { objectivesOf, requestOf, type SearchOptions } from './search-options.ts';
 
 /** `tutti search <project>`, or `tutti search --study <study>` to go on. @returns the exit code */
 export function search(projectFolder: string | undefined, options: SearchOptions): Promise<number> {
   return withHub(async (hub) => {
-    const store = await openStore(hub, projectFolder, options);
+    const tasks = arrayOf(options);
+    const asked = tasks === null ? options : { ...options, parallel: parallelOf(tasks, options) };
+    const store = await openStore(hub, projectFolder, asked);
     if (options.import !== undefined) return tellImported(store);
-    const { folder } = store.study.project;
-    const project = await orUsageError(hub.describe(folder));
-    const report = new SearchReport(store, options);
-    report.begin();
-    const driver = await driveStudy(hub, store, project, () => report.changed());
-    const signals = stopOnSignals(driver);
-    try {
-      const end = await driver.run();
-      report.changed();
-      report.end(end);
-      return end === 'finished' ? exitCodes.finished : (signals.exitCode ?? exitCodes.stopped);
-    } finally {
-      signals.release();
-    }
+    return tasks === null ? work(hub, store, options) : searchInArray(store, tasks, options);
   });
+}
+
+/** Works on the study in this process. In a job of SLURM it stops before the time limit, and the job is requeued. */
+async function work(hub: Hub, store: StudyStore, options: SearchOptions): Promise<number> {
+  const project = await orUsageError(hub.describe(store.study.project.folder));
+  const most = options.parallelHere === undefined ? Infinity : parseCount('--parallel-here', options.parallelHere);
+  const report = new SearchReport(store, options);
+  report.begin();
+  const driver = await driveStudy(hub, store, project, { most, onChange: () => report.changed() });
+  const signals = stopOnSignals(driver);
+  const job = await slurmJob();
+  const say = (line: string): void => console.error(line);
+  const limit = job === null ? null : new TimeLimitWatch(job, () => driver.stop(), say);
+  try {
+    const end = await driver.run();
+    report.changed();
+    report.end(end);
+    if (job !== null && limit?.isNear === true && end === 'stopped') await requeueJob(job, say);
+    return end === 'finished' ? exitCodes.finished : (signals.exitCode ?? exitCodes.stopped);
+  } finally {
+    limit?.release();
+    signals.release();
+  }
 }
 
 async function openStore(hub: Hub, projectFolder: string | undefined, options: SearchOptions): Promise<StudyStore> {

@@ -55,7 +55,7 @@ export async function trainInJob(
     folder,
     tutti: ownCommand(),
     train: [...train, '--nodes', nodesText(nodes)],
-    options: sbatch.split(/\s+/).filter((word) => word !== ''),
+    options: wordsOf(sbatch),
   });
   if (dryRun) process.stdout.write(script);
   else {
@@ -67,8 +67,13 @@ export async function trainInJob(
   return exitCodes.finished;
 }
 
+/** Options of `sbatch` in one text. */
+export function wordsOf(sbatch: string): string[] {
+  return sbatch.split(/\s+/).filter((word) => word !== '');
+}
+
 /** This Tutti as a job starts it: without npx, which would not pass SLURM's signals on. */
-function ownCommand(): string[] {
+export function ownCommand(): string[] {
   return [process.execPath, ...process.execArgv, resolve(process.argv[1])];
 }
 

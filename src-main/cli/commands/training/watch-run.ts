@@ -21,7 +21,7 @@ export async function watchRun(
   { json = false, quiet = false }: WatchOptions,
 ): Promise<number> {
   const report: RunReport = json ? new JsonReport(process.stdout) : new TerminalReport(process.stdout, { quiet });
-  const job = slurmJob();
+  const job = await slurmJob();
   let folder = '';
   const session = await open((update) => {
     if (update.type === 'record') ({ folder } = update);
@@ -30,7 +30,14 @@ export async function watchRun(
     report.take(update);
   });
   const signals = watchSignals(session, (line) => report.say(line));
-  const limit = job === null ? null : new TimeLimitWatch(job, session, (line) => report.say(line));
+  const limit =
+    job === null
+      ? null
+      : new TimeLimitWatch(
+          job,
+          () => session.control({ action: 'stop' }),
+          (line) => report.say(line),
+        );
   const release = onLostOutput((reason) => session.note('output-lost', describeLoss(reason)));
   try {
     const record = await session.run();
