@@ -1,11 +1,12 @@
 import { type Training, trainDeep } from '../deep/train.ts';
 import { type Figure, figure, type Suite } from '../figures.ts';
+import { measureThroughput } from '../strategies/pipeline-throughput.ts';
 
 const spread = ['--members', '4', '--devices', 'cpu:0,1', '--strategy', 'pipeline', '--strategy.micro-batches', '16'];
 const alone = ['--members', '1', '--devices', 'cpu:0'];
 const checkpointing = ['--activation-checkpointing', 'sqrt'];
 
-/** Memory of training a deep network of 48 equal layers in one process, and in four that each hold a part of the layers. */
+/** Memory of training a deep network of 48 equal layers in one process, and in four that each hold a part of the layers; and samples per second of a smaller one. */
 export const suite: Suite = {
   name: 'pipeline',
   async run(note) {
@@ -29,6 +30,7 @@ export const suite: Suite = {
       ...share('one process with activation checkpointing', recomputed, null),
       ...share('4 stages on two cores', four, 0.4),
       ...share('4 stages with activation checkpointing', both, 0.25),
+      ...(await measureThroughput(note)),
     ];
   },
 };
