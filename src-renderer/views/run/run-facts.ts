@@ -1,6 +1,7 @@
+import { pipelinePlace } from '../../../core/pipeline/places.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ownSummary, type RunEvent, type RunRecord } from '../../../core/protocol/run/record.ts';
-import { memberCountOf, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { memberCountOf, stagesOf, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunView } from '../../../core/protocol/pages/run-views.ts';
 
 /** The time limit of a job of SLURM. */
@@ -10,6 +11,15 @@ export interface TimeLimit {
   endsAt: string;
   /** In words, with what happens then. */
   message: string;
+}
+
+/** `stage 2 of 4`, or `member 0, stage 2 of 2`: which layers a rank of a pipeline has; null for other strategies. Stages count from 1. */
+export function describePlace(config: RunConfig, rank: number): string | null {
+  if (config.strategy.kind !== 'pipeline') return null;
+  const stages = stagesOf(config);
+  const { member, stage } = pipelinePlace(rank, config.members, stages);
+  const own = `stage ${stage + 1} of ${stages}`;
+  return memberCountOf(config) === 1 ? own : `member ${member}, ${own}`;
 }
 
 /** `independent · joint early stopping`. */

@@ -3,7 +3,9 @@ import { chartSpecs, inOrder, moved } from '../../../src-renderer/views/run/live
 import { LineColumnsCache } from '../../../src-renderer/views/run/live/charts/line-columns.ts';
 import { bestIndex, optimumMarker, patienceBand } from '../../../src-renderer/views/run/live/charts/marks.ts';
 import { timeMsAt } from '../../../src-renderer/views/run/live/run-times.ts';
-import { memberMetric } from '../../../src-renderer/views/run/run-facts.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import { countMembers } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { describePlace, memberMetric } from '../../../src-renderer/views/run/run-facts.ts';
 import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 
 function metric(steps: number[], values: number[], fields: Partial<MetricColumns> = {}): MetricColumns {
@@ -71,6 +73,13 @@ describe('the charts of a run', () => {
     const linesOf = (id: string) => specs.find((spec) => spec.id === id)?.lines.map(({ metric }) => metric);
     expect(linesOf('uncertainty')).toEqual(['val/predictive_entropy']);
     expect(linesOf('loss')).toEqual(['train/member_0_loss', 'train/member_1_loss']);
+  });
+
+  it('show the two members of four ranks that share their layers', () => {
+    const specs = chartSpecs({ ...run, ranks: [0, 1, 2, 3] });
+    const ranksIn = (id: string) => specs.find((spec) => spec.id === id)?.lines.flatMap(({ rank }) => rank ?? []);
+    expect(ranksIn('nll')).toEqual([0, 1]);
+    expect(ranksIn('loss')).toEqual([0, 1, 2, 3]);
   });
 
   it('show metrics of HDET and coupled members, with titles in words', () => {
@@ -189,5 +198,17 @@ describe('optimum and patience', () => {
     expect(patienceBand(columns, 'min', 1)?.to.step).toBe(30);
     expect(patienceBand(columns, 'min', 3)?.to.step).toBe(50);
     expect(patienceBand(newCache().columnsOf(metric([10], [1])), 'min', 2)?.to).toMatchObject({ step: 30, epoch: 3 });
+  });
+});
+
+describe('the ranks of a run', () => {
+  it('of pipelines have the place of their layers', () => {
+    const placesOf = (members: number, stages: number) => {
+      const config = runConfigSchema.parse({ members, strategy: { kind: 'pipeline', stages } });
+      return [countMembers(config), ...[0, members - 1].map((rank) => describePlace(config, rank))];
+    };
+    expect(placesOf(4, 2)).toEqual(['2 members on 4 ranks', 'member 0, stage 1 of 2', 'member 1, stage 2 of 2']);
+    expect(placesOf(3, 0)).toEqual(['1 model on 3 ranks', 'stage 1 of 3', 'stage 3 of 3']);
+    expect(describePlace(runConfigSchema.parse({ members: 2 }), 1)).toBeNull();
   });
 });

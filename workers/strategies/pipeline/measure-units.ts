@@ -83,8 +83,8 @@ async function measureUnit(
   const weights = trained.reduce((sum, { size }) => sum + size, 0);
   const fixed = untrainedOf(layersOfUnit(model, unit)).reduce((sum, { size }) => sum + size, 0);
   const cost: UnitCost = {
-    // The first pass also prepares kernels and memory.
-    timeMs: median(times.slice(1)),
+    // The first pass also prepares kernels and memory. Other work on the machine only adds to the others.
+    timeMs: Math.min(...times.slice(1)),
     weightBytes: floatBytes * (weights * (2 + slots) + fixed),
     activationBytes,
     inputBytes: floatBytes * (input?.size ?? 0),
@@ -105,8 +105,4 @@ function slotsPerWeight({ optimizer }: Pick<RunConfig, 'optimizer'>): number {
   const values = [...slots.values()].reduce((sum, { size }) => sum + size, 0);
   tf.dispose([weight, ...slots.values()]);
   return values / weight.size;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }

@@ -31,7 +31,7 @@ export interface ChartSpec {
 export interface ChartedRun {
   task: string;
   ranks: readonly number[];
-  /** Members of the ensemble: fewer than ranks if all ranks train one model. */
+  /** Members of the ensemble: fewer than ranks if several train one model. */
   memberCount: number;
   /** The project's own metrics. */
   own?: readonly OwnMetric[] | undefined;
@@ -79,7 +79,8 @@ export function moved(ids: readonly string[], id: string, target: string): strin
 
 function specOf(family: Family, { ranks, memberCount, metrics }: ChartedRun): ChartSpec {
   const isSingle = memberCount === 1;
-  const members = isSingle ? [] : ranks;
+  // Where several ranks share a model, the first ones are the members.
+  const members = isSingle ? [] : ranks.filter((rank) => rank < memberCount);
   return {
     ...family,
     best: modeOfMetric(family.lines[0].metric) ?? null,
