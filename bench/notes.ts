@@ -54,7 +54,7 @@ export const notes: Record<string, string[]> = {
       'activations take most of it. Four stages pass 16 micro-batches of 128 samples with 1F1B, so the first holds the activations of 4 of them for a quarter of the layers: a part of the gain is owed to the micro-batches. Each rank also ' +
       'builds the whole model once, before it frees the other stages. Resident memory includes Node, its compiled code and the samples, some 130 MB, which do not become smaller.',
     'Samples per second: 16 layers, batches of 1,024, the same number of layers on each rank, two cores. All variants ran in turns, and the fastest step of each counts, because other programs kept the machine busy (a load of 12): the ' +
-      'ratios are rough. Micro-batches cost time: one process needs a quarter more for 8 of them; each has separate calls of kernels and adds its gradients. Two stages compute the same micro-batches 1.4 to 1.6 ' +
+      'ratios are rough. Of three runs, this one had the fastest single process; in the others, which were disturbed more, it reached 7,490 and 5,920 samples/s, and their ratios (0.78 to 2.3 for two stages) say nothing. Measure again on a machine that is idle. Micro-batches cost time: one process needs a quarter more for 8 of them; each has separate calls of kernels and adds its gradients. Two stages compute the same micro-batches 1.4 to 1.6 ' +
       'times as fast as one process. They wait longer than the share (S − 1) / (P + S − 1) of equal stages says: the times of two processes on a busy machine vary, which was not measured apart. GPipe, which computes all forward passes ahead, waited less. Four stages on ' +
       'two cores gain memory, not time.',
   ],

@@ -16,7 +16,7 @@ const network = [
   '--batch-size',
   String(batchSize),
 ];
-const turns = 2;
+const turns = 3;
 
 /** A pipeline of S stages and P micro-batches; with one stage, one process that computes the same micro-batches. */
 interface Variant {
