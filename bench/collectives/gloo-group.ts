@@ -1,11 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { type Peer, peersFolder } from '../compute/steppers.ts';
-import { type Durations, runRank } from './hub-group.ts';
-
-const lineSchema = z.strictObject({ name: z.string(), durationsMs: z.array(z.number()) });
+import { type Durations, parseDurations, runRank } from './hub-group.ts';
 
 /** The same cases with PyTorch's processes. */
 export async function measureGloo({ python }: Peer, worldSize: number): Promise<Durations> {
@@ -17,11 +14,7 @@ export async function measureGloo({ python }: Peer, worldSize: number): Promise<
         runRank(python, [script, join(folder, 'rendezvous'), String(rank), String(worldSize)]),
       ),
     );
-    const lines = printed
-      .trimEnd()
-      .split('\n')
-      .map((line) => lineSchema.parse(JSON.parse(line)));
-    return new Map(lines.map(({ name, durationsMs }) => [name, Float64Array.from(durationsMs)]));
+    return parseDurations(printed);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -72,3 +72,14 @@ export async function runRank(command: string, args: readonly string[]): Promise
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${signal ?? `exit code ${code}`}.`);
   return printed;
 }
+
+const lineSchema = z.strictObject({ name: z.string(), durationsMs: z.array(z.number()) });
+
+/** The lines that rank 0 prints, one for each case. */
+export function parseDurations(printed: string): Durations {
+  const lines = printed
+    .trimEnd()
+    .split('\n')
+    .map((line) => lineSchema.parse(JSON.parse(line)));
+  return new Map(lines.map(({ name, durationsMs }) => [name, Float64Array.from(durationsMs)]));
+}
