@@ -11,12 +11,12 @@ const graceSeconds = 4;
  * worker's log. The kernel sends PWR once for each thread of a dying hub: the first counts. USR1 and USR2 are no such sign:
  * SLURM sends them to all processes of a job that is near its time limit.
  */
-const script = `
+const scriptWith = (free: number): string => `
 trap '' USR1 USR2
-exec 3<&0
-"$@" <&3 3<&- &
+exec ${free}<&0
+"$@" <&${free} ${free}<&- &
 child=$!
-exec 3<&- </dev/null
+exec ${free}<&- </dev/null
 exec 2>/dev/null
 trap 'kill -TERM $child' TERM
 leave() {
@@ -39,8 +39,12 @@ trap - TERM
 exit $code
 `;
 
-/** The command that runs a worker's command under the keeper. */
-export function keptCommand(command: readonly string[]): [string, ...string[]] {
+/**
+ * The command that runs a worker's command under the keeper.
+ * @param passed number of a descriptor that the worker inherits beside the usual three; null: none
+ */
+export function keptCommand(command: readonly string[], passed: number | null = null): [string, ...string[]] {
+  const script = scriptWith(passed === 3 ? 4 : 3);
   const dyingWithKeeper = ['setpriv', '--pdeathsig', 'KILL', '--', ...command];
   return ['setpriv', '--pdeathsig', 'PWR', '--', 'sh', '-c', script, 'tutti-keeper', ...dyingWithKeeper];
 }

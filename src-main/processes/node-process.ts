@@ -95,16 +95,18 @@ export function childEnvironment(device?: Device, passed: NodeJS.ProcessEnv = pr
  * last argument tells the worker to watch the hub.
  * @param core the only core that the worker may run on; null: any
  * @param flags further flags of Node
+ * @param passed number of a descriptor that the worker inherits beside the usual three; null: none
  */
 export function workerCommand(
   args: readonly string[],
   core: number | null,
   flags: readonly string[],
+  passed: number | null = null,
 ): [string, ...string[]] {
   const node = [nodeBinary(), ...workerFlags, ...flags, workerEntry, ...args] as const;
   const bound = core === null ? node : (['taskset', '--cpu-list', String(core), ...node] as const);
   if (!hasDeathSignal()) return [...bound, 'unguarded'];
-  return keptCommand([...bound, 'guarded']);
+  return keptCommand([...bound, 'guarded'], passed);
 }
 
 /**

@@ -22,3 +22,17 @@ export function mpiGrant(env: NodeJS.ProcessEnv = process.env): MpiGrant {
     write: [...session, '/dev/shm'],
   };
 }
+
+/**
+ * The descriptor by which the launcher of MPICH (hydra) speaks with a process that it has started: the worker that enters MPI needs it.
+ * @param passed names of the variables that reach the worker
+ */
+export function passedDescriptor(passed: readonly string[], env: NodeJS.ProcessEnv = process.env): number | null {
+  const text = env.PMI_FD;
+  if (text === undefined || !passed.includes('PMI_FD')) return null;
+  const descriptor = Number(text);
+  if (Number.isInteger(descriptor) && descriptor > 2 && descriptor < 1024) return descriptor;
+  throw new Error(
+    `PMI_FD is "${text}", and must be the number of a descriptor. mpiexec sets it; unset it to start without.`,
+  );
+}

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { WorkerTask } from '../../../core/protocol/run/messages.ts';
 import { messageOf } from '../../../core/text/errors.ts';
+import { passedDescriptor } from '../../trust/mpi-grant.ts';
 import { confinedEnvironment, confinementFlags, type Grant } from '../../processes/confined.ts';
 import { hasDeathSignal, workerCommand } from '../../processes/node-process.ts';
 import { copyLines, type LineSink } from '../../processes/output-lines.ts';
@@ -99,13 +100,20 @@ function start({ placements, core, grant, isStaying }: WorkerChildOptions): Chil
   const ranks = placements.map(({ rank }) => rank).join(',');
   const flags = confinementFlags(grant, { needsThreads: !hasDeathSignal() });
   // In a separate session, so that Ctrl-C in the terminal only reaches the hub, which then stops the ranks jointly.
-  const [command, ...args] = workerCommand([ranks, isStaying ? 'stays' : 'leaves'], core, flags);
+  const passed = passedDescriptor(grant.environment);
+  const [command, ...args] = workerCommand([ranks, isStaying ? 'stays' : 'leaves'], core, flags, passed);
   return spawn(command, args, {
     env: confinedEnvironment(grant, placements[0].device),
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: stdioWith(passed),
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
+}
+
+/** Pipes, and what the worker inherits, under the same number. */
+function stdioWith(passed: number | null): ('pipe' | 'ignore' | number)[] {
+  const pipes = ['pipe', 'pipe', 'pipe'] as const;
+  return passed === null ? [...pipes] : [...pipes, ...Array<'ignore'>(passed - 3).fill('ignore'), passed];
 }
 
 /** Copies the lines of an output of the process until it ends. A process that did not start has no output. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { type LaunchedTask, tutti, watchProcess } from '../nodes/launch.ts';
 
 export interface Launched {
   code: number | null;
@@ -18,11 +18,7 @@ const launchers = {
 export type Launcher = keyof typeof launchers;
 
 /** Containers run tests as root. */
-const mpiEnvironment = (): NodeJS.ProcessEnv => ({
-  ...process.env,
-  OMPI_ALLOW_RUN_AS_ROOT: '1',
-  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
-});
+const asRoot = { OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' };
 
 /** Runs a script of Node in several processes of MPI on this machine, at most for `limitMs`. */
 export async function launch(
@@ -34,7 +30,7 @@ export async function launch(
   const [command, ...args] = launchers[launcher];
   const child = spawn(command, [...args, String(count), process.execPath, ...script], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: mpiEnvironment(),
+    env: { ...process.env, ...asRoot },
     timeout: limitMs,
   });
   let output = '';
@@ -44,9 +40,19 @@ export async function launch(
   return { code, signal, output };
 }
 
-const tutti = join(import.meta.dirname, '../../../src-main/cli.ts');
+const tuttiCommand = ['--disable-warning=ExperimentalWarning', tutti];
 
-/** Runs `tutti` in several processes of Open MPI. @param args after `tutti` */
-export function launchTutti(count: number, args: readonly string[]): Promise<Launched> {
-  return launch('Open MPI', count, ['--disable-warning=ExperimentalWarning', tutti, ...args], 120_000);
+/** Runs `tutti` in several processes of MPI. @param args after `tutti` */
+export function launchTutti(
+  count: number,
+  args: readonly string[],
+  launcher: Launcher = 'Open MPI',
+): Promise<Launched> {
+  return launch(launcher, count, [...tuttiCommand, ...args], 120_000);
+}
+
+/** Starts `tutti` in several processes of Open MPI, and collects what they print. @param args after `tutti` */
+export function startTutti(count: number, args: readonly string[]): LaunchedTask {
+  const [command, ...before] = launchers['Open MPI'];
+  return watchProcess([command, ...before, String(count), process.execPath, ...tuttiCommand, ...args], asRoot);
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
-import { noOpenMpi } from '../../environment/mpi.ts';
+import { noMpich, noOpenMpi } from '../../environment/mpi.ts';
 import { notRun } from '../../environment/reasons.ts';
 import { mergedMetrics, readCheckpointRecord, trainOnce, useHub } from '../harness.ts';
 import { trainArguments } from '../nodes/launch.ts';
@@ -56,4 +56,16 @@ describe.skipIf(noOpenMpi !== null)(`tasks of mpirun${notRun(noOpenMpi)}`, () =>
     const weights = (of: string): string => readCheckpointRecord(of, 0, 'final').sha256;
     expect(weights(folder)).toBe(weights(relayed.folder));
   });
+});
+
+it.skipIf(noMpich !== null)(`tasks of MPICH train to the bits of one machine${notRun(noMpich)}`, async () => {
+  const { config, flags } = strategies[2];
+  const relayed = await once(hub(), 'blobs', { members: 2, devices: 'cpu:0', maxEpochs: 2, ...config });
+  const folder = join(home(), 'mpich');
+  const options = { members: 2, devices: 'cpu:0', 'max-epochs': 2, collectives: 'mpi', ...flags };
+  const launched = await launchTutti(2, trainArguments('blobs', folder, options), 'MPICH');
+  expect(launched).toMatchObject({ code: 0, signal: null });
+  const messages = (await readEvents(folder)).map(({ message }) => message);
+  expect(messages).toContainEqual(expect.stringMatching(/^Arrays go by MPI: MPICH \S+, 2 processes\.$/));
+  expect(readCheckpointRecord(folder, 0, 'final').sha256).toBe(readCheckpointRecord(relayed.folder, 0, 'final').sha256);
 });

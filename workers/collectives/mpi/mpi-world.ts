@@ -12,11 +12,13 @@ import { nodeMemoryBytes, TwoLevelArrays } from './two-level-arrays.ts';
 /** Larger arrays travel alone. With more, TCP of Open MPI asks first. */
 const slotBytes = 64_000;
 
-/** Settings of Open MPI where the user has not made others, from its variables. */
+/** Settings of the libraries, by their variables, where the user has made no others. */
 const settings = {
   // Copies between processes by the kernel, which refuses them to confined workers and in containers.
   OMPI_MCA_btl_vader_single_copy_mechanism: 'none',
   OMPI_MCA_mpi_yield_when_idle: '1',
+  // UCX, below MPICH, looks into the other process's files in /proc before it shares memory with it, which are closed to confined workers.
+  UCX_TLS: '^shm',
 };
 
 /** How a group's ranks reach each other by MPI. */

@@ -243,5 +243,5 @@ function requireArray({ operation, dataType, shape }: CollectiveCall, { data, in
   const length = elementCount(shape);
   if (into !== null) return { data, into, dataType, length, result: null };
   const result = createArray(dataType, times * length);
-  return { data, into: { set: (values, start = 0) => result.set(values, start) }, dataType, length, result };
+  return { data, into: { set: (values, start) => result.set(values, start) }, dataType, length, result };
 }
