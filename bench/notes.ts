@@ -75,6 +75,14 @@ export const notes: Record<string, string[]> = {
       'takes 25 µs more than a bare server of Node, the pipe to the process of the models and back 15 µs, tensors as messages 13 µs, the models 40 µs; what remains ' +
       'of the latency is waking three processes in turn on two cores. Reading 784 numbers of a request has since become five times as fast (52 to 11 µs).',
   ],
+  sharded: [
+    'A network of 11 dense layers of 2,048 units (46 million weights, 176 MiB), batches of 16 samples per rank, Adam, six steps on a machine that other programs used as well, so that times of ' +
+      'steps say little: 4 ranks share two cores. The heap of the wasm backend holds all tensors; it never shrinks and grows by a fifth at a time, so its size at the end is its peak, ' +
+      'rounded up. Resident memory is the largest since the start; it includes Node, its compiled code, and arrays and shared memory of the exchange.',
+    'Each rank builds the whole model once, so no stage falls below its weights. A rank whose state has at most 256 MiB also holds its last position for the death of the hub, which here ' +
+      'costs ranks in stage 3 up to the size of their slices.',
+    'Overlap of the exchange with the backward pass (stage 2, 2 ranks, 64 samples, in turns): @OVERLAP@',
+  ],
   streams: [
     'The shards were just written, so that the system may still hold them in its own cache, which does not count as resident memory of the process. The step is the median; the share ' +
       'that waits for a batch is that of all steps, and grows with other load on the machine.',

@@ -2,14 +2,15 @@ import { type Training, trainDeep } from '../deep/train.ts';
 import { type Figure, figure, type Suite } from '../figures.ts';
 
 /** 11 layers of 2048 x 2048: 46 million weights, 176 MiB, beside which activations of 16 samples are small. */
-const network = ['--layers', '11', '--units', '2048', '--batch-size', '16', '--samples', '512', '--max-steps', '4'];
+const network = ['--layers', '11', '--units', '2048', '--batch-size', '16', '--samples', '512', '--max-steps', '6'];
 
+const packed = ['--strategy.weight-precision', 'bfloat16', '--optimizer.state-precision', 'bfloat16'];
 const ways: Record<string, readonly string[]> = {
   'data-parallel': ['--strategy', 'data-parallel'],
   'stage 1': stage(1),
   'stage 2': stage(2),
   'stage 3': stage(3),
-  'stage 3, state as bfloat16': [...stage(3), '--optimizer.state-precision', 'bfloat16'],
+  'stage 3, weights and state as bfloat16': [...stage(3), ...packed],
   'stage 3, state in a file': [...stage(3), '--strategy.offload', 'optimizer'],
 };
 

@@ -46,7 +46,8 @@ export function leastRankBytes(run: { parameterCount: number; config: RunConfig 
   const shareFrom = (first: number): number => (stage >= first ? 1 / members : 1);
   const isOffloaded = strategy.kind === 'sharded' && strategy.offload === 'optimizer';
   const slots = isOffloaded ? Number(run.config.ema.decay > 0) : stateSlots(run.config);
-  const copies = shareFrom(3) + shareFrom(2) + shareFrom(1) * slots;
+  const weightSize = strategy.kind === 'sharded' && strategy.weightPrecision === 'bfloat16' ? 0.5 : 1;
+  const copies = weightSize * shareFrom(3) + shareFrom(2) + shareFrom(1) * slots;
   return Math.ceil(copies * BYTES_PER_PARAMETER * run.parameterCount);
 }
 

@@ -174,7 +174,7 @@ export async function readTensors(tensors: ReadonlyMap<string, Tensor>): Promise
       const data = (await tensor.data()).slice();
       // Optimizers may keep packed values in integers.
       return data instanceof Int32Array
-        ? { name, dtype: 'I32', shape, data: data as Int32Array<ArrayBuffer> }
+        ? { name, dtype: 'I32', shape, data }
         : { name, dtype: 'F32', shape, data: data as Float32Array<ArrayBuffer> };
     }),
   );

@@ -46,20 +46,40 @@ export interface NormedUpdate {
   ratio(variableNorm: number, directionNorm: number): number;
 }
 
-/** Applies a rule to a list of variables. */
+/** The arrays that an optimizer updates, where they are no variables between two updates. */
+export interface UpdatedArrays {
+  readonly shapes: readonly number[][];
+  open(index: number): Variable;
+  /** Keeps the values after update number `step`. */
+  close(index: number, values: Variable, step: number): void;
+  /** Frees what {@link open} made, where nothing changed. */
+  discard(values: Variable): void;
+}
+
+function arraysOf(variables: readonly Variable[]): UpdatedArrays {
+  const keep = (): void => undefined;
+  return { shapes: variables.map(({ shape }) => shape), open: (i) => variables[i], close: keep, discard: keep };
+}
+
+/** Applies a rule to a list of variables, or of other arrays. */
 export class RuleOptimizer implements Optimizer {
   readonly slots: ReadonlyMap<string, Variable>;
   steps: number[];
   private readonly rule: UpdateRule;
-  private readonly variables: readonly Variable[];
+  private readonly arrays: UpdatedArrays;
   private readonly storage: SlotStorage;
 
-  constructor(rule: UpdateRule, variables: readonly Variable[], storage: SlotStorage = new TensorSlots()) {
+  constructor(
+    rule: UpdateRule,
+    updated: readonly Variable[] | UpdatedArrays,
+    storage: SlotStorage = new TensorSlots(),
+  ) {
     this.rule = rule;
-    this.variables = variables;
-    this.steps = variables.map(() => 0);
+    this.arrays = 'open' in updated ? updated : arraysOf(updated);
+    const { shapes } = this.arrays;
+    this.steps = shapes.map(() => 0);
     this.storage = storage;
-    for (const name of rule.slots) variables.forEach(({ shape }, i) => storage.add(slotName(name, i), shape));
+    for (const name of rule.slots) shapes.forEach((shape, i) => storage.add(slotName(name, i), shape));
     this.slots = storage.tensors;
   }
 
@@ -70,7 +90,11 @@ export class RuleOptimizer implements Optimizer {
   apply(gradients: readonly (Tensor | null)[], settings: UpdateSettings | readonly UpdateSettings[]): void {
     gradients.forEach((gradient, i) => {
       if (gradient === null) return;
-      this.withSlots(i, gradient, (inputs) => this.rule.update(inputs, this.steps[i], settingsOf(settings, i)));
+      const variable = this.arrays.open(i);
+      this.withSlots(i, { variable, gradient }, (inputs) =>
+        this.rule.update(inputs, this.steps[i], settingsOf(settings, i)),
+      );
+      this.arrays.close(i, variable, this.steps[i]);
     });
   }
 
@@ -84,19 +108,27 @@ export class RuleOptimizer implements Optimizer {
   ): (Tensor | null)[] {
     const { byNorms } = this.rule;
     if (byNorms === undefined) throw new Error('This optimizer updates each element by itself: call apply.');
-    return gradients.map((gradient, i) =>
-      gradient === null
-        ? null
-        : this.withSlots(i, gradient, (inputs) => byNorms.direction(inputs, this.steps[i], settingsOf(settings, i))),
-    );
+    return gradients.map((gradient, i) => {
+      if (gradient === null) return null;
+      const variable = this.arrays.open(i);
+      const direction = this.withSlots(i, { variable, gradient }, (inputs) =>
+        byNorms.direction(inputs, this.steps[i], settingsOf(settings, i)),
+      );
+      this.arrays.discard(variable);
+      return direction;
+    });
   }
 
-  /** Counts an update of a variable and makes it, with its slots open. */
-  private withSlots<Result>(i: number, gradient: Tensor, update: (inputs: UpdateInputs) => Result): Result {
+  /** Counts an update of an array and makes it, with its slots open. */
+  private withSlots<Result>(
+    i: number,
+    of: Pick<UpdateInputs, 'variable' | 'gradient'>,
+    update: (inputs: UpdateInputs) => Result,
+  ): Result {
     this.steps[i] += 1;
     const names = this.rule.slots.map((name) => slotName(name, i));
     const slots = names.map((name) => this.storage.open(name));
-    const result = update({ variable: this.variables[i], gradient, slots });
+    const result = update({ ...of, slots });
     names.forEach((name, slot) => this.storage.close(name, slots[slot], this.steps[i]));
     return result;
   }

@@ -4,7 +4,7 @@ import { adamRule } from './adam.ts';
 import { lambRule } from './lamb.ts';
 import { lionRule } from './lion.ts';
 import type { SlotStorage } from './slots/slot-storage.ts';
-import { RuleOptimizer, type UpdateRule } from './optimizer.ts';
+import { RuleOptimizer, type UpdatedArrays, type UpdateRule } from './optimizer.ts';
 import { rmspropRule } from './rmsprop.ts';
 import { sgdRule } from './sgd.ts';
 
@@ -26,7 +26,11 @@ export function updateRuleOf(config: RuleConfig): UpdateRule {
   }
 }
 
-/** An optimizer for these variables: its slots start at zero. @param storage of its slots; absent: float32 tensors */
-export function createOptimizer(config: RuleConfig, variables: Variable[], storage?: SlotStorage): RuleOptimizer {
-  return new RuleOptimizer(updateRuleOf(config), variables, storage);
+/** An optimizer for these variables or arrays: its slots start at zero. @param storage of its slots; absent: float32 tensors */
+export function createOptimizer(
+  config: RuleConfig,
+  updated: readonly Variable[] | UpdatedArrays,
+  storage?: SlotStorage,
+): RuleOptimizer {
+  return new RuleOptimizer(updateRuleOf(config), updated, storage);
 }

@@ -3,8 +3,15 @@ import type { RunConfig } from '../../../core/protocol/run/config.ts';
 
 /** Stages 2 and 3 of sharded training compute layer by layer; stage 3 keeps no whole weight between steps. */
 export function conflictsOfShards({ strategy, ema, backend, activationCheckpointing }: RunConfig): ConfigProblem[] {
-  if (strategy.kind !== 'sharded' || strategy.stage === 1) return [];
+  if (strategy.kind !== 'sharded') return [];
   const conflicts: ConfigProblem[] = [];
+  if (strategy.weightPrecision !== 'float32' && strategy.stage < 3) {
+    const message =
+      `Stage ${strategy.stage} of the strategy sharded keeps whole weights in float32 for the passes of the layers. Use --strategy.stage 3, or ` +
+      '--strategy.weight-precision float32.';
+    conflicts.push({ path: 'strategy.weightPrecision', message });
+  }
+  if (strategy.stage === 1) return conflicts;
   if (activationCheckpointing !== 'none') {
     const message =
       `Stage ${strategy.stage} of the strategy sharded computes one layer at a time and keeps all activations. Use --strategy.stage 1, or ` +
@@ -51,4 +58,22 @@ export function whyNotStackedState(
 ): string | null {
   if (statePrecision === 'float32' || count === 1) return null;
   return `A worker that trains ${count} ${what} as one computation keeps their optimizers' state as float32, not ${statePrecision}.`;
+}
+
+const whyNotFloat16: Record<RunConfig['backend'], string> = {
+  auto: 'No backend computes in float16: TensorFlow.js has no such type, and WebAssembly no such instructions.',
+  wasm: 'The wasm backend cannot compute in float16: WebAssembly has no instructions for it.',
+  cpu: 'The cpu backend computes in the float64 of JavaScript, and keeps float32.',
+  tensorflow:
+    "The tensorflow backend cannot compute in float16: TensorFlow.js has no such type, and TensorFlow's automatic mixed precision changes graphs, while TensorFlow.js runs " +
+    'one op at a time.',
+  webgpu:
+    'The webgpu backend cannot compute in float16: the shaders of TensorFlow.js are float32, and do not use shader-f16 where an adapter has it.',
+};
+
+/** No backend has float16, so that its loss scaling would have nothing to scale. */
+export function conflictsOfPrecision({ precision, backend }: RunConfig): ConfigProblem[] {
+  if (precision === 'float32') return [];
+  const message = `${whyNotFloat16[backend]} Use --precision float32; --optimizer.state-precision bfloat16 saves memory.`;
+  return [{ path: 'precision', message }];
 }

@@ -58,6 +58,7 @@ const advanced: SectionPlan[] = [
       'backend',
       'blas',
       'determinism',
+      'precision',
       'collectives',
       'seed',
       'identicalSeeds',

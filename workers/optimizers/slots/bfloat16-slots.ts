@@ -26,6 +26,10 @@ export class Bfloat16Slots implements SlotStorage {
     this.#packing.pack(name, step, values, slotIn(this.tensors, name));
     values.dispose();
   }
+
+  discard(values: Variable): void {
+    values.dispose();
+  }
 }
 
 /**

@@ -82,6 +82,10 @@ export class FileSlots implements SlotStorage {
     values.dispose();
   }
 
+  discard(values: Variable): void {
+    values.dispose();
+  }
+
   /** Frees the file. */
   dispose(): void {
     closeSync(this.#file);

@@ -1,7 +1,7 @@
 import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { tf, type Variable } from '../../tensorflow/tf.ts';
 
-/** Keeps an optimizer's slots between two updates. */
+/** Keeps arrays, such as an optimizer's slots, between two updates. */
 export interface SlotStorage {
   /** Adds a slot of zeros. */
   add(name: string, shape: number[]): void;
@@ -9,6 +9,8 @@ export interface SlotStorage {
   open(name: string): Variable;
   /** Keeps a slot's values after its update number `step`, and frees what {@link open} made. */
   close(name: string, values: Variable, step: number): void;
+  /** Frees what {@link open} made, where nothing changed. */
+  discard(values: Variable): void;
   /** What the backend holds between two updates, by name. The storage owns it. */
   readonly tensors: ReadonlyMap<string, Variable>;
   /** What lies elsewhere. */
@@ -35,6 +37,8 @@ export class TensorSlots implements SlotStorage {
   }
 
   close(): void {}
+
+  discard(): void {}
 }
 
 /** A variable of zeros, outside of the current `tidy`. */

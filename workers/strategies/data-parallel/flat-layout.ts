@@ -74,7 +74,10 @@ export class FlatLayout {
   write(flat: Float32Array, variables: readonly Variable[]): void {
     // Only wasm copies at once: on other backends a variable may keep the array itself.
     const own = tf.getBackend() === 'wasm' ? flat : flat.slice();
-    tf.tidy(() => this.toTensors(own).forEach((tensor, i) => variables[i].assign(tensor)));
+    // One after the other, so that there is one copy of one tensor at a time.
+    variables.forEach((variable, i) =>
+      tf.tidy(() => variable.assign(tf.tensor(this.#part(own, i), [...this.#shapes[i]]))),
+    );
   }
 
   #part(flat: Float32Array, i: number): Float32Array {

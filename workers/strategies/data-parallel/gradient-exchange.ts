@@ -48,6 +48,11 @@ export class GradientExchange {
     );
   }
 
+  /** Whether arrays travel as they are, so that a call is sent at once: the order of calls is then that of the program on all ranks. */
+  get isPlain(): boolean {
+    return this.#compression === 'none';
+  }
+
   /**
    * Averages all ranks' gradients in one all-reduce. The result replaces the local gradients. The totals travel at the end of the bucket; where it is
    * compressed, which is too coarse for them, they have a separate collective at the same time.

@@ -16,10 +16,15 @@ export class Replicas {
     this.#layout = new FlatLayout(this.#variables);
   }
 
-  /** Copies the first rank's weights to all ranks. */
+  /** Copies the first rank's weights to all ranks, in parts, as a rank may have no room for two copies. */
   async broadcast(): Promise<void> {
-    if (this.#layout.length === 0) return;
-    this.write(await this.#group.broadcast(await this.read(), this.#group.ranks[0]));
+    const [first] = this.#group.ranks;
+    for (const part of inParts(this.#variables)) {
+      const layout = new FlatLayout(part);
+      const flat = new Float32Array(layout.length);
+      await layout.read(part, flat);
+      layout.write(await this.#group.broadcast(flat, first), part);
+    }
   }
 
   /** A new array for the weights, shape `[P]`. */
@@ -42,3 +47,21 @@ export class Replicas {
     return await this.#group.allReduce(own, 'mean', flat);
   }
 }
+
+/** Variables whose values are together at least `partLength`; the last ones may have fewer. */
+function inParts(variables: readonly Variable[]): Variable[][] {
+  const parts: Variable[][] = [];
+  let length = Infinity;
+  for (const variable of variables) {
+    if (length >= partLength) {
+      parts.push([]);
+      length = 0;
+    }
+    parts[parts.length - 1].push(variable);
+    length += variable.size;
+  }
+  return parts;
+}
+
+/** 4 MiB */
+const partLength = 2 ** 20;

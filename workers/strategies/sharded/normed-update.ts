@@ -33,20 +33,28 @@ export async function updateByNorms(
   for (const [i, { tensor }] of slice.segments.entries()) {
     const direction = directions[i];
     if (direction === null) continue;
-    squares[2 * tensor] += sumOfSquares(await valuesOf(slice.variables[i]));
+    const own = slice.open(i);
+    squares[2 * tensor] += sumOfSquares(await valuesOf(own));
+    slice.discard(own);
     squares[2 * tensor + 1] += sumOfSquares(await valuesOf(direction));
   }
   const sums = await group.allReduce(squares, 'sum');
   for (const [i, { tensor }] of slice.segments.entries()) {
     const [ofVariable, ofDirection] = sums.slice(2 * tensor, 2 * tensor + 2).map(Math.sqrt);
     const rate = settings[i].learningRate * byNorms.ratio(ofVariable, ofDirection);
-    moveAlong(slice, i, directions[i], rate);
+    moveAlong(slice, i, { direction: directions[i], rate, step: optimizer.steps[i] });
   }
 }
 
-/** θ ← θ − rate·u */
-function moveAlong({ variables }: WeightSlice, i: number, direction: Tensor | null, rate: number): void {
+/** θ ← θ − rate·u, the array's update number `step`. */
+function moveAlong(
+  slice: WeightSlice,
+  i: number,
+  { direction, rate, step }: { direction: Tensor | null; rate: number; step: number },
+): void {
   if (direction === null) return;
-  tf.tidy(() => variables[i].assign(tf.sub(variables[i], tf.mul(direction, rate))));
+  const own = slice.open(i);
+  tf.tidy(() => own.assign(tf.sub(own, tf.mul(direction, rate))));
+  slice.close(i, own, step);
   direction.dispose();
 }

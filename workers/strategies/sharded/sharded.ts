@@ -92,8 +92,14 @@ export class Sharded implements Strategy {
     // Before slices and optimizer take the same memory.
     const released = stage === 3 ? units : [];
     for (const unit of released) releaseUnit(unit);
-    const slice = new WeightSlice(values, segmentsOf(units, position));
-    const optimizer = createOptimizer(this.#optimizerConfig, [...slice.variables], this.#slotStorage(group));
+    const { weightPrecision } = this.#config;
+    if (weightPrecision !== 'float32') requireUnconstrained(member);
+    const slice = new WeightSlice(
+      values,
+      segmentsOf(units, position),
+      slotStorageOf(weightPrecision, this.#roundingSeed(group)),
+    );
+    const optimizer = createOptimizer(this.#optimizerConfig, slice, this.#slotStorage(group));
     const weights = new UnitWeights(group, units, slice, released);
     const lengths = units.map(({ length }) => length);
     const exchange = new GradientExchange(group, this.#config, lengths);
@@ -186,9 +192,13 @@ export class Sharded implements Strategy {
   }
 
   /** Ranks round their slices separately. */
-  #slotStorage({ rank }: ProcessGroup): SlotStorage {
+  #roundingSeed({ rank }: ProcessGroup): number {
+    return seedForRank(this.#seed, rank, false);
+  }
+
+  #slotStorage(group: ProcessGroup): SlotStorage {
     const { statePrecision } = this.#optimizerConfig;
-    const seed = seedForRank(this.#seed, rank, false);
+    const seed = this.#roundingSeed(group);
     if (this.#config.offload === 'none') return slotStorageOf(statePrecision, seed);
     return new FileSlots(this.#folder, statePrecision === 'float32' ? null : new Packing(seed));
   }
@@ -218,6 +228,13 @@ function requireReleasable(): void {
   throw new Error(
     `The strategy sharded with stage 3 frees weights between their uses, which the ${tf.getBackend()} backend cannot. Use --strategy.stage 2, or ` +
       '--backend wasm.',
+  );
+}
+
+function requireUnconstrained({ constraints }: Member): void {
+  if (constraints.size === 0) return;
+  throw new Error(
+    'This model has layers with constraints, which would have to be rounded once more after each update. Use --strategy.weight-precision float32.',
   );
 }
 

@@ -45,7 +45,7 @@ export interface LayeredParts {
 
 /**
  * Stages 2 and 3: the backward pass of a layer completes the gradients of its weights, and a reduce-scatter of each unit gives them to their owners, which
- * frees them here. In stage 3, an all-gather before each layer's forward and backward pass gives it its weights.
+ * frees them here. It overlaps with the backward pass of the layers before, one unit at a time. In stage 3, an all-gather before each layer's forward and backward pass gives it its weights.
  *
  * The order of the collectives depends only on the model, never on a rank's samples: a rank without samples makes the same calls. Accumulated parts are
  * exchanged one by one, as a rank has no room for their sum.
@@ -53,7 +53,10 @@ export interface LayeredParts {
 export class LayeredGradients implements SliceGradients {
   readonly #parts: LayeredParts;
   readonly #sum: Float32Array<ArrayBuffer>;
-  readonly #buffer: Float32Array<ArrayBuffer>;
+  /** Of the unit that travels, and of the next. */
+  #buffers: [Float32Array<ArrayBuffer>, Float32Array<ArrayBuffer>];
+  /** The exchange under way. */
+  #travelling: Promise<void> = Promise.resolve();
   /** For each call, the units of its weights, and those whose gradients its backward pass completes. */
   readonly #needed: readonly (readonly Unit[])[];
   readonly #completed: readonly (readonly Unit[])[];
@@ -62,7 +65,8 @@ export class LayeredGradients implements SliceGradients {
     this.#parts = parts;
     const { units, plan } = parts;
     this.#sum = new Float32Array(sliceLengthOf(units));
-    this.#buffer = new Float32Array(Math.max(...units.map(({ length }) => length)));
+    const longest = Math.max(...units.map(({ length }) => length));
+    this.#buffers = [new Float32Array(longest), new Float32Array(longest)];
     this.#needed = plan.calls.map(({ weights }) =>
       units.filter(({ indices }) => indices.some((index) => weights.includes(index))),
     );
@@ -105,6 +109,7 @@ export class LayeredGradients implements SliceGradients {
       this.#release(call);
       for (const unit of this.#completed[call]) await this.#exchange(unit, pass, share, isReached);
     }
+    await this.#travelling;
     return loss;
   }
 
@@ -120,8 +125,9 @@ export class LayeredGradients implements SliceGradients {
 
   /** Adds the mean of all ranks' gradients of a unit to this rank's slice. */
   async #exchange(unit: Unit, pass: LayeredPass | null, share: number, isReached: boolean[]): Promise<void> {
-    const { exchange, units } = this.#parts;
-    const flat = this.#buffer.subarray(0, unit.length);
+    const { exchange, units, weights } = this.#parts;
+    const [buffer, other] = this.#buffers;
+    const flat = buffer.subarray(0, unit.length);
     const gradients = unit.indices.map((index) => pass?.take(index) ?? null);
     await unit.layout.readGradients(gradients, share, flat);
     flat.fill(0, unit.layout.length);
@@ -129,7 +135,15 @@ export class LayeredGradients implements SliceGradients {
       if (gradient !== null) isReached[unit.indices[i]] = true;
       gradient?.dispose();
     });
-    const slice = await exchange.reduceScatter(flat, units.indexOf(unit));
-    for (let i = 0; i < slice.length; i++) this.#sum[unit.offset + i] += slice[i];
+    await this.#travelling;
+    this.#buffers = [other, buffer];
+    const add = async (): Promise<void> => {
+      const slice = await exchange.reduceScatter(flat, units.indexOf(unit));
+      for (let i = 0; i < slice.length; i++) this.#sum[unit.offset + i] += slice[i];
+    };
+    this.#travelling = add();
+    // A pass that fails meanwhile reports its own error.
+    this.#travelling.catch(() => undefined);
+    if (!exchange.isPlain || weights !== null) await this.#travelling;
   }
 }

@@ -1,32 +1,48 @@
 import { valuesOf } from '../../tensorflow/tensor-values.ts';
 import { tf, type Variable } from '../../tensorflow/tf.ts';
+import type { UpdatedArrays } from '../../optimizers/optimizer.ts';
+import { type SlotStorage, TensorSlots } from '../../optimizers/slots/slot-storage.ts';
 import type { Gradient } from '../../member/member.ts';
 import type { Segment } from '../data-parallel/flat-layout.ts';
 
 /**
- * A rank's slice of all trained weights, shape `[S]`, with one variable for each tensor, or part of one, in it: an optimizer
+ * A rank's slice of all trained weights, shape `[S]`, with one array for each tensor, or part of one, in it: an optimizer
  * counts the updates of each tensor separately, as a step's loss may not depend on all of them. Padding belongs to no tensor.
  */
-export class WeightSlice {
-  readonly variables: readonly Variable[];
-  /** The tensor, or part of one, of each variable. */
+export class WeightSlice implements UpdatedArrays {
+  readonly shapes: readonly number[][];
+  /** The tensor, or part of one, of each array. */
   readonly segments: readonly Segment[];
+  readonly #storage: SlotStorage;
 
-  /** @param values of the slice, shape `[S]` */
-  constructor(values: Float32Array, segments: readonly Segment[]) {
+  /** @param values of the slice, shape `[S]`. @param storage keeps them between two uses */
+  constructor(values: Float32Array, segments: readonly Segment[], storage: SlotStorage = new TensorSlots()) {
     this.segments = segments;
-    this.variables = segments.map(({ start, end }) =>
-      tf.tidy(() => tf.variable(tf.tensor1d(values.slice(start, end)), false)),
-    );
+    this.shapes = segments.map(({ start, end }) => [end - start]);
+    this.#storage = storage;
+    this.shapes.forEach((shape, i) => storage.add(nameOf(i), shape));
+    this.write(values, 0);
   }
 
-  /** The variables by name, for states. */
+  /** The arrays by name, for states. */
   get tensors(): ReadonlyMap<string, Variable> {
-    return new Map(this.variables.map((variable, i) => [`slice.${i}`, variable]));
+    return this.#storage.tensors;
+  }
+
+  open(index: number): Variable {
+    return this.#storage.open(nameOf(index));
+  }
+
+  close(index: number, values: Variable, step: number): void {
+    this.#storage.close(nameOf(index), values, step);
+  }
+
+  discard(values: Variable): void {
+    this.#storage.discard(values);
   }
 
   /**
-   * Gradients for an optimizer of `variables`; the caller disposes of them.
+   * Gradients for an optimizer of these arrays; the caller disposes of them.
    *
    * @param flat the slice's mean gradient, shape `[S]`, which must not change until then
    * @param isReached for each of the model's variables
@@ -41,7 +57,9 @@ export class WeightSlice {
   write(values: Float32Array, from: number): void {
     for (const [i, { start, end }] of this.segments.entries()) {
       if (start < from || end > from + values.length) continue;
-      tf.tidy(() => this.variables[i].assign(tf.tensor1d(values.slice(start - from, end - from))));
+      const own = this.open(i);
+      tf.tidy(() => own.assign(tf.tensor1d(values.slice(start - from, end - from))));
+      this.close(i, own, 0);
     }
   }
 
@@ -49,8 +67,15 @@ export class WeightSlice {
   async read(from: number, to: number): Promise<Float32Array<ArrayBuffer>> {
     const values = new Float32Array(to - from);
     for (const [i, { start, end }] of this.segments.entries()) {
-      if (start >= from && end <= to) values.set(await valuesOf(this.variables[i]), start - from);
+      if (start < from || end > to) continue;
+      const own = this.open(i);
+      values.set(await valuesOf(own), start - from);
+      this.discard(own);
     }
     return values;
   }
+}
+
+function nameOf(index: number): string {
+  return `slice.${index}`;
 }

@@ -85,6 +85,14 @@ export const strategySchema = z.discriminatedUnion('kind', [
       help: 'Size of the parts in which stage 2 exchanges gradients; a larger weight is one part.',
       unit: 'bytes',
     }),
+    weightPrecision: z
+      .enum(['float32', 'bfloat16'])
+      .default('float32')
+      .meta({
+        help:
+          'How stage 3 keeps its slices of the weights: float32, or rounded stochastically to bfloat16 after each update, in half the memory and without a float32 copy ' +
+          '(Zamirai et al., 2020). Layers compute in float32, and checkpoints are float32.',
+      }),
     offload: z
       .enum(['none', 'optimizer'])
       .default('none')

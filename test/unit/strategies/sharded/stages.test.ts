@@ -111,16 +111,26 @@ describe.each(['cpu', 'wasm'] as const)('the stages of sharded training on %s', 
     { stage, offload: 'none' as const, statePrecision: 'float32' as const },
     { stage, offload: 'optimizer' as const, statePrecision: 'float32' as const },
     { stage, offload: 'optimizer' as const, statePrecision: 'bfloat16' as const },
+    ...(stage < 3
+      ? []
+      : [
+          {
+            stage,
+            offload: 'none' as const,
+            statePrecision: 'bfloat16' as const,
+            weightPrecision: 'bfloat16' as const,
+          },
+        ]),
   ]);
 
   it.each(states)(
-    'resume from a saved state with the bits of an uninterrupted run, $stage, $offload, $statePrecision',
-    async ({ stage, offload, statePrecision }) => {
+    'resume from a saved state with the bits of an uninterrupted run: %o',
+    async ({ stage, offload, statePrecision, weightPrecision }) => {
       const optimizer = { kind: 'adam', learningRate: 0.02, statePrecision } as const;
       const input: RunConfigInput = {
         members: 3,
         batchSize: 4,
-        strategy: { kind: 'sharded', stage, offload },
+        strategy: { kind: 'sharded', stage, offload, weightPrecision },
         optimizer,
       };
       const through = await createRanks(input);
@@ -131,7 +141,10 @@ describe.each(['cpu', 'wasm'] as const)('the stages of sharded training on %s', 
       // In stage 3, the saved states have the weights. The other place takes the state of the first.
       const create = stage === 3 ? undefined : () => createModelOf(weights);
       const elsewhere = offload === 'none' ? 'optimizer' : 'none';
-      const other: RunConfigInput = { ...input, strategy: { kind: 'sharded', stage, offload: elsewhere } };
+      const other: RunConfigInput = {
+        ...input,
+        strategy: { kind: 'sharded', stage, offload: elsewhere, weightPrecision },
+      };
       const expected = await wholeWeights(through);
       for (const config of [input, other]) {
         const again = await createRanks(config, { saved, create });
@@ -140,6 +153,26 @@ describe.each(['cpu', 'wasm'] as const)('the stages of sharded training on %s', 
       }
     },
   );
+
+  it.each(['adam', 'lamb'] as const)('keep weights as bfloat16 that train like float32 ones, with %s', async (kind) => {
+    const losses: number[] = [];
+    for (const weightPrecision of ['float32', 'bfloat16'] as const) {
+      const strategy = { kind: 'sharded', stage: 3, weightPrecision } as const;
+      const input: RunConfigInput = { members: 2, batchSize: 5, strategy, optimizer: { kind, learningRate: 0.02 } };
+      const ranks = await createRanks(input);
+      await trainRanks(ranks, input, { to: 60 });
+      const [weights, ofOther] = await wholeWeights(ranks);
+      expect(ofOther).toEqual(weights);
+      // All weights have an empty lower half, which hardly any float32 weight has.
+      const isPacked = [...new Uint32Array(Float32Array.from(weights).buffer)].map((bits) => (bits & 0xffff) === 0);
+      expect(isPacked.every((packed) => packed)).toBe(weightPrecision === 'bfloat16');
+      const last = ranks[0].outcomes.slice(-10).map(({ loss }) => loss);
+      losses.push(last.reduce((sum, loss) => sum + loss, 0) / last.length);
+    }
+    // From a loss of about 1.2; a weight of 1 is rounded by up to 1/128.
+    expect(losses[0]).toBeLessThan(0.9);
+    expect(Math.abs(losses[1] - losses[0])).toBeLessThan(0.05);
+  });
 
   it.each([2, 3])('end on all ranks where one leaves between two buckets, stage %i', async (stage) => {
     const input: RunConfigInput = {
