@@ -14,6 +14,25 @@ describe('bfloat16', () => {
     expect(rounded(1 + 1 / 256, 1 + 3 / 256, 1 + 1 / 256 + 1e-6)).toEqual([1, 1 + 2 / 128, 1 + 1 / 128]);
   });
 
+  it.each([
+    // Ties: the lower half is 0x8000, and the even upper half wins.
+    [0x3f808000, 0x3f80],
+    [0x3f818000, 0x3f82],
+    [0xbf818000, 0xbf82],
+    [0x3f808001, 0x3f81],
+    // Subnormal values round alike; half of the smallest one is a tie with zero.
+    [0x00008000, 0x0000],
+    [0x00008001, 0x0001],
+    [0x00018000, 0x0002],
+    [0x007fffff, 0x0080],
+    // The largest float32 is nearer to 2^128 than to the largest bfloat16.
+    [0x7f7fffff, 0x7f80],
+    [0x7f7f7fff, 0x7f7f],
+    [0x7f800001, 0x7fc0],
+  ])('of bits %i is %i', (bits, half) => {
+    expect([...encodeBfloat16(new Float32Array(Uint32Array.of(bits).buffer))]).toEqual([half]);
+  });
+
   it('keeps infinities, signed zeros and NaN, even one with all fraction bits set', () => {
     expect(rounded(Infinity, -Infinity, -0, NaN)).toEqual([Infinity, -Infinity, -0, NaN]);
     const allOnes = new Float32Array(Uint32Array.of(0x7fffffff).buffer);

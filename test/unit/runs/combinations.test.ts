@@ -205,7 +205,15 @@ describe('refuseCombinations', () => {
           '--members-per-device 1, or --optimizer.state-precision float32.',
       ],
     ],
-  ])('refuses packed optimizer state where nothing packs it: %j', (config, expected) => {
+    [{ strategy: { kind: 'sharded', stage: 3, weightPrecision: 'bfloat16' } }, []],
+    [
+      { strategy: { kind: 'sharded', stage: 2, weightPrecision: 'bfloat16' } },
+      [
+        'strategy.weightPrecision: Stage 2 of the strategy sharded keeps whole weights in float32 for the passes of the layers. Use --strategy.stage 3, or ' +
+          '--strategy.weight-precision float32.',
+      ],
+    ],
+  ])('refuses packed weights and optimizer state where nothing packs them: %j', (config, expected) => {
     const conflicts = findConflicts(runConfigSchema.parse(config), planOf(0, 0), classifier);
     expect(conflicts.map(({ path, message }) => `${path}: ${message}`)).toEqual(expected);
   });

@@ -174,6 +174,16 @@ describe.each(['cpu', 'wasm'] as const)('the stages of sharded training on %s', 
     expect(Math.abs(losses[1] - losses[0])).toBeLessThan(0.05);
   });
 
+  it('refuse weights as bfloat16 where a layer has a constraint', async () => {
+    const constrained = () =>
+      tf.sequential({
+        layers: [tf.layers.dense({ units: 3, inputShape: [4], kernelConstraint: tf.constraints.nonNeg() })],
+      });
+    const strategy = { kind: 'sharded', stage: 3, weightPrecision: 'bfloat16' } as const;
+    const ranks = createRanks({ members: 1, batchSize: 5, strategy, optimizer: sgd }, { create: constrained });
+    await expect(ranks).rejects.toThrow('This model has layers with constraints');
+  });
+
   it.each([2, 3])('end on all ranks where one leaves between two buckets, stage %i', async (stage) => {
     const input: RunConfigInput = {
       members: 3,
