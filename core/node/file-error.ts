@@ -83,3 +83,21 @@ export async function unlessMissing<T>(operation: Promise<T>): Promise<T | null>
     throw error;
   }
 }
+
+const maximumAttempts = 100;
+/** ESTALE on Linux and macOS, for which Node has no name. */
+const staleCodes: ReadonlySet<string | null> = new Set(['Unknown system error -116', 'Unknown system error -70']);
+
+/**
+ * Repeats a reading as long as the file that it opened is gone. On network file systems (NFS, GlusterFS) another machine that replaces a file by renaming takes the
+ * old one away from its readers (ESTALE), which on a local disk keep it. The name leads to the new file.
+ */
+export async function rereadStale<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!staleCodes.has(errorCode(error)) || attempt === maximumAttempts) throw error;
+    }
+  }
+}

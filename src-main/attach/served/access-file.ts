@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
-import { unlessMissing } from '../../../core/node/file-error.ts';
+import { unlessMissing, rereadStale } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
 import { type RunAccess, runAccessSchema } from '../../../core/protocol/run/control/follow.ts';
 import { homePaths } from '../../store/home.ts';
@@ -28,6 +28,6 @@ export function isReachable(id: string): boolean {
 
 /** Null where the run cannot be reached. */
 export async function readAccess(id: string): Promise<RunAccess | null> {
-  const text = await unlessMissing(readFile(accessPath(id), 'utf8'));
+  const text = await unlessMissing(rereadStale(() => readFile(accessPath(id), 'utf8')));
   return text === null ? null : runAccessSchema.parse(JSON.parse(text));
 }

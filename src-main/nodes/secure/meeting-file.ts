@@ -3,7 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
-import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { errorCode, explainFileError, rereadStale } from '../../../core/node/file-error.ts';
 import { homePaths } from '../../store/home.ts';
 
 /** Where the tasks of a launch find the first one. It lies in Tutti's home, which only its owner can enter, because of the token. */
@@ -35,7 +35,7 @@ export async function readMeeting(job: string): Promise<Meeting | null> {
   const path = meetingPath(job);
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await rereadStale(() => readFile(path, 'utf8'));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
     throw explainFileError(error, path, 'read');

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { errorCode, explainFileError, rereadStale } from '../../../core/node/file-error.ts';
 
 /** An entry of a run's folder that is not read, because it is not a file of that folder. */
 export class ForeignEntryError extends Error {
@@ -31,7 +31,7 @@ const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
  */
 export async function openOwnFile(folder: string, path: string): Promise<FileHandle> {
   for (let attempt = 1; ; attempt += 1) {
-    const handle = await openOnce(folder, path);
+    const handle = await rereadStale(() => openOnce(folder, path));
     if (handle !== null) return handle;
     if (attempt === maximumAttempts) throw new ForeignEntryError(folder, path, 'it is replaced all the time');
   }
@@ -57,7 +57,11 @@ async function openOnce(folder: string, path: string): Promise<FileHandle | null
 }
 
 /** The text of a file in a run's folder. @throws as {@link openOwnFile} does */
-export async function readOwnText(folder: string, path: string): Promise<string> {
+export function readOwnText(folder: string, path: string): Promise<string> {
+  return rereadStale(() => readOnce(folder, path));
+}
+
+async function readOnce(folder: string, path: string): Promise<string> {
   const handle = await openOwnFile(folder, path);
   try {
     return await handle.readFile('utf8');
