@@ -12,3 +12,11 @@ const whyNot = (command: string, prints: string, name: string): string | null =>
 const obstacle = notLinux ?? whyNotMapped();
 export const noOpenMpi = obstacle ?? whyNot('mpirun', 'Open MPI', 'Open MPI');
 export const noMpich = obstacle ?? whyNot('mpiexec.hydra', 'HYDRA', 'MPICH');
+
+const isRoot = process.getuid?.() === 0;
+const hasTools = ['ip', 'tc', 'unshare'].every(
+  (tool) => spawnSync(tool, ['-V'], { timeout: 10_000 }).error === undefined,
+);
+/** Nodes as network namespaces: `test/cluster/network.sh`. */
+export const noCluster =
+  noOpenMpi ?? (isRoot ? (hasTools ? null : 'iproute2 is not installed') : 'only root can make network namespaces');
