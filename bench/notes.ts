@@ -1,8 +1,8 @@
 /** Remarks on each suite's figures, by suite, one paragraph each: where the time goes, and why a target is missed. */
 export const notes: Record<string, string[]> = {
   cluster: [
-    'Measured in turns with mpi4py, on the same Open MPI, while the machine had about five times as much other work as cores. An all-gather of 8 KB waits for a turn of the ' +
-      'event loop and promises before it polls: at best it takes some 30 µs. Polling without giving up the core for the first 50 polls made no clear difference. ' +
+    'Measured beside other work on the machine. An all-gather of 8 KB waits for a turn of the event loop and promises ' +
+      'before it polls: at best it takes some 30 µs. Polling without giving up the core for the first 50 polls made no clear difference. ' +
       'Data-parallel and joint training over emulated links, and a hub with 64 ranks, are not measured yet.',
   ],
   collectives: [

@@ -1,66 +1,62 @@
-import { join } from 'node:path';
-import { spawnSync } from 'node:child_process';
-import { z } from 'zod';
-import { runRank } from '../collectives/hub-group.ts';
-import { peersFolder } from '../compute/steppers.ts';
+import type { Durations } from '../collectives/hub-group.ts';
+import { findMpi4py, measureMpi, measureMpi4py } from '../collectives/mpi-group.ts';
+import type { Peer } from '../compute/steppers.ts';
 import { type Figure, figure, median, type Suite } from '../figures.ts';
 
 const rounds = 5;
-const worldSize = 2;
-const script = join(import.meta.dirname, '..', 'cluster', 'mpi-rank.ts');
-const mpirun = ['--allow-run-as-root', '--oversubscribe', '--bind-to', 'none', '--mca', 'mpi_yield_when_idle', '1'];
-const lineSchema = z.strictObject({ name: z.string(), durationsMs: z.array(z.number()) });
 
-const rows = [
-  { name: 'all-gather 8 KB', unit: 'µs', perMs: 1000 },
-  { name: 'all-reduce 40 MB', unit: 'ms', perMs: 1 },
+interface Row {
+  name: string;
+  unit: 'µs' | 'ms';
+  /** Upper bound of the ratio to mpi4py. */
+  target: number | null;
+}
+
+const rows: Row[] = [
+  { name: 'all-gather 8 KB', unit: 'µs', target: 1 },
+  { name: 'all-reduce 1 MB', unit: 'ms', target: null },
+  { name: 'all-reduce 40 MB', unit: 'ms', target: 1 },
 ];
 
-/** Collectives by MPI on one machine, in turn with mpi4py on the same library: medians of rank 0's time per call. */
+/** Collectives over Open MPI on this machine, in alternation with mpi4py over the same library: medians of rank 0's time per call. */
 export const suite: Suite = {
   name: 'cluster',
   async run(note) {
-    const python = findPython();
-    if (python === null) note('no Python here has mpi4py: set TUTTI_BENCH_MPI_PYTHON to one that has');
-    const measured: { ours: Medians; peer: Medians | null }[] = [];
-    for (let round = 1; round <= rounds; round += 1) {
-      note(`${worldSize} ranks, round ${round} of ${rounds}`);
-      const ours = await measure([process.execPath, script]);
-      measured.push({ ours, peer: python === null ? null : await measure([python, join(peersFolder, 'mpi.py')]) });
+    const peer = findMpi4py();
+    if (peer === null) note('no Python here has mpi4py with Open MPI (TUTTI_PYTHON): nothing is compared with it');
+    const figures: Figure[] = [];
+    for (const worldSize of [2, 4]) {
+      const measured: Round[] = [];
+      for (let round = 1; round <= rounds; round += 1) {
+        note(`${worldSize} ranks, round ${round} of ${rounds}`);
+        const ours = await measureMpi(worldSize);
+        measured.push({ ours, theirs: peer === null ? null : await measureMpi4py(peer, worldSize) });
+      }
+      for (const row of rows) figures.push(...figuresOf(row, worldSize, measured, peer));
     }
-    return rows.flatMap((row) => figuresOf(row, measured));
+    return figures;
   },
 };
 
-/** In ms, by the case's name. */
-type Medians = ReadonlyMap<string, number>;
+interface Round {
+  ours: Durations;
+  theirs: Durations | null;
+}
 
+/** The time of a call, and its ratio to that of mpi4py in the same round. */
 function figuresOf(
-  { name, unit, perMs }: (typeof rows)[number],
-  measured: readonly { ours: Medians; peer: Medians | null }[],
+  { name, unit, target }: Row,
+  worldSize: number,
+  measured: readonly Round[],
+  peer: Peer | null,
 ): Figure[] {
-  const of = { suite: 'cluster', name: `${name} by MPI, ${worldSize} ranks`, better: 'lower' } as const;
-  const times = measured.map(({ ours }) => ours.get(name) ?? NaN);
-  const own = figure({ ...of, value: median(times) * perMs, unit, target: null });
-  const peers = measured.flatMap(({ peer }) => peer?.get(name) ?? []);
-  if (peers.length < measured.length) return [own];
-  const ratio = median(times.map((ms, round) => ms / peers[round]));
-  const peer = { name: `mpi4py, ${unit}`, value: median(peers) * perMs };
-  return [own, { ...figure({ ...of, value: ratio, unit: 'x mpi4py', target: 1 }), peer }];
-}
-
-async function measure(command: readonly string[]): Promise<Medians> {
-  const printed = await runRank('mpirun', [...mpirun, '-n', String(worldSize), ...command]);
-  const lines = printed.trimEnd().split('\n');
-  return new Map(
-    lines.map((line) => {
-      const { name, durationsMs } = lineSchema.parse(JSON.parse(line));
-      return [name, median(durationsMs)];
-    }),
-  );
-}
-
-function findPython(): string | null {
-  const candidates = [process.env.TUTTI_BENCH_MPI_PYTHON ?? 'python3'];
-  return candidates.find((python) => spawnSync(python, ['-c', 'import mpi4py, numpy']).status === 0) ?? null;
+  const perMs = unit === 'µs' ? 1000 : 1;
+  const oursMs = measured.map(({ ours }) => median(ours.get(name) ?? []));
+  const of = { suite: 'cluster', name: `${name} over MPI, ${worldSize} ranks`, better: 'lower' } as const;
+  const own = figure({ ...of, value: median(oursMs) * perMs, unit, target: null });
+  if (peer === null) return [own];
+  const theirsMs = measured.map(({ theirs }) => median(theirs?.get(name) ?? []));
+  const ratio = median(oursMs.map((ms, round) => ms / theirsMs[round]));
+  const versus = { name: `mpi4py ${peer.version}, ${unit}`, value: median(theirsMs) * perMs };
+  return [own, { ...figure({ ...of, value: ratio, unit: 'x mpi4py', target }), peer: versus }];
 }
