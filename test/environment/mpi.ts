@@ -13,10 +13,9 @@ const obstacle = notLinux ?? whyNotMapped();
 export const noOpenMpi = obstacle ?? whyNot('mpirun', 'Open MPI', 'Open MPI');
 export const noMpich = obstacle ?? whyNot('mpiexec.hydra', 'HYDRA', 'MPICH');
 
-const isRoot = process.getuid?.() === 0;
-const hasTools = ['ip', 'tc', 'unshare'].every(
-  (tool) => spawnSync(tool, ['-V'], { timeout: 10_000 }).error === undefined,
-);
+const works = (command: string, ...args: string[]): boolean =>
+  spawnSync(command, args, { timeout: 10_000 }).status === 0;
+const noNamespaces = works('ip', '-V') && works('tc', '-V') ? null : 'iproute2 is not installed';
 /** Nodes as network namespaces: `test/cluster/network.sh`. */
 export const noCluster =
-  noOpenMpi ?? (isRoot ? (hasTools ? null : 'iproute2 is not installed') : 'only root can make network namespaces');
+  noOpenMpi ?? noNamespaces ?? (works('unshare', '--net', 'true') ? null : 'only root can make network namespaces');
