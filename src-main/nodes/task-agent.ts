@@ -56,12 +56,14 @@ export class TaskAgent {
   #orders: Promise<void> = Promise.resolve();
   /** Whether the launch has ended, or this task was asked to end. */
   #isOver = false;
+  /** Whether the first task is gone. */
+  #isLost = false;
 
   /** Serves the first task until the launch has ended. @returns the exit code of the launch, or 1 if the first task is gone */
   static async serve(options: AgentOptions): Promise<number> {
     const [meeting, socket] = await meet(options);
     const scratch = await ScratchFolder.create();
-    const agent = new TaskAgent(options, scratch, meeting, channelOver(socket));
+    const agent = new TaskAgent(options, scratch, meeting, socket);
     try {
       return await agent.#serve();
     } finally {
@@ -69,13 +71,17 @@ export class TaskAgent {
     }
   }
 
-  private constructor(options: AgentOptions, scratch: ScratchFolder, meeting: Meeting, channel: Channel) {
+  private constructor(options: AgentOptions, scratch: ScratchFolder, meeting: Meeting, socket: Socket) {
+    const channel = channelOver(socket);
     this.#options = options;
     this.#scratch = scratch;
     this.#meeting = meeting;
     this.#channel = channel;
     const lose = (reason: string): void => {
-      if (this.#isOver) return;
+      if (this.#isOver || this.#isLost) return;
+      this.#isLost = true;
+      // Over a link that is cut, it would wait for minutes until what was sent is confirmed.
+      socket.destroy();
       console.error(`The first task of the launch is gone: ${reason}.`);
       this.#ended.resolve(1);
     };
@@ -252,6 +258,7 @@ export class TaskAgent {
   }
 
   #send(message: TaskMessage): void {
+    if (this.#isLost) return;
     try {
       this.#channel.send({ kind: 'message', message, arrays: [] });
     } catch (error) {

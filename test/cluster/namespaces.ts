@@ -50,16 +50,6 @@ export class Namespaces {
     this.#run('cut', String(node));
   }
 
-  /** Takes its link up again. */
-  mend(node: number): void {
-    this.#run('mend', String(node));
-  }
-
-  /** Ends all processes of a node at once, as if it had lost power. */
-  kill(node: number): void {
-    this.#run('kill', String(node));
-  }
-
   /** Limits what a node sends. @param rate in tc's units: `2mbit` */
   slow(node: number, rate: string): void {
     this.#run('slow', String(node), rate);
