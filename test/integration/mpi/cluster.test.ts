@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { noCluster } from '../../environment/mpi.ts';
 import { notRun } from '../../environment/reasons.ts';
-import { readCheckpointRecord, trainOnce, useHub } from '../harness.ts';
-import { type LaunchedTask, trainArguments, tutti, watchProcess } from '../nodes/launch.ts';
+import { mergedMetrics, readCheckpointRecord, trainOnce, useHub } from '../harness.ts';
+import { type LaunchedTask, torchrun, trainArguments, tutti, watchProcess } from '../nodes/launch.ts';
 
 const scripts = join(import.meta.dirname, '../../cluster');
 const name = `t${process.pid}`;
@@ -77,5 +77,31 @@ describe.skipIf(noCluster !== null)(`two nodes with a network between them${notR
     const { status, error } = await readRunRecord(folder);
     expect(status).toBe('failed');
     expect(error).toMatchObject({ rank: 1, device: 'node2/cpu:0' });
+    network('mend', '2');
+  });
+
+  it('continue on the first if the link of the second is cut, with the bits of an undisturbed run', async () => {
+    const folder = join(home(), 'moved');
+    const own = { 'max-epochs': 150, 'evaluate-every-epochs': 50, 'timeouts.heartbeat-ms': 3000 };
+    const flags = { members: 2, devices: 'cpu:0', strategy: 'data-parallel', 'checkpoints.state-every-seconds': 0 };
+    const args = trainArguments('blobs', folder, { ...flags, ...own });
+    const [first, second] = [1, 2].map((node) => {
+      const command = [process.execPath, '--disable-warning=ExperimentalWarning', tutti, ...args];
+      const variables = { ...torchrun(node - 1, 2, 1), MASTER_ADDR: '10.77.0.1', TUTTI_JOB: 'cut' };
+      return watchProcess(['ip', 'netns', 'exec', `${name}-${node}`, ...command], {
+        ...variables,
+        TUTTI_NODE: `node${node}`,
+      });
+    });
+    await first.until((line) => line.includes('"type":"checkpoint"'));
+    network('cut', '2');
+    expect(await first.ended).toBe(0);
+    // A node that hears nobody gives up.
+    expect(await second.ended).toBe(1);
+    const moved = (await readEvents(folder)).filter(({ kind }) => kind === 'ranks-moved');
+    expect(moved.map(({ message }) => message)).toEqual(['Their node is gone, so ranks move: rank 1 to node1/cpu:0.']);
+    const config = { members: 2, devices: 'cpu:0', maxEpochs: 150, evaluateEveryEpochs: 50 };
+    const undisturbed = await once(hub(), 'blobs', { ...config, strategy: { kind: 'data-parallel' } });
+    expect(await mergedMetrics(folder)).toEqual(await mergedMetrics(undisturbed.folder));
   });
 });
