@@ -167,12 +167,22 @@ describe('the driver of a study', () => {
 
   it('asks a trial that takes long to stop only once', async () => {
     const store = await newStudy(studyOf({ parallel: 2 }), 10);
+    let isAsked = false;
+    let turnsLeft = 200;
+    const begun = new Set<number>();
     const runner = new MemoryRunner(
       (job) => {
-        if (job.trial === 1) setImmediate(() => driver.stop());
+        begun.add(job.trial);
+        if (begun.size === 2) {
+          setImmediate(() => {
+            driver.stop();
+            isAsked = true;
+          });
+        }
         return lossOf(job);
       },
-      () => 200,
+      // Both train until they are asked to stop, and then for a while.
+      () => (isAsked && (turnsLeft -= 1) < 0 ? 0 : Infinity),
     );
     const driver = drive({ store, runner });
     expect(await driver.run()).toBe('stopped');
