@@ -40,6 +40,7 @@ export class TaskServer {
   #onJoin: ((node: string) => void) | null = null;
   #changed = Promise.withResolvers<void>();
   #refusal: string | null = null;
+  #hasEnteredMpi = false;
 
   private constructor(options: ServerOptions) {
     this.#options = options;
@@ -61,6 +62,13 @@ export class TaskServer {
       pid: process.pid,
     });
     return own;
+  }
+
+  /** Whether workers may enter the job of MPI that the launcher has set up: once, because the processes that entered it cannot be replaced. */
+  enterMpi(): boolean {
+    const isFirst = !this.#hasEnteredMpi;
+    this.#hasEnteredMpi = true;
+    return isFirst;
   }
 
   /** Resolves once the tasks are there with which the launch begins. @throws Error that names those that are missing */

@@ -169,7 +169,7 @@ export class WaveSequence {
         ...this.#launch(folders, placements),
         sourceFolder,
         resumeRound: point?.round ?? null,
-        mpiProcesses: this.#mpiProcesses(placements, note !== null),
+        mpiProcesses: this.#mpiProcesses(placements),
       },
       socketPath,
       token,
@@ -335,10 +335,17 @@ export class WaveSequence {
     };
   }
 
-  /** A job of MPI can be entered once: after the loss of a process, ranks exchange arrays through the hub. */
-  #mpiProcesses(placements: readonly Placement[], isRestart: boolean): number | null {
-    const { collectives } = this.#options.recorder.record.config;
-    return collectives === 'mpi' && !isRestart && placements.length > 1 ? placements.length : null;
+  /** A job of MPI can be entered once: after the loss of a process, and in later runs of a sweep, ranks exchange arrays through the hub. */
+  #mpiProcesses(placements: readonly Placement[]): number | null {
+    const { recorder, tasks } = this.#options;
+    if (recorder.record.config.collectives !== 'mpi' || placements.length === 1) return null;
+    if (tasks?.enterMpi() !== false) return placements.length;
+    recorder.event(
+      null,
+      'large-arrays',
+      'Arrays go through the hub: an earlier attempt or run has entered the job of MPI.',
+    );
+    return null;
   }
 
   #launch(
