@@ -4,9 +4,9 @@ import { planPlacement } from '../src-main/devices/plan.ts';
 
 export const ranks = 16;
 
-/** The record of a run of 16 ranks that is not trained. */
-export function benchRecord(id: string, changes: Partial<RunRecord> = {}): RunRecord {
-  const config = runConfigSchema.parse({ members: ranks });
+/** The record of a run that is not trained. */
+export function benchRecord(id: string, changes: Partial<RunRecord> = {}, members = ranks): RunRecord {
+  const config = runConfigSchema.parse({ members });
   const now = new Date().toISOString();
   const core = { kind: 'cpu' as const, memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
   const devices = [{ id: 'cpu:0', index: 0, name: 'a core', ...core }];
@@ -20,8 +20,8 @@ export function benchRecord(id: string, changes: Partial<RunRecord> = {}): RunRe
     status: 'finished',
     createdAt: now,
     endedAt: null,
-    plan: planPlacement({ members: ranks, devices, placement: 'share' }),
-    seeds: Array.from({ length: ranks }, (_, rank) => rank),
+    plan: planPlacement({ members, devices, placement: 'share' }),
+    seeds: Array.from({ length: members }, (_, rank) => rank),
     blas: null,
     versions: {},
     gitCommit: null,

@@ -1,7 +1,9 @@
+import { trainingFigures } from '../cluster/training.ts';
 import type { Durations } from '../collectives/hub-group.ts';
 import { findMpi4py, measureMpi, measureMpi4py } from '../collectives/mpi-group.ts';
 import type { Peer } from '../compute/steppers.ts';
 import { type Figure, figure, median, type Suite } from '../figures.ts';
+import { measureRecording, pointsPerSecond } from '../hub/recording.ts';
 
 const rounds = 5;
 
@@ -18,7 +20,10 @@ const rows: Row[] = [
   { name: 'all-reduce 40 MB', unit: 'ms', target: 1 },
 ];
 
-/** Collectives over Open MPI on this machine, in alternation with mpi4py over the same library: medians of rank 0's time per call. */
+/**
+ * Collectives over Open MPI on this machine, in alternation with mpi4py over the same library: medians of rank 0's time per call. Training between two emulated nodes,
+ * and the hub of many ranks.
+ */
 export const suite: Suite = {
   name: 'cluster',
   async run(note) {
@@ -34,9 +39,20 @@ export const suite: Suite = {
       }
       for (const row of rows) figures.push(...figuresOf(row, worldSize, measured, peer));
     }
-    return figures;
+    if (process.getuid?.() === 0) figures.push(...(await trainingFigures(note)));
+    else note('only root can emulate nodes: no training between them');
+    return [...figures, await hubFigure(note)];
   },
 };
+
+/** The hub of a launch with many ranks. */
+async function hubFigure(note: (message: string) => void): Promise<Figure> {
+  const ranks = 64;
+  note(`hub of ${ranks} ranks`);
+  const { share, points } = await measureRecording(ranks);
+  const name = `hub, ${ranks} ranks x ${pointsPerSecond} points/s (${points} points kept)`;
+  return figure({ suite: 'cluster', name, value: 100 * share, unit: '% of a core', better: 'lower', target: 100 });
+}
 
 interface Round {
   ours: Durations;

@@ -1,75 +1,14 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import type { Channel } from '../../core/protocol/wire/channel.ts';
-import { workerMessageSchema } from '../../core/protocol/run/messages.ts';
-import { listen } from '../../src-main/relay/socket-server.ts';
-import { pointBatch } from '../../src-main/runs/attempt/rank-messages.ts';
-import { RunRecorder } from '../../src-main/runs/recording/run-recorder.ts';
-import { createRunFolder } from '../../src-main/store/runs/run-folder.ts';
-import { RunIndex } from '../../src-main/store/index/run-index.ts';
 import { figure, type Suite } from '../figures.ts';
-import { benchRecord, ranks } from '../records.ts';
+import { measuredMs, measureRecording, pointsPerSecond } from '../hub/recording.ts';
+import { ranks } from '../records.ts';
 
-const pointsPerSecond = 50;
-const measuredMs = 10_000;
-
-/** The hub's processor time for receiving, recording and forwarding points of 16 ranks, over real sockets. */
+/** The hub's processor time for the points of 16 ranks. */
 export const suite: Suite = {
   name: 'reporting',
   async run(note) {
     note(`${ranks} ranks x ${pointsPerSecond} points a second, for ${measuredMs / 1000} s`);
-    const { share, points } = await measure();
+    const { share, points } = await measureRecording(ranks);
     const name = `hub, ${ranks} ranks x ${pointsPerSecond} points/s (${points} points kept)`;
     return [figure({ suite: 'reporting', name, value: 100 * share, unit: '% of a core', better: 'lower', target: 10 })];
   },
 };
-
-async function measure(): Promise<{ share: number; points: number }> {
-  const home = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
-  const socket = join(home, 'hub.sock');
-  const index = await RunIndex.open(home);
-  const server = await listen(socket);
-  const folder = join(home, 'runs', 'bench');
-  const record = benchRecord('bench', { status: 'running', hub: { host: 'bench', pid: process.pid, socket } });
-  await createRunFolder(folder, record);
-  let points = 0;
-  const recorder = new RunRecorder(folder, record, index, (update) => {
-    if (update.type === 'points') points += update.batch.value.length;
-  });
-  await recorder.begin(null);
-  server.onConnection((channel) => take(channel, recorder));
-  const reporters = spawn(
-    process.execPath,
-    [join(import.meta.dirname, '..', 'reporters.ts'), socket, String(ranks), String(pointsPerSecond)],
-    {
-      stdio: 'inherit',
-    },
-  );
-  try {
-    await setTimeout(1500);
-    const [beforeCpu, beforeMs, beforePoints] = [process.cpuUsage(), performance.now(), points];
-    await setTimeout(measuredMs);
-    const { user, system } = process.cpuUsage(beforeCpu);
-    return { share: (user + system) / 1000 / (performance.now() - beforeMs), points: points - beforePoints };
-  } finally {
-    reporters.kill();
-    await recorder.close();
-    await server.close();
-    index.close();
-    await rm(home, { recursive: true, force: true });
-  }
-}
-
-/** Records the workers' messages as a session does. */
-function take(channel: Channel, recorder: RunRecorder): void {
-  let rank = -1;
-  channel.onFrame((frame) => {
-    if (frame.kind !== 'message') return;
-    const message = workerMessageSchema.parse(frame.message);
-    if (message.type === 'hello') rank = message.rank;
-    else if (message.type === 'points') recorder.points(rank, pointBatch(message.names, frame.arrays));
-  });
-}
