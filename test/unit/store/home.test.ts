@@ -42,6 +42,8 @@ describe('tuttiHome', () => {
       queue: join('/h', 'queue.json'),
       trash: join('/h', 'trash'),
       trust: join('/h', 'trusted.json'),
+      updates: join('/h', 'updates.json'),
+      recentRuns: join('/h', 'recent-runs.json'),
       window: join('/h', 'window.json'),
       desktop: join('/h', 'desktop'),
       tensorflow: join('/h', 'native', 'tensorflow'),
