@@ -1,9 +1,11 @@
 /** Remarks on each suite's figures, by suite, one paragraph each: where the time goes, and why a target is missed. */
 export const notes: Record<string, string[]> = {
   cluster: [
-    'Measured beside other work on the machine. An all-gather of 8 KB waits for a turn of the event loop and promises ' +
-      'before it polls: at best it takes some 30 µs. Polling without giving up the core for the first 50 polls made no clear difference. ' +
-      'Data-parallel and joint training over emulated links, and a hub with 64 ranks, are not measured yet.',
+    'An all-gather of 8 KB waits for a turn of the event loop and for promises before it polls, and each of its calls of MPI goes through koffi: at best it takes some 20 µs, where mpi4py blocks ' +
+      'in one call of the library. Polling without giving up the core for the first 50 polls made no clear difference. On one machine Tutti uses mapped memory unless MPI is asked for.',
+    'The nodes are network namespaces of this machine, so what a cluster leaves to network cards, the two cores that train do as well: a megabyte of gradients crosses TCP at every step of 14 ms, and both ' +
+      'ranks wait for it. The link is limited to 10 Gbit/s; a delay of 0.1 ms is not emulated, because the kernel has no netem. The link of 50 ms each way delays every frame in a program of the benchmark. Both joint runs use it, so ' +
+      'that the ratio shows the delay alone.',
   ],
   collectives: [
     'Ranks that exchange at every step keep small arrays in memory that all of them map; the last rank to arrive wakes the others with a futex. ' +

@@ -23,8 +23,8 @@ export async function withNodes<T>(link: Link, use: () => Promise<T>): Promise<T
     if ('rate' in link) network('up', '2', link.rate);
     return await use();
   } finally {
-    network('down');
     delaying?.kill();
+    network('down');
   }
 }
 
