@@ -36,8 +36,8 @@ export const notes: Record<string, string[]> = {
   ],
   desktop: [
     'The splash comes with the first picture of the page, before the hub is loaded. The peer is the same Electron with one window that shows a word, in turns: on this machine without a GPU it takes longer ' +
-      'than the target by itself, so that no app in Electron can meet it here. Other programs used both cores while the table was measured, so that only the ratio to the peer counts. On a less busy machine, a bare Electron has its first module after 0.15 s, is ready after 0.25 s, has a window after 0.3 s, and a picture in it after 0.4 to 0.46 s.',
-    "Tutti's share was 165 ms (medians of nine starts in turns) and is some 70 to 100. What helped: zod is part of the bundle instead of some hundred files, which the start read one by one (98 ms); the file with the windows " +
+      'than the target by itself, so that no app in Electron can meet it here. In another series a bare Electron has its first module after 0.15 s, is ready after 0.25 s, has a window after 0.3 s, and a picture in it after 0.4 to 0.46 s.',
+    "Tutti's share is 0.2 s in the table. In series of nine starts, before and after each change, it fell from 165 ms to some 70 to 100; why the table shows more was not taken apart. What helped: zod is part of the bundle instead of some hundred files, which the start read one by one (98 ms); the file with the windows " +
       'is read synchronously, because the answer to an asynchronous read waits some 40 ms for Electron. A further 93 ms were not the app at all, but the thread for hooks with which the tests give their Electron a SQLite; it now starts after the splash. ' +
       'Without a difference beyond the noise: a page whose style sheets come after the splash, and a window that is shown only with its first picture. Without a GPU process (`--disable-gpu`) the bare Electron has its picture some 40 ms earlier here, ' +
       "because Chromium's attempts to start one fail. V8's compile cache was not tried: the Electron 33 of the tests has no `module.enableCompileCache`. Electron 33 is not the pinned 45.",
