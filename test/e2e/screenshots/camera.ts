@@ -13,6 +13,8 @@ export interface Shot {
   prepare: () => Promise<void>;
   /** Done at each size of the window, for what closes when the size changes. */
   open?: () => Promise<void>;
+  /** Whether the picture shows what the page shows before its data arrive. */
+  isLoading?: boolean;
 }
 
 const themes = ['light', 'dark'] as const;
@@ -42,7 +44,7 @@ export class Camera {
     this.#shown = new Set(shown);
   }
 
-  async take({ name, address, prepare, open }: Shot): Promise<void> {
+  async take({ name, address, prepare, open, isLoading = false }: Shot): Promise<void> {
     await this.#page.setViewportSize(usual);
     if (address !== undefined) await visit(this.#page, address);
     await prepare();
@@ -52,7 +54,7 @@ export class Camera {
     for (const size of windows) {
       await this.#page.setViewportSize(size);
       await open?.();
-      for (const [row, theme] of themes.entries()) rows[row].push(await this.#look(theme));
+      for (const [row, theme] of themes.entries()) rows[row].push(await this.#look(theme, isLoading));
     }
     await this.#keep(`${name}.webp`, await layOut(rows, sheetScale));
   }
@@ -61,9 +63,9 @@ export class Camera {
     for (const theme of themes) await this.#keep(`${name}-${theme}.png`, await this.#look(theme));
   }
 
-  async #look(theme: (typeof themes)[number]): Promise<Buffer> {
+  async #look(theme: (typeof themes)[number], isLoading = false): Promise<Buffer> {
     await this.#page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
-    await expect(this.#page.locator('.skeleton, [aria-busy=true]')).toHaveCount(0);
+    if (!isLoading) await expect(this.#page.locator('.skeleton, [aria-busy=true]')).toHaveCount(0);
     // Charts are drawn in the frame after the one in which they learn their size.
     await this.#page.evaluate(
       'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))',

@@ -22,6 +22,7 @@ export async function takePages(page: Page, camera: Camera): Promise<void> {
     ...listPages(page, trained),
     ...studyPages(page, study, search),
     ...otherPages(page),
+    ...loadingPages(page, trained.run),
   ];
   const failures: unknown[] = [];
   for (const shot of shots)
@@ -129,6 +130,7 @@ function listPages(page: Page, { run, first, many }: Trained): Shot[] {
       address: `/compare?runs=${run},${first},${many}`,
       prepare: () => expect(page.getByLabel('Differences')).toBeVisible(),
     },
+    { name: 'saved-comparisons', address: `/compare?runs=${run},${first}`, prepare: () => saveComparison(page) },
     {
       name: 'configure',
       address: `/configure?from=${run}`,
@@ -198,7 +200,42 @@ function otherPages(page: Page): Shot[] {
         await expect(page.getByRole('dialog', { name: 'Shortcuts' })).toBeVisible();
       },
     },
+    {
+      name: 'palette',
+      address: '/runs',
+      prepare: async () => {
+        // The dialog of the picture before.
+        await page.keyboard.press('Escape');
+        await expect(page.getByRole('row')).toHaveCount(6);
+        await page.keyboard.press('Control+k');
+        await page.getByRole('dialog').getByLabel('Find a page, project or run').fill('blobs');
+        await expect(page.getByRole('option').first()).toBeVisible();
+      },
+    },
   ];
+}
+
+/** The last pictures: from then on the page hears nothing from Tutti. */
+function loadingPages(page: Page, run: string): Shot[] {
+  const waits = async (): Promise<void> => {
+    await page.routeWebSocket(/./, () => undefined);
+    await page.reload();
+    await expect(page.locator('.skeleton').first()).toBeVisible();
+  };
+  return [
+    { name: 'loading-runs', address: '/runs', prepare: waits, isLoading: true },
+    { name: 'loading-run', address: `/runs/${run}/live`, prepare: waits, isLoading: true },
+  ];
+}
+
+async function saveComparison(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByLabel('Name').fill('Two and four members');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('button', { name: 'Saved', exact: true })).toBeDisabled();
+  await page.getByRole('button', { name: 'Close message' }).click();
+  await page.getByRole('link', { name: 'Saved comparisons' }).click();
+  await expect(page.getByRole('link', { name: 'Two and four members' })).toBeVisible();
 }
 
 async function predict(page: Page): Promise<void> {
