@@ -85,7 +85,7 @@ export default {
   // With it, a build without a certificate fails instead of making an unsigned installer.
   forceCodeSigning: env.TUTTI_FORCE_SIGNING === 'true',
   /**
-   * Opens exported runs. Folders of runs and projects have no type of their own: with `inode/directory`, a desktop without a default for folders would open every folder in Tutti.
+   * Opens exported runs. Folders of runs and projects have no separate type: with `inode/directory`, a desktop without a default for folders would open every folder in Tutti.
    */
   fileAssociations: [
     {

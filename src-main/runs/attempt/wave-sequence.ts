@@ -24,6 +24,7 @@ import { type Restart, Restarts } from './restarts.ts';
 import { forkedAt, refuseWithoutState, startOfRun } from '../fork/fork-start.ts';
 import type { RemoteChild } from '../../nodes/remote/remote-child.ts';
 import type { TaskServer } from '../../nodes/task-server.ts';
+import { placeOnNodes } from './place-on-nodes.ts';
 import type { WorkerHost } from '../workers/worker-host.ts';
 import type { SharedProcess, WorkerSeat } from '../workers/shared-workers.ts';
 import { type Hello, Wave, type WaveListener, type WaveOutcome } from './wave.ts';
@@ -107,7 +108,7 @@ export class WaveSequence {
     const restarts = new Restarts(recorder.record.config.onMemberLoss);
     let point = this.#options.resume ? await findResumePoint(recorder.folder, ranks) : null;
     if (point === null) refuseWithoutState(recorder.record);
-    let present = await this.#placeAgain(placements);
+    let present = await this.#placeNow(placements);
     let outcome = await this.#runWave(present, point, null);
     while (outcome.kind === 'failed' && outcome.isProcessLost && !this.#aborted.signal.aborted) {
       point = await findResumePoint(recorder.folder, ranks);
@@ -115,30 +116,15 @@ export class WaveSequence {
       if (restart === null) return outcome;
       const note = await this.#prepareRestart(restart, point, ranks, outcome.error);
       await this.#wait(restart.waitMs);
-      present = await this.#placeAgain(present);
+      present = await this.#placeNow(present);
       outcome = await this.#runWave(present, point, note);
     }
     return outcome;
   }
 
-  /** Moves ranks of nodes that are gone to those that are there, which may be new ones. */
-  async #placeAgain(wave: readonly Placement[]): Promise<readonly Placement[]> {
+  async #placeNow(wave: readonly Placement[]): Promise<readonly Placement[]> {
     const { tasks, recorder } = this.#options;
-    if (tasks === null) return wave;
-    const { config } = recorder.record;
-    if (tasks.whatIsMissing !== null)
-      recorder.event(null, 'nodes-awaited', `${tasks.whatIsMissing}, so the run waits for another one.`);
-    await tasks.awaitNodes(config.timeouts.prepareMs, this.#aborted.signal);
-    const now = tasks.placementsNow(wave, config);
-    const moved = now.filter(({ rank, device }) => wave.some((of) => of.rank === rank && of.device.id !== device.id));
-    if (moved.length === 0) return wave;
-    const where = moved.map(({ rank, device }) => `rank ${rank} to ${device.id}`).join(', ');
-    const reason = wave.every(({ device }) => tasks.isPresent(device)) ? 'A node has joined' : 'Their node is gone';
-    recorder.event(null, 'ranks-moved', `${reason}, so ranks move: ${where}.`);
-    const plan = recorder.record.plan.map((placement) => now.find(({ rank }) => rank === placement.rank) ?? placement);
-    await recorder.change({ plan });
-    tasks.sampleLoads(plan.map(({ device }) => device));
-    return now;
+    return tasks === null ? wave : await placeOnNodes(wave, tasks, recorder, this.#aborted.signal);
   }
 
   /** An abort ends the wait. */

@@ -69,20 +69,12 @@ export class TwoLevelArrays implements LargeArrays {
     senders: readonly boolean[],
     wait: LargeWait,
   ): Promise<CollectiveArray | null> {
-    const isOfIntegers = call.dataType === 'int32' || call.dataType === 'uint8';
-    switch (call.operation) {
-      case 'all-gather':
-        return this.#allGather(call, operands, wait);
-      case 'broadcast':
-        return this.#broadcast(call, operands, wait);
-      case 'all-reduce':
-        if (!isOfIntegers) return this.#allReduce(call, operands, wait);
-        break;
-      case 'reduce-scatter':
-        if (!isOfIntegers) return this.#reduceScatter(call, operands, wait);
-        break;
-      default:
-    }
+    const { operation, dataType } = call;
+    if (operation === 'all-gather') return this.#allGather(call, operands, wait);
+    if (operation === 'broadcast') return this.#broadcast(call, operands, wait);
+    const isOfFloats = dataType !== 'int32' && dataType !== 'uint8';
+    if (operation === 'all-reduce' && isOfFloats) return this.#allReduce(call, operands, wait);
+    if (operation === 'reduce-scatter' && isOfFloats) return this.#reduceScatter(call, operands, wait);
     return this.#parts.flat.run(call, operands, senders, wait);
   }
 

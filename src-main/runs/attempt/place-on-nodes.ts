@@ -1,0 +1,29 @@
+import type { Placement } from '../../../core/protocol/machine/devices.ts';
+import type { TaskServer } from '../../nodes/task-server.ts';
+import type { RunRecorder } from '../recording/run-recorder.ts';
+
+/**
+ * The places of a wave's ranks on the nodes of a launch: those of nodes that are gone move to nodes that are there, which may be new ones. Waits until enough nodes are
+ * there.
+ */
+export async function placeOnNodes(
+  wave: readonly Placement[],
+  tasks: TaskServer,
+  recorder: RunRecorder,
+  aborted: AbortSignal,
+): Promise<readonly Placement[]> {
+  const { config } = recorder.record;
+  if (tasks.whatIsMissing !== null)
+    recorder.event(null, 'nodes-awaited', `${tasks.whatIsMissing}, so the run waits for another one.`);
+  await tasks.awaitNodes(config.timeouts.prepareMs, aborted);
+  const now = tasks.placementsNow(wave, config);
+  const moved = now.filter(({ rank, device }) => wave.some((of) => of.rank === rank && of.device.id !== device.id));
+  if (moved.length === 0) return wave;
+  const where = moved.map(({ rank, device }) => `rank ${rank} to ${device.id}`).join(', ');
+  const reason = wave.every(({ device }) => tasks.isPresent(device)) ? 'A node has joined' : 'Their node is gone';
+  recorder.event(null, 'ranks-moved', `${reason}, so ranks move: ${where}.`);
+  const plan = recorder.record.plan.map((placement) => now.find(({ rank }) => rank === placement.rank) ?? placement);
+  await recorder.change({ plan });
+  tasks.sampleLoads(plan.map(({ device }) => device));
+  return now;
+}
