@@ -7,7 +7,7 @@ interface CollectiveCase {
   repeats: number;
 }
 
-/** As in `bench/peers/collectives.py` and `mpi_collectives.py`. */
+/** As in `bench/peers/collective_cases.py`. */
 const cases: CollectiveCase[] = [
   { name: 'all-gather 8 KB', operation: 'all-gather', bytes: 8192, repeats: 400 },
   { name: 'all-reduce 1 MB', operation: 'all-reduce', bytes: 2 ** 20, repeats: 100 },

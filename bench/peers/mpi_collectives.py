@@ -1,42 +1,19 @@
-"""One rank of the cluster suite with mpi4py, started by mpirun.
-
-Rank 0 prints a line for each case of bench/collectives/cases.ts, a line {"name", "durationsMs"}.
-"""
-
-import json
-import time
+"""One rank of the cluster suite with mpi4py, started by mpirun. Rank 0 prints a line for each case."""
 
 import numpy
 from mpi4py import MPI
 
-# As in bench/collectives/cases.ts: name, operation, bytes, repeats.
-CASES = [
-    ("all-gather 8 KB", "all-gather", 8192, 400),
-    ("all-reduce 1 MB", "all-reduce", 2**20, 100),
-    ("all-reduce 40 MB", "all-reduce", 40 * 2**20, 8),
-]
+from collective_cases import time_cases
+
+world = MPI.COMM_WORLD
 
 
-def main(world):
-    for name, operation, size, repeats in CASES:
-        array = numpy.zeros(size // 4, dtype=numpy.float32)
-        gathered = numpy.zeros(world.Get_size() * array.size, dtype=numpy.float32)
-
-        def call():
-            if operation == "all-gather":
-                world.Allgather(array, gathered)
-            else:
-                world.Allreduce(MPI.IN_PLACE, array)
-
-        for _ in range(repeats // 4):
-            call()
-        durations_ms = []
-        for _ in range(repeats):
-            start = time.perf_counter()
-            call()
-            durations_ms.append((time.perf_counter() - start) * 1000)
-        if world.Get_rank() == 0:
-            print(json.dumps({"name": name, "durationsMs": durations_ms}), flush=True)
+def call_of(operation, size):
+    array = numpy.zeros(size // 4, dtype=numpy.float32)
+    gathered = numpy.zeros(world.Get_size() * array.size, dtype=numpy.float32)
+    if operation == "all-gather":
+        return lambda: world.Allgather(array, gathered)
+    return lambda: world.Allreduce(MPI.IN_PLACE, array)
 
 
-main(MPI.COMM_WORLD)
+time_cases(world.Get_rank(), call_of)
