@@ -13,4 +13,4 @@ group.useMpi(await world.connect(rank, ranks));
 await timeCases(group, (name, durationsMs) => {
   if (rank === 0) console.log(JSON.stringify({ name, durationsMs: [...durationsMs] }));
 });
-world.leave();
+await world.leave();

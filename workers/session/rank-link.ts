@@ -174,8 +174,7 @@ export class RankLink {
         return this.group?.shrink(message.ranks);
       case 'leave':
         // All ranks are told so. One that has failed leaves others in calls of MPI, which would not end here.
-        if (!this.hasFailed) this.mpi?.leave();
-        return this.left.resolve();
+        return this.left.resolve(this.hasFailed ? undefined : this.mpi?.leave());
       case 'abandon':
         return this.options.onHubGone();
       case 'control':

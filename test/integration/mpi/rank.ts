@@ -21,4 +21,4 @@ group.useMpi(await world.connect(rank, ranks, Number(nodes[rank])));
 const values = await makeSmallCalls(group);
 const lines = await makeCalls(group);
 await writeFile(join(folder, `${rank}.json`), JSON.stringify({ library: world.description, values, lines }));
-world.leave();
+await world.leave();

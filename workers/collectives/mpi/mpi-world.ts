@@ -1,13 +1,16 @@
 import { Pieces } from '../memory/pieces.ts';
 import type { LargeArrays } from '../memory/slot-exchange.ts';
 import { Communicator } from './communicator.ts';
+import { Hydra } from './hydra.ts';
 import { MpiLargeArrays } from './large-arrays.ts';
 import { MpiLibrary } from './library.ts';
 import { MpiSlots } from './mpi-slots.ts';
 import { NodeLayout } from './node-layout.ts';
 import { NodeMemory } from './node-memory.ts';
+import { Requests } from './requests.ts';
 import { Transfers } from './transfers.ts';
 import { nodeMemoryBytes, TwoLevelArrays } from './two-level-arrays.ts';
+import { waitFor } from './wait.ts';
 
 /** Larger arrays travel alone. With more, TCP of Open MPI asks first. */
 const slotBytes = 64_000;
@@ -95,10 +98,27 @@ export class MpiWorld {
     return new TwoLevelArrays({ rank: group.rank, ranks, layout, memory, transfers, pieces, flat });
   }
 
-  /** Leaves the world: waits until all of its processes do so. A process that ends without it ends the job of Open MPI. */
-  leave(): void {
-    for (const memory of this.#memories) memory.free();
-    this.library.call('MPI_Finalize');
+  /**
+   * Leaves the world: waits until all of its processes do so. A process that ends without it ends the job of Open MPI.
+   * @param isAwaited ends the wait by throwing
+   */
+  async leave(isAwaited: () => void = () => undefined): Promise<void> {
+    const hydra = Hydra.find();
+    if (hydra === null) {
+      for (const memory of this.#memories) memory.free();
+      this.library.call('MPI_Finalize');
+      return;
+    }
+    // The first barrier also makes connections, so that nothing of the second waits for the progress of a rank that has passed it.
+    await this.#barrier(isAwaited);
+    await this.#barrier(isAwaited);
+    hydra.leave();
+  }
+
+  async #barrier(isAwaited: () => void): Promise<void> {
+    const requests = new Requests(this.library, 1);
+    this.#world.barrier(requests);
+    await waitFor(this.library, () => requests.areDone(), isAwaited);
   }
 
   /** Ends all processes of the job at once. */
