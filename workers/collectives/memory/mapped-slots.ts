@@ -72,6 +72,10 @@ export class MappedSlots implements Slots {
     if (puts.increment() === this.#worldSize * turnOf(call)) filled.advance(turnOf(call));
   }
 
+  fillsSoon(call: number): boolean {
+    return this.#slots[slotOf(call)].filled.comesSoon(turnOf(call), this.#spins);
+  }
+
   /** The process sleeps meanwhile. */
   async untilFilled(call: number, isAwaited: () => void): Promise<void> {
     await this.#sleepUntil(this.#slots[slotOf(call)].filled, turnOf(call), isAwaited);

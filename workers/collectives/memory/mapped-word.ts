@@ -37,9 +37,15 @@ export class MappedWord {
     return Atomics.add(this.#words, 0, 1) + 1;
   }
 
+  /** Whether it has reached `value`, or does so while it is polled. @param spins how often to poll further */
+  comesSoon(value: number, spins: number): boolean {
+    for (let spin = 0; spin <= spins; spin++) if (this.hasReached(value)) return true;
+    return false;
+  }
+
   /** Whether it reaches `value` now or within a few milliseconds. @param spins how often to poll before sleeping */
   sleepUntil(value: number, spins: number, timespecAddress: number): boolean {
-    for (let spin = 0; spin < spins; spin++) if (this.hasReached(value)) return true;
+    if (this.comesSoon(value, spins)) return true;
     const seen = this.value;
     if (((seen - value) | 0) >= 0) return true;
     this.#futex.wait(this.#address, seen, timespecAddress);

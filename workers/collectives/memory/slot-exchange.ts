@@ -16,6 +16,8 @@ import type { SlotContent, Slots } from './slots.ts';
 
 /** A rank that has waited this long tells the relay, which detects ranks that disagree or never come. */
 const patienceMs = 50;
+/** Longest time without a turn of the event loop, in which many calls may end. */
+const turnEveryMs = 1;
 /** How often a rank whose large array arrives piece by piece says so. */
 const renewMs = 1000;
 
@@ -65,6 +67,7 @@ export interface LargeWait {
 export class SlotExchange {
   readonly #slots: Slots;
   readonly #options: SlotExchangeOptions;
+  readonly #turns = new Turns();
   readonly #failed = Promise.withResolvers<never>();
   #failure: Error | null = null;
   #calls = 0;
@@ -102,9 +105,8 @@ export class SlotExchange {
     const into = fits ? (operands.into?.whole() ?? null) : null;
     const isPut = this.#slots.isFree(number);
     if (isPut) this.#slots.put(number, content);
-    // Waiting blocks the process. Let the caller run first.
-    await setImmediate();
     await earlier;
+    if (!isPut || !this.#turns.isRecent() || !this.#slots.fillsSoon(number)) await this.#turns.next();
     try {
       return await this.#complete({ call, number, operands, into, unput: isPut ? null : content });
     } finally {
@@ -164,6 +166,23 @@ interface SlotCall {
   into: CollectiveArray | null;
   /** This rank's part where it could not be put yet, for want of a free slot; else null. */
   unput: SlotContent | null;
+}
+
+/**
+ * Turns of the event loop, which take messages of the hub. Waiting blocks the process, so a turn comes before it and lets the caller run first. Calls
+ * whose parts are there at once need no turn for some time.
+ */
+class Turns {
+  #lastMs = -Infinity;
+
+  isRecent(): boolean {
+    return performance.now() - this.#lastMs < turnEveryMs;
+  }
+
+  async next(): Promise<void> {
+    await setImmediate();
+    this.#lastMs = performance.now();
+  }
 }
 
 /** Tells the relay of a wait that takes longer than usual, and of its end. */

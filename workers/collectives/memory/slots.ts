@@ -21,6 +21,8 @@ export interface Slots {
   untilFree(call: number, isAwaited: () => void): Promise<void>;
   /** Puts this rank's part where the others can read it. */
   put(call: number, content: SlotContent): void;
+  /** Whether all ranks have put their parts, now or within some microseconds. */
+  fillsSoon(call: number): boolean;
   /**
    * Resolves once all ranks have put their parts.
    * @param isAwaited called every few milliseconds; ends the wait by throwing

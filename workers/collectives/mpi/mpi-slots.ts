@@ -7,6 +7,8 @@ import { Requests } from './requests.ts';
 import { waitFor } from './wait.ts';
 
 const slotCount = 4;
+/** Some 20 µs: an event loop's turn costs more. */
+const pollsForSoon = 16;
 /** A rank's header, before its array: signature of the call, controls, halt, whether its array follows, whether it has one. */
 const headBytes = 64;
 
@@ -68,6 +70,15 @@ export class MpiSlots implements Slots {
       this.#communicator.receive(received.address + rank * this.#messageBytes, this.#messageBytes, rank, tag, receives);
     for (const rank of others) this.#communicator.send(own.address, headBytes + dataBytes, rank, tag, sends);
     this.#lastPut = call;
+  }
+
+  fillsSoon(call: number): boolean {
+    const { receives } = this.#slotOf(call);
+    for (let poll = 0; poll < pollsForSoon; poll++) {
+      if (receives.areDone()) return true;
+      this.#mpi.yield();
+    }
+    return false;
   }
 
   async untilFilled(call: number, isAwaited: () => void): Promise<void> {
