@@ -24,11 +24,6 @@ it('says which ranks share a node, and who takes what for whom', () => {
   expect(layouts.map(({ givers }) => givers)).toEqual([[2], [3], [4, 0], [1], []]);
 });
 
-it('has levels only where ranks share a node', () => {
-  const hasLevels = (nodes: string): boolean => layoutsOf(nodes.split(''))[0].hasLevels;
-  expect(['abc', 'aab', 'aaa', 'a'].map(hasLevels)).toEqual([false, true, true, false]);
-});
-
 it("brings each rank's part to each other node exactly once", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 12 }), (nodes) => {

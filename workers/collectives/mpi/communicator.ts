@@ -59,11 +59,6 @@ export class Communicator {
     this.#mpi.call('MPI_Irecv', address, bytes, this.#mpi.table.byte, from, tag, this.#handle, requests.next());
   }
 
-  /** Begins to copy the bytes of rank `root` to all ranks, all of which call it, with the same number of bytes. */
-  broadcast(address: number, bytes: number, root: number, requests: Requests): void {
-    this.#mpi.call('MPI_Ibcast', address, bytes, this.#mpi.table.byte, root, this.#handle, requests.next());
-  }
-
   /** Ends all processes of the communicator. */
   abort(code: number): void {
     this.#mpi.call('MPI_Abort', this.#handle, code);

@@ -34,7 +34,6 @@ const signatures = {
   MPI_Win_free: ['word'],
   MPI_Isend: ['word', 'int', 'word', 'int', 'int', 'word', 'word'],
   MPI_Irecv: ['word', 'int', 'word', 'int', 'int', 'word', 'word'],
-  MPI_Ibcast: ['word', 'int', 'word', 'int', 'word', 'word'],
   MPI_Test: ['word', 'word', 'word'],
   MPI_Testall: ['int', 'word', 'word', 'word'],
 } as const;

@@ -2,7 +2,6 @@ import { Pieces } from '../memory/pieces.ts';
 import type { LargeArrays } from '../memory/slot-exchange.ts';
 import { Communicator } from './communicator.ts';
 import { Hydra } from './hydra.ts';
-import { MpiLargeArrays } from './large-arrays.ts';
 import { MpiLibrary } from './library.ts';
 import { MpiSlots } from './mpi-slots.ts';
 import { NodeLayout } from './node-layout.ts';
@@ -90,12 +89,10 @@ export class MpiWorld {
     const [leader] = onNode.gather(group.rank);
     const layout = new NodeLayout(group.rank, group.gather(leader));
     const transfers = new Transfers(library, forLarge);
-    const flat = new MpiLargeArrays(forLarge, transfers, ranks);
-    if (!layout.hasLevels) return flat;
-    const memory = new NodeMemory(library, onNode, nodeMemoryBytes(onNode.size));
+    const memory = NodeMemory.create(library, onNode, nodeMemoryBytes(onNode.size));
     this.#memories.push(memory);
     const pieces = await Pieces.create(ranks.length);
-    return new TwoLevelArrays({ rank: group.rank, ranks, layout, memory, transfers, pieces, flat });
+    return new TwoLevelArrays({ rank: group.rank, ranks, layout, memory, transfers, pieces });
   }
 
   /**

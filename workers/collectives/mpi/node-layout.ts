@@ -24,11 +24,6 @@ export class NodeLayout {
       .filter((other) => leaders[other] !== leaders[rank]);
   }
 
-  /** Whether ranks of the group share a node, so that the levels differ. */
-  get hasLevels(): boolean {
-    return this.#nodes.size < this.#leaders.length;
-  }
-
   /** The rank on each other node that takes what `giver`, on this rank's node, has for all ranks there. */
   takersOf(giver: number): number[] {
     const others = [...this.#nodes].filter(([leader]) => leader !== this.#leaders[giver]);

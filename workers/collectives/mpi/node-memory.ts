@@ -6,24 +6,26 @@ import type { MpiLibrary } from './library.ts';
 import { Requests } from './requests.ts';
 import { waitFor } from './wait.ts';
 
-/** Memory that the ranks of one node share, in which they read each other's arrays: a window of MPI. */
+/** Memory in which the ranks of one node read each other's arrays. */
 export class NodeMemory {
-  readonly byteLength: number;
-  readonly #mpi: MpiLibrary;
-  readonly #node: Communicator;
-  readonly #window: number;
   readonly #buffer: ArrayBuffer;
-  readonly #requests: Requests;
+  /** Null for a rank that is alone on its node. */
+  readonly #window: SharedWindow | null;
 
   /** Waits until all ranks of the node have called it. @param node the ranks of this node */
-  constructor(mpi: MpiLibrary, node: Communicator, byteLength: number) {
-    this.byteLength = byteLength;
-    this.#mpi = mpi;
-    this.#node = node;
-    this.#window = node.allocateShared(byteLength);
-    this.#buffer = mpi.view(mpi.addressOfShared(this.#window), byteLength);
-    this.#requests = new Requests(mpi, 1);
-    mpi.call('MPI_Win_lock_all', 0, this.#window);
+  static create(mpi: MpiLibrary, node: Communicator, byteLength: number): NodeMemory {
+    if (node.size === 1) return new NodeMemory(new ArrayBuffer(byteLength), null);
+    const window = new SharedWindow(mpi, node, byteLength);
+    return new NodeMemory(window.buffer, window);
+  }
+
+  private constructor(buffer: ArrayBuffer, window: SharedWindow | null) {
+    this.#buffer = buffer;
+    this.#window = window;
+  }
+
+  get byteLength(): number {
+    return this.#buffer.byteLength;
   }
 
   /** An array in this memory. @param offset in bytes, a multiple of the size of its elements */
@@ -32,6 +34,33 @@ export class NodeMemory {
   }
 
   /** Resolves once all ranks of the node have called it. Each then sees what the others wrote before. */
+  async barrier(wait: LargeWait): Promise<void> {
+    await this.#window?.barrier(wait);
+  }
+
+  /** Waits until all ranks of the node have called it. */
+  free(): void {
+    this.#window?.free();
+  }
+}
+
+/** A window of MPI: memory that several processes share. */
+class SharedWindow {
+  readonly buffer: ArrayBuffer;
+  readonly #mpi: MpiLibrary;
+  readonly #node: Communicator;
+  readonly #window: number;
+  readonly #requests: Requests;
+
+  constructor(mpi: MpiLibrary, node: Communicator, byteLength: number) {
+    this.#mpi = mpi;
+    this.#node = node;
+    this.#window = node.allocateShared(byteLength);
+    this.buffer = mpi.view(mpi.addressOfShared(this.#window), byteLength);
+    this.#requests = new Requests(mpi, 1);
+    mpi.call('MPI_Win_lock_all', 0, this.#window);
+  }
+
   async barrier({ isAwaited, advanced }: LargeWait): Promise<void> {
     this.#mpi.call('MPI_Win_sync', this.#window);
     this.#node.barrier(this.#requests);
@@ -40,7 +69,6 @@ export class NodeMemory {
     advanced();
   }
 
-  /** Waits until all ranks of the node have called it. */
   free(): void {
     this.#mpi.call('MPI_Win_unlock_all', this.#window);
     this.#mpi.freeShared(this.#window);

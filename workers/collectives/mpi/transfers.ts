@@ -19,24 +19,20 @@ interface Piece {
 /** Large arrays between ranks, in place, with a few pieces under way at a time with each other rank. */
 export class Transfers {
   readonly #mpi: MpiLibrary;
-  readonly #communicator: Communicator;
   /** By rank. */
   readonly #sends: Queue[];
   readonly #receives: Queue[];
-  readonly #requests: Requests;
   /** The arrays whose memory MPI uses. */
   #held: CollectiveArray[] = [];
 
   constructor(mpi: MpiLibrary, communicator: Communicator) {
     this.#mpi = mpi;
-    this.#communicator = communicator;
     const queues = (begin: (piece: Piece, requests: Requests) => void): Queue[] =>
       Array.from({ length: communicator.size }, () => new Queue(mpi, begin));
     this.#sends = queues(({ address, bytes, rank }, requests) => communicator.send(address, bytes, rank, 0, requests));
     this.#receives = queues(({ address, bytes, rank }, requests) =>
       communicator.receive(address, bytes, rank, 0, requests),
     );
-    this.#requests = new Requests(mpi, 1);
   }
 
   send(array: CollectiveArray, to: number): void {
@@ -59,16 +55,6 @@ export class Transfers {
       return rest === 0;
     };
     await waitFor(this.#mpi, isDone, isAwaited);
-    this.#held = [];
-  }
-
-  /** Copies the array of rank `root` to all ranks. */
-  async broadcast(array: CollectiveArray, root: number, { isAwaited, advanced }: LargeWait): Promise<void> {
-    for (const { address, bytes } of this.#cut(array, root)) {
-      this.#communicator.broadcast(address, bytes, root, this.#requests);
-      await waitFor(this.#mpi, () => this.#requests.areDone(), isAwaited);
-      advanced();
-    }
     this.#held = [];
   }
 

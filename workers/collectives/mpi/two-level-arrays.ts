@@ -5,11 +5,11 @@ import {
   elementCount,
   type ReduceOperation,
 } from '../../../core/protocol/wire/collectives.ts';
+import { reduceArrays } from '../../../core/protocol/wire/reduce.ts';
 import type { Operands } from '../memory/memory-exchange.ts';
 import { pieceBytes, type Pieces } from '../memory/pieces.ts';
 import type { LargeArrays, LargeWait } from '../memory/slot-exchange.ts';
-import type { Parts } from '../parts.ts';
-import { sliceStart } from './large-arrays.ts';
+import { chunksOf, requireArray, sliceStart } from './chunks.ts';
 import type { NodeLayout } from './node-layout.ts';
 import type { NodeMemory } from './node-memory.ts';
 import type { Transfers } from './transfers.ts';
@@ -30,14 +30,6 @@ export interface TwoLevelParts {
   transfers: Transfers;
   /** Room for a piece of every rank's array. */
   pieces: Pieces;
-  /** Takes what gains nothing from the memory: shifts, and sums of integers, which may be errors. */
-  flat: LargeArrays;
-}
-
-/** Elements from `start` to `end` of an array, which travel together. */
-interface Chunk {
-  start: number;
-  end: number;
 }
 
 /**
@@ -70,12 +62,24 @@ export class TwoLevelArrays implements LargeArrays {
     wait: LargeWait,
   ): Promise<CollectiveArray | null> {
     const { operation, dataType } = call;
-    if (operation === 'all-gather') return this.#allGather(call, operands, wait);
-    if (operation === 'broadcast') return this.#broadcast(call, operands, wait);
     const isOfFloats = dataType !== 'int32' && dataType !== 'uint8';
-    if (operation === 'all-reduce' && isOfFloats) return this.#allReduce(call, operands, wait);
-    if (operation === 'reduce-scatter' && isOfFloats) return this.#reduceScatter(call, operands, wait);
-    return this.#parts.flat.run(call, operands, senders, wait);
+    switch (operation) {
+      case 'all-gather':
+        return this.#allGather(call, operands, wait);
+      case 'broadcast':
+        return this.#broadcast(call, operands, wait);
+      case 'all-reduce':
+        return isOfFloats ? this.#allReduce(call, operands, wait) : this.#reduceIntegers(call, operands, wait);
+      case 'reduce-scatter':
+        return isOfFloats ? this.#reduceScatter(call, operands, wait) : this.#reduceIntegers(call, operands, wait);
+      case 'shift':
+        return this.#shift(call, operands, senders, wait);
+      case 'barrier':
+        throw new TypeError('A barrier has no array.');
+      case 'send':
+      case 'receive':
+        throw new TypeError('A message between two ranks is no collective.');
+    }
   }
 
   async #allReduce(call: CollectiveCall, operands: Operands, wait: LargeWait): Promise<CollectiveArray | null> {
@@ -148,6 +152,34 @@ export class TwoLevelArrays implements LargeArrays {
     return target;
   }
 
+  /** Sums of integers may be errors, which all ranks must find: each reduces all arrays. */
+  async #reduceIntegers(call: CollectiveCall, operands: Operands, wait: LargeWait): Promise<CollectiveArray | null> {
+    const { operation, reduce, shape } = call;
+    if (reduce === null) throw new TypeError('A reduction needs an operation.');
+    const length = elementCount(shape);
+    const all = await this.#allGather({ ...call, operation: 'all-gather' }, { ...operands, into: null }, wait);
+    if (all === null) throw new TypeError('An all-gather has a result.');
+    const arrays = this.#parts.ranks.map((_, position) => all.subarray(position * length, (position + 1) * length));
+    const sum = reduceArrays([arrays[0].slice(), ...arrays.slice(1)], reduce);
+    const own = (position: number): number => (position * length) / this.#size;
+    return operation === 'reduce-scatter' ? sum.slice(own(this.#parts.rank), own(this.#parts.rank + 1)) : sum;
+  }
+
+  async #shift(
+    { dataType, shape, distance }: CollectiveCall,
+    { data }: Operands,
+    senders: readonly boolean[],
+    wait: LargeWait,
+  ): Promise<CollectiveArray | null> {
+    const { rank, transfers } = this.#parts;
+    const [from, to] = [rank + Number(distance), rank - Number(distance)];
+    const array = senders[from] ? createArray(dataType, elementCount(shape)) : null;
+    if (array !== null) transfers.receive(array, from);
+    if (data !== null && to >= 0) transfers.send(data.whole(), to);
+    await transfers.end(wait);
+    return array;
+  }
+
   /** Adds all ranks' versions of this rank's slice, in the order of ranks. */
   async #reduceSlice(
     { dataType, reduce }: CollectiveCall,
@@ -210,30 +242,4 @@ export class TwoLevelArrays implements LargeArrays {
     const bytes = Math.ceil((length * bytesPerElement(dataType)) / 8) * 8;
     return viewArray(dataType, this.#received, i * bytes, length);
   }
-}
-
-function chunksOf(length: number, most: number): Chunk[] {
-  return Array.from({ length: Math.ceil(length / most) }, (_, i) => ({
-    start: i * most,
-    end: Math.min((i + 1) * most, length),
-  }));
-}
-
-/** What a call has, with a place for its result. `result` is null if that place was given. */
-interface Arrays {
-  data: Parts;
-  into: Pick<Parts, 'set'>;
-  dataType: DataType;
-  /** Of one rank's array. */
-  length: number;
-  result: CollectiveArray | null;
-}
-
-/** @param times how many of the arrays the result holds */
-function requireArray({ operation, dataType, shape }: CollectiveCall, { data, into }: Operands, times = 1): Arrays {
-  if (data === null) throw new TypeError(`${operation} was called without an array.`);
-  const length = elementCount(shape);
-  if (into !== null) return { data, into, dataType, length, result: null };
-  const result = createArray(dataType, times * length);
-  return { data, into: { set: (values, start) => result.set(values, start) }, dataType, length, result };
 }
