@@ -1,11 +1,11 @@
 import type { RunAccess } from '../../core/protocol/run/control/follow.ts';
 import { runAccessSchema } from '../../core/protocol/run/control/follow.ts';
+import type { RemoteTarget } from '../../core/protocol/run/control/remote-target.ts';
 import { quote } from '../../core/text/shell-words.ts';
 import type { Ssh } from './link/ssh.ts';
-import type { Target } from './target.ts';
 
 /** Finds a run that trains elsewhere, by the files in the home of the user there. @param home Tutti's home there; null: as the shell has it @throws Error that lists what is there */
-export async function findAccess(ssh: Ssh, { from, run }: Target, home: string | null): Promise<RunAccess> {
+export async function findAccess(ssh: Ssh, { from, run }: RemoteTarget, home: string | null): Promise<RunAccess> {
   const all = await readAccesses(ssh, home);
   const meanings = [
     (one: RunAccess) => one.id === run || one.folder === run,

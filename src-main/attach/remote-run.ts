@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FileLock } from '../../core/node/file-lock.ts';
 import type { RunAccess } from '../../core/protocol/run/control/follow.ts';
+import type { RemoteTarget } from '../../core/protocol/run/control/remote-target.ts';
 import type { ControlRequest } from '../../core/protocol/run/control/remote-control.ts';
 import { type Remote, type RunRecord, runRecordSchema } from '../../core/protocol/run/record.ts';
 import { messageOf } from '../../core/text/errors.ts';
@@ -20,7 +21,6 @@ import { FolderCopy } from './link/folder-copy.ts';
 import { findAccess, readAccesses } from './find-run.ts';
 import { Link } from './link/link.ts';
 import { Ssh } from './link/ssh.ts';
-import type { Target } from './target.ts';
 
 /** Waits before the next try to connect again: 1, 2, 4, ... s, at most this. */
 const longestPauseMs = 30_000;
@@ -35,6 +35,16 @@ interface Parts {
   scratch: ScratchFolder;
   server: SocketServer;
   index: RunIndex;
+  /** Says that the link broke or works again. */
+  say: (line: string) => void;
+}
+
+export interface RemoteRunOptions {
+  /** Tutti's home there; null: as the shell has it. */
+  home: string | null;
+  index: RunIndex;
+  /** Whether ssh may ask for a password on the terminal until the run is found. */
+  mayAsk: boolean;
   /** Says that the link broke or works again. */
   say: (line: string) => void;
 }
@@ -63,12 +73,9 @@ export class RemoteRun {
    * @returns the folder of the copy alone where another process keeps it already
    * @throws Error with the reason if there is no such run, or it cannot be reached
    */
-  static async open(
-    target: Target,
-    options: { home: string | null; index: RunIndex; say: (line: string) => void },
-  ): Promise<RemoteRun | string> {
+  static async open(target: RemoteTarget, options: RemoteRunOptions): Promise<RemoteRun | string> {
     const { from } = target;
-    const ssh = new Ssh(from);
+    const ssh = new Ssh(from, { mayAsk: options.mayAsk });
     const access = await findAccess(ssh, target, options.home);
     const folder = join(homePaths().runs, access.id);
     await refuseOwn(folder, access);

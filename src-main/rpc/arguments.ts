@@ -115,6 +115,9 @@ const argumentSchemas = {
   predictSamples: z.tuple([id, samplesToPredictSchema]),
   calibrate: z.tuple([id, calibrationRequestSchema]),
   postprocessing: z.tuple([id]),
+  // The first becomes an argument of ssh, after a check; the second a path for the shell there, quoted.
+  attachRun: z.tuple([z.string().min(1).max(4096), z.string().min(1).max(4096).nullable()]),
+  detachRun: z.tuple([id]),
   importRun: z.tuple([importRequestSchema]),
   exportRun: z.tuple([id, exportRequestSchema]),
   reportRun: z.tuple([id]),

@@ -14,6 +14,7 @@ import { TrainingWork } from '../hub/training-work.ts';
 import { comparisonMethods } from './comparisons/saved-comparisons.ts';
 import { attemptCommands } from './projects/command-line.ts';
 import { deleteCheckpoints, listCheckpoints, pinCheckpoints } from './runs/checkpoints.ts';
+import { RemoteRuns } from '../attach/remote-runs.ts';
 import { connectPage, type PageMethods, type PageWire } from './connection.ts';
 import { deleteRun, updateNotes } from './runs/run-changes.ts';
 import { Evaluations } from './runs/evaluations.ts';
@@ -92,12 +93,14 @@ export class HubService {
   readonly #sweeps: SweepService;
   readonly #queue: QueueService;
   readonly #discoveries: DiscoveryService;
+  readonly #remoteRuns: RemoteRuns;
 
   private constructor(hub: Hub, options: ServiceOptions) {
     this.#options = options;
     const live = new LiveRuns(hub, options.onError, this.#training);
     this.#parts = { hub, live, feed: new RunFeed(hub, live, options.onError) };
     this.#runs = new RunList(hub, options.onError);
+    this.#remoteRuns = new RemoteRuns(hub.index, options.onError);
     this.#projects = new Projects(hub);
     this.#trash = new Trash(options.onError);
     this.#health = new HealthReport(hub, options.frontEnd);
@@ -188,7 +191,7 @@ export class HubService {
     // First, so that no waiting run starts once the others have ended.
     await this.#queue.close();
     await Promise.all([this.#studies.close(), this.#discoveries.close(), this.#sweeps.close()]);
-    await this.#parts.live.close();
+    await Promise.all([this.#parts.live.close(), this.#remoteRuns.close()]);
     this.#evaluations.close();
     await Promise.all([this.#calibrations.close(), this.#newSamples.close(), this.#ownSamples.close()]);
     this.#parts.feed.close();
@@ -230,14 +233,16 @@ export class HubService {
       pinCheckpoints: (id, request) => pinCheckpoints(this.#parts, id, request),
       deleteCheckpoints: (id, { checkpoints }) => deleteCheckpoints(this.#parts, this.#trash, id, checkpoints),
       ...this.#predictionMethods(ofPage),
-      ...this.#exportMethods(ofPage),
+      ...this.#exchangeMethods(ofPage),
       watch: (id) => watches.watch(id),
       unwatch: (id) => watches.unwatch(id),
     };
   }
 
-  #exportMethods(ofPage: OfPage) {
+  #exchangeMethods(ofPage: OfPage) {
     return {
+      attachRun: (run, home) => this.#remoteRuns.attach(run, home),
+      detachRun: (id) => this.#remoteRuns.detach(id),
       importRun: (request) => importSent(this.#parts.hub, request, ofPage.uploads),
       exportRun: (id, request) => linked(ofPage, writeExport(this.#parts, id, request)),
       reportRun: (id) => linked(ofPage, exportReport(this.#parts, id)),

@@ -87,6 +87,8 @@ export function needsReading({ view, columns }: RunState, before: RunView | null
   // A run that has ended may have saved its first state since it was read.
   const hasEnded = before.record.status === 'running' && view.value.record.status !== 'running';
   if (hasEnded && !before.holdsState) return true;
+  // Whether it can be controlled from here.
+  if (before.record.remote?.link !== view.value.record.remote?.link) return true;
   return heldPoints > 2 * pointBudget || attemptsBegun(view.value.record) !== attemptsBegun(before.record);
 }
 

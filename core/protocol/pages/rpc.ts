@@ -173,6 +173,16 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   calibrate(id: string, request: CalibrationRequest): Promise<CalibrationResult>;
   /** What `tutti calibrate` fitted for the sets of a run. */
   postprocessing(id: string): Promise<Postprocessing[]>;
+  /**
+   * Follows a run on another machine through the user's ssh, which asks for nothing, as `tutti attach` does: it appears among the runs, live and in reach, until it
+   * ends, `detachRun` is called, or this process ends.
+   * @param run `user@login:run`, or the id of one that was followed before
+   * @param home Tutti's home there; null: the usual one
+   * @throws with what ssh said and the remedy
+   */
+  attachRun(run: string, home: string | null): Promise<{ id: string }>;
+  /** Follows a run on another machine no longer. It trains on, and its copy stays. @throws if another process follows it */
+  detachRun(id: string): Promise<void>;
   /** Makes an exported run, which the page has sent, a run of this home. */
   importRun(request: ImportRequest): Promise<ImportedRunView>;
   /** Writes an export in Tutti's home. Returns its path, and in the browser a link to download it. */

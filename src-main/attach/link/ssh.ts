@@ -2,18 +2,23 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { Duplex } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { errorCode } from '../../../core/node/file-error.ts';
+import { sshRemedy } from './ssh-remedy.ts';
+
+/** How long a machine may take to answer where nobody can press Ctrl-C. */
+const connectSeconds = 20;
 
 /**
  * The user's own ssh client, as a child process: host keys, agent, jumps and passwords are its configuration's. It must not ask on the terminal once a run is
- * shown there.
+ * shown there, nor for a page, which asks for no password.
  */
 export class Ssh {
   readonly #from: string;
   /** Whether it may ask for a password. */
-  mayAsk = true;
+  mayAsk: boolean;
 
-  constructor(from: string) {
+  constructor(from: string, { mayAsk }: { mayAsk: boolean }) {
     this.#from = from;
+    this.mayAsk = mayAsk;
   }
 
   /** Runs a script of the POSIX shell there, whatever the user's shell is. @returns its output @throws Error with what ssh said */
@@ -25,7 +30,8 @@ export class Ssh {
     child.stdin.end(script);
     const [output, complaint, code] = await Promise.all([buffer(child.stdout), said, ended(child)]);
     if (code === 0) return output;
-    throw new Error(`ssh ${this.#from} ended with exit code ${code}: ${lastLine(complaint)}`);
+    const reason = lastLine(complaint);
+    throw new Error(`ssh ${this.#from} ended with exit code ${code}: ${reason}\n${sshRemedy(this.#from, reason)}`);
   }
 
   /** A connection from there to a port of a host. It ends with the ssh process, and `problem` then says why. */
@@ -44,7 +50,7 @@ export class Ssh {
   }
 
   #spawn(options: readonly string[], command: readonly string[]): ChildProcessWithoutNullStreams {
-    const asks = this.mayAsk ? [] : ['-o', 'BatchMode=yes'];
+    const asks = this.mayAsk ? [] : ['-o', 'BatchMode=yes', '-o', `ConnectTimeout=${connectSeconds}`];
     const words = ['ssh', ...asks, ...options, '--', this.#from, ...command];
     if (process.platform === 'win32') return spawn(words[0], words.slice(1));
     // A Ctrl-C reaches all processes of the terminal, and is for the run.

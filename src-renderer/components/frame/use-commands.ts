@@ -3,6 +3,7 @@ import { type Router, useRouter } from 'vue-router';
 import type { ProjectCard } from '../../../core/protocol/pages/project-views.ts';
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { formatTime } from '../../text/format.ts';
+import { useSessionStore } from '../../stores/session.ts';
 import { useHub } from '../../client/use-hub.ts';
 import { useLoaded } from '../../composables/use-loaded.ts';
 import { themes, useSettingsStore } from '../../stores/settings.ts';
@@ -28,13 +29,14 @@ export function findCommands(commands: readonly Command[], query: string, limit:
     .map(({ command }) => command);
 }
 
-/** The palette's commands for a query: pages, projects, the newest runs that match, and themes; at most `limit`. */
+/** The palette's commands for a query: pages, attaching to a remote run, projects, the newest runs that match, and themes; at most `limit`. */
 export function useCommands(query: Ref<string>, limit: number): ComputedRef<Command[]> {
   const router = useRouter();
   const hub = useHub();
   const found = useLoaded(() => hub.runs({ search: query.value, limit }));
   watch(query, () => void found.reload());
   const settings = useSettingsStore();
+  const session = useSessionStore();
   const { data: projects } = useProjectCards();
 
   const pages = ['projects', 'runs', 'studies', 'settings', 'design'].map((name): Command => ({
@@ -52,8 +54,17 @@ export function useCommands(query: Ref<string>, limit: number): ComputedRef<Comm
     run: () => (settings.theme = theme),
   }));
 
+  const attach: Command = {
+    id: 'attach',
+    group: 'Runs',
+    label: 'Attach to a remote run…',
+    detail: 'by ssh',
+    run: () => void router.push({ name: 'runs', query: { attach: 'remote' } }),
+  };
+
   const all = computed(() => [
     ...pages,
+    ...(session.isOwner ? [attach] : []),
     ...(projects.value ?? []).filter(({ isGone }) => !isGone).map((project) => trainCommand(project, router)),
     ...(found.data.value?.rows ?? []).map((run) => runCommand(run, router)),
     ...themeCommands,

@@ -61,7 +61,8 @@ export function whatIsKept({ checkpoints }: RunConfig): string {
 /** Why a running run that is not in reach cannot be controlled. */
 export function whyNotInReach({ remote }: RunRecord): string {
   if (remote?.link === 'lost') return `The link to ${remote.from} is lost. It is being made again.`;
-  if (remote !== undefined) return `This run trains on ${remote.from}. Connect again with tutti attach.`;
+  if (remote !== undefined)
+    return `This run trains on ${remote.from}, and nothing follows it now. Follow it again to control it.`;
   return 'This run trains on another machine. Control it there.';
 }
 

@@ -12,8 +12,8 @@ import type { FuzzTarget } from '../engine/target.ts';
 import { runRecord } from '../../unit/store/records.ts';
 import { json } from './files.ts';
 
-/** Calls that start programs: a doctor, a file manager, workers that evaluate and calibrate. Their arguments are checked like all others. */
-const startPrograms = new Set(['health', 'openFolder', 'evaluateSet', 'calibrate']);
+/** Calls that start programs: a doctor, a file manager, ssh, workers that evaluate and calibrate. Their arguments are checked like all others. */
+const startPrograms = new Set(['health', 'openFolder', 'attachRun', 'evaluateSet', 'calibrate']);
 /** What V8 and Node say of a mistake in the code. A method's own errors speak of runs and files. */
 const languageError =
   /Cannot (read|set|convert|mix|destructure)|is not (a function|iterable|defined)|Invalid (array|typed array|string) length|Maximum call stack|must be (of type|an? instance)|out of range|Invalid time value/;

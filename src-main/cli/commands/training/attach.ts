@@ -6,7 +6,7 @@ import { messageOf } from '../../../../core/text/errors.ts';
 import { FollowedRun } from '../../../hub/followed-run.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { RemoteRun } from '../../../attach/remote-run.ts';
-import { parseTarget, type Target } from '../../../attach/target.ts';
+import { findTarget } from '../../../attach/find-target.ts';
 import { KeyPress } from '../../../processes/key-press.ts';
 import { isOpen, markInterrupted } from '../../../store/index/recovery.ts';
 import { readKeys } from '../../keys.ts';
@@ -33,10 +33,10 @@ export interface AttachOptions extends WatchOptions {
 export function attach(run: string, { json = false, quiet = false, home }: AttachOptions): Promise<number> {
   return withHub(async (hub) => {
     const report: RunReport = json ? new JsonReport(process.stdout) : new TerminalReport(process.stdout, { quiet });
-    const target = await orUsageError(targetOf(hub, run, home));
+    const target = await orUsageError(findTarget(hub.index, run, home ?? null));
     if (target === null) return watch(hub, run, report, null);
     const say = (line: string): void => report.say(line);
-    const remote = await RemoteRun.open(target, { home: target.home, index: hub.index, say });
+    const remote = await RemoteRun.open(target, { home: target.home, index: hub.index, mayAsk: true, say });
     if (typeof remote === 'string') return watch(hub, remote, report, null);
     try {
       return await watch(hub, remote.folder, report, remote);
@@ -44,22 +44,6 @@ export function attach(run: string, { json = false, quiet = false, home }: Attac
       await remote.close();
     }
   });
-}
-
-/** Where a run is that this machine does not have, or has a copy of that nobody keeps; null for all others. */
-async function targetOf(
-  hub: Hub,
-  run: string,
-  home: string | undefined,
-): Promise<(Target & { home: string | null }) | null> {
-  const target = parseTarget(run);
-  if (target !== null) return { ...target, home: home ?? null };
-  if (home !== undefined) throw new Error('--home belongs to a run on another machine: tutti attach user@login:run');
-  const { folder } = await hub.find(run);
-  const record = await markInterrupted(folder);
-  const { id, remote } = record;
-  if (remote === undefined || remote.link !== 'left' || !isOpen(record)) return null;
-  return { from: remote.from, run: id, home: remote.home };
 }
 
 /** Shows a run until it has ended, or the user leaves it. */
