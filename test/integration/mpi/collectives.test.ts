@@ -30,6 +30,7 @@ describe.each([
   { launcher: 'Open MPI', nodes: '0123', what: '4 nodes with a rank each', obstacle: noOpenMpi },
   { launcher: 'Open MPI', nodes: '01001', what: '3 and 2 ranks of two nodes, in turns', obstacle: noOpenMpi },
   { launcher: 'MPICH', nodes: '000', what: '3 ranks of one node', obstacle: noMpich },
+  { launcher: 'MPICH', nodes: '012', what: '3 nodes with a rank each', obstacle: noMpich },
 ] as const)('$launcher, $what,', ({ launcher, nodes, obstacle }) => {
   const count = nodes.length;
 

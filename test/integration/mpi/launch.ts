@@ -51,8 +51,8 @@ export function launchTutti(
   return launch(launcher, count, [...tuttiCommand, ...args], 120_000);
 }
 
-/** Starts `tutti` in several processes of Open MPI, and collects what they print. @param args after `tutti` */
-export function startTutti(count: number, args: readonly string[]): LaunchedTask {
-  const [command, ...before] = launchers['Open MPI'];
+/** Starts `tutti` in several processes of MPI, and collects what they print. @param args after `tutti` */
+export function startTutti(count: number, args: readonly string[], launcher: Launcher = 'Open MPI'): LaunchedTask {
+  const [command, ...before] = launchers[launcher];
   return watchProcess([command, ...before, String(count), process.execPath, ...tuttiCommand, ...args], asRoot);
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import {
   crossEntropyLoss,
   defineProject,
@@ -33,9 +34,14 @@ export default defineProject({
       'timer',
       'heap',
       'kill',
+      'absent',
+      'absent-loss',
     ]),
     rank: z.int().min(0).default(1),
     atStep: z.int().min(0).default(4),
+    /** A rank that is absent comes once this file exists. */
+    comesWith: z.string().default(''),
+    hiddenUnits: z.int().min(0).default(0),
   }),
   defaults: { batchSize: 30, logEverySteps: 1, maxEpochs: 3 },
 
@@ -50,23 +56,28 @@ export default defineProject({
     return { ...splits, train: { ...splits.train, targets: splits.train.targets.map(() => 3) } };
   },
 
-  model({ hyperparameters: { fault, rank: faultyRank }, rank, targetSize }) {
+  model({ hyperparameters: { fault, rank: faultyRank, hiddenUnits }, rank, targetSize }) {
     ownRank = rank;
     if (fault === 'model' && rank === faultyRank) throw new Error('No such layer: "densse".');
     if (fault === 'disagree' && rank === faultyRank) gatherAnotherType();
     const units = fault === 'width' ? targetSize + 1 : targetSize;
-    ownModel = tf.sequential({ layers: [tf.layers.dense({ units, inputShape: [2] })] });
+    const hidden = hiddenUnits === 0 ? [] : [tf.layers.dense({ units: hiddenUnits, inputShape: [2] })];
+    ownModel = tf.sequential({ layers: [...hidden, tf.layers.dense({ units, inputShape: [2] })] });
     return ownModel;
   },
 
-  loss({ outputs: [logits], targets, step, hyperparameters: { fault, rank, atStep } }) {
+  loss({ outputs: [logits], targets, step, hyperparameters: { fault, rank, atStep, comesWith } }) {
     const loss = crossEntropyLoss(logits, targets);
-    if (ownRank !== rank || step !== atStep) return loss;
+    if (step !== atStep) return loss;
+    const isAbsent = fault === 'absent' || fault === 'absent-loss';
+    if (isAbsent && ownRank !== rank) sayWhenWaiting();
+    if (ownRank !== rank) return loss;
+    if (isAbsent) stayAway(comesWith);
     if (fault === 'exit') {
       console.log('The licence has expired.');
       process.exit(7);
     }
-    if (fault === 'loss') throw new Error('The weights of the classes are missing.');
+    if (fault === 'loss' || fault === 'absent-loss') throw new Error('The weights of the classes are missing.');
     if (fault === 'timer') setTimeout(() => fail('The sensor does not answer.'));
     if (fault === 'heap') fillHeap();
     if (fault === 'kill') killInExchange();
@@ -90,15 +101,40 @@ function gatherAnotherType(): void {
   };
 }
 
+type Exchange = (this: ProcessGroup, ...call: unknown[]) => Promise<unknown>;
+
+/** @param begin begins the exchange itself */
+function replaceExchange(
+  name: 'reduceScatter' | 'allReduceParts',
+  replacement: (begin: () => Promise<unknown>) => Promise<unknown>,
+): void {
+  const exchange = Reflect.get(ProcessGroup.prototype, name) as Exchange;
+  Reflect.set(ProcessGroup.prototype, name, function (this: ProcessGroup, ...call: unknown[]) {
+    return replacement(() => exchange.apply(this, call));
+  });
+}
+
 /** The system kills the process once its part of the next exchange of gradients is on its way. */
 function killInExchange(): void {
-  type Exchange = (this: ProcessGroup, ...call: unknown[]) => Promise<unknown>;
-  const exchange = Reflect.get(ProcessGroup.prototype, 'reduceScatter') as Exchange;
-  Reflect.set(ProcessGroup.prototype, 'reduceScatter', function (this: ProcessGroup, ...call: unknown[]) {
-    const summed = exchange.apply(this, call);
+  replaceExchange('reduceScatter', (begin) => {
+    const summed = begin();
     process.kill(process.pid, 'SIGKILL');
     return summed;
   });
+}
+
+/** Says that the rank has entered the next exchange of gradients, and waits in it for one that has not come. */
+function sayWhenWaiting(): void {
+  replaceExchange('allReduceParts', (begin) => {
+    const timer = setTimeout(() => console.log('The rank waits in an exchange.'), 50);
+    return begin().finally(() => clearTimeout(timer));
+  });
+}
+
+/** The rank does not come to the next exchange of gradients before a file exists. */
+function stayAway(untilFile: string): void {
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  while (!existsSync(untilFile)) Atomics.wait(sleeper, 0, 0, 5);
 }
 
 function fail(message: string): never {
