@@ -7,6 +7,8 @@ import type { DirectMessages, Message } from './direct-messages.ts';
 
 /** A rank that has waited this long tells the relay, which detects ranks that never send. */
 const patienceMs = 50;
+/** How often messages move on that have not left this rank, while it does something else. */
+const moveEveryMs = 1;
 
 /** What came from one rank, and who waits for it. */
 interface Inbox {
@@ -18,7 +20,7 @@ interface Inbox {
   received: number;
 }
 
-/** A rank's messages to and from single ranks, in memory or through the hub's relay. They fail together with the group's collectives. */
+/** A rank's messages to and from single ranks, in memory, by MPI, or through the hub's relay. They fail together with the group's collectives. */
 export class MessagesUnderWay {
   readonly #rank: number;
   readonly #link: CollectiveLink | null;
@@ -26,6 +28,7 @@ export class MessagesUnderWay {
   /** By the other rank. */
   readonly #inboxes = new Map<number, Inbox>();
   #failure: Error | null = null;
+  #mover: NodeJS.Timeout | null = null;
 
   constructor(rank: number, link: CollectiveLink | null) {
     this.#rank = rank;
@@ -43,8 +46,20 @@ export class MessagesUnderWay {
     const call = callOf({ operation: 'send', root: to, dataType: dataTypeOf(data), shape, sequence: inbox.sent + 1 });
     if (this.#failure !== null) throw this.#error(call, this.#failure);
     inbox.sent += 1;
-    if (this.#direct?.put(message, to, inbox.sent) === true) return;
+    if (this.#direct?.put(message, to, inbox.sent) === true) return this.#moveOn(this.#direct);
     this.#link?.send({ kind: 'collective', phase: 'request', call, signals: noSignals, data });
+  }
+
+  #moveOn(direct: DirectMessages): void {
+    if (this.#mover !== null || direct.move()) return;
+    this.#mover = setTimeout(() => {
+      this.#mover = null;
+      try {
+        this.#moveOn(direct);
+      } catch (error) {
+        this.fail(error as Error);
+      }
+    }, moveEveryMs);
   }
 
   async receive(from: number): Promise<Message> {
@@ -99,6 +114,7 @@ export class MessagesUnderWay {
 
   fail(error: Error): void {
     this.#failure ??= error;
+    if (this.#mover !== null) clearTimeout(this.#mover);
     for (const { waiting } of this.#inboxes.values()) waiting?.reject(error);
   }
 

@@ -115,9 +115,10 @@ export class ProcessGroup {
     return mapped;
   }
 
-  /** Sends all arrays by MPI from now on. All ranks must call it, before their first collective. */
-  useMpi({ slots, large }: MpiGroup): void {
+  /** Sends all arrays by MPI from now on. All ranks must call it, before their first collective or message. */
+  useMpi({ slots, large, messages }: MpiGroup): void {
     this.#calls.useSlots(slots, large);
+    this.#messages.useDirect(messages);
   }
 
   /**

@@ -63,7 +63,31 @@ async function severalUnderWay(group: ProcessGroup): Promise<Result> {
   return [...gathered, await large];
 }
 
+/** Every rank sends to every other one, before any receives: arrays that travel with their heads, in one piece, and in more than are under way at a time. */
+async function messages(group: ProcessGroup): Promise<Result> {
+  const { rank, ranks } = group;
+  const others = ranks.filter((other) => other !== rank);
+  const sent = [
+    doubles(rank, 7),
+    new Uint8Array(0),
+    new Uint8Array(201).fill(rank),
+    thirds(rank, 16_000),
+    thirds(rank, 16_001),
+    doubles(rank, 700_002),
+  ];
+  for (const other of others) for (const array of sent) group.send(array, other, [1, array.length]);
+  const received: CollectiveArray[] = [];
+  for (const other of others) {
+    for (const _ of sent) {
+      const { data, shape } = await group.receiveFrom(other);
+      received.push(data, Int32Array.from(shape));
+    }
+  }
+  return received;
+}
+
 const calls = [
+  ['messages', messages] as const,
   ...lengths.flatMap((length) => [...reductions(length), ...others(length)]),
   ['several under way', severalUnderWay] as const,
 ];

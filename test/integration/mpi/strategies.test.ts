@@ -37,6 +37,16 @@ const strategies: Case[] = [
     flags: { strategy: 'sharded', 'hidden-units': 20_000 },
   },
   {
+    name: 'pipeline, with half a megabyte of activations',
+    config: { strategy: { kind: 'pipeline', microBatches: 4, cuts: ['dense_1'] }, ...large },
+    flags: {
+      strategy: 'pipeline',
+      'strategy.micro-batches': 4,
+      'strategy.cuts': '["dense_1"]',
+      'hidden-units': 20_000,
+    },
+  },
+  {
     name: 'hdet',
     config: { strategy: { kind: 'hdet' }, schedule: { kind: 'one-cycle' } },
     flags: { strategy: 'hdet', schedule: 'one-cycle' },

@@ -88,6 +88,11 @@ export class MappedMessages implements DirectMessages {
     return inbox.ring?.take(number) ?? 'by-hub';
   }
 
+  /** They lie where the receiver finds them. */
+  move(): boolean {
+    return true;
+  }
+
   sleep(from: number, number: number): void {
     this.#inbox(from).arrivals.sleepUntil(number, this.#spins, this.#timespecAddress);
   }

@@ -1,12 +1,11 @@
-import { type DataType, dataTypeOf, dataTypes, viewArray } from '../../../core/protocol/wire/arrays.ts';
+import { viewArray } from '../../../core/protocol/wire/arrays.ts';
 import { elementCount } from '../../../core/protocol/wire/collectives.ts';
 import type { Mapping } from '../../system/libc.ts';
 import type { Message } from '../direct-messages.ts';
+import { headBytes, headOf, headWords, mostAxes, readHead } from '../message-head.ts';
 
-/** Messages begin at multiples of a cache line, with a header of one: number, data type, axes, sizes of the axes. */
-const blockBytes = 64;
-const headWords = blockBytes / 4;
-const mostAxes = headWords - 3;
+/** Messages begin at multiples of a cache line, with a head of one. */
+const blockBytes = headBytes;
 /** Instead of a data type: what follows begins at the ring's beginning. */
 const skips = -1;
 /** The first page: blocks that the receiver has freed, and the last message of the ring before. */
@@ -65,7 +64,7 @@ export class RingWriter extends MessageRing {
     if (skipped + blocks > this.#free || shape.length > mostAxes) return false;
     if (skipped > 0) this.#writeHead([number, skips, 0]);
     this.#written += skipped;
-    this.#writeHead([number, dataTypes.indexOf(dataTypeOf(data)), shape.length, ...shape]);
+    this.#writeHead(headOf(message, number));
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     new Uint8Array(this.buffer, this.byteOf(this.#written) + blockBytes, bytes.length).set(bytes);
     this.#written += blocks;
@@ -92,16 +91,12 @@ export class RingReader extends MessageRing {
 
   /** Takes the next message, which must have been written. Null if that is a later one than `number`. */
   take(number: number): Message | null {
-    let [found, type, axes] = this.#head();
+    const [found, type] = this.#head();
     if (found !== (number | 0)) return null;
-    if (type === skips) {
-      this.#free(this.untilEnd(this.#read));
-      [found, type, axes] = this.#head();
-    }
-    const start = this.byteOf(this.#read);
-    const shape = [...this.words.subarray(start / 4 + 3, start / 4 + 3 + axes)];
-    const dataType: DataType = dataTypes[type];
-    const data = viewArray(dataType, this.buffer, start + blockBytes, elementCount(shape)).slice();
+    if (type === skips) this.#free(this.untilEnd(this.#read));
+    const { dataType, shape } = readHead(this.#head());
+    const start = this.byteOf(this.#read) + blockBytes;
+    const data = viewArray(dataType, this.buffer, start, elementCount(shape)).slice();
     const message = { data, shape };
     this.#free(blocksOf(message));
     return message;

@@ -3,6 +3,7 @@ import type { LargeArrays } from '../memory/slot-exchange.ts';
 import { Communicator } from './communicator.ts';
 import { Hydra } from './hydra.ts';
 import { MpiLibrary } from './library.ts';
+import { MpiMessages } from './mpi-messages.ts';
 import { MpiSlots } from './mpi-slots.ts';
 import { NodeLayout } from './node-layout.ts';
 import { NodeMemory } from './node-memory.ts';
@@ -27,6 +28,7 @@ const settings = {
 export interface MpiGroup {
   slots: MpiSlots;
   large: LargeArrays;
+  messages: MpiMessages;
 }
 
 /** The processes that a launcher of MPI has started together. A process can enter it once, and only its main thread calls it. */
@@ -34,6 +36,7 @@ export class MpiWorld {
   readonly library: MpiLibrary;
   readonly #world: Communicator;
   readonly #memories: NodeMemory[] = [];
+  readonly #messages: MpiMessages[] = [];
 
   /**
    * Enters the world: waits until all of its processes do so.
@@ -76,9 +79,12 @@ export class MpiWorld {
           'Each process of the launcher must be one rank.',
       );
     }
+    const messages = new MpiMessages(this.library, group.split(0, group.rank), ranks);
+    this.#messages.push(messages);
     return {
       slots: new MpiSlots(this.library, group, slotBytes),
       large: await this.#connectLarge(group, ranks, node),
+      messages,
     };
   }
 
@@ -100,6 +106,7 @@ export class MpiWorld {
    * @param isAwaited ends the wait by throwing
    */
   async leave(isAwaited: () => void = () => undefined): Promise<void> {
+    for (const messages of this.#messages) messages.close();
     const hydra = Hydra.find();
     if (hydra === null) {
       for (const memory of this.#memories) memory.free();

@@ -11,22 +11,44 @@ const turnMs = 5;
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Waits for messages of MPI by polling, on the thread that computes: a thread for blocking calls would cost two wake-ups a call, and nothing
+ * A wait for messages of MPI by polling, on the thread that computes: a thread for blocking calls would cost two wake-ups a call, and nothing
  * could end its wait for a rank that has left.
+ */
+export class Polling {
+  readonly #mpi: MpiLibrary;
+  readonly #sinceMs = performance.now();
+
+  constructor(mpi: MpiLibrary) {
+    this.#mpi = mpi;
+  }
+
+  /**
+   * Polls until the event loop should turn.
+   * @param isDone also lets MPI move messages
+   * @returns whether it is done
+   */
+  poll(isDone: () => boolean): boolean {
+    const startMs = performance.now();
+    for (let polls = 1; !isDone(); polls += 1) {
+      this.#mpi.yield();
+      if (polls % 8 !== 0) continue;
+      const nowMs = performance.now();
+      if (nowMs - this.#sinceMs > pollingMs) Atomics.wait(sleeper, 0, 0, sleepMs);
+      if (nowMs - startMs >= turnMs) return false;
+    }
+    return true;
+  }
+}
+
+/**
+ * Waits for messages of MPI.
  * @param isDone also lets MPI move messages
  * @param isAwaited called every few milliseconds; ends the wait by throwing
  */
 export async function waitFor(mpi: MpiLibrary, isDone: () => boolean, isAwaited: () => void): Promise<void> {
-  const sinceMs = performance.now();
-  let turnedMs = sinceMs;
-  for (let polls = 1; !isDone(); polls += 1) {
-    mpi.yield();
-    if (polls % 8 !== 0) continue;
-    const nowMs = performance.now();
-    if (nowMs - sinceMs > pollingMs) Atomics.wait(sleeper, 0, 0, sleepMs);
-    if (nowMs - turnedMs < turnMs) continue;
+  const polling = new Polling(mpi);
+  while (!polling.poll(isDone)) {
     await setImmediate();
     isAwaited();
-    turnedMs = performance.now();
   }
 }
