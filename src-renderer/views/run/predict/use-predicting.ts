@@ -1,7 +1,7 @@
 import { onScopeDispose, type Ref, ref, shallowRef } from 'vue';
 import type { SampleFile, SamplePredictions, SamplesToPredict } from '../../../../core/protocol/pages/new-samples.ts';
-import { messageOf } from '../../../../core/text/errors.ts';
 import { useHub } from '../../../client/use-hub.ts';
+import { useAction } from '../../../composables/use-action.ts';
 import type { ChosenFile } from './sample-file.ts';
 import { type Sending, useSending } from './use-sending.ts';
 
@@ -22,8 +22,7 @@ export function usePredicting(id: string): Predicting {
   const hub = useHub();
   const { sentShare, send, cancel } = useSending();
   const answer = shallowRef<SamplePredictions | null>(null);
-  const error = ref<string | null>(null);
-  const isBusy = ref(false);
+  const { isBusy, error, act } = useAction();
   const image = ref<string | null>(null);
 
   function show(file: File | null): void {
@@ -32,16 +31,11 @@ export function usePredicting(id: string): Predicting {
   }
 
   async function predict(make: () => SamplesToPredict | Promise<SamplesToPredict>): Promise<void> {
-    isBusy.value = true;
-    error.value = null;
     answer.value = null;
     show(null);
-    try {
+    await act(async () => {
       answer.value = await hub.predictSamples(id, await make());
-    } catch (reason) {
-      error.value = messageOf(reason);
-    }
-    isBusy.value = false;
+    });
   }
 
   async function predictFile(choose: () => ChosenFile): Promise<void> {
