@@ -25,6 +25,8 @@ export const taskMessageSchema = z.discriminatedUnion('type', [
     devices: z.array(deviceSchema),
     /** Whether the launcher bound it to a part of its node's cores. */
     isBound: z.boolean(),
+    /** Why its workers cannot exchange arrays by MPI; the end of a sentence. Null if they can. */
+    whyNoMpi: z.string().nullable(),
     folders: foldersSchema,
   }),
   z.strictObject({ type: z.literal('beat') }),

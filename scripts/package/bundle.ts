@@ -19,6 +19,7 @@ const workerEntries = [
   'map-pool',
   'predict',
   'probe-backend',
+  'probe-mpi',
   'read-pool',
   'serve',
   'set-up',

@@ -34,6 +34,8 @@ const leaveMs = 5_000;
 export interface AgentOptions {
   task: Task;
   offer: TaskOffer;
+  /** See the message `join`. */
+  whyNoMpi: string | null;
   version: string;
   /** How long to look for the first task. */
   joinMs: number;
@@ -101,9 +103,9 @@ export class TaskAgent {
   async #serve(): Promise<number> {
     const server = await this.#listen();
     await this.#emptyFolders();
-    const { offer, version } = this.#options;
+    const { offer, whyNoMpi, version } = this.#options;
     const { worldRank, localRank, localSize, node, devices, isBound } = offer;
-    const about = { version, worldRank, localRank, localSize, node, devices, isBound };
+    const about = { version, worldRank, localRank, localSize, node, devices, isBound, whyNoMpi };
     this.#send({ type: 'join', ...about, pid: process.pid, folders: this.#folders });
     const unwatch = this.#watchSignals();
     const exitCode = await this.#ended.promise.finally(unwatch);

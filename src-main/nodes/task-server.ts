@@ -1,6 +1,7 @@
 import type { Join, NodeFolders } from '../../core/launch/task-messages.ts';
 import { taskMessageSchema } from '../../core/launch/task-messages.ts';
 import type { Task } from '../../core/launch/launcher.ts';
+import { mpiOfLauncher } from '../../core/launch/mpi-launcher.ts';
 import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { channelOver } from '../../core/protocol/wire/channel-over.ts';
@@ -19,6 +20,8 @@ export interface ServerOptions {
   task: Task;
   /** What the first task itself can compute on. */
   own: TaskOffer;
+  /** Why its workers cannot exchange arrays by MPI; the end of a sentence. Null if they can. */
+  whyNoMpi: string | null;
   version: string;
   /** Null: all tasks that were launched must join, and the run continues while any node is left. */
   nodes: NodeRange | null;
@@ -69,6 +72,20 @@ export class TaskServer {
     const isFirst = !this.#hasEnteredMpi;
     this.#hasEnteredMpi = true;
     return isFirst;
+  }
+
+  /** What the launch offers to an exchange by MPI; null where no launcher of MPI has started a fixed number of tasks. */
+  get mpi(): { processes: number; obstacle: string | null } | null {
+    const { task, nodes, own, whyNoMpi } = this.#options;
+    if (nodes !== null || mpiOfLauncher(process.env) === null) return null;
+    const about = [
+      { worldRank: 0, node: own.node, whyNoMpi },
+      ...[...this.#tasks.values()].map((other) => other.about),
+    ];
+    const lacking = about.find((other) => other.whyNoMpi !== null);
+    const obstacle =
+      lacking === undefined ? null : `on ${lacking.node}, task ${lacking.worldRank}: ${lacking.whyNoMpi}`;
+    return { processes: task.worldSize, obstacle };
   }
 
   /** Resolves once the tasks are there with which the launch begins. @throws Error that names those that are missing */

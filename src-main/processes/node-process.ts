@@ -12,6 +12,7 @@ import { entryFile, unpacked } from './app-files.ts';
 const workerEntry = entryFile('workers/entries/worker');
 export const describeEntry = entryFile('workers/entries/describe');
 export const probeEntry = entryFile('workers/entries/probe-backend');
+export const probeMpiEntry = entryFile('workers/entries/probe-mpi');
 export const listAdaptersEntry = entryFile('workers/entries/list-adapters');
 export const evaluateEntry = entryFile('workers/entries/evaluate');
 export const calibrateEntry = entryFile('workers/entries/calibrate');

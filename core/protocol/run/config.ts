@@ -226,12 +226,13 @@ export const runConfigSchema = z.strictObject({
     }),
   data: dataSchema.prefault({}).meta({ help: 'How samples reach the ranks.' }),
   collectives: z
-    .enum(['auto', 'mpi'])
+    .enum(['auto', 'hub', 'mpi'])
     .default('auto')
     .meta({
       help:
-        'How ranks exchange arrays: through memory or the hub (`auto`), or by MPI (`mpi`), for which a launcher of MPI must have started the process ' +
-        'of each rank.',
+        'How ranks exchange arrays: by MPI (`mpi`), for which a launcher of MPI must have started the process of each rank, or through the memory of one ' +
+        'machine or the hub (`hub`). `auto`: by MPI where such a launcher has started one rank on each of several nodes, all ranks need each other at every ' +
+        'step, the project may use the network, and all nodes have its library; else as `hub`.',
     }),
   augmentation: augmentationSchema
     .prefault({})

@@ -5,6 +5,7 @@ import { detectDevices } from '../../devices/detect.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { TaskOffer } from '../../nodes/place.ts';
 import { TaskAgent } from '../../nodes/task-agent.ts';
+import { whyNoMpi } from '../../nodes/probe-mpi.ts';
 import type { NodeRange } from '../../nodes/node-range.ts';
 import { TaskServer } from '../../nodes/task-server.ts';
 import { exitCodes, toUsageError, UsageError } from '../errors.ts';
@@ -23,7 +24,7 @@ export function isFirstTask(): boolean {
 export async function inLaunch(use: (hub: Hub) => Promise<number>, nodes: NodeRange | null = null): Promise<number> {
   const task = ownTask();
   if (task === null) return withHub(use);
-  const tasks = await TaskServer.open({ task, own: await offerOf(task), version, nodes, joinMs });
+  const tasks = await TaskServer.open({ task, ...(await lookAround(task)), version, nodes, joinMs });
   let exitCode: number = exitCodes.failed;
   try {
     await tasks.gather();
@@ -38,7 +39,8 @@ export async function inLaunch(use: (hub: Hub) => Promise<number>, nodes: NodeRa
 export async function serveTask(): Promise<number> {
   const task = ownTask();
   if (task === null) throw new Error('This process was started alone, so there is no other task to serve.');
-  return TaskAgent.serve({ task, offer: await offerOf(task), version, joinMs });
+  const { own, whyNoMpi } = await lookAround(task);
+  return TaskAgent.serve({ task, offer: own, whyNoMpi, version, joinMs });
 }
 
 /** @throws UsageError on several nodes. @param option what this process alone can do */
@@ -55,6 +57,12 @@ function ownTask(): Task | null {
   } catch (error) {
     throw toUsageError(error);
   }
+}
+
+/** What this task offers to the launch. */
+async function lookAround(task: Task): Promise<{ own: TaskOffer; whyNoMpi: string | null }> {
+  const [own, reason] = await Promise.all([offerOf(task), whyNoMpi()]);
+  return { own, whyNoMpi: reason };
 }
 
 async function offerOf({ worldRank, localRank, localSize, node }: Task): Promise<TaskOffer> {

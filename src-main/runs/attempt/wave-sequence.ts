@@ -10,11 +10,12 @@ import { checkDiskSpace, forecastRunBytes, replacedBytes } from '../../store/dis
 import type { Grant } from '../../processes/confined.ts';
 import { describeGrant, grantFor } from '../../trust/grant.ts';
 import { codeOfRun } from '../configuration/kept-code.ts';
-import { requireTrust } from '../../trust/project-trust.ts';
+import { allowedPermissions, requireTrust } from '../../trust/project-trust.ts';
 import { dataFolders } from '../../store/home.ts';
 import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { LogFile } from '../recording/log-file.ts';
+import { chooseMpi, enterMpi, type MpiChoice } from './choose-mpi.ts';
 import type { Completion } from './completion.ts';
 import { keepMessage } from './rank-messages.ts';
 import { currentSettings, type RunControls } from '../control/run-controls.ts';
@@ -65,6 +66,7 @@ export class WaveSequence {
   readonly #waves: Placement[][];
   #wave: Wave | null = null;
   readonly #aborted = new AbortController();
+  #mpi: MpiChoice = { isChosen: false, reason: null };
 
   constructor(options: WaveSequenceOptions) {
     this.#options = options;
@@ -144,6 +146,8 @@ export class WaveSequence {
   ): Promise<WaveOutcome> {
     const { recorder, controls, socketPath, token, host, tasks } = this.#options;
     const folders = await this.#emptyFoldersOfRanks(note !== null || placements === this.#waves[0]);
+    const mayUseNetwork = (): boolean => allowedPermissions(recorder.record.project.folder).network;
+    this.#mpi = chooseMpi(recorder.record, placements, tasks?.mpi ?? null, mayUseNetwork);
     const { sourceFolder } = await codeOfRun(recorder.folder, recorder.record);
     // After a loss it trains by itself: whatever ended the process does not end that of others again.
     const shared = note === null ? await this.#sharedProcess(placements, folders) : null;
@@ -155,7 +159,7 @@ export class WaveSequence {
         ...this.#launch(folders, placements),
         sourceFolder,
         resumeRound: point?.round ?? null,
-        mpiProcesses: this.#mpiProcesses(placements),
+        mpiProcesses: enterMpi(this.#mpi, placements, tasks, recorder),
       },
       socketPath,
       token,
@@ -218,7 +222,7 @@ export class WaveSequence {
     const { memoryLimitBytes } = config;
     // A process that stays may read all runs of its host anyway.
     const read = warmStartsOf(config).filter((path) => host === null || !path.startsWith(host.runs + sep));
-    const usesMpi = config.collectives === 'mpi';
+    const usesMpi = this.#mpi.isChosen;
     return grantFor({ project: project.folder, read, write, memoryLimitBytes, device, usesMpi });
   }
 
@@ -233,7 +237,7 @@ export class WaveSequence {
       runFolder: folder,
       read: warmStartsOf(config),
       memoryLimitBytes: config.memoryLimitBytes,
-      usesMpi: config.collectives === 'mpi',
+      usesMpi: this.#mpi.isChosen,
     };
     return this.#options.tasks?.child(start, own) ?? null;
   }
@@ -319,19 +323,6 @@ export class WaveSequence {
       scratchFolder: await empty(scratchFolder),
       overflowFolder: overflowFolder === null ? null : await empty(overflowFolder),
     };
-  }
-
-  /** A job of MPI can be entered once: after the loss of a process, and in later runs of a sweep, ranks exchange arrays through the hub. */
-  #mpiProcesses(placements: readonly Placement[]): number | null {
-    const { recorder, tasks } = this.#options;
-    if (recorder.record.config.collectives !== 'mpi' || placements.length === 1) return null;
-    if (tasks?.enterMpi() !== false) return placements.length;
-    recorder.event(
-      null,
-      'large-arrays',
-      'Arrays go through the hub: an earlier attempt or run has entered the job of MPI.',
-    );
-    return null;
   }
 
   #launch(

@@ -71,7 +71,7 @@ export class MpiLibrary {
         // Open MPI loads its components itself, which need the library's symbols.
         return new MpiLibrary(koffi, koffi.load(file, { global: true }), file);
       } catch (error) {
-        failures.push(error instanceof Error ? error.message : String(error));
+        failures.push(`${file}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
     throw new Error(
