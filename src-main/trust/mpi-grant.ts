@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 
 /** What a worker gets beside its usual rights where its ranks exchange arrays by MPI. */
 export interface MpiGrant {
@@ -18,9 +18,16 @@ export function mpiGrant(env: NodeJS.ProcessEnv = process.env): MpiGrant {
   const session = [...(own === undefined ? [] : [dirname(dirname(own))]), ...(servers === undefined ? [] : [servers])];
   return {
     environment: Object.keys(env).filter((name) => passedNames.test(name)),
-    read: settingsFolders,
+    read: [...settingsFolders, ...foldersOf(env.TUTTI_MPI_LIBRARY)],
     write: [...session, '/dev/shm'],
   };
+}
+
+/** A library that the user names needs its components and their settings, which lie beside it: <prefix>/lib, <prefix>/share, <prefix>/etc. */
+function foldersOf(library: string | undefined): string[] {
+  if (library === undefined || !isAbsolute(library)) return [];
+  const folder = dirname(library);
+  return [folder, join(folder, '..', 'share'), join(folder, '..', 'etc')];
 }
 
 /**

@@ -52,6 +52,11 @@ export class RunLinks {
     for (const link of others) link.fail(error, true);
   }
 
+  /** Whether the run's hub is gone or has given the ranks up. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
   get hasFailed(): boolean {
     return this.#links.some(({ hasFailed }) => hasFailed);
   }

@@ -43,11 +43,11 @@ export class WorkerRun {
   async work(): Promise<void> {
     const launched = await Promise.allSettled(this.#runs.map((run) => run.seats()));
     const present = this.#runs.filter((_, i) => launched[i].status === 'fulfilled');
-    for (const run of this.#runs) if (!present.includes(run)) run.vacate();
+    const failures = launched.map((one, i) => (one.status === 'rejected' ? this.#refuse(this.#runs[i], one) : null));
     const seats = launched.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     const prepared = await prepareRuns(seats);
     this.#isTraining = true;
-    await Promise.all(present.map((run, i) => this.#train(run, prepared[i])));
+    await Promise.all([...failures, ...present.map((run, i) => this.#train(run, prepared[i]))]);
     if (this.#isOrphan) process.exit(orphanExitCode);
   }
 
@@ -74,6 +74,13 @@ export class WorkerRun {
 
   get #isOrphan(): boolean {
     return this.#lost === this.#count;
+  }
+
+  /** Leaves a run that ended before its ranks were launched, or in which they cannot take part. */
+  async #refuse(run: RunLinks, { reason }: PromiseRejectedResult): Promise<void> {
+    if (run.isLost) return run.vacate();
+    run.fail(reason);
+    await run.dismissed();
   }
 
   /** Trains a run, and leaves it where the process goes on for others. */

@@ -4,9 +4,10 @@ import { loadKoffi, type Koffi } from '../../system/koffi.ts';
 import { type MpiTable, tableOf } from './handles.ts';
 
 /** The libraries to try, best first: the standard ABI, Open MPI 4 and 5, MPICH and the libraries with its ABI. */
-const names = ['libmpi_abi.so.0', 'libmpi_abi.so', 'libmpi.so.40', 'libmpich.so.12', 'libmpi.so.12', 'libmpi.so'];
+const standardNames = ['libmpi_abi.so.1', 'libmpi_abi.so.0', 'libmpi_abi.so'];
+const names = [...standardNames, 'libmpi.so.40', 'libmpich.so.12', 'libmpi.so.12', 'libmpi.so'];
 /** The same where a launcher with the PMI of MPICH has started the process: Open MPI would start it as a world of one. */
-const namesUnderPmi = [...names.slice(0, 2), 'libmpich.so.12', 'libmpi.so.12', 'libmpi.so.40', 'libmpi.so'];
+const namesUnderPmi = [...standardNames, 'libmpich.so.12', 'libmpi.so.12', 'libmpi.so.40', 'libmpi.so'];
 
 /** Longer than any library's `MPI_MAX_ERROR_STRING` and, for the first line, than its version. */
 const textBytes = 8192;
