@@ -5,7 +5,7 @@ import { readEvents } from '../../../src-main/store/runs/run-folder.ts';
 import { allowPermissions } from '../../../src-main/trust/project-trust.ts';
 import { noOpenMpi } from '../../environment/mpi.ts';
 import { notRun } from '../../environment/reasons.ts';
-import { projectFolder, readCheckpointRecord, useHub } from '../harness.ts';
+import { mergedMetrics, projectFolder, readCheckpointRecord, useHub } from '../harness.ts';
 import { trainArguments } from '../nodes/launch.ts';
 import { startOnNodes } from './launch.ts';
 
@@ -37,5 +37,6 @@ it.skipIf(noOpenMpi !== null)(
       [0, 1].map((rank) => readCheckpointRecord(folder, rank, 'final').sha256),
     );
     expect(weights[0]).toEqual(weights[1]);
+    expect(await mergedMetrics(byMpi.folder)).toEqual(await mergedMetrics(relayed.folder));
   },
 );
