@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Nodes of a cluster as network namespaces of this machine, for tests by root. All traffic stays inside the namespaces.
 #   network.sh up <name> <count> [rate]    nodes <name>-1 to <name>-<count> with addresses 10.77.0.1 ..., joined by a bridge
-#   network.sh cut|mend <name> <node>      takes the node's link down, or up again
+#   network.sh part <name> <node>...       joins these nodes by a bridge without a way to the others: a partition
+#   network.sh cut|mend <name> <node>      takes the node's link down; or ends that, a partition and a limit
 #   network.sh slow <name> <node> <rate>   limits what the node sends: 2mbit
 #   network.sh kill <name> <node>          ends all processes of the node at once, as if it had lost power
 #   network.sh down <name>                 ends all processes of the nodes, and removes everything
@@ -15,20 +16,28 @@ case $action in
   up)
     trap '"$0" down "$name"' ERR
     ip netns add "$name-net"
-    ip -n "$name-net" link add bridge0 type bridge
-    ip -n "$name-net" link set bridge0 up
+    for bridge in bridge0 bridge1; do
+      ip -n "$name-net" link add "$bridge" type bridge
+      ip -n "$name-net" link set "$bridge" up
+    done
     for node in $(seq "$3"); do
       ip netns add "$name-$node"
       ip -n "$name-$node" link add eth0 type veth peer name "node$node" netns "$name-net"
       ip -n "$name-net" link set "node$node" master bridge0 up
       ip -n "$name-$node" address add "10.77.0.$node/24" dev eth0
       ip -n "$name-$node" link set lo up
+      # What was sent to a node that is gone counts as lost after 6 s instead of a quarter of an hour: launchers have no limit for it.
+      ip netns exec "$name-$node" bash -c 'echo 4 >/proc/sys/net/ipv4/tcp_retries2'
       ip -n "$name-$node" link set eth0 up
       if [ -n "${4-}" ]; then limit "$name-$node" "$4"; fi
     done
     ;;
+  part) for node in "${@:3}"; do ip -n "$name-net" link set "node$node" master bridge1; done ;;
   cut) ip -n "$name-net" link set "node$3" down ;;
-  mend) ip -n "$name-net" link set "node$3" up ;;
+  mend)
+    ip -n "$name-net" link set "node$3" master bridge0 up
+    ip netns exec "$name-$3" tc qdisc del dev eth0 root 2>/dev/null || true
+    ;;
   slow) limit "$name-$3" "$4" ;;
   kill) end "$name-$3" ;;
   down)

@@ -1,6 +1,7 @@
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { TaskServer } from '../../nodes/task-server.ts';
 import type { RunRecorder } from '../recording/run-recorder.ts';
+import type { WaveOutcome } from './wave.ts';
 
 /**
  * The places of a wave's ranks on the nodes of a launch: those of nodes that are gone move to nodes that are there, which may be new ones. Waits until enough nodes are
@@ -26,4 +27,19 @@ export async function placeOnNodes(
   await recorder.change({ plan });
   tasks.sampleLoads(plan.map(({ device }) => device));
   return now;
+}
+
+/** A wave's outcome, whose error also names nodes that were lost beside that of its rank: a network that breaks may take several away at once. */
+export function nameLostNodes(
+  outcome: WaveOutcome,
+  wave: readonly Placement[],
+  tasks: Pick<TaskServer, 'isPresent'>,
+): WaveOutcome {
+  if (outcome.kind !== 'failed') return outcome;
+  const { error } = outcome;
+  const lost = wave.filter(({ device }) => device.id !== error.device && !tasks.isPresent(device));
+  const own = wave.find(({ device }) => device.id === error.device)?.device.node?.name;
+  const names = new Set(lost.flatMap(({ device: { node } }) => node?.name ?? []).filter((name) => name !== own));
+  if (names.size === 0) return outcome;
+  return { ...outcome, error: { ...error, message: `${error.message} Also lost: ${[...names].join(', ')}.` } };
 }

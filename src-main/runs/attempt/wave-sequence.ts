@@ -25,7 +25,7 @@ import { type Restart, Restarts } from './restarts.ts';
 import { forkedAt, refuseWithoutState, startOfRun } from '../fork/fork-start.ts';
 import type { RemoteChild } from '../../nodes/remote/remote-child.ts';
 import type { TaskServer } from '../../nodes/task-server.ts';
-import { placeOnNodes } from './place-on-nodes.ts';
+import { nameLostNodes, placeOnNodes } from './place-on-nodes.ts';
 import type { WorkerHost } from '../workers/worker-host.ts';
 import type { SharedProcess, WorkerSeat } from '../workers/shared-workers.ts';
 import { type Hello, Wave, type WaveListener, type WaveOutcome } from './wave.ts';
@@ -172,7 +172,8 @@ export class WaveSequence {
       listener: this.#listener(placements, point, folders, note === null && placements === this.#waves[0]),
     });
     controls.enter(this.#wave);
-    return this.#wave.outcome();
+    const outcome = await this.#wave.outcome();
+    return tasks === null ? outcome : nameLostNodes(outcome, placements, tasks);
   }
 
   /** @param isFirstStart whether nothing of the run has trained in this session */
