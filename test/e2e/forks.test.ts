@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './support/expect.ts';
@@ -51,4 +53,52 @@ describe.skipIf(noChromium !== null)(`Forks on the pages${notRun(noChromium)}`, 
     await expect(history.getByRole('link', { name: 'second' })).toBeVisible();
     await expect(history).toContainText('Attempt 1, started');
   });
+
+  it('pipelined members have one line and one row of checkpoints each, their ranks show their layers, and a fork continues them', async () => {
+    const checkpoints = { everyEpochs: 1, stateEverySeconds: 0 };
+    const strategy = { kind: 'pipeline', stages: 2, cuts: ['dense_1'] };
+    const options = { members: 4, strategy, devices: 'cpu:0', maxEpochs: 2, checkpoints };
+    const id = await startRun(page, blobs, options, 'pipelined');
+    await expectStatus(page, 'finished');
+    await expectPlaces(page);
+    await expect(page.locator('.run-header')).toContainText('2 members on 4 ranks · pipeline');
+    const legend = page.getByRole('group', { name: 'Lines of the charts' });
+    await expect(legend.getByRole('button', { name: /^Lines of/ })).toHaveText(['0', '1']);
+    // A rank of the second stage stands for its member's lines.
+    await page.getByRole('row').filter({ hasText: 'member 1, stage 2 of 2' }).press('Space');
+    await expect(legend.getByRole('button', { name: 'Lines of member 1' })).toHaveAttribute('aria-pressed', 'false');
+
+    const [names, ...lines] = (await readFile(join(stage.home, 'runs', id, 'metrics.csv'), 'utf8')).trim().split('\n');
+    const last = (lines.at(-1) ?? '').split(',');
+    const shown = (name: string): string => Number(last[names.split(',').indexOf(name)]).toPrecision(4);
+    await page.getByRole('link', { name: 'Ensemble', exact: true }).click();
+    await expect(page.getByText(shown('val/ens_nll'), { exact: true })).toBeVisible();
+    await expect(page.getByText(`mean member ${shown('val/avg_member_nll')}`)).toBeVisible();
+
+    await page.getByRole('link', { name: 'Checkpoints', exact: true }).click();
+    await expect(page.getByText(/^10 files, /)).toBeVisible();
+    const points = page.getByRole('region', { name: 'Where a fork can begin' });
+    const place = points.getByRole('row').filter({ hasText: 'epoch-00000' });
+    await place.getByRole('link', { name: /^Fork from here/ }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('continued');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await expect(page.locator('.run-header')).toContainText('fork of pipelined');
+    await expectStatus(page, 'finished');
+    await expectPlaces(page);
+  });
 });
+
+/** Two members of a network with 4,612 weights, cut behind its first layer. */
+async function expectPlaces(page: Page): Promise<void> {
+  const table = page.getByRole('region', { name: 'Ranks' });
+  for (const [place, layers, weights] of [
+    ['member 0, stage 1 of 2', 'dense_0', '192 (4 %)'],
+    ['member 1, stage 1 of 2', 'dense_0', '192 (4 %)'],
+    ['member 0, stage 2 of 2', 'dense_1 to dense_2', '4,420 (96 %)'],
+    ['member 1, stage 2 of 2', 'dense_1 to dense_2', '4,420 (96 %)'],
+  ]) {
+    const row = table.getByRole('row').filter({ hasText: place });
+    await expect(row.getByRole('cell').nth(0)).toHaveText(layers);
+    await expect(row.getByRole('cell').nth(1)).toHaveText(weights);
+  }
+}

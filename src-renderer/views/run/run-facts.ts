@@ -1,7 +1,12 @@
 import { pipelinePlace } from '../../../core/pipeline/places.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ownSummary, type RunEvent, type RunRecord } from '../../../core/protocol/run/record.ts';
-import { memberCountOf, stagesOf, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import {
+  memberCountOf,
+  memberOfRank,
+  stagesOf,
+  strategyRules,
+} from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunView } from '../../../core/protocol/pages/run-views.ts';
 
 /** The time limit of a job of SLURM. */
@@ -20,6 +25,14 @@ export function describePlace(config: RunConfig, rank: number): string | null {
   const { member, stage } = pipelinePlace(rank, config.members, stages);
   const own = `stage ${stage + 1} of ${stages}`;
   return memberCountOf(config) === 1 ? own : `member ${member}, ${own}`;
+}
+
+/**
+ * The rank whose lines, colour and legend stand for a rank in charts: the first rank of its member where several share the layers of one model and report the
+ * same losses, else itself.
+ */
+export function chartedRank(config: RunConfig, rank: number): number {
+  return config.strategy.kind === 'pipeline' ? memberOfRank(config, rank) : rank;
 }
 
 /** `independent · joint early stopping`. */

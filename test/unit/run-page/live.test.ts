@@ -5,7 +5,9 @@ import { bestIndex, optimumMarker, patienceBand } from '../../../src-renderer/vi
 import { timeMsAt } from '../../../src-renderer/views/run/live/run-times.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { countMembers } from '../../../core/protocol/run/strategies/strategy-rules.ts';
-import { describePlace, memberMetric } from '../../../src-renderer/views/run/run-facts.ts';
+import { heldLayers } from '../../../src-renderer/views/run/live/stages.ts';
+import type { RunEvent } from '../../../core/protocol/run/record.ts';
+import { chartedRank, describePlace, memberMetric } from '../../../src-renderer/views/run/run-facts.ts';
 import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 
 function metric(steps: number[], values: number[], fields: Partial<MetricColumns> = {}): MetricColumns {
@@ -80,6 +82,31 @@ describe('the charts of a run', () => {
     const ranksIn = (id: string) => specs.find((spec) => spec.id === id)?.lines.flatMap(({ rank }) => rank ?? []);
     expect(ranksIn('nll')).toEqual([0, 1]);
     expect(ranksIn('loss')).toEqual([0, 1, 2, 3]);
+  });
+
+  it('show one line for each pipelined member, whose later stages report the same', () => {
+    const metrics = new Set([
+      'train/member_0_loss',
+      'train/member_3_loss',
+      'val/own',
+      'val/member_1_own',
+      'val/member_2_own',
+    ]);
+    const linesOf = (memberCount: number) => {
+      const specs = chartSpecs({ ...run, ranks: [0, 1, 2, 3], memberCount, metrics, isPipelined: true });
+      return (id: string) => specs.find((spec) => spec.id === id)?.lines.map(({ label, metric }) => [label, metric]);
+    };
+    expect(linesOf(2)('loss')).toEqual([
+      ['member 0', 'train/member_0_loss'],
+      ['member 1', 'train/member_1_loss'],
+    ]);
+    expect(
+      linesOf(2)('nll')
+        ?.slice(0, 2)
+        .map(([label]) => label),
+    ).toEqual(['member 0', 'member 1']);
+    expect(linesOf(2)('val/own')?.map(([, metric]) => metric)).toEqual(['val/own', 'val/member_1_own']);
+    expect(linesOf(1)('loss')).toEqual([['model', 'train/member_0_loss']]);
   });
 
   it('show metrics of HDET and coupled members, with titles in words', () => {
@@ -210,5 +237,32 @@ describe('the ranks of a run', () => {
     expect(placesOf(4, 2)).toEqual(['2 members on 4 ranks', 'member 0, stage 1 of 2', 'member 1, stage 2 of 2']);
     expect(placesOf(3, 0)).toEqual(['1 model on 3 ranks', 'stage 1 of 3', 'stage 3 of 3']);
     expect(describePlace(runConfigSchema.parse({ members: 2 }), 1)).toBeNull();
+    const pipelined = runConfigSchema.parse({ members: 4, strategy: { kind: 'pipeline', stages: 2 } });
+    expect([0, 1, 2, 3].map((rank) => chartedRank(pipelined, rank))).toEqual([0, 1, 0, 1]);
+    expect(chartedRank(runConfigSchema.parse({ members: 4 }), 3)).toBe(3);
+  });
+
+  it('of pipelines hold the layers of the last cut', () => {
+    const cut = (stages: unknown): RunEvent => ({
+      time: '2026-01-01T00:00:00.000Z',
+      attempt: 1,
+      rank: 0,
+      kind: 'stages',
+      message: '',
+      epoch: 0,
+      step: 0,
+      data: { stages },
+    });
+    const first = cut([{ rank: 0, ranks: [0, 1], layers: ['a', 'c'], weights: 4 }]);
+    const last = cut([
+      { rank: 0, ranks: [0, 1], layers: ['a', 'a'], weights: 3 },
+      { rank: 2, ranks: [2, 3], layers: ['b', 'c'], weights: 1 },
+    ]);
+    const held = heldLayers({ events: [first, last] });
+    expect(held.get(1)).toEqual({ layers: 'a', weights: 3, share: 0.75 });
+    expect(held.get(2)).toEqual({ layers: 'b to c', weights: 1, share: 0.25 });
+    expect([held.size, heldLayers({ events: [] }).size, heldLayers({ events: [cut('damaged')] }).size]).toEqual([
+      4, 0, 0,
+    ]);
   });
 });

@@ -2,6 +2,9 @@ import { metricsOfTask } from '../../../../../core/metrics/registry/index.ts';
 import type { ChartSeries } from '../../../../charts/types.ts';
 import type { SectionId } from './chart-sections.ts';
 
+/** The label of a rank's line. */
+export const rankLabel = 'rank {rank}';
+
 /** Metrics drawn together; `{rank}` stands for each rank. */
 export interface Family {
   /** Stable: preferences remember the order of charts by it. */
@@ -26,7 +29,7 @@ interface FamilyLine {
 }
 
 const ensembleAndMembers = (metric: string): FamilyLine[] => [
-  { metric: `val/member_{rank}_${metric}`, label: 'rank {rank}' },
+  { metric: `val/member_{rank}_${metric}`, label: rankLabel },
   { metric: `val/ens_${metric}`, label: 'ensemble', role: 'ensemble' },
   { metric: `val/product_${metric}`, label: 'product of experts', role: 'variant', isOptional: true },
 ];
@@ -171,48 +174,48 @@ export const trainingFamilies: Family[] = [
     section: 'training',
     title: 'Training loss',
     yLabel: 'Training loss',
-    lines: [{ metric: 'train/member_{rank}_loss', label: 'rank {rank}' }],
+    lines: [{ metric: 'train/member_{rank}_loss', label: rankLabel }],
   },
   {
     id: 'supervised-loss',
     section: 'training',
     title: 'Supervised loss',
     yLabel: 'nats',
-    lines: [{ metric: 'train/member_{rank}_supervised_loss', label: 'rank {rank}', isOptional: true }],
+    lines: [{ metric: 'train/member_{rank}_supervised_loss', label: rankLabel, isOptional: true }],
   },
   {
     id: 'coupling-loss',
     section: 'training',
     title: 'Coupling loss',
     yLabel: 'nats',
-    lines: [{ metric: 'train/member_{rank}_coupling_loss', label: 'rank {rank}', isOptional: true }],
+    lines: [{ metric: 'train/member_{rank}_coupling_loss', label: rankLabel, isOptional: true }],
   },
   {
     id: 'learning-rate',
     section: 'training',
     title: 'Learning rate',
     yLabel: 'per step',
-    lines: [{ metric: 'train/member_{rank}_lr', label: 'rank {rank}' }],
+    lines: [{ metric: 'train/member_{rank}_lr', label: rankLabel }],
   },
   {
     id: 'throughput',
     section: 'system',
     title: 'Throughput',
     yLabel: 'samples/s',
-    lines: [{ metric: 'train/member_{rank}_samples_per_second', label: 'rank {rank}' }],
+    lines: [{ metric: 'train/member_{rank}_samples_per_second', label: rankLabel }],
   },
   {
     id: 'traffic',
     section: 'system',
     title: 'Traffic',
     yLabel: 'bytes/step',
-    lines: [{ metric: 'train/member_{rank}_bytes_per_step', label: 'rank {rank}', isOptional: true }],
+    lines: [{ metric: 'train/member_{rank}_bytes_per_step', label: rankLabel, isOptional: true }],
   },
   {
     id: 'weight-distance',
     section: 'training',
     title: 'Distance between ranks',
     yLabel: 'relative',
-    lines: [{ metric: 'train/member_{rank}_weight_distance', label: 'rank {rank}', isOptional: true }],
+    lines: [{ metric: 'train/member_{rank}_weight_distance', label: rankLabel, isOptional: true }],
   },
 ];

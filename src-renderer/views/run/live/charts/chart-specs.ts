@@ -3,7 +3,7 @@ import type { OwnMetric } from '../../../../../core/metrics/registry/own-metrics
 import type { ChartSeries } from '../../../../charts/types.ts';
 import { metricTitle } from '../../format.ts';
 import { type SectionId, sectionOfMetric } from './chart-sections.ts';
-import { familiesOfTask, type Family, trainingFamilies } from './chart-families.ts';
+import { familiesOfTask, type Family, rankLabel, trainingFamilies } from './chart-families.ts';
 
 /** One line of a chart, which may not have points yet. */
 export interface LineSpec {
@@ -31,6 +31,8 @@ export interface ChartSpec {
 export interface ChartedRun {
   task: string;
   ranks: readonly number[];
+  /** Whether several ranks share the layers of a member and report the same: only their first has lines, named after the member. */
+  isPipelined?: boolean;
   /** Members of the ensemble: fewer than ranks if several train one model. */
   memberCount: number;
   /** The project's own metrics. */
@@ -45,7 +47,8 @@ export interface ChartedRun {
 const shownElsewhere = new Set(['train/loss', 'val/avg_member_nll', 'val/avg_member_mse']);
 
 /** All charts of a run: first those of its task, then those of training, then one for each other metric. */
-export function chartSpecs(run: ChartedRun): ChartSpec[] {
+export function chartSpecs(charted: ChartedRun): ChartSpec[] {
+  const run = charted.isPipelined === true ? ofMembers(charted) : charted;
   const families = [...familiesOfTask(run.task), ...trainingFamilies];
   const isDrawn = ({ lines }: ChartSpec) =>
     lines.length > 0 && (run.isLive || lines.some(({ metric }) => run.metrics.has(metric)));
@@ -58,6 +61,13 @@ export function chartSpecs(run: ChartedRun): ChartSpec[] {
       specOfOthers(name, metrics, modeOfMetric(metrics[0]) ?? bestOfOwn(name, run.own)),
     ),
   ];
+}
+
+/** A pipelined run without what later stages repeat. */
+function ofMembers(run: ChartedRun): ChartedRun {
+  const isOfMember = (metric: string): boolean => Number(/\/member_(\d+)_/.exec(metric)?.[1] ?? 0) < run.memberCount;
+  const ranks = run.ranks.filter((rank) => rank < run.memberCount);
+  return { ...run, ranks, metrics: new Set([...run.metrics].filter(isOfMember)) };
 }
 
 /** `val/member_3_nll` as families name it, `val/member_{rank}_nll`. */
@@ -77,7 +87,7 @@ export function moved(ids: readonly string[], id: string, target: string): strin
   return ids.filter((other) => other !== id).toSpliced(to, 0, id);
 }
 
-function specOf(family: Family, { ranks, memberCount, metrics }: ChartedRun): ChartSpec {
+function specOf(family: Family, { ranks, memberCount, metrics, isPipelined }: ChartedRun): ChartSpec {
   const isSingle = memberCount === 1;
   // Where several ranks share a model, the first ones are the members.
   const members = isSingle ? [] : ranks.filter((rank) => rank < memberCount);
@@ -89,11 +99,19 @@ function specOf(family: Family, { ranks, memberCount, metrics }: ChartedRun): Ch
       .filter(({ isOfDiversity }) => !(isSingle && (isOfDiversity ?? family.isOfDiversity ?? false)))
       .flatMap(({ metric, label, role = 'other', isOptional }) =>
         linesOf(
-          { metric, label: isSingle && role === 'ensemble' ? 'model' : label, role },
+          { metric, label: labelOf({ label, role }, { isSingle, isPipelined }), role },
           metric.startsWith('val/') ? members : ranks,
         ).filter((line) => !isOptional || metrics.has(line.metric)),
       ),
   };
+}
+
+function labelOf(
+  { label, role }: Pick<LineSpec, 'label' | 'role'>,
+  { isSingle, isPipelined = false }: { isSingle: boolean; isPipelined: boolean | undefined },
+): string {
+  if (isSingle && (role === 'ensemble' || (isPipelined && label === rankLabel))) return 'model';
+  return isPipelined && label === rankLabel ? 'member {rank}' : label;
 }
 
 /** One line, or one per rank. */

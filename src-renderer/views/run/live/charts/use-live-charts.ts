@@ -75,6 +75,7 @@ function useSpecs(run: RunStore, view: () => RunView): ComputedRef<ChartSpec[]> 
       task: task.value,
       own: view().record.metrics,
       ranks: ranks.value.split(',').filter(Boolean).map(Number),
+      isPipelined: view().record.config.strategy.kind === 'pipeline',
       memberCount: memberCountOf(view().record.config),
       metrics: new Set(metrics.value.split('\n').filter(Boolean)),
       isLive: isLive.value,
