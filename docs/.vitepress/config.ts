@@ -42,6 +42,7 @@ export default defineConfig({
           { text: 'From a run to an answer', link: '/docs/guides/answer' },
           { text: 'Searching hyperparameters', link: '/docs/guides/search' },
           { text: 'Repeating over seeds', link: '/docs/guides/seeds' },
+          { text: 'Models larger than one worker', link: '/docs/guides/large-models' },
           { text: 'Several machines', link: '/docs/guides/clusters' },
           { text: 'What the ensemble knows', link: '/docs/guides/uncertainty' },
           { text: 'Options', link: '/docs/options' },
