@@ -17,6 +17,9 @@ export const endStroke = { start: 3, end: 12, text: 16 } as const;
 export const endLabelHeight = 14;
 /** Upper estimate for the charts' fonts at 12 pixels, as an image cuts off what reaches beyond it. */
 const pixelsPerCharacter = 7;
+/** The same for texts with several wide letters, such as "member 0". */
+const pixelsPerWideLetter = 11;
+const pixelsPerOther = 6.5;
 
 /** Labels take at most this share of an image, and no more pixels than these; a legend has longer names. */
 const largestShare = 0.22;
@@ -37,7 +40,10 @@ function namedLines(lines: readonly SceneLine[], imageWidth: number): SceneLine[
 }
 
 function widthOf({ series }: SceneLine): number {
-  return endStroke.text + series.label.length * pixelsPerCharacter;
+  const { length } = series.label;
+  const wide = series.label.match(/[mw]/gi)?.length ?? 0;
+  const estimate = Math.floor(wide * pixelsPerWideLetter + (length - wide) * pixelsPerOther);
+  return endStroke.text + Math.max(length * pixelsPerCharacter, estimate);
 }
 
 /** Pixels that the labels need beside the plot of an image; 0 for none. It also fits the line that the pointer might single out. */
