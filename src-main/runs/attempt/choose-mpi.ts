@@ -3,7 +3,6 @@ import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { lockstepReason, mayShrink } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { taskOf } from '../../nodes/place.ts';
 import type { TaskServer } from '../../nodes/task-server.ts';
-import type { RunRecorder } from '../recording/run-recorder.ts';
 
 /** What a launch offers to an exchange by MPI. */
 export type MpiOffer = TaskServer['mpi'];
@@ -42,16 +41,29 @@ export function chooseMpi(
   };
 }
 
-/** A job of MPI can be entered once: after the loss of a process, and in later runs of a sweep, ranks exchange arrays through the hub. @returns its processes */
+/** What entering MPI needs of a run's recorder. */
+export interface EventRecorder {
+  record: { attempts: readonly unknown[] };
+  event(rank: null, kind: 'large-arrays', message: string): void;
+}
+
+/**
+ * A job of MPI can be entered once: after the loss of a process, and in later runs of a sweep, ranks exchange arrays through the hub. A run that is
+ * resumed without a launcher exchanges them as on one machine.
+ * @returns its processes
+ */
 export function enterMpi(
   { isChosen, reason }: MpiChoice,
   wave: readonly Placement[],
-  tasks: TaskServer | null,
-  recorder: RunRecorder,
+  tasks: Pick<TaskServer, 'enterMpi'> | null,
+  recorder: EventRecorder,
 ): number | null {
-  const isFree = isChosen && tasks?.enterMpi() !== false;
-  const told =
-    isChosen && !isFree ? 'Arrays go through the hub: an earlier attempt or run has entered the job of MPI.' : reason;
+  const isAlone = tasks === null && recorder.record.attempts.length > 1;
+  const isFree = isChosen && !isAlone && tasks?.enterMpi() !== false;
+  const instead = isAlone
+    ? 'Arrays go as on one machine: no launcher has started this attempt.'
+    : 'Arrays go through the hub: an earlier attempt or run has entered the job of MPI.';
+  const told = isChosen && !isFree ? instead : reason;
   if (told !== null) recorder.event(null, 'large-arrays', told);
   return isFree ? wave.length : null;
 }

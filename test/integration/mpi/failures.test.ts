@@ -6,7 +6,7 @@ import { findResumePoint } from '../../../src-main/store/runs/resume-point.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { noMpich, noOpenMpi } from '../../environment/mpi.ts';
 import { notRun } from '../../environment/reasons.ts';
-import { isRunning, useHub } from '../harness.ts';
+import { isRunning, resume, useHub } from '../harness.ts';
 import { type LaunchedTask, processesOf, trainArguments } from '../nodes/launch.ts';
 import { type Launcher, startTutti } from './launch.ts';
 
@@ -74,7 +74,7 @@ describe.each([
   { launcher: 'MPICH', by: 'Ctrl-C', code: 130, obstacle: noMpich },
 ] as const)('a run under $launcher', ({ launcher, by, code, obstacle }) => {
   it.skipIf(obstacle !== null)(
-    `that is stopped by ${by} within an exchange ends with all ranks at one step, and their states${notRun(obstacle)}`,
+    `that is stopped by ${by} within an exchange ends with all ranks at one step, and is resumed on one machine${notRun(obstacle)}`,
     async () => {
       const { run, folder, pids, come } = await trainUntilAbsence('absent', launcher);
       if (by === 'Ctrl-C') run.child.kill('SIGINT');
@@ -86,6 +86,8 @@ describe.each([
       expect(steps[1]).toBe(steps[0]);
       expect(await findResumePoint(folder, [0, 1])).toMatchObject({ step: steps[0], damages: [] });
       expect(pids.filter(isRunning)).toEqual([]);
+      // Without a launcher.
+      expect((await resume(hub(), folder, { maxEpochs: 3 })).status).toBe('finished');
     },
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mpiOfLauncher, whyNotOfLauncher } from '../../../core/launch/mpi-launcher.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
-import { chooseMpi, type MpiOffer } from '../../../src-main/runs/attempt/choose-mpi.ts';
+import { chooseMpi, enterMpi, type MpiOffer } from '../../../src-main/runs/attempt/choose-mpi.ts';
 
 const device = {
   kind: 'cpu',
@@ -74,6 +74,31 @@ it('mpi is MPI for more than one rank, and hub never is', () => {
   expect(choose({ collectives: 'mpi' }, 'aa', null, false).isChosen).toBe(true);
   expect(choose({ collectives: 'mpi' }, 'a', null, false).isChosen).toBe(false);
   expect(choose({ ...joint, collectives: 'hub' }, 'ab')).toEqual(no);
+});
+
+describe('a job of MPI', () => {
+  const enter = (attempts: number, tasks: { enterMpi(): boolean } | null, isChosen = true) => {
+    const told: string[] = [];
+    const recorder = {
+      record: { attempts: Array.from({ length: attempts }, (_, i) => i) },
+      event: (_rank: null, _kind: string, message: string) => void told.push(message),
+    };
+    return [enterMpi({ isChosen, reason: null }, ranksOn('ab'), tasks, recorder), ...told];
+  };
+
+  it('is entered once', () => {
+    expect(enter(1, { enterMpi: () => true })).toEqual([2]);
+    expect(enter(2, { enterMpi: () => true })).toEqual([2]);
+    const told = 'Arrays go through the hub: an earlier attempt or run has entered the job of MPI.';
+    expect(enter(2, { enterMpi: () => false })).toEqual([null, told]);
+  });
+
+  it('is not entered by a run that is resumed without a launcher', () => {
+    expect(enter(2, null)).toEqual([null, 'Arrays go as on one machine: no launcher has started this attempt.']);
+    expect(enter(2, null, false)).toEqual([null]);
+    // The library says what is wrong.
+    expect(enter(1, null)).toEqual([2]);
+  });
 });
 
 describe('a launcher of MPI', () => {
