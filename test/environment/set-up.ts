@@ -1,10 +1,11 @@
 /**
- * `npm run test:setup [-- tensorflow] [-- webgpu]`: sets up the backends that npm does not install, if they are missing. Tests use them if
- * they are present, and never install anything.
+ * `npm run test:setup [-- tensorflow] [-- webgpu] [-- mpi]`: sets up what npm does not install, if it is missing: backends, and newer releases of
+ * MPI. Tests use them if they are present, and never install anything.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { type MpiRelease, mpiReleases, notSetUp, prefixOf } from './mpi-releases.ts';
 import { nativeFolder } from './tensorflow.ts';
 import { repository, testHome } from './test-home.ts';
 import { webgpuFolder } from './webgpu.ts';
@@ -13,22 +14,34 @@ const backends = {
   tensorflow: { folder: nativeFolder, options: [] },
   webgpu: { folder: webgpuFolder, options: ['--webgpu'] },
 };
-type Backend = keyof typeof backends;
+const parts = ['tensorflow', 'webgpu', 'mpi'] as const;
+type Part = (typeof parts)[number];
 
 const asked = process.argv.slice(2);
-const isBackend = (name: string): name is Backend => name in backends;
-const unknown = asked.find((name) => !isBackend(name));
-if (unknown !== undefined) throw new Error(`There is no backend "${unknown}" to set up, only tensorflow and webgpu.`);
+const isPart = (name: string): name is Part => (parts as readonly string[]).includes(name);
+const unknown = asked.find((name) => !isPart(name));
+if (unknown !== undefined) throw new Error(`There is no "${unknown}" to set up, only ${parts.join(', ')}.`);
 
-const tutti = join(repository, 'src-main', 'tutti.mjs');
-
-for (const name of asked.length === 0 ? (['tensorflow', 'webgpu'] as const) : asked.filter(isBackend)) {
-  const { folder, options } = backends[name];
-  if (existsSync(folder)) {
-    console.log(`${name} is set up in ${folder}.`);
-    continue;
-  }
+function run(program: string, ...args: string[]): void {
   const env = { ...process.env, TUTTI_HOME: testHome };
-  const { status } = spawnSync(process.execPath, [tutti, 'setup', ...options], { env, stdio: 'inherit' });
+  const { status } = spawnSync(program, args, { env, stdio: 'inherit' });
   if (status !== 0) process.exitCode = 1;
+}
+
+/** Packages of PyPI bring the programs and libraries of MPI, and run nothing when they are installed. */
+function setUpMpi(release: MpiRelease): void {
+  if (notSetUp(release) === null) return console.log(`${release} is set up in ${prefixOf(release)}.`);
+  const options = ['--prefix', prefixOf(release), '--no-deps', '--only-binary', ':all:', '--disable-pip-version-check', '--root-user-action', 'ignore'];
+  run('python3', '-m', 'pip', 'install', '--quiet', ...options, mpiReleases[release].package);
+}
+
+function setUpBackend(name: keyof typeof backends): void {
+  const { folder, options } = backends[name];
+  if (existsSync(folder)) return console.log(`${name} is set up in ${folder}.`);
+  run(process.execPath, join(repository, 'src-main', 'tutti.mjs'), 'setup', ...options);
+}
+
+for (const name of asked.length === 0 ? parts : asked.filter(isPart)) {
+  if (name === 'mpi') for (const release of Object.keys(mpiReleases) as MpiRelease[]) setUpMpi(release);
+  else setUpBackend(name);
 }
