@@ -11,8 +11,9 @@ export type MpiRelease = keyof typeof mpiReleases;
 
 export const prefixOf = (release: MpiRelease): string =>
   join(testHome, 'mpi', mpiReleases[release].package.replace('==', '-'));
-export const launcherOf = (release: MpiRelease): string => join(prefixOf(release), 'bin', mpiReleases[release].launcher);
+export const launcherOf = (release: MpiRelease): string =>
+  join(prefixOf(release), 'bin', mpiReleases[release].launcher);
 export const libraryOf = (release: MpiRelease): string => join(prefixOf(release), 'lib', mpiReleases[release].library);
 
 export const notSetUp = (release: MpiRelease): string | null =>
-  existsSync(libraryOf(release)) ? null : `${release} is not set up: npm run test:setup`;
+  existsSync(libraryOf(release)) ? null : 'the releases of MPI are not set up: npm run test:setup';

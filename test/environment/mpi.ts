@@ -9,7 +9,8 @@ const whyNot = (command: string, prints: string, name: string): string | null =>
   return error === undefined && stdout.includes(prints) ? null : `${name} is not installed`;
 };
 
-const obstacle = notLinux ?? whyNotMapped();
+/** Nothing here can use MPI. */
+export const obstacle = notLinux ?? whyNotMapped();
 export const noOpenMpi = obstacle ?? whyNot('mpirun', 'Open MPI', 'Open MPI');
 export const noMpich = obstacle ?? whyNot('mpiexec.hydra', 'HYDRA', 'MPICH');
 

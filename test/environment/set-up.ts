@@ -31,7 +31,16 @@ function run(program: string, ...args: string[]): void {
 /** Packages of PyPI bring the programs and libraries of MPI, and run nothing when they are installed. */
 function setUpMpi(release: MpiRelease): void {
   if (notSetUp(release) === null) return console.log(`${release} is set up in ${prefixOf(release)}.`);
-  const options = ['--prefix', prefixOf(release), '--no-deps', '--only-binary', ':all:', '--disable-pip-version-check', '--root-user-action', 'ignore'];
+  const options = [
+    '--prefix',
+    prefixOf(release),
+    '--no-deps',
+    '--only-binary',
+    ':all:',
+    '--disable-pip-version-check',
+    '--root-user-action',
+    'ignore',
+  ];
   run('python3', '-m', 'pip', 'install', '--quiet', ...options, mpiReleases[release].package);
 }
 

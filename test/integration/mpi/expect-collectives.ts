@@ -5,7 +5,6 @@ import { expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createInMemoryGroup, ranksOf } from '../../unit/relay/in-memory-group.ts';
 import { makeCalls } from './calls.ts';
-import type { Launcher } from './launch.ts';
 
 const script = join(import.meta.dirname, 'rank.ts');
 const resultSchema = z.object({
@@ -16,11 +15,12 @@ const resultSchema = z.object({
 
 /**
  * Expects that ranks get, from all collectives, the values by hand and the bits of the relay.
+ * @param library how its name and version begin
  * @param nodes a digit for each rank, its node
  * @param run runs a script of Node in a process for each rank, to its end
  */
 export async function expectCollectives(
-  launcher: Launcher,
+  library: string,
   nodes: string,
   run: (script: readonly string[]) => Promise<void>,
 ): Promise<void> {
@@ -33,8 +33,8 @@ export async function expectCollectives(
   const sum = ranksOf(count).reduce((total, rank) => total + rank, 0);
   for (const rank of ranksOf(count)) {
     const text = await readFile(join(folder, `${rank}.json`), 'utf8');
-    const { library, values, lines } = resultSchema.parse(JSON.parse(text));
-    expect(library).toMatch(new RegExp(`^${launcher} v?[\\d.]+, ${count} processes$`));
+    const { library: used, values, lines } = resultSchema.parse(JSON.parse(text));
+    expect(used).toMatch(new RegExp(`^${library}[ v\\d.]+, ${count} processes$`));
     expect(values).toEqual({
       sum: [sum, 10 * sum],
       mean: [Math.fround(sum / count), Math.fround((10 * sum) / count)],

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { launcherOf, libraryOf } from '../../environment/mpi-releases.ts';
 import { type LaunchedTask, tutti, watchProcess } from '../nodes/launch.ts';
 
 export interface Launched {
@@ -9,20 +10,28 @@ export interface Launched {
   output: string;
 }
 
-/** A launcher of MPI and its arguments before the command. Ranks outnumber the cores here, so they must leave them to each other. */
-const mpirun = ['mpirun', '--oversubscribe', '--bind-to', 'none', '--mca', 'mpi_yield_when_idle', '1', '-n'];
+/** Of Open MPI. Ranks outnumber the cores here, so they must leave them to each other. */
+const options = ['--oversubscribe', '--bind-to', 'none', '--mca', 'mpi_yield_when_idle', '1', '-n'];
+/** Launchers of MPI, with their arguments before the number of processes. */
 const launchers = {
-  'Open MPI': mpirun,
+  'Open MPI': ['mpirun', ...options],
   MPICH: ['mpiexec.hydra', '-n'],
+  // Its windows through UCX complain where no UCX is.
+  'Open MPI 5': [launcherOf('Open MPI 5'), '--mca', 'osc', '^ucx', ...options],
+  'MPI-5 ABI': [launcherOf('MPI-5 ABI'), '-n'],
 } as const;
-export type Launcher = keyof typeof launchers;
+export type Launcher = 'Open MPI' | 'MPICH';
+
+/** Newer releases lie where the loader does not look. */
+const libraryFor = (launcher: keyof typeof launchers): NodeJS.ProcessEnv =>
+  launcher === 'Open MPI 5' || launcher === 'MPI-5 ABI' ? { TUTTI_MPI_LIBRARY: libraryOf(launcher) } : {};
 
 /** Containers run tests as root. */
 const asRoot = { OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' };
 
 /** Runs a script of Node in several processes of MPI on this machine, at most for `limitMs`. */
 export async function launch(
-  launcher: Launcher,
+  launcher: keyof typeof launchers,
   count: number,
   script: readonly string[],
   limitMs = 60_000,
@@ -30,7 +39,7 @@ export async function launch(
   const [command, ...args] = launchers[launcher];
   const child = spawn(command, [...args, String(count), process.execPath, ...script], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...asRoot },
+    env: { ...process.env, ...asRoot, ...libraryFor(launcher) },
     timeout: limitMs,
   });
   let output = '';
@@ -61,5 +70,5 @@ export function startTutti(count: number, args: readonly string[], launcher: Lau
 export function startOnNodes(count: number, args: readonly string[], setUp: string): LaunchedTask {
   const script = `export TUTTI_NODE=node$OMPI_COMM_WORLD_RANK; ${setUp}; exec "$@"`;
   const command = [process.execPath, ...tuttiCommand, ...args];
-  return watchProcess([...mpirun, String(count), 'sh', '-c', script, 'sh', ...command], asRoot);
+  return watchProcess([...launchers['Open MPI'], String(count), 'sh', '-c', script, 'sh', ...command], asRoot);
 }
