@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { homePaths } from '../../../src-main/store/home.ts';
 import { metricColumns, projectFolder, trainOnce, useHub } from '../harness.ts';
+import { freePort } from './ssh.ts';
 import { startTask, torchrun, trainArguments } from './launch.ts';
 
 const { hub, home } = useHub();
@@ -60,6 +61,23 @@ describe('a launch on two nodes', () => {
     expect(readFileSync(join(folder, 'logs', 'rank-2.log'), 'utf8')).toBeDefined();
     expect(await readdir(homePaths().launches)).toEqual([]);
   });
+});
+
+it('pipelined members whose stages lie on two nodes get the bits of one machine', async () => {
+  const size = { members: 4, devices: 'cpu:0', maxEpochs: 1 };
+  const undisturbed = await once(hub(), 'blobs', { ...size, strategy: { kind: 'pipeline', stages: 2 } });
+  const folder = join(home(), 'pipelined');
+  const port = await freePort();
+  const options = { members: 4, devices: 'cpu:0', 'max-epochs': 1, strategy: 'pipeline', 'strategy.stages': 2 };
+  const tasks = ['n1', 'n2'].map((name, rank) =>
+    startTask(name, torchrun(rank, 2, port), trainArguments('blobs', folder, options)),
+  );
+  expect(await Promise.all(tasks.map(({ ended }) => ended))).toEqual([0, 0]);
+  const { plan } = await readRunRecord(folder);
+  // Ranks 0 and 2 are the stages of member 0.
+  expect(plan.map(({ device }) => device.id)).toEqual(['n1/cpu:0', 'n1/cpu:0', 'n2/cpu:0', 'n2/cpu:0']);
+  expect(weights(folder, 2)).toEqual(weights(undisturbed.folder, 2));
+  expect(metricColumns(folder)).toEqual(metricColumns(undisturbed.folder));
 });
 
 describe('a launch is refused', () => {
