@@ -9,7 +9,7 @@ interface CollectiveCase {
 
 /** As in `bench/peers/collective_cases.py`. */
 const cases: CollectiveCase[] = [
-  { name: 'all-gather 8 KB', operation: 'all-gather', bytes: 8192, repeats: 400 },
+  { name: 'all-gather 8 KB', operation: 'all-gather', bytes: 8192, repeats: 2000 },
   { name: 'all-reduce 1 MB', operation: 'all-reduce', bytes: 2 ** 20, repeats: 100 },
   { name: 'all-reduce 40 MB', operation: 'all-reduce', bytes: 40 * 2 ** 20, repeats: 8 },
 ];
