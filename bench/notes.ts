@@ -1,15 +1,16 @@
 /** Remarks on each suite's figures, by suite, one paragraph each: where the time goes, and why a target is missed. */
 export const notes: Record<string, string[]> = {
   cluster: [
-    'An all-gather of 8 KB waits for a turn of the event loop and for promises before it polls, and each of its calls of MPI goes through koffi: at best it takes some 20 µs, where mpi4py blocks ' +
-      'in one call of the library. Polling without giving up the core for the first 50 polls made no clear difference. On one machine Tutti uses mapped memory unless MPI is asked for.',
-    'The nodes are network namespaces of this machine, so what a cluster leaves to network cards, the two cores that train do as well: a megabyte of gradients crosses TCP at every step of 14 ms, and both ' +
-      'ranks wait for it. The link is limited to 10 Gbit/s; a delay of 0.1 ms is not emulated, because the kernel has no netem. The link of 50 ms each way delays every frame in a program of the benchmark. Both joint runs use it, so ' +
-      'that the ratio shows the delay alone.',
+    'An all-gather of 8 KB of two ranks takes 11 to 20 µs, of which calls of MPI through koffi and sched_yield are 60 % (profile of 20,000 calls: median 12.5 µs); mpi4py blocks in one call of the library. A call whose parts are ' +
+      'there within some 20 µs no longer waits for a turn of the event loop, which took 20 instead of 17 µs, and with four ranks on two cores some 230 instead of 90 to 190 µs (measured in turns beside other work). A thread for blocking calls would cost more: ' +
+      'to hand work to a thread and get it back takes 11 to 31 µs. Polling without giving up the core for the first 50 polls made no clear difference. On one machine Tutti uses mapped memory unless MPI is asked for.',
+    'The nodes are network namespaces of this machine, so what a cluster leaves to network cards, the two cores that train do as well: a megabyte of gradients crosses TCP at every step of some 14 ms, in 1.1 ms (mpi4py: 1.1 ms). ' +
+      'Earlier, arrays travelled through memory that each call allocated: 1.8 to 2.4 ms a call and more for the garbage collector, and training reached 0.71 to 0.78 x. The link is limited to 10 Gbit/s; a delay of 0.1 ms is not emulated, because the ' +
+      'kernel has no netem. The link of 50 ms each way delays every frame in a program of the benchmark. Both joint runs use it, so that the ratio shows the delay alone.',
   ],
   collectives: [
     'Ranks that exchange at every step keep small arrays in memory that all of them map; the last rank to arrive wakes the others with a futex. ' +
-      'Through the hub, 8 KB took 160, 409 and 893 µs for 2, 4 and 8 ranks. With more ranks than cores, ranks take turns: with 8 ranks on two cores, each rank computes ' +
+      'A call whose arrays are there within some 10 µs ends without a turn of the event loop: two ranks took 20 µs before, and eight 370. Through the hub, 8 KB took 160, 409 and 893 µs for 2, 4 and 8 ranks. With more ranks than cores, ranks take turns: with 8 ranks on two cores, each rank computes ' +
       'for some 50 µs per call, and is woken once. Yielding the core instead of sleeping did not help; spinning saves half of the time where each rank has a core.',
     'Ranks sum large arrays in place with SIMD kernels, each rank its slice, in pieces that stay in the second-level cache. Four ranks on two ' +
       'cores take 28 to 33 ms for 40 MB, which is the time of copying: spinning before sleeping made no difference.',
@@ -60,10 +61,9 @@ export const notes: Record<string, string[]> = {
     'A network of 48 dense layers of 256 units, batches of 2,048 samples, Adam, two steps. The heap of the wasm backend holds all tensors; it never shrinks, so its size at the end is its peak. In one process, ' +
       'activations take most of it. Four stages pass 16 micro-batches of 128 samples with 1F1B, so the first holds the activations of 4 of them for a quarter of the layers: a part of the gain is owed to the micro-batches. Each rank also ' +
       'builds the whole model once, before it frees the other stages. Resident memory includes Node, its compiled code and the samples, some 130 MB, which do not become smaller.',
-    'Samples per second: 16 layers, batches of 1,024, the same number of layers on each rank, two cores. All variants ran in turns, and the fastest step of each counts, because other programs kept the machine busy (a load of 12): the ' +
-      'ratios are rough. Of three runs, this one had the fastest single process; in the others, which were disturbed more, it reached 7,490 and 5,920 samples/s, and their ratios (0.78 to 2.3 for two stages) say nothing. Measure again on a machine that is idle. Micro-batches cost time: one process needs a quarter more for 8 of them; each has separate calls of kernels and adds its gradients. Two stages compute the same micro-batches 1.4 to 1.6 ' +
-      'times as fast as one process. They wait longer than the share (S − 1) / (P + S − 1) of equal stages says: the times of two processes on a busy machine vary, which was not measured apart. GPipe, which computes all forward passes ahead, waited less. Four stages on ' +
-      'two cores gain memory, not time.',
+    'Samples per second: 16 layers, batches of 1,024, the same number of layers on each rank, two cores. All variants ran in turns on a quiet machine, and the fastest step of three turns counts. Micro-batches cost time: one process needs a ' +
+      'fifth more for 8 of them; each has separate calls of kernels and adds its gradients. Two stages compute the same micro-batches 1.5 to 1.6 times as fast as one process. They wait longer than the share (S − 1) / (P + S − 1) of equal stages says. ' +
+      'GPipe, which computes all forward passes ahead, waited slightly less. Four stages on two cores gain memory, not time.',
   ],
   predictions: [
     'Both sides use one core, in turns. The forward passes read their outputs back; predicting also reads 70 MB of text, standardizes, combines the members and writes three ' +
@@ -83,8 +83,8 @@ export const notes: Record<string, string[]> = {
       'of the latency is waking three processes in turn on two cores. Reading 784 numbers of a request has since become five times as fast (52 to 11 µs).',
   ],
   sharded: [
-    'A network of 11 dense layers of 2,048 units (46 million weights, 176 MiB), batches of 16 samples per rank, Adam, six steps on a machine that other programs used as well, so that times of ' +
-      'steps say little: 4 ranks share two cores. The heap of the wasm backend holds all tensors; it never shrinks and grows by a fifth at a time, so its size at the end is its peak, ' +
+    'A network of 11 dense layers of 2,048 units (46 million weights, 176 MiB), batches of 16 samples per rank, Adam, six steps on a quiet machine; ' +
+      '4 ranks share two cores. The heap of the wasm backend holds all tensors; it never shrinks and grows by a fifth at a time, so its size at the end is its peak, ' +
       'rounded up. Resident memory is the largest since the start; it includes Node, its compiled code, and arrays and shared memory of the exchange.',
     'Each rank builds the whole model once, so no stage falls below its weights. A rank whose state has at most 256 MiB also holds its last position for the death of the hub, which here ' +
       'costs ranks in stage 3 up to the size of their slices.',

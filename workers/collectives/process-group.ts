@@ -162,9 +162,12 @@ export class ProcessGroup {
     return await this.#exchange({ operation: 'broadcast', root }, array, root === this.rank ? array : null);
   }
 
-  /** Returns this rank's slice of the combined array (see `allReduce`): the i-th of M equal slices for the i-th rank. */
-  async reduceScatter<T extends CollectiveArray>(array: T, operation: ReduceOperation): Promise<T> {
-    return await this.#exchange({ operation: 'reduce-scatter', reduce: operation }, array);
+  /**
+   * Returns this rank's slice of the combined array (see `allReduce`): the i-th of M equal slices for the i-th rank.
+   * @param into where to write it, not a part of `array`
+   */
+  async reduceScatter<T extends CollectiveArray>(array: T, operation: ReduceOperation, into?: T): Promise<T> {
+    return await this.#exchange({ operation: 'reduce-scatter', reduce: operation }, array, array, into);
   }
 
   /**

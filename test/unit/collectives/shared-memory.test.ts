@@ -85,6 +85,29 @@ describe.each(worlds)('$worldSize ranks that share $how', ({ worldSize, how, may
     slices.forEach((slice, i) => expectSameBits(slice, whole.slice(i * large, (i + 1) * large)));
   });
 
+  it('all-gather and reduce-scatter to given places, of which the own array may be a part', async () => {
+    const groups = shared();
+    const length = large * worldSize;
+    const gathered = await every(groups, async (group) => {
+      const whole = new Float32Array(length);
+      const own = whole.subarray(group.rank * large, (group.rank + 1) * large);
+      own.set(thirds(group.rank, large));
+      await group.allGather(own, [large], whole);
+      return whole;
+    });
+    for (const whole of gathered)
+      for (const rank of ranksOf(worldSize))
+        expectSameBits(whole.slice(rank * large, (rank + 1) * large), thirds(rank, large));
+    const slices = await every(groups, (group) => group.reduceScatter(thirds(group.rank, length), 'mean'));
+    const places = await every(groups, async (group) => {
+      const place = new Float32Array(large);
+      const slice = await group.reduceScatter(thirds(group.rank, length), 'mean', place);
+      expect(slice.buffer).toBe(place.buffer);
+      return place;
+    });
+    places.forEach((place, rank) => expectSameBits(place, slices[rank]));
+  });
+
   it('separate collectives that directly follow each other, with growing and shrinking arrays', async () => {
     const groups = shared();
     await every(groups, async (group) => {

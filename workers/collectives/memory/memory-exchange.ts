@@ -77,9 +77,9 @@ export class MemoryExchange {
     if (data !== null) this.#arrays.write(data, call);
     await meet('written');
     this.#memory.unlink();
-    if (call.operation === 'all-gather') return this.#arrays.readAll(call);
+    if (call.operation === 'all-gather') return this.#allGather(call, operands.into);
     if (data !== null && call.operation === 'all-reduce') return this.#allReduce(call, data, operands.into, meet);
-    if (data !== null && call.operation === 'reduce-scatter') return this.#reduceScatter(call, data);
+    if (data !== null && call.operation === 'reduce-scatter') return this.#reduceScatter(call, data, operands.into);
     return call.root === null || call.root === this.#rank ? null : this.#arrays.read(call.root, call);
   }
 
@@ -124,10 +124,14 @@ export class MemoryExchange {
     return null;
   }
 
-  #reduceScatter(call: CollectiveCall, data: Parts): CollectiveArray {
-    const slice = createArray(call.dataType, data.length / this.#worldSize);
-    this.#arrays.reduceOwnSlice(call, data, Parts.of(slice), 0);
-    return slice;
+  #allGather(call: CollectiveCall, into: Parts | null): CollectiveArray | null {
+    return filled(call, elementCount(call.shape) * this.#worldSize, into, (whole) => this.#arrays.readAll(call, whole));
+  }
+
+  #reduceScatter(call: CollectiveCall, data: Parts, into: Parts | null): CollectiveArray | null {
+    return filled(call, data.length / this.#worldSize, into, (slice) =>
+      this.#arrays.reduceOwnSlice(call, data, slice, 0),
+    );
   }
 
   /** Whether all ranks have room for an array that is larger than all before. */
@@ -149,6 +153,22 @@ export class MemoryExchange {
     else this.#memory.refuse(bytes);
     return everyRankHasRoom;
   }
+}
+
+/** Writes a result to its place, or to a new array. @returns the new array; null if there was a place */
+function filled(
+  { dataType }: CollectiveCall,
+  length: number,
+  into: Parts | null,
+  fill: (target: Parts) => void,
+): CollectiveArray | null {
+  if (into !== null) {
+    fill(into);
+    return null;
+  }
+  const made = createArray(dataType, length);
+  fill(Parts.of(made));
+  return made;
 }
 
 /** Checks that the requests of one collective follow each other as `collective-stages.ts` says. */

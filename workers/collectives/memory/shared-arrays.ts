@@ -33,12 +33,10 @@ export class SharedArrays {
     return array;
   }
 
-  /** The arrays that all ranks wrote, in rank order, as one array. */
-  readAll(call: CollectiveCall): CollectiveArray {
+  /** Reads the arrays that all ranks wrote, in rank order, one after the other. @param whole M times as long as each */
+  readAll(call: CollectiveCall, whole: Parts): void {
     const length = elementCount(call.shape);
-    const whole = createArray(call.dataType, length * this.#ranks.length);
-    this.#ranks.forEach((rank, i) => this.#memory.read(rank, whole.subarray(i * length, (i + 1) * length), 0));
-    return whole;
+    this.#ranks.forEach((rank, i) => this.#readTo(whole.views(i * length, (i + 1) * length), rank, 0));
   }
 
   /**
@@ -76,11 +74,16 @@ export class SharedArrays {
   readOtherSlices(whole: Parts, call: CollectiveCall): void {
     for (const rank of this.#ranks.filter((other) => other !== this.#rank)) {
       const [start, end] = this.#sliceOf(rank, call);
-      let offset = start * bytesPerElement(call.dataType);
-      for (const view of whole.views(start, end)) {
-        this.#memory.read(rank, view, offset);
-        offset += view.byteLength;
-      }
+      this.#readTo(whole.views(start, end), rank, start * bytesPerElement(call.dataType));
+    }
+  }
+
+  /** Fills arrays, one after the other, with what a rank wrote. @param offset in bytes */
+  #readTo(views: readonly CollectiveArray[], rank: number, offset: number): void {
+    let from = offset;
+    for (const view of views) {
+      this.#memory.read(rank, view, from);
+      from += view.byteLength;
     }
   }
 

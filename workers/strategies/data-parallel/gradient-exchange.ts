@@ -72,9 +72,14 @@ export class GradientExchange {
   /**
    * This rank's slice of Σ_r w_r·g_r of a unit, or of that divided by the number of ranks where nothing is compressed, as with {@link reduceTotals}. The
    * length must be a multiple of the number of ranks.
+   * @param into may take the result
    */
-  async reduceScatter(flat: Float32Array<ArrayBuffer>, unit: number): Promise<Float32Array<ArrayBuffer>> {
-    if (this.#compression === 'none') return await this.#group.reduceScatter(flat, 'mean');
+  async reduceScatter(
+    flat: Float32Array<ArrayBuffer>,
+    unit: number,
+    into: Float32Array<ArrayBuffer>,
+  ): Promise<Float32Array<ArrayBuffer>> {
+    if (this.#compression === 'none') return await this.#group.reduceScatter(flat, 'mean', into);
     const size = flat.length / this.#group.worldSize;
     const start = this.#group.ranks.indexOf(this.#group.rank) * size;
     return await this.#sum(flat, unit, start, start + size);

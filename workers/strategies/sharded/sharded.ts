@@ -105,15 +105,8 @@ export class Sharded implements Strategy {
     const exchange = new GradientExchange(group, this.#config, lengths);
     const gradients =
       plan === null
-        ? new WholeGradients(exchange, new GradientAccumulator(member, this.#batchSize, group.worldSize))
-        : new LayeredGradients({
-            exchange,
-            plan,
-            units,
-            batchSize: this.#batchSize,
-            accumulate,
-            weights: stage === 3 ? weights : null,
-          });
+        ? new WholeGradients(exchange, this.#accumulator(member, group), sliceLengthOf(units))
+        : this.#layered(exchange, plan, weights, units);
     const buffers = new Replicas(member.model, group, 'buffers');
     this.#shard = { group, buffers, exchange, gradients, weights, units, slice, optimizer };
     if (saved !== null) restore(this.#tensors(), optimizer, saved, group.rank);
@@ -201,6 +194,27 @@ export class Sharded implements Strategy {
     const seed = this.#roundingSeed(group);
     if (this.#config.offload === 'none') return slotStorageOf(statePrecision, seed);
     return new FileSlots(this.#folder, statePrecision === 'float32' ? null : new Packing(seed));
+  }
+
+  #accumulator(member: Member, { worldSize }: ProcessGroup): GradientAccumulator {
+    return new GradientAccumulator(member, this.#batchSize, worldSize);
+  }
+
+  #layered(
+    exchange: GradientExchange,
+    plan: LayerPlan,
+    weights: UnitWeights,
+    units: readonly Unit[],
+  ): LayeredGradients {
+    const { accumulate } = this.#config;
+    return new LayeredGradients({
+      exchange,
+      plan,
+      units,
+      batchSize: this.#batchSize,
+      accumulate,
+      weights: this.keepsWeights ? weights : null,
+    });
   }
 
   #unitsOf({ variables }: Member, plan: LayerPlan | null, worldSize: number): Unit[] {

@@ -16,16 +16,19 @@ export interface SliceGradients {
 export class WholeGradients implements SliceGradients {
   readonly #exchange: GradientExchange;
   readonly #accumulator: GradientAccumulator;
+  readonly #slice: Float32Array<ArrayBuffer>;
 
-  constructor(exchange: GradientExchange, accumulator: GradientAccumulator) {
+  /** @param length S, of the slice */
+  constructor(exchange: GradientExchange, accumulator: GradientAccumulator, length: number) {
     this.#exchange = exchange;
     this.#accumulator = accumulator;
+    this.#slice = new Float32Array(length);
   }
 
   async compute(member: Member, batch: Batch, position: StepPosition): Promise<MeanGradients> {
     const local = await this.#accumulator.compute(member, batch, position);
     const [slice, totals] = await Promise.all([
-      this.#exchange.reduceScatter(local.flat, 0),
+      this.#exchange.reduceScatter(local.flat, 0, this.#slice),
       this.#exchange.reduceTotals(local),
     ]);
     return meanOf(slice, totals);
@@ -55,6 +58,8 @@ export class LayeredGradients implements SliceGradients {
   readonly #sum: Float32Array<ArrayBuffer>;
   /** Of the unit that travels, and of the next. */
   #buffers: [Float32Array<ArrayBuffer>, Float32Array<ArrayBuffer>];
+  /** This rank's slice of the unit that travels. */
+  readonly #received: Float32Array<ArrayBuffer>;
   /** The exchange under way. */
   #travelling: Promise<void> = Promise.resolve();
   /** For each call, the units of its weights, and those whose gradients its backward pass completes. */
@@ -65,6 +70,7 @@ export class LayeredGradients implements SliceGradients {
     this.#parts = parts;
     const { units, plan } = parts;
     this.#sum = new Float32Array(sliceLengthOf(units));
+    this.#received = new Float32Array(Math.max(...units.map(({ sliceLength }) => sliceLength)));
     const longest = Math.max(...units.map(({ length }) => length));
     this.#buffers = [new Float32Array(longest), new Float32Array(longest)];
     this.#needed = plan.calls.map(({ weights }) =>
@@ -138,7 +144,8 @@ export class LayeredGradients implements SliceGradients {
     await this.#travelling;
     this.#buffers = [other, buffer];
     const add = async (): Promise<void> => {
-      const slice = await exchange.reduceScatter(flat, units.indexOf(unit));
+      const into = this.#received.subarray(0, unit.sliceLength);
+      const slice = await exchange.reduceScatter(flat, units.indexOf(unit), into);
       for (let i = 0; i < slice.length; i++) this.#sum[unit.offset + i] += slice[i];
     };
     this.#travelling = add();

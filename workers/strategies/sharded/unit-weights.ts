@@ -65,8 +65,10 @@ export class UnitWeights {
   }
 
   async #join(unit: Unit): Promise<Float32Array> {
-    const own = await this.#slice.read(unit.offset, unit.offset + unit.sliceLength);
     const whole = this.#bufferFor(unit);
+    const start = this.#position * unit.sliceLength;
+    const own = whole.subarray(start, start + unit.sliceLength);
+    await this.#slice.read(unit.offset, own);
     await this.#group.allGather(own, [own.length], whole);
     return whole;
   }

@@ -63,16 +63,16 @@ export class WeightSlice implements UpdatedArrays {
     }
   }
 
-  /** The current weights from element `from` to `to`, with zeros for padding. */
-  async read(from: number, to: number): Promise<Float32Array<ArrayBuffer>> {
-    const values = new Float32Array(to - from);
+  /** Writes the current weights from element `from` on, with zeros for padding, into `values`. */
+  async read(from: number, values: Float32Array): Promise<void> {
+    const to = from + values.length;
+    values.fill(0);
     for (const [i, { start, end }] of this.segments.entries()) {
       if (start < from || end > to) continue;
       const own = this.open(i);
       values.set(await valuesOf(own), start - from);
       this.discard(own);
     }
-    return values;
   }
 }
 
