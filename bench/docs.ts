@@ -45,7 +45,7 @@ is one: medians, with both programs measured in turn within the same minutes.
 ## In short
 
 On two CPU cores, beside PyTorch with one thread per process, both measured in turn on the same machine. Where two values stand, the
-second of a training step is with OpenBLAS. Training steps and the example are measured beside PyTorch 2.15, the rest still beside PyTorch 1.13.
+second of a training step is with OpenBLAS. Training steps, the example and collectives are measured beside PyTorch 2.15, the rest still beside PyTorch 1.13.
 
 | work                                                        | Tutti's time over PyTorch's |
 | ----------------------------------------------------------- | --------------------------- |
