@@ -23,7 +23,8 @@ const unknown = asked.find((name) => !isPart(name));
 if (unknown !== undefined) throw new Error(`There is no "${unknown}" to set up, only ${parts.join(', ')}.`);
 
 function run(program: string, ...args: string[]): void {
-  const env = { ...process.env, TUTTI_HOME: testHome };
+  // Debian's Python would install into <prefix>/local.
+  const env = { ...process.env, TUTTI_HOME: testHome, DEB_PYTHON_INSTALL_LAYOUT: 'deb' };
   const { status } = spawnSync(program, args, { env, stdio: 'inherit' });
   if (status !== 0) process.exitCode = 1;
 }
@@ -42,6 +43,7 @@ function setUpMpi(release: MpiRelease): void {
     'ignore',
   ];
   run('python3', '-m', 'pip', 'install', '--quiet', ...options, mpiReleases[release].package);
+  if (notSetUp(release) !== null) process.exitCode = 1;
 }
 
 function setUpBackend(name: keyof typeof backends): void {
