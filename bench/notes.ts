@@ -49,13 +49,16 @@ export const notes: Record<string, string[]> = {
       'An appended point and a zoom are faster than before, because more than eight ranks are drawn as one band instead of a line each. The first draw and ' +
       'another smoothing, which read all 6.4 million points, take as long as before: an earlier measurement with three smoothings a pair instead of nine gave 0.96 and 1.15.',
   ],
+  job: [
+    'On another machine, with an Intel processor, an earlier version took 12.8 s to the end and 1.75 s to the first step, and hub and worker had 113 and 125 MB at their peaks. How much of the difference is the processor was not measured.',
+  ],
   package: [
     'All files of the app as it lies on the disk, without what the file system adds, with the Electron 33 of the tests and its stand-ins instead of the pinned 45. `npm run sizes` prints the same parts after `npm run package`.',
   ],
   parallel: [
     'These are whole commands and include the start: 0.4 s for the hub, 0.4 s for a worker. While two members train, the hub takes 2 % of a core ' +
       'for recording, members wait for each other at each evaluation, and they write checkpoints of the ensemble besides their own. The peer is two ' +
-      'processes that only multiply matrices and share nothing but the machine. Runs of the same day gave 1.77 to 1.9.',
+      'processes that only multiply matrices and share nothing but the machine. Two runs on this machine gave 1.68; on another one, with an Intel processor, runs of one day gave 1.77 to 1.9, and the peer 2.01. The difference was not taken apart.',
   ],
   pipeline: [
     'A network of 48 dense layers of 256 units, batches of 2,048 samples, Adam, two steps. The heap of the wasm backend holds all tensors; it never shrinks, so its size at the end is its peak. In one process, ' +
