@@ -43,11 +43,13 @@ export class WorkerRun {
   async work(): Promise<void> {
     const launched = await Promise.allSettled(this.#runs.map((run) => run.seats()));
     const present = this.#runs.filter((_, i) => launched[i].status === 'fulfilled');
-    const failures = launched.map((one, i) => (one.status === 'rejected' ? this.#refuse(this.#runs[i], one) : null));
+    const refused = launched.map((one, i) => (one.status === 'rejected' ? this.#refuse(this.#runs[i], one) : null));
     const seats = launched.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    const prepared = await prepareRuns(seats);
-    this.#isTraining = true;
-    await Promise.all([...failures, ...present.map((run, i) => this.#train(run, prepared[i]))]);
+    const trained = prepareRuns(seats).then((prepared) => {
+      this.#isTraining = true;
+      return Promise.all(present.map((run, i) => this.#train(run, prepared[i])));
+    });
+    await Promise.all([trained, ...refused]);
     if (this.#isOrphan) process.exit(orphanExitCode);
   }
 
@@ -77,10 +79,9 @@ export class WorkerRun {
   }
 
   /** Leaves a run that ended before its ranks were launched, or in which they cannot take part. */
-  async #refuse(run: RunLinks, { reason }: PromiseRejectedResult): Promise<void> {
-    if (run.isLost) return run.vacate();
-    run.fail(reason);
-    await run.dismissed();
+  async #refuse(run: RunLinks, refusal: PromiseRejectedResult): Promise<void> {
+    if (run.isLost) run.vacate();
+    else await this.#train(run, refusal);
   }
 
   /** Trains a run, and leaves it where the process goes on for others. */

@@ -8,6 +8,7 @@ import { parseTrainArguments } from '../../../src-main/cli/arguments.ts';
 import { refuseCombinations } from '../../../src-main/runs/configuration/combinations.ts';
 import { resolveConfig } from '../../../src-main/runs/configuration/resolve-config.ts';
 import { runFlagsOf } from '../../../src-main/runs/configuration/run-flags.ts';
+import { coreDevice } from '../runs/core-device.ts';
 
 const read = (path: string): string => readFileSync(resolve(import.meta.dirname, '../../..', path), 'utf8');
 
@@ -30,16 +31,6 @@ const project: ProjectDescription = {
   hyperparameters: [],
   defaults: {},
 };
-const device: Placement['device'] = {
-  id: 'cpu:0',
-  kind: 'cpu',
-  index: 0,
-  name: 'core',
-  memoryTotalBytes: null,
-  memoryUsedBytes: null,
-  load: null,
-  processCount: null,
-};
 const commands = [...read('docs/guides/large-models.md').matchAll(/^npx tutti train my-project (.+)$/gm)].map(
   ([, flags]) => flags,
 );
@@ -54,7 +45,7 @@ it.each([
 ])('the guide to large models names options that fit each other: %s', (flags) => {
   const { overrides } = parseTrainArguments(flags.split(' '), runFlagsOf(project));
   const config = resolveConfig(project, [overrides]);
-  const plan = Array.from({ length: config.members }, (_, rank): Placement => ({ rank, wave: 0, device }));
+  const plan = Array.from({ length: config.members }, (_, rank): Placement => ({ rank, wave: 0, device: coreDevice }));
   expect(() => refuseCombinations(config, plan, project)).not.toThrow();
 });
 

@@ -1,24 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
+import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { whyNotStopRank } from '../../../core/protocol/run/settings.ts';
 import { samplerOf } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { type Combined, findConflicts, refuseCombinations } from '../../../src-main/runs/configuration/combinations.ts';
 import { whyNotMapped } from '../../../src-main/processes/app-files.ts';
+import { coreDevice } from './core-device.ts';
 
 describe('refuseCombinations', () => {
-  const device: Device = {
-    id: 'cpu:0',
-    kind: 'cpu',
-    index: 0,
-    name: 'core',
-    memoryTotalBytes: null,
-    memoryUsedBytes: null,
-    load: null,
-    processCount: null,
-  };
   const classifier: Combined = { task: 'classification', hasOwnLoss: false };
-  const planOf = (...waves: number[]): Placement[] => waves.map((wave, rank) => ({ rank, wave, device }));
+  const planOf = (...waves: number[]): Placement[] => waves.map((wave, rank) => ({ rank, wave, device: coreDevice }));
   const configOf = (earlyStopping: object) => runConfigSchema.parse({ members: 3, earlyStopping });
 
   it('refuses joint early stopping in waves', () => {

@@ -1,4 +1,5 @@
 import { readSync, writeSync } from 'node:fs';
+import { mpiOfLauncher } from '../../../core/launch/mpi-launcher.ts';
 import { CollectiveError } from '../../../core/protocol/wire/collectives.ts';
 
 /**
@@ -13,9 +14,8 @@ export class Hydra {
   }
 
   /** Null if another launcher has started this process: SLURM also sets PMI_FD, and speaks PMI-2. */
-  static find(env: Readonly<Record<string, string | undefined>> = process.env): Hydra | null {
-    const { PMI_FD, MPI_LOCALNRANKS } = env;
-    return PMI_FD === undefined || MPI_LOCALNRANKS === undefined ? null : new Hydra(Number(PMI_FD));
+  static find(): Hydra | null {
+    return mpiOfLauncher(process.env) === 'MPICH' ? new Hydra(Number(process.env.PMI_FD)) : null;
   }
 
   /** Waits until all processes have called it; hydra then accepts that they end. */

@@ -101,11 +101,8 @@ export class MpiWorld {
     return new TwoLevelArrays({ rank: group.rank, ranks, layout, memory, transfers, pieces });
   }
 
-  /**
-   * Leaves the world: waits until all of its processes do so. A process that ends without it ends the job of Open MPI.
-   * @param isAwaited ends the wait by throwing
-   */
-  async leave(isAwaited: () => void = () => undefined): Promise<void> {
+  /** Leaves the world: waits until all of its processes do so. A process that ends without it ends the job of Open MPI. */
+  async leave(): Promise<void> {
     for (const messages of this.#messages) messages.close();
     const hydra = Hydra.find();
     if (hydra === null) {
@@ -114,15 +111,20 @@ export class MpiWorld {
       return;
     }
     // The first barrier also makes connections, so that nothing of the second waits for the progress of a rank that has passed it.
-    await this.#barrier(isAwaited);
-    await this.#barrier(isAwaited);
+    await this.#barrier();
+    await this.#barrier();
     hydra.leave();
   }
 
-  async #barrier(isAwaited: () => void): Promise<void> {
+  /** Lets the event loop turn, which ends this process if its hub dies. */
+  async #barrier(): Promise<void> {
     const requests = new Requests(this.library, 1);
     this.#world.barrier(requests);
-    await waitFor(this.library, () => requests.areDone(), isAwaited);
+    await waitFor(
+      this.library,
+      () => requests.areDone(),
+      () => undefined,
+    );
   }
 
   /** Ends all processes of the job at once. */
