@@ -98,3 +98,12 @@ export function dropRank({ relay, groups, hubChannels }: TestGroup, remaining: r
 
 /** Ranks 0 to `worldSize` - 1. */
 export const ranksOf = (worldSize: number): number[] => Array.from({ length: worldSize }, (_, rank) => rank);
+
+/** The rejection reason of every promise. Fails if one was not rejected. */
+export async function reasons(calls: Promise<unknown>[]): Promise<string[]> {
+  const settled = await Promise.allSettled(calls);
+  return settled.map((outcome) => {
+    if (outcome.status === 'fulfilled') throw new Error('A call that had to fail did not.');
+    return String(outcome.reason).replace('CollectiveError: ', '');
+  });
+}
