@@ -87,10 +87,18 @@ describe('the dialog that attaches to a remote run', () => {
 });
 
 describe('the line of a run on another machine', () => {
-  async function show(link: Remote['link'], role: 'owner' | 'watcher' = 'owner', answers: HubAnswers = {}) {
+  interface Shown {
+    role?: 'owner' | 'watcher';
+    answers?: HubAnswers;
+    isFollowedHere?: boolean;
+  }
+
+  async function show(link: Remote['link'], { role = 'owner', answers = {}, isFollowedHere = true }: Shown = {}) {
     const remote = { from: 'me@login', home: null, folder: '/far/run', link, since: '2026-01-01T00:00:00.000Z' };
+    const hub = link === 'left' ? null : { host: 'desk', pid: 4711, socket: '/s' };
     const view = runView({
-      record: runRecord({ remote: { ...remote, reason: link === 'lost' ? 'ssh: gone' : null } }),
+      record: runRecord({ hub, remote: { ...remote, reason: link === 'lost' ? 'ssh: gone' : null } }),
+      isFollowedHere: link !== 'left' && isFollowedHere,
     });
     const page = await mountPage(
       {
@@ -106,8 +114,8 @@ describe('the line of a run on another machine', () => {
   }
 
   it('detaches and follows again, and reports a refusal', async () => {
-    const { calls, line } = await show('connected', 'owner', {
-      detachRun: () => Promise.reject(new Error('press q there')),
+    const { calls, line } = await show('connected', {
+      answers: { detachRun: () => Promise.reject(new Error('press q there')) },
     });
     expect(line()).toBe('On me@login Detach');
     buttonNamed('Detach').click();
@@ -120,9 +128,16 @@ describe('the line of a run on another machine', () => {
     await expect.poll(() => left.calls.at(-1)).toEqual(['attachRun', 'r', null]);
   });
 
+  it('says which other process follows it, whose link this dashboard cannot end', async () => {
+    const { wrapper, line } = await show('connected', { isFollowedHere: false });
+    expect(line()).toBe('On me@login followed by process 4711 on desk, not by this dashboard');
+    expect(wrapper.findAll('.remote button')).toEqual([]);
+    expect((await show('lost', { isFollowedHere: false })).line()).toMatch(/ssh: gone.*followed by process 4711/s);
+  });
+
   it('offers neither to those who only watch', async () => {
-    expect((await show('connected', 'watcher')).wrapper.findAll('.remote button')).toEqual([]);
-    expect((await show('left', 'watcher')).wrapper.findAll('.remote button')).toEqual([]);
+    expect((await show('connected', { role: 'watcher' })).wrapper.findAll('.remote button')).toEqual([]);
+    expect((await show('left', { role: 'watcher' })).wrapper.findAll('.remote button')).toEqual([]);
   });
 });
 

@@ -32,6 +32,8 @@ export interface RunView {
   row: RunRow;
   /** Whether a process of this machine trains the run, so that it can be controlled from here. */
   isInReach: boolean;
+  /** Whether the process that serves this page keeps the copy of a run on another machine. */
+  isFollowedHere: boolean;
   /** Whether a rank has saved a state, so that the run can be resumed. */
   holdsState: boolean;
   totalSteps: number | null;

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { RankView, RunView } from '../../../core/protocol/pages/run-views.ts';
@@ -26,6 +27,7 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
     folder,
     row: await hub.find(folder),
     isInReach: isInReach(record),
+    isFollowedHere: isFollowedHere(record),
     holdsState: holdsState(folder),
     totalSteps: facts?.totalSteps ?? null,
     ensembleMonitor: facts?.ensembleMonitor ?? record.summary?.best?.metric ?? null,
@@ -36,6 +38,10 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
     evaluatedSets: evaluatedSetsOf(record, ours?.evaluatedSets ?? []),
     plots: drawn.plots,
   };
+}
+
+function isFollowedHere({ hub, remote }: RunRecord): boolean {
+  return remote !== undefined && hub?.host === hostname() && hub.pid === process.pid;
 }
 
 /** The events on the disk, and those that wait until there is room for them. */

@@ -94,7 +94,11 @@ describe.skipIf(notWindows !== null)(`a run that trains behind a login node${not
     expect((await page.hub.runs({})).rows).toContainEqual(expect.objectContaining({ id, status: 'running' }));
     await page.hub.watch(id);
     await expect.poll(() => page.updates.some(({ type }) => type === 'points')).toBe(true);
-    expect(await page.hub.run(id)).toMatchObject({ isInReach: true, record: { remote: { link: 'connected' } } });
+    expect(await page.hub.run(id)).toMatchObject({
+      isInReach: true,
+      isFollowedHere: false,
+      record: { hub: { pid: follower.child.pid }, remote: { link: 'connected' } },
+    });
     await page.hub.control(id, { action: 'pause' });
     await job.until((line) => line.includes('"kind":"paused"'));
     await expect(page.hub.control(id, { action: 'stop-rank', rank: 9 })).rejects.toThrow(

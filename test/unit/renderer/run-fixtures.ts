@@ -72,6 +72,7 @@ export function runView(changes: Partial<RunView> = {}): RunView {
     folder: '/runs/r',
     row: runRow(),
     isInReach: true,
+    isFollowedHere: false,
     holdsState: true,
     totalSteps: null,
     ensembleMonitor: null,
