@@ -33,7 +33,7 @@ describe('the headline numbers', () => {
     const outputs = [Float32Array.of(0.9, 0.1, 0.4, 0.6, NaN, NaN, 0.8, 0.2)];
     const [nll, accuracy, ece] = await texts({ ...twoSamples, outputs });
     for (const text of [nll, accuracy, ece]) {
-      expect(text).toContain('–, predictions of rank 1 are NaN or infinite');
+      expect(text).toContain('–, predictions of member 1 are NaN or infinite');
       expect(text).not.toMatch(/better|worse|NaN0/);
     }
   });

@@ -35,6 +35,16 @@ export function chartedRank(config: RunConfig, rank: number): number {
   return config.strategy.kind === 'pipeline' ? memberOfRank(config, rank) : rank;
 }
 
+/** The ranks that have lines, colours and entries in legends. */
+export function chartedRanks({ ranks, record }: Pick<RunView, 'ranks' | 'record'>): number[] {
+  return ranks.map(({ rank }) => rank).filter((rank) => chartedRank(record.config, rank) === rank);
+}
+
+/** What these are called: members where several ranks share the layers of one. */
+export function chartedNoun({ strategy }: RunConfig): 'member' | 'rank' {
+  return strategy.kind === 'pipeline' ? 'member' : 'rank';
+}
+
 /** `independent · joint early stopping`. */
 export function describeStrategy({ strategy, earlyStopping }: RunConfig): string {
   if (!earlyStopping.enabled) return strategy.kind;

@@ -83,7 +83,7 @@ describe('the headline numbers of an ensemble, by hand', () => {
     const broken = { ...twoSamples, outputs: [Float32Array.of(0.9, 0.1, 0.4, 0.6, NaN, NaN, 0.8, 0.2)] };
     for (const { value, whyUnknown, isBetter } of headlineFigures(broken, 0)) {
       expect(value).toBeNaN();
-      expect(whyUnknown).toBe('predictions of rank 1 are NaN or infinite');
+      expect(whyUnknown).toBe('predictions of member 1 are NaN or infinite');
       expect(isBetter).toBeNull();
     }
   });

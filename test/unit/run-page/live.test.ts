@@ -105,7 +105,10 @@ describe('the charts of a run', () => {
         ?.slice(0, 2)
         .map(([label]) => label),
     ).toEqual(['member 0', 'member 1']);
-    expect(linesOf(2)('val/own')?.map(([, metric]) => metric)).toEqual(['val/own', 'val/member_1_own']);
+    expect(linesOf(2)('val/own')).toEqual([
+      ['val/own', 'val/own'],
+      ['member 1', 'val/member_1_own'],
+    ]);
     expect(linesOf(1)('loss')).toEqual([['model', 'train/member_0_loss']]);
   });
 

@@ -71,6 +71,8 @@ describe('a panel of lines', () => {
       { metric: 'val/member_2_nll', label: 'rank 2', role: 'rank', rank: 2 },
     ]);
     expect([best, yLabel]).toEqual(['min', 'NLL, each rank']);
+    const ofMembers = specOfPanel(panel({ metrics: ['val/member_{rank}_nll'] }), [0, 1], 'member');
+    expect(ofMembers.lines.map(({ label }) => label)).toEqual(['member 0', 'member 1']);
   });
 
   it('names the metric of each line where it has several, whose directions may differ', () => {

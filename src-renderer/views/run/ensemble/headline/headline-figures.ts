@@ -117,5 +117,5 @@ function metricsOf(data: PredictionData, nllEpsilon: number): Metrics | null {
 function reasonOf(data: PredictionData): string {
   const broken = brokenRanks(data);
   if (broken.length === 0) return 'not a number (NaN)';
-  return `predictions of ${broken.length === 1 ? 'rank' : 'ranks'} ${broken.join(', ')} are NaN or infinite`;
+  return `predictions of ${broken.length === 1 ? 'member' : 'members'} ${broken.join(', ')} are NaN or infinite`;
 }

@@ -58,7 +58,10 @@ export function chartSpecs(charted: ChartedRun): ChartSpec[] {
   return [
     ...families.map((family) => specOf(family, run)).filter(isDrawn),
     ...[...grouped].map(([name, metrics]) =>
-      specOfOthers(name, metrics, modeOfMetric(metrics[0]) ?? bestOfOwn(name, run.own)),
+      specOfOthers(name, metrics, {
+        best: modeOfMetric(metrics[0]) ?? bestOfOwn(name, run.own),
+        noun: run.isPipelined === true ? 'member' : 'rank',
+      }),
     ),
   ];
 }
@@ -125,12 +128,16 @@ function linesOf(line: LineSpec, ranks: readonly number[]): LineSpec[] {
 }
 
 /** A metric of the strategy or the project, with the values of ensemble and members that exist. */
-function specOfOthers(name: string, metrics: readonly string[], best: MetricMode | null): ChartSpec {
+function specOfOthers(
+  name: string,
+  metrics: readonly string[],
+  { best, noun }: { best: MetricMode | null; noun: string },
+): ChartSpec {
   const lines = metrics.map((metric): LineSpec => {
     const rank = /\/member_(\d+)_/.exec(metric)?.[1];
     return rank === undefined
       ? { metric, label: metric, role: metric.includes('/ens_') ? 'ensemble' : 'other' }
-      : { metric, label: `rank ${rank}`, role: 'rank', rank: Number(rank) };
+      : { metric, label: `${noun} ${rank}`, role: 'rank', rank: Number(rank) };
   });
   return {
     id: name,

@@ -20,15 +20,15 @@ function ofEachRank(metric: string, ranks: readonly number[]): OfRank[] {
   return ranks.map((rank) => ({ metric: metric.replace('{rank}', String(rank)), rank }));
 }
 
-/** A panel of lines as a chart like those of the families. */
-export function specOfPanel({ id, title, metrics }: Panel, ranks: readonly number[]): ChartSpec {
+/** A panel of lines as a chart like those of the families. @param noun what its ranks are called */
+export function specOfPanel({ id, title, metrics }: Panel, ranks: readonly number[], noun = 'rank'): ChartSpec {
   const isOne = metrics.length === 1;
   const ensemble = metrics.find((metric) => metric.includes('/ens_'));
   const lines = metrics.flatMap((metric) =>
     ofEachRank(metric, ranks).map(({ metric: name, rank }): LineSpec => {
       const label = labelOfMetric(metric);
       if (rank === undefined) return { metric: name, label, role: metric === ensemble ? 'ensemble' : 'other' };
-      const ofRank = isOne ? `rank ${rank}` : `${label.replace(', each rank', '')}, rank ${rank}`;
+      const ofRank = isOne ? `${noun} ${rank}` : `${label.replace(', each rank', '')}, ${noun} ${rank}`;
       return { metric: name, label: ofRank, role: 'rank', rank };
     }),
   );
@@ -50,8 +50,15 @@ export interface ScatterData {
 /**
  * One metric against another, a group for each rank. Metrics may be measured at different steps: each point has the values of a step of
  * the rarer one, and the latest value that the other one had by then.
+ *
+ * @param noun what the ranks are called
  */
-export function scatterOfPanel({ metrics: [x, y] }: Panel, ranks: readonly number[], pointsOf: PointsOf): ScatterData {
+export function scatterOfPanel(
+  { metrics: [x, y] }: Panel,
+  ranks: readonly number[],
+  pointsOf: PointsOf,
+  noun = 'rank',
+): ScatterData {
   const perRank = x.includes('{rank}') || y.includes('{rank}');
   const pairs = (perRank ? ranks : [undefined]).flatMap((rank) => {
     const of = (metric: string) => pointsOf(rank === undefined ? metric : metric.replace('{rank}', String(rank)));
@@ -65,7 +72,7 @@ export function scatterOfPanel({ metrics: [x, y] }: Panel, ranks: readonly numbe
   const groups = pairs.map(({ rank, x, y }): PointGroup => {
     const kept = spread(x.length, most);
     return {
-      label: rank === undefined ? 'run' : `rank ${rank}`,
+      label: rank === undefined ? 'run' : `${noun} ${rank}`,
       symbol: 'dot',
       ...(rank === undefined ? {} : { rank }),
       ids: kept.map(() => id++),
