@@ -28,3 +28,29 @@ it('a run that was made from checkpoints shows where each member comes from', as
   const plain = await mountPage(RunOrigin, { props: { view: { record: runRecord(), folder: '/runs/1' } } });
   expect(plain.wrapper.text()).not.toContain('Made from');
 });
+
+it('ranks that share the layers of a member show the seed of that member', async () => {
+  const device = { id: 'cpu:0', kind: 'cpu', index: 0, name: 'Core', memoryTotalBytes: null } as const;
+  const place = { wave: 0, device: { ...device, memoryUsedBytes: null, load: null, processCount: null } };
+  const plan = [0, 1, 2, 3].map((rank) => ({ rank, ...place }));
+  const table = async (strategy: 'independent' | 'pipeline') => {
+    const config = {
+      members: 4,
+      strategy: strategy === 'pipeline' ? { kind: strategy, stages: 2 } : { kind: strategy },
+    };
+    const record = runRecord({ plan, seeds: [42, 43, 44, 45] }, config);
+    const { wrapper } = await mountPage(RunOrigin, { props: { view: { record, folder: '/runs/1' } } });
+    return wrapper.findAll('tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
+  };
+  expect(await table('pipeline')).toEqual([
+    ['Rank', 'Part', 'Device', 'Wave', 'Seed of the member'],
+    ['0', 'member 0, stage 1 of 2', 'cpu:0 Core', '1', '42'],
+    ['1', 'member 1, stage 1 of 2', 'cpu:0 Core', '1', '43'],
+    ['2', 'member 0, stage 2 of 2', 'cpu:0 Core', '1', '42'],
+    ['3', 'member 1, stage 2 of 2', 'cpu:0 Core', '1', '43'],
+  ]);
+  expect((await table('independent')).slice(0, 2)).toEqual([
+    ['Rank', 'Device', 'Wave', 'Seed'],
+    ['0', 'cpu:0 Core', '1', '42'],
+  ]);
+});
