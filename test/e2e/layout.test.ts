@@ -106,6 +106,21 @@ describe.skipIf(noChromium !== null)(`The smallest window, with a long name${not
     expect(height).toBeLessThan(1.5 * tallest);
   });
 
+  it('the actions above the table of runs fit one line on the smallest phone, with their full names for screen readers', async () => {
+    await visit(page, '/runs');
+    await page.setViewportSize({ width: 360, height: 780 });
+    const actions = [
+      page.getByRole('button', { name: 'Import', exact: true }),
+      page.getByRole('button', { name: 'Attach to a remote run…', exact: true }),
+      page.getByRole('link', { name: 'Saved comparisons', exact: true }),
+    ];
+    await expect.poll(() => actions[1].innerText()).toContain('Attach…');
+    const tops = await Promise.all(actions.map(async (action) => (await action.boundingBox())?.y));
+    expect(new Set(tops).size).toBe(1);
+    expect(await beyondTheEdge()).toBe(0);
+    await page.setViewportSize({ width: 1024, height: 700 });
+  });
+
   it('a page starts at its top, wherever the previous one was scrolled to', async () => {
     await visit(page, `/runs/${run}/live`);
     await expectPoints(page, 'NLL');
