@@ -64,6 +64,7 @@ function fileMenu(options: MenuOptions, isMac: boolean): MenuItemConstructorOpti
     { label: 'Open Project…', accelerator: 'CmdOrCtrl+O', click: options.chooseProject },
     { label: 'Open Recent', submenu: recentMenu(options) },
     { label: 'Import Run…', click: options.chooseExport },
+    pageItem(options, 'Attach to a Remote Run…', { name: 'attach-run' }),
     { label: 'Open in Browser', enabled: options.openInBrowser !== null, click: () => options.openInBrowser?.() },
     { type: 'separator' },
     pageItem(options, 'Export Run…', { name: 'export' }, 'CmdOrCtrl+E'),

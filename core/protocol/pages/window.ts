@@ -36,6 +36,7 @@ export type WindowCommand =
   | { name: 'toggle-pause' }
   | { name: 'stop-jointly' }
   | { name: 'export' }
+  | { name: 'attach-run' }
   | { name: 'show-keys' };
 
 /**

@@ -18,6 +18,9 @@ export interface Command {
   run(): void;
 }
 
+/** The page of runs, with the dialog that attaches to a remote one. */
+export const attachPage = { name: 'runs', query: { attach: 'remote' } };
+
 /** Commands that contain every word of the query, the earliest match first; at most `limit`. */
 export function findCommands(commands: readonly Command[], query: string, limit: number): Command[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -59,7 +62,7 @@ export function useCommands(query: Ref<string>, limit: number): ComputedRef<Comm
     group: 'Runs',
     label: 'Attach to a remote run…',
     detail: 'by ssh',
-    run: () => void router.push({ name: 'runs', query: { attach: 'remote' } }),
+    run: () => void router.push(attachPage),
   };
 
   const all = computed(() => [

@@ -189,6 +189,13 @@ describeDesktop('The window', (open) => {
     await page.keyboard.press('Escape');
     await stage.choose('Dark');
     await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+    await stage.choose('Attach to a Remote Run…');
+    const attach = page.getByRole('dialog', { name: 'Attach to a remote run' });
+    await attach.getByLabel('Address').fill('login');
+    await expect(attach.getByRole('status')).toContainText('Write user@login:run');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.url()).toMatch(/#\/runs$/);
+    await stage.visit('/');
     await stage.choose('Export Run…');
     await expect(page.getByText('This command needs a run. Open its page first.')).toBeVisible();
   });

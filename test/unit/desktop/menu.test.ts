@@ -71,10 +71,18 @@ it('has developer tools only when running from source', () => {
 it('sends the chosen command to the page', () => {
   const sendToPage = vi.fn<(command: WindowCommand) => void>();
   const menu = menuTemplate({ ...options, sendToPage });
-  for (const label of ['Export Run…', 'Pause or Continue', 'Stop Jointly…', 'Keyboard Shortcuts', 'Light'])
+  for (const label of [
+    'Export Run…',
+    'Attach to a Remote Run…',
+    'Pause or Continue',
+    'Stop Jointly…',
+    'Keyboard Shortcuts',
+    'Light',
+  ])
     find(menu, label)();
   expect(sendToPage.mock.calls.flat()).toEqual([
     { name: 'export' },
+    { name: 'attach-run' },
     { name: 'toggle-pause' },
     { name: 'stop-jointly' },
     { name: 'show-keys' },
