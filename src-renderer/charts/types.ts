@@ -170,8 +170,10 @@ export interface ReliabilityDiagramProps extends ChartProps {
 }
 
 export interface MatrixHeatmapProps extends ChartProps {
-  /** Names of rows and columns, e.g. ranks. */
+  /** Names of rows and columns, at both axes. */
   labels: readonly string[];
+  /** What the rows and columns are, `member`; the labels are then its numbers. */
+  noun?: string;
   /** Row-major, `[n, n]`. */
   values: Float64Array;
   valueLabel: string;

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { PredictionData } from '../../core/protocol/pages/run-data.ts';
 import ConfusionMatrix from '../../src-renderer/views/run/ensemble/figures/ConfusionMatrix.vue';
 import { confusionOf } from '../../src-renderer/views/run/ensemble/figures/confusion-cells.ts';
+import MatrixHeatmap from '../../src-renderer/charts/figures/MatrixHeatmap.vue';
 import HeadlineFigures from '../../src-renderer/views/run/ensemble/headline/HeadlineFigures.vue';
 import { twoSamples } from '../unit/run-page/two-samples.ts';
 import { buttonNamed, mountPage } from './mount-page.ts';
@@ -87,4 +88,21 @@ describe('the confusion matrix', () => {
     at(20, 20);
     expect(wrapper.emitted('pick')).toEqual([[{ label: 0, predicted: 1 }], [{ label: 1, predicted: 0 }]]);
   });
+});
+
+it('a matrix over members numbers them at its axes and names them in its cells', async () => {
+  const values = Float64Array.of(0, 0.25, 0.25, 0);
+  const props = {
+    title: 'Disagreement',
+    runName: 'r',
+    valueLabel: 'share',
+    noun: 'member',
+    labels: ['0', '1'],
+    values,
+  };
+  const { wrapper } = await mountPage(MatrixHeatmap, { props });
+  expect(wrapper.findAll('title').map((title) => title.text())).toContain('member 0 and member 1: 0.2500');
+  const texts = wrapper.findAll('svg text').map((text) => text.text());
+  expect(texts.filter((text) => text === 'member')).toHaveLength(2);
+  expect(texts.filter((text) => text.startsWith('member '))).toEqual([]);
 });
