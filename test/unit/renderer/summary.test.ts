@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { trainingTimeMs } from '../../../core/protocol/history/training-time.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { columnsOf, type MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 import { endReason } from '../../../src-renderer/views/run/header/end-reason.ts';
 import { sparklinePath } from '../../../src-renderer/views/run/live/summary/sparkline.ts';
@@ -44,6 +45,16 @@ describe('the summary of a run', () => {
       ['Accuracy', '0.7500', '+0.25 since the last evaluation', true],
       ['MSE', '2', '+1 since the last evaluation', false],
       ['Patience', '2 of 5', 'evaluations without an improvement, 40 %', null],
+    ]);
+  });
+
+  it('shows no gain of a single model, which has no mean member', () => {
+    const record = runRecord();
+    const config = runConfigSchema.parse({ members: 2, strategy: { kind: 'data-parallel' } });
+    const measured = { 'val/ens_nll': [0.9, 0.5], 'val/ambiguity': [0, 0] };
+    expect(figuresOf(measured, { record: { ...record, config } })).toEqual([
+      ['Model NLL', '0.5000', '−0.4 since the last evaluation', true],
+      ['Best epoch', '2', 'NLL 0.5000', null],
     ]);
   });
 

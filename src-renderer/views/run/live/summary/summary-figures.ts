@@ -1,5 +1,6 @@
 import { improves, type MetricMode, modeFor } from '../../../../../core/metrics/metric-mode.ts';
 import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
+import { memberCountOf } from '../../../../../core/protocol/run/strategies/strategy-rules.ts';
 import { formatShare, formatShort, formatValue, unknownText, whyUnknown } from '../../../../../core/text/numbers.ts';
 import type { MetricColumns } from '../../../../stores/metric-columns.ts';
 import { metricTitle } from '../../format.ts';
@@ -29,7 +30,8 @@ export function summaryFigures(view: RunView, columnsOf: ColumnsOf): SummaryFigu
   return [
     metricFigure(monitor, `${subjectOf(monitor, view.record.config)} ${nameOf(monitor)}`, watched, mode),
     ...(mode === null ? [] : [bestFigure(watched, mode)]),
-    ...gainFigure(columnsOf),
+    // A single model gains nothing over itself.
+    ...(memberCountOf(view.record.config) === 1 ? [] : gainFigure(columnsOf)),
     ...['acc', 'f1', 'mse', 'ece'].flatMap((name) => further(monitor, name, columnsOf)).slice(0, 2),
     ...patienceFigure(view, columnsOf),
   ];
