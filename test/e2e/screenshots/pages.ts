@@ -38,6 +38,7 @@ interface Trained {
   regression: string;
   many: string;
   failed: string;
+  pipelined: string;
 }
 
 async function train(page: Page, camera: Camera): Promise<Trained> {
@@ -51,12 +52,16 @@ async function train(page: Page, camera: Camera): Promise<Trained> {
   const diverging = { members: 2, maxEpochs: 20, optimizer: { kind: 'sgd', learningRate: 1e6 } };
   const failed = await startRun(page, blobs, diverging, 'blobs, too fast');
   await expectEnd(page, /failed|diverged|finished/);
-  const patient = { enabled: true, patience: 60 };
-  const run = await startRun(page, blobs, { members: 4, maxEpochs: 300, earlyStopping: patient }, 'blobs, 4 members');
+  const stages = { members: 4, maxEpochs: 40, strategy: { kind: 'pipeline', stages: 2 } };
+  const pipelined = await startRun(page, blobs, stages, 'blobs, 2 members in stages');
+  await expectEnd(page);
+  // Slow enough to improve for some time, and to train while all its pictures are taken.
+  const slow = { optimizer: { kind: 'adam', learningRate: 0.0003 }, earlyStopping: { enabled: true, patience: 120 } };
+  const run = await startRun(page, blobs, { members: 4, maxEpochs: 400, ...slow }, 'blobs, 4 members');
   const prepare = () => expect(page.locator('.run-header')).toContainText(/epoch [3-9]\d\//, patience);
   await camera.take({ name: 'run-live', address: `/runs/${run}/live`, prepare });
   await expectEnd(page);
-  return { run, first, regression, many, failed };
+  return { run, first, regression, many, failed, pipelined };
 }
 
 async function expectEnd(page: Page, status: string | RegExp = 'finished'): Promise<void> {
@@ -91,7 +96,7 @@ function emptyPages(page: Page): Shot[] {
   ];
 }
 
-function runPages(page: Page, { run, regression, many, failed }: Trained): Shot[] {
+function runPages(page: Page, { run, regression, many, failed, pipelined }: Trained): Shot[] {
   const figure = () => expect(page.locator('figure').first()).toBeVisible();
   const points = () => expectPoints(page, 'NLL');
   return [
@@ -101,6 +106,12 @@ function runPages(page: Page, { run, regression, many, failed }: Trained): Shot[
       name: 'run-diverged',
       address: `/runs/${failed}/live`,
       prepare: () => expectEnd(page, /failed|diverged|finished/),
+    },
+    {
+      name: 'run-pipelined',
+      address: `/runs/${pipelined}/live`,
+      prepare: points,
+      open: () => page.getByRole('region', { name: 'Ranks' }).scrollIntoViewIfNeeded(),
     },
     { name: 'run-ensemble', address: `/runs/${run}/ensemble`, prepare: figure },
     { name: 'run-ensemble-16-members', address: `/runs/${many}/ensemble`, prepare: figure },
@@ -124,7 +135,7 @@ function runPages(page: Page, { run, regression, many, failed }: Trained): Shot[
 
 function listPages(page: Page, { run, first, many }: Trained): Shot[] {
   return [
-    { name: 'runs', address: '/runs', prepare: () => expect(page.getByRole('row')).toHaveCount(6) },
+    { name: 'runs', address: '/runs', prepare: () => expect(page.getByRole('row')).toHaveCount(7) },
     {
       name: 'compare',
       address: `/compare?runs=${run},${first},${many}`,
@@ -187,6 +198,15 @@ function otherPages(page: Page): Shot[] {
       prepare: () => expect(page.getByRole('heading', { name: 'Versions' })).toBeVisible(),
     },
     {
+      name: 'attach',
+      address: '/runs?attach=remote',
+      prepare: async () => {
+        const dialog = page.getByRole('dialog', { name: 'Attach to a remote run' });
+        await dialog.getByLabel('Address').fill('me@login.cluster:cifar-ensemble');
+        await expect(dialog.getByText(/tutti attach/)).toBeVisible();
+      },
+    },
+    {
       name: 'unknown-run',
       address: '/runs/no-such-run/live',
       prepare: () => expect(page.getByRole('heading').first()).toBeVisible(),
@@ -195,7 +215,7 @@ function otherPages(page: Page): Shot[] {
       name: 'shortcuts',
       address: '/runs',
       prepare: async () => {
-        await expect(page.getByRole('row')).toHaveCount(6);
+        await expect(page.getByRole('row')).toHaveCount(7);
         await page.keyboard.press('?');
         await expect(page.getByRole('dialog', { name: 'Shortcuts' })).toBeVisible();
       },
@@ -206,7 +226,7 @@ function otherPages(page: Page): Shot[] {
       prepare: async () => {
         // The dialog of the picture before.
         await page.keyboard.press('Escape');
-        await expect(page.getByRole('row')).toHaveCount(6);
+        await expect(page.getByRole('row')).toHaveCount(7);
         await page.keyboard.press('Control+k');
         await page.getByRole('dialog').getByLabel('Find a page, project or run').fill('blobs');
         await expect(page.getByRole('option').first()).toBeVisible();
