@@ -2,6 +2,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
+import { compiledPrograms } from './test/environment/compiled-programs.ts';
 import LongestFirst from './test/environment/longest-first.ts';
 
 /**
@@ -48,6 +49,8 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          env: { TUTTI_PROGRAMS: compiledPrograms },
+          globalSetup: ['test/environment/compiled-programs.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
           expect: patient,
@@ -57,7 +60,8 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          globalSetup: ['test/e2e/global-setup.ts'],
+          env: { TUTTI_PROGRAMS: compiledPrograms },
+          globalSetup: ['test/environment/compiled-programs.ts', 'test/e2e/global-setup.ts'],
           // Longer than `patienceMs` of a test's last wait, whose error names what was missing.
           testTimeout: 240_000,
           hookTimeout: 240_000,

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'vite';
 
@@ -42,14 +42,21 @@ export async function bundlePrograms(root: string, folder: string): Promise<void
   await writeFile(join(folder, 'src-main', 'tutti.mjs'), replaceOnce(launcher, './begin.ts', './bundle/begin.js'), {
     mode: 0o755,
   });
-  await bundle(root, join(folder, 'workers', 'entries'), {
+  await bundleWorkers(root, folder);
+  await bundleForBrowsers(root, join(folder, 'workers', 'inference'));
+}
+
+/** Compiles the programs of workers, and the library that projects import. @param folder the package */
+export async function bundleWorkers(root: string, folder: string): Promise<void> {
+  const workers = join(folder, 'workers');
+  await bundle(root, join(workers, 'entries'), {
     ...Object.fromEntries(workerEntries.map((name) => [name, `workers/entries/${name}.ts`])),
     library: 'workers/index.ts',
     'tf-module': 'workers/tensorflow/tf-module.ts',
   });
-  await bundleForBrowsers(root, join(folder, 'workers', 'inference'));
-  await writeFile(join(folder, 'workers', 'index.js'), "export * from './entries/library.js';\n");
-  await writeFile(join(folder, 'workers', 'tensorflow', 'tf-module.js'), "export * from '../entries/tf-module.js';\n");
+  await mkdir(join(workers, 'tensorflow'), { recursive: true });
+  await writeFile(join(workers, 'index.js'), "export * from './entries/library.js';\n");
+  await writeFile(join(workers, 'tensorflow', 'tf-module.js'), "export * from '../entries/tf-module.js';\n");
 }
 
 async function bundle(root: string, outDir: string, input: Record<string, string>): Promise<void> {

@@ -34,7 +34,7 @@ export async function buildIfStale(): Promise<void> {
 }
 
 /** Modification time of the newest file at or below a path, in ms since 1970; 0 if there is none. */
-async function newestMs(path: string): Promise<number> {
+export async function newestMs(path: string): Promise<number> {
   const found = await stat(path).catch(() => null);
   if (found === null) return 0;
   if (!found.isDirectory()) return found.mtimeMs;

@@ -54,7 +54,8 @@ afterAll(async () => {
 type Command = ChildProcessByStdio<null, Readable, Readable>;
 
 function start(...args: string[]): Command {
-  const env = { ...process.env, TUTTI_HOME: join(folder, 'home') };
+  // All its programs run from the sources, also workers.
+  const env = { ...process.env, TUTTI_PROGRAMS: undefined, TUTTI_HOME: join(folder, 'home') };
   return spawn(process.execPath, [tutti, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
 }
 
@@ -300,7 +301,7 @@ describe('tutti', () => {
     const out = join(folder, 'full-output');
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));
-    const env = { ...process.env, TUTTI_HOME: join(folder, 'home') };
+    const env = { ...process.env, TUTTI_PROGRAMS: undefined, TUTTI_HOME: join(folder, 'home') };
     const train = [tutti, 'train', project, '--max-epochs', '2', '--out', out];
     const options = { env, cwd: folder, stdio: ['ignore', full, full] } satisfies SpawnOptions;
     const [code] = await once(spawn(process.execPath, train, options), 'exit');

@@ -15,7 +15,9 @@ const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folde
 
 /** What npm and vitest set for this process, but the user's own npm would not have. */
 const isForeign = (name: string): boolean =>
-  name === 'TUTTI_TRUST' || /^npm_(?!config_(registry|cache|cafile|userconfig|(https_)?proxy)$)/.test(name);
+  name === 'TUTTI_TRUST' ||
+  name === 'TUTTI_PROGRAMS' ||
+  /^npm_(?!config_(registry|cache|cafile|userconfig|(https_)?proxy)$)/.test(name);
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isForeign(name)));
 
 let user = '';

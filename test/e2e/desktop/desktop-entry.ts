@@ -46,7 +46,9 @@ export function appArguments(main: string = builtMain): string[] {
 /** Runs the built app in Electron, on a display without a screen. */
 export async function openInElectron({ home, main = builtMain }: AppOptions): Promise<DesktopApp> {
   const display = await openDisplay();
-  const env = { ...process.env, ...display.env, TUTTI_HOME: home } as Record<string, string>;
+  // The app has its own programs.
+  const { TUTTI_PROGRAMS: _compiled, ...others } = process.env;
+  const env = { ...others, ...display.env, TUTTI_HOME: home } as Record<string, string>;
   const args = appArguments(main);
   const electron = await _electron
     .launch({ executablePath: electronBinary, args, env: { ...env, PLAYWRIGHT_LOADER: playwrightLoader } })

@@ -48,7 +48,7 @@ describe('a worker that dies', () => {
     const pid = await pidOnceTraining(run, 1);
     // Other users of the machine can read it, so it holds no token.
     const command = process.platform === 'linux' ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : '';
-    expect(command.replaceAll('\0', ' ')).toMatch(/^$|worker\.ts 1 leaves (un)?guarded $/);
+    expect(command.replaceAll('\0', ' ')).toMatch(/^$|worker\.[jt]s 1 leaves (un)?guarded $/);
     process.kill(pid, 'SIGKILL');
     const { status, error } = await run.ended;
     expect(status).toBe('failed');
