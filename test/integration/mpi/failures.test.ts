@@ -70,9 +70,10 @@ describe.skipIf(noOpenMpi !== null)(`while a rank waits inside a collective of O
 });
 
 describe.each([
-  { launcher: 'Open MPI', by: '`tutti stop`', code: 3, obstacle: noOpenMpi },
-  { launcher: 'MPICH', by: 'Ctrl-C', code: 130, obstacle: noMpich },
-] as const)('a run under $launcher', ({ launcher, by, code, obstacle }) => {
+  { launcher: 'Open MPI', by: '`tutti stop`', codes: [3], obstacle: noOpenMpi },
+  // `mpiexec` of MPICH 4.0 may forget the codes of processes to which it has passed a signal on (pmodels/mpich 5930).
+  { launcher: 'MPICH', by: 'Ctrl-C', codes: [130, 0], obstacle: noMpich },
+] as const)('a run under $launcher', ({ launcher, by, codes, obstacle }) => {
   it.skipIf(obstacle !== null)(
     `that is stopped by ${by} within an exchange ends with all ranks at one step, and is resumed on one machine${notRun(obstacle)}`,
     async () => {
@@ -80,7 +81,7 @@ describe.each([
       if (by === 'Ctrl-C') run.child.kill('SIGINT');
       else await hub().control(folder, { action: 'stop' });
       await come();
-      expect(await run.ended, run.lines.join('\n')).toBe(code);
+      expect(codes, run.lines.join('\n')).toContain(await run.ended);
       expect((await readRunRecord(folder)).status).toBe('stopped');
       const steps = [0, 1].map((rank) => lastStepOf(run, rank));
       expect(steps[1]).toBe(steps[0]);
