@@ -14,6 +14,12 @@ export async function roundsOf(runFolder: string, rank: number): Promise<number[
   return rounds.sort((a, b) => a - b);
 }
 
+/** The ranks that have saved states. */
+export async function savedRanks(runFolder: string): Promise<number[]> {
+  const names = (await unlessMissing(readdir(join(runFolder, 'state')))) ?? [];
+  return names.flatMap((name) => /^rank-(\d+)$/.exec(name)?.[1] ?? []).map(Number);
+}
+
 function stateFolder(runFolder: string, rank: number): string {
   return join(runFolder, 'state', `rank-${rank}`);
 }

@@ -46,8 +46,8 @@ async function configAt(
   const isLast = point.attempt === record.attempts.length;
   if (point.kind === 'checkpoint') return { config, changed: (isLast ? record.changed : attempt?.changed) ?? {} };
   const { folder: from, own } = folderOfPoint(folder, point.name);
-  const [first] = ranksOfState(record);
   const round = roundOf(own);
+  const [first] = await ranksOfState(from, record, round);
   const data = await readStateData(from, first, round);
   if (data === null) {
     throw new Error(`${roundPath(from, first, round)}.safetensors is missing or damaged. Fork from another point.`);
@@ -62,7 +62,8 @@ async function positionOf({ folder, record }: ForkSource, point: ForkPoint): Pro
   if (point.kind === 'checkpoint') return positionAfter(point);
   const { folder: from, own } = folderOfPoint(folder, point.name);
   const round = roundOf(own);
-  const states = await Promise.all(ranksOfState(record).map((rank) => readSavedRound(from, rank, round)));
+  const ranks = await ranksOfState(from, record, round);
+  const states = await Promise.all(ranks.map((rank) => readSavedRound(from, rank, round)));
   const epochs = states.map((state) => {
     if (state instanceof Error) throw state;
     return state.epoch;

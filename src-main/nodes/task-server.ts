@@ -6,6 +6,7 @@ import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { channelOver } from '../../core/protocol/wire/channel-over.ts';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
+import { planPlacement } from '../devices/plan.ts';
 import { usableKinds } from '../processes/native-build.ts';
 import { hostsOfThis } from './secure/addresses.ts';
 import type { LoadListener } from '../runs/recording/load-sampler.ts';
@@ -147,14 +148,25 @@ export class TaskServer {
    * @throws Error if too few nodes are left
    */
   placementsNow(wave: readonly Placement[], config: RunConfig): Placement[] {
-    const least = this.#options.nodes?.least ?? 1;
-    if (this.#nodeCount < least) {
-      throw new Error(
-        `Only ${this.#nodeCount} of at least ${least} nodes are left. Resume the run once there are more, or allow fewer with --nodes.`,
-      );
-    }
+    this.#requireEnough();
     const devices = this.devices(config);
     return evenOut(moveRanks(wave, devices), devices);
+  }
+
+  #requireEnough(): void {
+    const least = this.#options.nodes?.least ?? 1;
+    if (this.#nodeCount >= least) return;
+    throw new Error(
+      `Only ${this.#nodeCount} of at least ${least} nodes are left. Resume the run once there are more, or allow fewer with --nodes.`,
+    );
+  }
+
+  /** The placements where the number of ranks follows that of the devices: one on each that is there, at most `members`. @throws as {@link placementsNow} does */
+  placementPerDevice(config: RunConfig): Placement[] {
+    this.#requireEnough();
+    const devices = this.devices(config);
+    const members = Math.min(config.members, devices.length);
+    return planPlacement({ members, placement: 'share', devices: spreadOver(devices, members) });
   }
 
   /** Whether the task of a device is there. A new one may have the number of one that is gone. */

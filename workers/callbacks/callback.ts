@@ -63,6 +63,8 @@ export interface Evaluation {
 export interface Callback {
   /** Unique among a trainer's callbacks; key of the saved state. */
   readonly name: string;
+  /** Whether ranks that train one model have different states of it; absent: the same. */
+  readonly isOfRank?: boolean;
   /** What is left of the scheduled learning rate in an epoch (zero-based); absent: all. */
   rateFactorAt?(epoch: number): number;
   /** Called before training, and whenever the user changes a setting of the run while it trains. */

@@ -8,6 +8,7 @@ import type { Callback } from './callback.ts';
  */
 export class DistributedSeeder implements Callback {
   readonly name = 'distributed-seeder';
+  readonly isOfRank = true;
   /** The rank's seed. */
   readonly seed: number;
   private readonly generator: Generator;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
-import { roundPath, roundsOf } from '../../core/node/saved-rounds.ts';
+import { roundPath, roundsOf, savedRanks } from '../../core/node/saved-rounds.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
 import { sealOf } from './seal.ts';
 import { readSealed, removeSealed, writeSealed, writeSealedIf } from './sealed-file.ts';
@@ -26,6 +26,8 @@ const stateRecordSchema = z.strictObject({
   attempt: z.int().min(1).optional(),
   metricRows: z.int().nullable().default(null),
   isAlone: z.boolean().default(false),
+  /** Only where another number of ranks may resume. */
+  worldSize: z.int().min(1).optional(),
   sha256: z.string().length(64),
   bytes: z.int(),
   savedAt: z.iso.datetime(),
@@ -41,6 +43,8 @@ export interface TrainingState {
   attempt?: number | undefined;
   /** Rows of the metrics that belong to the state, where ranks saved it within a round; else null. */
   metricRows: number | null;
+  /** Number of ranks that saved it; undefined where as many resume. */
+  worldSize?: number | undefined;
   tensors: readonly NamedTensor[];
   /**
    * Any JSON value, saved inside the hashed file. Parse loaded data with a schema: `realNumber` of
@@ -57,8 +61,16 @@ export interface TrainingState {
 export async function saveState(runFolder: string, rank: number, state: TrainingState): Promise<void> {
   const { base, content, record } = sealed(runFolder, rank, { ...state, isAlone: false });
   await writeSealed(base, content, record);
-  const superseded = (await roundsOf(runFolder, rank)).slice(0, -KEPT_ROUNDS);
-  await removeRounds(runFolder, rank, superseded);
+  const rounds = await roundsOf(runFolder, rank);
+  await removeRounds(runFolder, rank, rounds.slice(0, -KEPT_ROUNDS));
+  if (rank !== 0 || state.worldSize === undefined) return;
+  const [oldest] = rounds.slice(-KEPT_ROUNDS);
+  // Of ranks that an earlier attempt had.
+  for (const other of await savedRanks(runFolder)) {
+    if (other < state.worldSize) continue;
+    const outdated = (await roundsOf(runFolder, other)).filter((round) => round < oldest);
+    await removeRounds(runFolder, other, outdated);
+  }
 }
 
 /**
@@ -109,8 +121,8 @@ export async function readState(runFolder: string, rank: number, round: number):
   const { record, content } = await readSealed(roundPath(runFolder, rank, round), stateRecordSchema);
   const { tensors, metadata } = decodeSafetensors(content);
   const data: unknown = JSON.parse(metadata[DATA_KEY] ?? 'null');
-  const { epoch, step, attempt, metricRows } = record;
-  return { round, epoch, step, attempt, metricRows, tensors, data };
+  const { epoch, step, attempt, metricRows, worldSize } = record;
+  return { round, epoch, step, attempt, metricRows, worldSize, tensors, data };
 }
 
 async function removeRounds(runFolder: string, rank: number, rounds: readonly number[]): Promise<void> {

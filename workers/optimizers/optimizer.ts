@@ -67,7 +67,7 @@ export class RuleOptimizer implements Optimizer {
   steps: number[];
   private readonly rule: UpdateRule;
   private readonly arrays: UpdatedArrays;
-  private readonly storage: SlotStorage;
+  readonly storage: SlotStorage;
 
   constructor(
     rule: UpdateRule,
@@ -81,6 +81,11 @@ export class RuleOptimizer implements Optimizer {
     this.storage = storage;
     for (const name of rule.slots) shapes.forEach((shape, i) => storage.add(slotName(name, i), shape));
     this.slots = storage.tensors;
+  }
+
+  /** Names of a variable's slots; that of variable i is `<name>.<i>` in the storage. */
+  get slotKinds(): readonly string[] {
+    return this.rule.slots;
   }
 
   get files(): SlotFiles | undefined {

@@ -192,7 +192,7 @@ export class RankLink {
     this.report.event('print', line, this.report.position);
   }
 
-  private describe({ project, task, backend, model, data, batches, totalSteps }: Prepared): void {
+  private describe({ project, task, backend, model, data, batches, trainer }: Prepared): void {
     this.link.send({
       type: 'described',
       project: { name: project.name, description: project.description },
@@ -200,7 +200,7 @@ export class RankLink {
       ensembleMonitor: task.ensembleMonitor,
       backend: backend.description,
       parameterCount: parameterCount(model),
-      totalSteps,
+      totalSteps: trainer.totalSteps,
       samples: { train: batches.length, validation: data.validation?.length ?? 0, test: data.test?.length ?? 0 },
       versions: libraryVersions(),
     });

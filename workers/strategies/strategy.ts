@@ -47,6 +47,14 @@ export interface StrategyState {
   tensors: NamedTensor[];
   /** A JSON value. */
   data: unknown;
+  /** Where another number of ranks saved it: their states. This rank's is then that of a rank with its number, or of the first one. */
+  earlier?: EarlierRanks;
+}
+
+/** The states of ranks of which there were more or fewer. */
+export interface EarlierRanks {
+  worldSize: number;
+  read(rank: number): Promise<Pick<StrategyState, 'tensors' | 'data'>>;
 }
 
 /** The same before it is saved. */

@@ -15,7 +15,7 @@ export class RoundPlan {
   readonly #lockstep: Lockstep | null;
 
   constructor(parts: TrainerParts, progress: TrainingProgress, meter: LossMeter, lockstep: Lockstep | null) {
-    this.totalSteps = plannedSteps(parts.config, parts.sampler);
+    this.totalSteps = plannedSteps(parts.config, parts.sampler, progress);
     this.lastStep = Math.min(this.totalSteps, parts.completion?.until.step ?? Infinity);
     this.#parts = parts;
     this.#progress = progress;
@@ -74,13 +74,18 @@ export class RoundPlan {
   }
 }
 
-/** The most steps that a rank does. */
-export function plannedSteps(config: RunConfig, sampler: Sampler): number {
-  const steps = config.maxEpochs * sampler.batchesPerEpoch;
+/** How far a rank is. */
+type Done = Pick<TrainingProgress, 'epoch' | 'batch' | 'step'>;
+const nothing: Done = { epoch: 0, batch: 0, step: 0 };
+
+/** The most steps that a rank does: those that it has done, and those that are left. Earlier attempts may have had other batches. */
+export function plannedSteps(config: RunConfig, sampler: Sampler, done: Done = nothing): number {
+  const left = (config.maxEpochs - done.epoch) * sampler.batchesPerEpoch - done.batch;
+  const steps = done.step + Math.max(0, left);
   return config.maxSteps > 0 ? Math.min(config.maxSteps, steps) : steps;
 }
 
 /** The steps over which schedules are spread: those that a rank does in the end, also if it pauses before. */
-export function scheduledSteps(config: RunConfig, sampler: Sampler): number {
-  return plannedSteps({ ...config, maxEpochs: Math.max(config.maxEpochs, config.scheduleEpochs) }, sampler);
+export function scheduledSteps(config: RunConfig, sampler: Sampler, done: Done = nothing): number {
+  return plannedSteps({ ...config, maxEpochs: Math.max(config.maxEpochs, config.scheduleEpochs) }, sampler, done);
 }

@@ -65,12 +65,18 @@ export class Trainer {
     const isLockstep = parts.strategy.isLockstep || parts.batches.isLockstep;
     this.lockstep = isLockstep ? new Lockstep(group, parts.controls) : null;
     this.plan = new RoundPlan(parts, this.training.progress, this.meter, this.lockstep);
-    this.oneStep = new TrainingStep(this.training, this.settings, this.meter, scheduledSteps(config, parts.sampler));
+    const scheduled = scheduledSteps(config, parts.sampler, this.training.progress);
+    this.oneStep = new TrainingStep(this.training, this.settings, this.meter, scheduled);
     this.states = new StateSaver(this, isLockstep);
     this.savedStrategy = resumed?.strategy ?? null;
     this.isResumed = resumed !== undefined;
     this.earlierModel = resumed?.model;
     this.earlierPoints = resumed?.points ?? [];
+  }
+
+  /** The most steps that this rank does. */
+  get totalSteps(): number {
+    return this.plan.totalSteps;
   }
 
   /** Trains until the last step, an early stop or a stop request, whichever comes first. */

@@ -15,6 +15,9 @@ export const memberLossSchema = z.discriminatedUnion('kind', [
       help: 'Wait before the second restart in a row without progress. It doubles with each further one, up to 60 s.',
       unit: 's',
     }),
+    worldSize: z.enum(['fixed', 'devices']).default('fixed').meta({
+      help: 'Ranks that train one model on several nodes: as many as `members` says, also where nodes are lost; or one for each device that is there when they start or restart, at most `members`.',
+    }),
   }),
   z.strictObject({
     kind: z.literal('continue').meta({

@@ -74,8 +74,8 @@ export const launchSchema = z.strictObject({
   /** Where the finished ranks ended, up to which missing members train alone; null unless they do. */
   until: z.strictObject({ round: z.int(), ...position }).nullable(),
   attempt: z.int().min(1),
-  /** The round of saved states from which the ranks of this wave continue; null: from the start. */
-  resumeRound: z.int().min(0).nullable(),
+  /** The round of saved states from which the ranks of this wave continue, and the number of ranks that saved it; null: from the start. */
+  resumeFrom: z.strictObject({ round: z.int().min(0), worldSize: z.int().min(1) }).nullable(),
   /** The position of the checkpoint from which a forked run takes its first weights; null: from the model's initializers. */
   forkedAt: z.strictObject(position).nullable(),
   /** SHA-256 of `labels.json` in the run's folder, where the run trains on some labels of a pool; null: on the whole training split. */

@@ -10,7 +10,7 @@ import {
   type RunSummary,
 } from '../../../core/protocol/run/record.ts';
 import { describeLostMembers, lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
-import { countMembers } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { countMembers, plannedConfig } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { describeNotFinite, notFiniteOf } from '../../../core/protocol/run/health.ts';
 import { describePlan } from '../../devices/plan.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
@@ -31,7 +31,8 @@ const stopReasons = { completed: '', 'early-stopping': ' (early stopping)', requ
 
 /** Describes a run at its start: project, members and strategy, the devices of its ranks, and the folder. */
 export function introduce(record: RunRecord, folder: string): string[] {
-  const { name, project, task, config, attempts } = record;
+  const { name, project, task, attempts } = record;
+  const config = plannedConfig(record);
   const title = printableLine(project.name);
   const about = `${title} (${printableLine(task)}) · ${countMembers(config)} · ${config.strategy.kind}`;
   return [

@@ -21,6 +21,7 @@ import { keepMessage } from './rank-messages.ts';
 import { currentSettings, type RunControls } from '../control/run-controls.ts';
 import type { ResumeStart, RunRecorder } from '../recording/run-recorder.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
+import { plannedConfig } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { type Restart, Restarts } from './restarts.ts';
 import { forkedAt, refuseWithoutState, startOfRun } from '../fork/fork-start.ts';
 import type { RemoteChild } from '../../nodes/remote/remote-child.ts';
@@ -52,6 +53,14 @@ export interface WaveSequenceOptions {
   tasks: TaskServer | null;
   /** Called each time that all ranks of a wave are ready, before they train, with the position at which they continue. */
   begin(from: ResumeStart): Promise<void>;
+}
+
+/** How a wave starts. */
+interface WaveStart {
+  /** First line for the logs of its ranks, after a loss; else null. */
+  note: string | null;
+  /** Whether it is the run's first wave. */
+  isFirst: boolean;
 }
 
 /** Folders that the ranks of a run may write. */
@@ -110,8 +119,9 @@ export class WaveSequence {
     const restarts = new Restarts(recorder.record.config.onMemberLoss);
     let point = this.#options.resume ? await findResumePoint(recorder.folder, ranks) : null;
     if (point === null) refuseWithoutState(recorder.record);
+    const isFirst = placements === this.#waves[0];
     let present = await this.#placeNow(placements);
-    let outcome = await this.#runWave(present, point, null);
+    let outcome = await this.#runWave(present, point, { note: null, isFirst });
     while (outcome.kind === 'failed' && outcome.isProcessLost && !this.#aborted.signal.aborted) {
       point = await findResumePoint(recorder.folder, ranks);
       const restart = restarts.next(point?.round ?? null);
@@ -119,7 +129,7 @@ export class WaveSequence {
       const note = await this.#prepareRestart(restart, point, ranks, outcome.error);
       await this.#wait(restart.waitMs);
       present = await this.#placeNow(present);
-      outcome = await this.#runWave(present, point, note);
+      outcome = await this.#runWave(present, point, { note, isFirst });
     }
     return outcome;
   }
@@ -138,14 +148,13 @@ export class WaveSequence {
     });
   }
 
-  /** @param note first line for the logs of its ranks */
   async #runWave(
     placements: readonly Placement[],
     point: ResumePoint | null,
-    note: string | null,
+    { note, isFirst }: WaveStart,
   ): Promise<WaveOutcome> {
     const { recorder, controls, socketPath, token, host, tasks } = this.#options;
-    const folders = await this.#emptyFoldersOfRanks(note !== null || placements === this.#waves[0]);
+    const folders = await this.#emptyFoldersOfRanks(note !== null || isFirst);
     const mayUseNetwork = (): boolean => allowedPermissions(recorder.record.project.folder).network;
     this.#mpi = chooseMpi(recorder.record, placements, tasks?.mpi ?? null, mayUseNetwork);
     const { sourceFolder } = await codeOfRun(recorder.folder, recorder.record);
@@ -158,7 +167,8 @@ export class WaveSequence {
       launch: {
         ...this.#launch(folders, placements),
         sourceFolder,
-        resumeRound: point?.round ?? null,
+        resumeFrom:
+          point === null ? null : { round: point.round, worldSize: point.worldSize ?? recorder.record.config.members },
         mpiProcesses: enterMpi(this.#mpi, placements, tasks, recorder),
       },
       socketPath,
@@ -169,7 +179,7 @@ export class WaveSequence {
       startElsewhere: (of) => this.#startElsewhere(of, placements, folders),
       openLog: (rank) => openLog(recorder, rank, note),
       shared,
-      listener: this.#listener(placements, point, folders, note === null && placements === this.#waves[0]),
+      listener: this.#listener(placements, point, folders, note === null && isFirst),
     });
     controls.enter(this.#wave);
     const outcome = await this.#wave.outcome();
@@ -329,7 +339,7 @@ export class WaveSequence {
   #launch(
     folders: RankFolders,
     placements: readonly Placement[],
-  ): Omit<Launch, 'placement' | 'groupRanks' | 'nodeRanks' | 'resumeRound' | 'sourceFolder' | 'mpiProcesses'> {
+  ): Omit<Launch, 'placement' | 'groupRanks' | 'nodeRanks' | 'resumeFrom' | 'sourceFolder' | 'mpiProcesses'> {
     const { record, folder } = this.#options.recorder;
     const { completion } = this.#options;
     const [{ wave }] = placements;
@@ -347,7 +357,7 @@ export class WaveSequence {
       lostRanks,
       isInWaves: new Set(record.plan.map((placement) => placement.wave)).size > 1,
       until: completion === null ? null : positionOf(completion.until),
-      config: record.config,
+      config: plannedConfig(record),
       blas: record.blas,
       settings: currentSettings(record),
       attempt: record.attempts.length,

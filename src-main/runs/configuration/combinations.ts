@@ -2,7 +2,12 @@ import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { lockstepReason, mayShrink, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import {
+  lockstepReason,
+  mayResize,
+  mayShrink,
+  strategyRules,
+} from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { conflictsOfMetrics } from './metric-combinations.ts';
 import { conflictsOfData } from './data-combinations.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
@@ -104,7 +109,14 @@ function conflictsOfLockstep(config: RunConfig, waves: number): ConfigProblem[] 
 /** Members can only be lost one by one where no other needs them. */
 function conflictsOfMemberLoss(config: RunConfig): ConfigProblem[] {
   const reason = lockstepReason(config);
-  if (config.onMemberLoss.kind !== 'continue' || reason === null) return [];
+  const { onMemberLoss, strategy } = config;
+  if (onMemberLoss.kind === 'restart' && onMemberLoss.worldSize === 'devices' && !mayResize(config)) {
+    const message =
+      `With the strategy ${strategy.kind} each rank has a part of its own, so the number of ranks cannot change. Use --on-member-loss.world-size fixed, or ` +
+      'the strategy data-parallel or sharded.';
+    return [{ path: 'onMemberLoss.worldSize', message }];
+  }
+  if (onMemberLoss.kind !== 'continue' || reason === null) return [];
   const message = `With ${reason} every step needs all ranks, so the run cannot continue without a lost member. Use --on-member-loss restart or stop.`;
   return [{ path: 'onMemberLoss.kind', message }];
 }

@@ -16,6 +16,7 @@ import {
 } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import { type RunConfig, runConfigSchema } from '../../../core/protocol/run/config.ts';
+import { mayResize } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 
 const runOptions = describeOptions(runConfigSchema);
 /** The default kinds, so that a layer may set `optimizer.learningRate` without naming the optimizer. */
@@ -71,9 +72,9 @@ function check(input: PlainObject, findProblems: (config: RunConfig) => ConfigPr
   return problems.length === 0 ? { config: parsed.data, problems: [] } : { config: null, problems };
 }
 
-/** Each member resumes from its own state, so the number of members cannot change. */
-function checkMembers(before: RunConfig, { members }: RunConfig): ConfigProblem[] {
-  if (members === before.members) return [];
+/** Each member resumes from its own state, so the number of members cannot change. Ranks that train one model may become more or fewer. */
+function checkMembers(before: RunConfig, { members, strategy }: RunConfig): ConfigProblem[] {
+  if (members === before.members || (mayResize(before) && strategy.kind === before.strategy.kind)) return [];
   const message = `A resumed run keeps its ${before.members} members, but ${members} were requested. Omit the option, or start a new run.`;
   return [{ path: 'members', message }];
 }

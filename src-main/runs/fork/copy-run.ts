@@ -61,7 +61,7 @@ async function copyWeights({ folder, record }: ForkSource, { name, step }: ForkP
 async function copyState({ folder, record }: ForkSource, point: ForkPoint, target: string): Promise<void> {
   const { folder: from, own } = folderOfPoint(folder, point.name);
   const round = roundOf(own);
-  const ranks = ranksOfState(record);
+  const ranks = await ranksOfState(from, record, round);
   const states = new Map<number, SavedRound>();
   for (const rank of ranks) {
     const base = (run: string): string => roundPath(run, rank, round);

@@ -11,7 +11,7 @@ import { memberCountOf } from '../../../core/protocol/run/strategies/strategy-ru
 import { readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
 import { keptAttemptFolder } from '../../store/runs/kept-attempt.ts';
 import { readTensorMetadata } from '../../store/runs/safetensors-reader.ts';
-import { belongTogether } from '../../store/runs/resume-point.ts';
+import { belongTogether, worldSizeOf } from '../../store/runs/resume-point.ts';
 import { readSavedRound, type SavedRound } from '../../store/runs/saved-rounds.ts';
 
 /** What a state says beside its tensors. */
@@ -20,8 +20,10 @@ const stateDataSchema = z.object({
   settings: runSettingsSchema,
 });
 
-/** Ranks whose states a fork of the run needs: all that are not missing. */
-export function ranksOfState(record: RunRecord): number[] {
+/** Ranks whose states of a round a fork of the run needs: all that saved it, or all that are not missing. */
+export async function ranksOfState(folder: string, record: RunRecord, round: number): Promise<number[]> {
+  const worldSize = await worldSizeOf(folder, 0, round);
+  if (worldSize !== null) return Array.from({ length: worldSize }, (_, rank) => rank);
   const lost = lostRanksOf(record);
   return record.plan.map(({ rank }) => rank).filter((rank) => !lost.includes(rank));
 }
@@ -69,9 +71,10 @@ async function pointsIn(folder: string, prefix: string, record: RunRecord): Prom
 
 async function statePoints(folder: string, record: RunRecord): Promise<ForkPoint[]> {
   if (new Set(record.plan.map(({ wave }) => wave)).size > 1) return [];
-  const [first, ...others] = ranksOfState(record);
-  const rounds = first === undefined ? [] : await roundsOf(folder, first);
+  const present = record.plan.find(({ rank }) => !lostRanksOf(record).includes(rank));
+  const rounds = present === undefined ? [] : await roundsOf(folder, present.rank);
   const points = rounds.map(async (round): Promise<ForkPoint[]> => {
+    const [first, ...others] = await ranksOfState(folder, record, round);
     const states = await Promise.all([first, ...others].map((rank) => readSavedRound(folder, rank, round)));
     const whole = states.filter((state): state is SavedRound => !(state instanceof Error));
     const data = await readStateData(folder, first, round);

@@ -1,8 +1,10 @@
 import { roundsOf } from '../../../core/node/saved-rounds.ts';
-import { checkRound, type SavedRound } from './saved-rounds.ts';
+import { checkRound, readSavedRound, type SavedRound } from './saved-rounds.ts';
 
 export interface ResumePoint {
   round: number;
+  /** Number of ranks that saved it; null: those that resume. */
+  worldSize: number | null;
   /** The attempt that saved it; undefined for states of earlier versions. */
   attempt: number | undefined;
   /** Rows of the metrics that belong to a state within a round; null where the step tells it. */
@@ -17,15 +19,20 @@ export interface ResumePoint {
 /**
  * The position at which a run resumes: the newest round that every rank has saved and of which all states are intact. Null if no round was
  * saved by all ranks, and the run starts again.
+ * @param ranks those that resume. Where their number may differ from that of the ranks that saved, the states say who did
  * @throws Error if there are such rounds, but a state of each is damaged
  */
 export async function findResumePoint(folder: string, ranks: readonly number[]): Promise<ResumePoint | null> {
   const damages: string[] = [];
-  for (const round of await commonRounds(folder, ranks)) {
-    const states = await Promise.all(ranks.map((rank) => checkRound(folder, rank, round)));
+  const [first] = ranks;
+  for (const round of (await roundsOf(folder, first)).toReversed()) {
+    const worldSize = await worldSizeOf(folder, first, round);
+    const saving = worldSize === null ? ranks : Array.from({ length: worldSize }, (_, rank) => rank);
+    if (!(await haveSaved(folder, saving, round))) continue;
+    const states = await Promise.all(saving.map((rank) => checkRound(folder, rank, round)));
     const intact = states.filter(isIntact);
     if (intact.length === states.length && belongTogether(intact)) {
-      return { round, ...furthest(intact), ...rowsOf(intact), damages };
+      return { round, worldSize, ...furthest(intact), ...rowsOf(intact), damages };
     }
     damages.push(...states.flatMap((state) => (isIntact(state) ? [] : state.message)));
   }
@@ -36,6 +43,17 @@ export async function findResumePoint(folder: string, ranks: readonly number[]):
   );
 }
 
+/** The number of ranks that saved a round, where another number may resume, as one of them says; else null. */
+export async function worldSizeOf(folder: string, rank: number, round: number): Promise<number | null> {
+  const state = await readSavedRound(folder, rank, round);
+  return (isIntact(state) ? state.worldSize : undefined) ?? null;
+}
+
+async function haveSaved(folder: string, ranks: readonly number[], round: number): Promise<boolean> {
+  const rounds = await Promise.all(ranks.map((rank) => roundsOf(folder, rank)));
+  return rounds.every((saved) => saved.includes(round));
+}
+
 function isIntact(state: SavedRound | Error): state is SavedRound {
   return !(state instanceof Error);
 }
@@ -44,13 +62,6 @@ function isIntact(state: SavedRound | Error): state is SavedRound {
 export function belongTogether(states: readonly SavedRound[]): boolean {
   const isAnyAlone = states.some(({ isAlone }) => isAlone);
   return !isAnyAlone || new Set(states.map(({ attempt }) => attempt)).size === 1;
-}
-
-/** The rounds that all ranks have saved, the newest first. */
-async function commonRounds(folder: string, ranks: readonly number[]): Promise<number[]> {
-  const [first, ...others] = await Promise.all(ranks.map(async (rank) => new Set(await roundsOf(folder, rank))));
-  const common = [...(first ?? [])].filter((round) => others.every((rounds) => rounds.has(round)));
-  return common.sort((a, b) => b - a);
 }
 
 /** The first rank's state tells the rows. */

@@ -18,6 +18,8 @@ const savedRoundSchema = z.looseObject({
   metricRows: z.int().nullable().default(null),
   /** Whether the rank saved it without the others, after the hub had died. */
   isAlone: z.boolean().default(false),
+  /** Number of ranks that saved it, where another number of ranks may resume. */
+  worldSize: z.int().min(1).optional(),
   sha256: z.string(),
   bytes: z.int(),
   savedAt: z.string().default(''),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Restarts } from '../../../src-main/runs/attempt/restarts.ts';
 
-const policy = { kind: 'restart', maxRestarts: 3, backoffSeconds: 1 } as const;
+const policy = { kind: 'restart', maxRestarts: 3, backoffSeconds: 1, worldSize: 'fixed' } as const;
 
 describe('restarts', () => {
   it('are limited in a row without progress; the first comes at once and waits double', () => {
@@ -22,7 +22,7 @@ describe('restarts', () => {
   });
 
   it('never wait longer than a minute', () => {
-    const restarts = new Restarts({ kind: 'restart', maxRestarts: 40, backoffSeconds: 1 });
+    const restarts = new Restarts({ kind: 'restart', maxRestarts: 40, backoffSeconds: 1, worldSize: 'fixed' });
     const waits = Array.from({ length: 40 }, () => restarts.next(null)?.waitMs);
     expect(waits.slice(0, 8)).toEqual([0, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]);
     expect(Math.max(...waits.map(Number))).toBe(60_000);

@@ -24,6 +24,13 @@ export interface SlotFiles {
   write(tensors: readonly NamedTensor[], source: string): void;
 }
 
+/** Sets a slot's values, which its storage can hold exactly. */
+export function assignSlot(storage: SlotStorage, name: string, values: Float32Array): void {
+  const slot = storage.open(name);
+  tf.tidy(() => slot.assign(tf.tensor(values, slot.shape)));
+  storage.close(name, slot, 0);
+}
+
 /** Slots as float32 tensors. */
 export class TensorSlots implements SlotStorage {
   readonly tensors = new Map<string, Variable>();

@@ -56,7 +56,7 @@ import { SaveRoom } from '../../member/save-room.ts';
 import { requireCounted } from '../../member/tasks/target-weights.ts';
 import { type Task, taskFor } from '../../member/tasks.ts';
 import type { TrainerParts } from '../../training/rank-training.ts';
-import { plannedSteps, scheduledSteps } from '../../training/round-plan.ts';
+import { scheduledSteps } from '../../training/round-plan.ts';
 import { Trainer } from '../../training/trainer.ts';
 
 /** A rank's connections while it trains. */
@@ -94,7 +94,6 @@ export interface Prepared extends Shared {
   batches: BatchSource;
   model: LayersModel;
   trainer: Trainer;
-  totalSteps: number;
   /** Call it when the rank has trained: stacked ranks then no longer wait for it. */
   leaveStack(): void;
 }
@@ -215,12 +214,11 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
       explainError(error, launch.projectFolder),
     ),
   ];
-  const totalSteps = plannedSteps(config, sampler);
   const strategy = place ?? strategyOf(launch, shared, scheduledSteps(config, sampler), stage);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, lostRanks, completion, files, report, controls, throttle };
   trainer = new Trainer(parts, await startingPoint(launch, parts));
-  return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => place?.leave() };
+  return { ...shared, batches, model: member.model, trainer, leaveStack: () => place?.leave() };
 }
 
 function strategyOf(

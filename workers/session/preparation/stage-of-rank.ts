@@ -58,11 +58,11 @@ export async function stageOf(
   const { strategy } = config;
   if (strategy.kind !== 'pipeline') return undefined;
   freezeWeights(model, config.optimizer.groups);
-  const { resumeRound, forkedAt, runFolder, placement } = launch;
-  if (resumeRound === null && forkedAt === null) {
+  const { resumeFrom, forkedAt, runFolder, placement } = launch;
+  if (resumeFrom === null && forkedAt === null) {
     await startWarm({ config, group, report }, model, memberOfRank(config, placement.rank));
   }
-  const saved = resumeRound === null ? null : await readState(runFolder, placement.rank, resumeRound);
+  const saved = resumeFrom === null ? null : await readState(runFolder, placement.rank, resumeFrom.round);
   const starts = saved === null ? null : cutsSchema.parse(saved.data).strategy.starts;
   return await cutModel(model, { ...config, strategy }, group, starts);
 }

@@ -9,10 +9,8 @@ import { loadForkedWeights } from './forked-weights.ts';
 
 /** Brings a rank to the point at which its training begins: a saved state, the weights of another run, or its own initial weights. */
 export async function startingPoint(launch: Launch, parts: TrainerParts) {
-  const { resumeRound, forkedAt, runFolder, placement } = launch;
-  if (resumeRound !== null) {
-    return loadTrainingState(parts.files, resumeRound, parts.member, parts.callbacks, parts.strategy);
-  }
+  const { resumeFrom, forkedAt, runFolder, placement } = launch;
+  if (resumeFrom !== null) return loadTrainingState(parts, resumeFrom);
   await removeStates(runFolder, placement.rank);
   if (forkedAt !== null) return loadForkedWeights(launch, parts.member, forkedAt);
   // A model whose layers are spread over the ranks had its weights before it was cut.

@@ -50,7 +50,8 @@ export class DataParallel implements Strategy {
     this.#accumulator = new GradientAccumulator(member, this.#batchSize);
     this.#exchange = new GradientExchange(group, this.#config, [this.#accumulator.length]);
     this.#buffers = new Replicas(member.model, group, 'buffers');
-    if (saved !== null)
+    // Of other ranks, what encodings left out is in no order that fits these.
+    if (saved !== null && saved.earlier === undefined)
       writeTensors(this.#exchange.residuals, saved.tensors, `The strategy's state of rank ${group.rank}`);
     if (resumedAt === undefined) await new Replicas(member.model, group, 'all').broadcast();
     else await this.verify(member, resumedAt);

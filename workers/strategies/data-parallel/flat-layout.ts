@@ -10,6 +10,8 @@ export interface Segment {
   start: number;
   /** Element after the last. */
   end: number;
+  /** The first element's place in the tensor. */
+  first: number;
 }
 
 /** The layout of tensors in one flat array, one after the other: shape `[P]` for P scalars in total. */
@@ -36,7 +38,8 @@ export class FlatLayout {
     return this.#sizes.flatMap((size, tensor) => {
       const start = Math.max(this.#offsets[tensor], from);
       const end = Math.min(this.#offsets[tensor] + size, to);
-      return start < end ? [{ tensor, start: start - from, end: end - from }] : [];
+      const first = start - this.#offsets[tensor];
+      return start < end ? [{ tensor, start: start - from, end: end - from, first }] : [];
     });
   }
 

@@ -1,5 +1,4 @@
 import { tmpdir } from 'node:os';
-import { z } from 'zod';
 import type { OptimizerConfig, StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
@@ -28,6 +27,7 @@ import { clipByNorm, clipByValue, GradientExchange, sumOfSquares } from '../data
 import { GradientAccumulator } from '../data-parallel/local-gradients.ts';
 import { requireEqualReplicas } from '../data-parallel/replica-check.ts';
 import { Replicas } from '../data-parallel/replicas.ts';
+import { divideAnew, savedSliceSchema } from './divide-anew.ts';
 import { updateByNorms } from './normed-update.ts';
 import { LayeredGradients, type SliceGradients, WholeGradients } from './slice-gradients.ts';
 import { readSlices, releaseUnit, UnitWeights } from './unit-weights.ts';
@@ -109,7 +109,10 @@ export class Sharded implements Strategy {
         : this.#layered(exchange, plan, weights, units);
     const buffers = new Replicas(member.model, group, 'buffers');
     this.#shard = { group, buffers, exchange, gradients, weights, units, slice, optimizer };
-    if (saved !== null) restore(this.#tensors(), optimizer, saved, group.rank);
+    if (saved?.earlier !== undefined) {
+      const unitsBefore = this.#unitsOf(member, plan, saved.earlier.worldSize);
+      await divideAnew(saved.earlier, unitsBefore, { slice, optimizer, keepsWeights: this.keepsWeights });
+    } else if (saved !== null) restore(this.#tensors(), optimizer, saved, group.rank);
     this.#events.push(effectiveBatch(this.#batchSize, group.worldSize, accumulate));
   }
 
@@ -234,9 +237,6 @@ export class Sharded implements Strategy {
   }
 }
 
-/** `optimizerSteps` has one count for each tensor, or part of one, in the rank's slice. */
-const savedSchema = z.strictObject({ optimizerSteps: z.array(z.int()) });
-
 function requireReleasable(): void {
   if (canReleaseValues()) return;
   throw new Error(
@@ -258,7 +258,7 @@ function restore(
   { tensors, data }: StrategyState,
   rank: number,
 ): void {
-  const { optimizerSteps } = savedSchema.parse(data);
+  const { optimizerSteps } = savedSliceSchema.parse(data);
   const expected = optimizer.steps.length;
   if (optimizerSteps.length !== expected) {
     throw new Error(

@@ -54,9 +54,12 @@ export function byLayer(variables: readonly Variable[], { firstUse }: LayerPlan,
 /** The tensors, or parts of them, in one rank's slices. @param position of the rank in the group */
 export function segmentsOf(units: readonly Unit[], position: number): Segment[] {
   return units.flatMap(({ layout, sliceLength, offset, indices }) =>
-    layout
-      .segments(position * sliceLength, (position + 1) * sliceLength)
-      .map(({ tensor, start, end }) => ({ tensor: indices[tensor], start: start + offset, end: end + offset })),
+    layout.segments(position * sliceLength, (position + 1) * sliceLength).map(({ tensor, start, end, first }) => ({
+      tensor: indices[tensor],
+      start: start + offset,
+      end: end + offset,
+      first,
+    })),
   );
 }
 

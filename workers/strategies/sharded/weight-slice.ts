@@ -13,32 +13,33 @@ export class WeightSlice implements UpdatedArrays {
   readonly shapes: readonly number[][];
   /** The tensor, or part of one, of each array. */
   readonly segments: readonly Segment[];
-  readonly #storage: SlotStorage;
+  /** Of the arrays, by name. */
+  readonly storage: SlotStorage;
 
   /** @param values of the slice, shape `[S]`. @param storage keeps them between two uses */
   constructor(values: Float32Array, segments: readonly Segment[], storage: SlotStorage = new TensorSlots()) {
     this.segments = segments;
     this.shapes = segments.map(({ start, end }) => [end - start]);
-    this.#storage = storage;
+    this.storage = storage;
     this.shapes.forEach((shape, i) => storage.add(nameOf(i), shape));
     this.write(values, 0);
   }
 
   /** The arrays by name, for states. */
   get tensors(): ReadonlyMap<string, Variable> {
-    return this.#storage.tensors;
+    return this.storage.tensors;
   }
 
   open(index: number): Variable {
-    return this.#storage.open(nameOf(index));
+    return this.storage.open(nameOf(index));
   }
 
   close(index: number, values: Variable, step: number): void {
-    this.#storage.close(nameOf(index), values, step);
+    this.storage.close(nameOf(index), values, step);
   }
 
   discard(values: Variable): void {
-    this.#storage.discard(values);
+    this.storage.discard(values);
   }
 
   /**

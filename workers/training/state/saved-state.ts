@@ -2,15 +2,20 @@ import { z } from 'zod';
 import { realNumber } from '../../../core/protocol/wire/numbers.ts';
 import { type RunSettings, runSettingsSchema } from '../../../core/protocol/run/settings.ts';
 import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
-import { loadState, readState, saveStateAlone, type TrainingState } from '../../checkpoints/training-state.ts';
-import type { Callback } from '../../callbacks/callback.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { mayResize, samplesPerOrderedStep } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import {
+  loadState,
+  readState,
+  removeStates,
+  saveStateAlone,
+  type TrainingState,
+} from '../../checkpoints/training-state.ts';
 import type { Strategy, StrategyState } from '../../strategies/strategy.ts';
-import type { Member } from '../../member/member.ts';
 import { History } from '../history.ts';
 import type { SavedLosses } from '../loss-meter.ts';
 import type { ReportedPoint } from '../../member/report.ts';
-import type { RunFiles } from '../../member/run-files.ts';
-import type { TrainingProgress } from '../rank-training.ts';
+import type { TrainerParts, TrainingProgress } from '../rank-training.ts';
 import type { TrainingPosition, TrainingToSave } from './snapshot.ts';
 import { readTensors, writeTensors, writeWeights } from '../../member/weights.ts';
 
@@ -35,6 +40,8 @@ const savedDataSchema = z.strictObject({
     .strictObject({ loss: realNumber, steps: z.int(), samples: z.int(), elapsedMs: z.number() })
     .default({ loss: 0, steps: 0, samples: 0, elapsedMs: 0 }),
   callbacks: z.record(z.string(), z.unknown()),
+  /** Samples that a step takes from the order of an epoch; absent from states of earlier versions. */
+  samplesPerStep: z.int().optional(),
   /** Points that the hub may not have written before it died. */
   points: z.array(z.strictObject({ name: z.string(), epoch: z.int(), step: z.int(), value: realNumber })).default([]),
   /** SHA-256 of the model's architecture; absent from states of earlier versions. */
@@ -42,6 +49,8 @@ const savedDataSchema = z.strictObject({
   /** Absent for a strategy without a state. */
   strategy: z.unknown().optional(),
 });
+
+type SavedData = z.output<typeof savedDataSchema>;
 
 /** The state of an earlier attempt, apart from that of the member and the callbacks, which have it already. */
 export interface ResumedTraining {
@@ -94,28 +103,43 @@ async function stateOf(
     losses: losses.interval,
     round: losses.round,
     callbacks,
+    samplesPerStep: samplesPerOrderedStep(training.parts.config),
     strategy,
     model: training.modelHash,
     points,
   };
   const { round, epoch, step } = progress;
+  const { attempt } = training.parts.files;
+  const { config, group } = training.parts;
+  const worldSize = mayResize(config) ? group.worldSize : undefined;
   const inFiles = (files?.read() ?? []).map((tensor) => ({ ...tensor, name: `strategy/${tensor.name}` }));
   const all = [...(await readTensors(tensors)), ...inFiles, ...history.toTensors(historyCounts)];
-  return { round, epoch, step, attempt: training.parts.files.attempt, metricRows, tensors: all, data };
+  return { round, epoch, step, attempt, metricRows, worldSize, tensors: all, data };
 }
 
-/** Restores a rank's state. */
-export async function loadTrainingState(
-  files: RunFiles,
-  round: number,
-  member: Member,
-  callbacks: readonly Callback[],
-  { keepsWeights = false }: Pick<Strategy, 'keepsWeights'> = {},
-): Promise<ResumedTraining> {
-  const { tensors, data } = await loadState(files.folder, files.rank, round);
+/** The states from which ranks continue. */
+export interface SavedRanks {
+  round: number;
+  /** The number of ranks that saved it. */
+  worldSize: number;
+}
+
+type Restored = Pick<TrainerParts, 'config' | 'files' | 'member' | 'callbacks'> & {
+  strategy: Pick<Strategy, 'keepsWeights'>;
+};
+
+/**
+ * Restores a rank's state. Where other ranks than before train one model, a new rank begins with what all have in common, and the strategy gets the states of
+ * all earlier ranks.
+ */
+export async function loadTrainingState(parts: Restored, from: SavedRanks): Promise<ResumedTraining> {
+  const { member, callbacks, config, strategy: now } = parts;
+  const { folder, rank } = parts.files;
+  const isNew = rank >= from.worldSize;
+  const { tensors, data } = await readOwn(folder, rank, from);
   const saved = savedDataSchema.parse(data);
-  const source = `The state of rank ${files.rank} at round ${round}`;
-  writeWeights(member.model, withoutPrefix(tensors, 'weights/'), source, keepsWeights ? member.variables : []);
+  const source = `The state of rank ${isNew ? 0 : rank} at round ${from.round}`;
+  writeWeights(member.model, withoutPrefix(tensors, 'weights/'), source, now.keepsWeights ? member.variables : []);
   writeTensors(member.optimizer.slots, withoutPrefix(tensors, 'optimizer/'), source);
   member.optimizer.steps = saved.optimizerSteps;
   if (member.average !== null && saved.averagedUpdates !== undefined) {
@@ -123,22 +147,51 @@ export async function loadTrainingState(
     member.average.updates = saved.averagedUpdates;
   }
   for (const callback of callbacks) {
+    if (isNew && callback.isOfRank) continue;
     if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
   }
   const { settings, losses: interval, round: ofRound, model, points } = saved;
-  const { rendezvous = saved.progress.epoch, ...progress } = saved.progress;
-  const strategy =
-    saved.strategy === undefined ? null : { tensors: withoutPrefix(tensors, 'strategy/'), data: saved.strategy };
-  const losses = { interval, round: ofRound };
   return {
-    progress: { ...progress, rendezvous },
+    progress: progressOf(saved, config),
     settings,
-    losses,
-    strategy,
+    losses: { interval, round: ofRound },
+    strategy: strategyStateOf({ tensors, data: saved }, folder, from, config),
     model,
-    points,
+    points: isNew ? [] : points,
     history: History.fromTensors(tensors),
   };
+}
+
+/** A new rank reads what the first one saved. Of a rank of that number in a still earlier attempt nothing stays. */
+async function readOwn(folder: string, rank: number, { round, worldSize }: SavedRanks): Promise<TrainingState> {
+  if (rank < worldSize) return loadState(folder, rank, round);
+  await removeStates(folder, rank);
+  return readState(folder, 0, round);
+}
+
+/** With other samples per step than before, the rest of the epoch begins at most one step earlier, so that no sample is left out. */
+function progressOf({ progress: saved, samplesPerStep }: SavedData, config: RunConfig): TrainingProgress {
+  const { rendezvous = saved.epoch, ...progress } = saved;
+  const now = samplesPerOrderedStep(config);
+  const batch = Math.floor((saved.batch * (samplesPerStep ?? now)) / now);
+  return { ...progress, batch, rendezvous };
+}
+
+function strategyStateOf(
+  { tensors, data }: { tensors: readonly NamedTensor[]; data: SavedData },
+  folder: string,
+  { round, worldSize }: SavedRanks,
+  config: RunConfig,
+): StrategyState | null {
+  if (data.strategy === undefined) return null;
+  const own = { tensors: withoutPrefix(tensors, 'strategy/'), data: data.strategy };
+  if (!mayResize(config) || worldSize === config.members) return own;
+  const read = async (rank: number): Promise<Pick<StrategyState, 'tensors' | 'data'>> => {
+    const state = await readState(folder, rank, round);
+    const { strategy } = savedDataSchema.parse(state.data);
+    return { tensors: withoutPrefix(state.tensors, 'strategy/'), data: strategy };
+  };
+  return { ...own, earlier: { worldSize, read } };
 }
 
 /** What all members of an ensemble have in common in the state of one of them: the callbacks' state and the history. */

@@ -127,6 +127,27 @@ export function countMembers(config: Counted): string {
   return members === 1 ? '1 member' : `${members} members`;
 }
 
+/** Whether a resume may change the number of ranks: they train one model, and each takes any part of the work. */
+export function mayResize({ strategy }: Pick<RunConfig, 'strategy'>): boolean {
+  return strategy.kind === 'data-parallel' || strategy.kind === 'sharded';
+}
+
+/** Whether the number of ranks follows that of the devices, with each start and restart. */
+export function followsDevices({ strategy, onMemberLoss }: Pick<RunConfig, 'strategy' | 'onMemberLoss'>): boolean {
+  return onMemberLoss.kind === 'restart' && onMemberLoss.worldSize === 'devices' && mayResize({ strategy });
+}
+
+/** A run's configuration with the number of ranks that its plan has, which may be less than the configured one. */
+export function plannedConfig({ config, plan }: { config: RunConfig; plan: readonly unknown[] }): RunConfig {
+  return mayResize(config) ? { ...config, members: plan.length } : config;
+}
+
+/** Samples that a step takes from the order of an epoch: those of all ranks where these share them out. */
+export function samplesPerOrderedStep(config: Pick<RunConfig, 'batchSize' | 'members'> & Sampled): number {
+  const isSharedOut = samplerOf(config).startsWith('sharded');
+  return samplesPerStep(config) * (isSharedOut ? config.members : 1);
+}
+
 /** Samples per rank and step. */
 export function samplesPerStep({ batchSize, strategy }: Pick<RunConfig, 'batchSize' | 'strategy'>): number {
   return batchSize * ('accumulate' in strategy ? strategy.accumulate : 1);

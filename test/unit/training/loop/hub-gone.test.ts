@@ -64,8 +64,7 @@ async function trainRanks(folder: string, config: RunConfigInput, death: Death =
   const point = await findResumePoint(folder, [0, 1]);
   const trainers: Trainer[] = [];
   for (const parts of ranks) {
-    const resumed =
-      point === null ? undefined : await loadTrainingState(parts.files, point.round, parts.member, parts.callbacks);
+    const resumed = point === null ? undefined : await loadTrainingState(parts, { round: point.round, worldSize: 2 });
     trainers.push(new Trainer({ ...parts, callbacks: [...parts.callbacks, killer] }, resumed));
   }
   const ends = await Promise.allSettled(trainers.map((trainer) => trainer.fit()));

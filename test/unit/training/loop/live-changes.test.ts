@@ -132,7 +132,7 @@ describe('a changed learning rate', () => {
     await new Trainer(createParts({ folder, signals, config: { maxSteps: 7 } })).fit();
     const parts = createParts({ folder });
     const round = (await findResumePoint(folder, [0]))?.round ?? -1;
-    const resumed = new Trainer(parts, await loadTrainingState(parts.files, round, parts.member, []));
+    const resumed = new Trainer(parts, await loadTrainingState(parts, { round, worldSize: 1 }));
     await resumed.fit();
     expect(weightsOf(resumed)).toEqual(weightsOf(whole));
     expect(parts.report.events).toEqual([]);
@@ -144,7 +144,7 @@ describe('a changed learning rate', () => {
     const parts = createParts({ folder });
     parts.controls.take(set(0.002));
     const round = (await findResumePoint(folder, [0]))?.round ?? -1;
-    await new Trainer(parts, await loadTrainingState(parts.files, round, parts.member, [])).fit();
+    await new Trainer(parts, await loadTrainingState(parts, { round, worldSize: 1 })).fit();
     expect(parts.report.events).toMatchObject([{ kind: 'changed', step: 7, data: { from: 0.01, to: 0.002 } }]);
     expect(ratesOf(parts.report)[0]).toEqual([8, 0.002]);
   });
@@ -192,7 +192,7 @@ describe('a rank stopped alone', () => {
     await new Trainer(createParts({ folder, signals })).fit();
     const parts = createParts({ folder });
     const round = (await findResumePoint(folder, [0]))?.round ?? -1;
-    const resumed = new Trainer(parts, await loadTrainingState(parts.files, round, parts.member, []));
+    const resumed = new Trainer(parts, await loadTrainingState(parts, { round, worldSize: 1 }));
     expect(await resumed.fit()).toBe('requested');
     expect(resumed.training.step).toBe(2);
   });

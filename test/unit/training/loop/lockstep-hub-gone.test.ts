@@ -118,8 +118,7 @@ async function trainRanks(
   const point = await findResumePoint(folder, ranks);
   const trainers: Trainer[] = [];
   for (const parts of trained) {
-    const resumed =
-      point === null ? undefined : await loadTrainingState(parts.files, point.round, parts.member, parts.callbacks);
+    const resumed = point === null ? undefined : await loadTrainingState(parts, { round: point.round, worldSize: 2 });
     trainers.push(new Trainer({ ...parts, callbacks: [...parts.callbacks, stopper] }, resumed));
   }
   const ends = await Promise.allSettled(trainers.map((trainer) => trainer.fit()));

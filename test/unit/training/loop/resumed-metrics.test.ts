@@ -15,8 +15,9 @@ beforeAll(async () => void (await startBackend('cpu')));
 async function pointsOf(input: RunConfigInput, folder: string, fromRound?: number): Promise<ReportedPoint[][]> {
   const ranks = createInMemoryGroup([0, 1]).groups.map((group) => partsOf(input, folder, group));
   const resumed: (ResumedTraining | undefined)[] = [];
-  for (const { files, member, callbacks } of ranks) {
-    resumed.push(fromRound === undefined ? undefined : await loadTrainingState(files, fromRound, member, callbacks));
+  for (const parts of ranks) {
+    const from = fromRound === undefined ? null : { round: fromRound, worldSize: 2 };
+    resumed.push(from === null ? undefined : await loadTrainingState(parts, from));
   }
   await Promise.all(ranks.map((parts, i) => new Trainer(parts, resumed[i]).fit()));
   return ranks.map(({ report }) => report.points.filter(({ name }) => !name.endsWith('samples_per_second')));

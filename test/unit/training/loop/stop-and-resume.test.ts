@@ -35,8 +35,7 @@ async function trainRanks(input: RunConfigInput, folder: string, stops: readonly
   const point = await findResumePoint(folder, [0, 1]);
   const trainers: Trainer[] = [];
   for (const [rank, parts] of ranks.entries()) {
-    const { files, member, callbacks } = parts;
-    const resumed = point === null ? undefined : await loadTrainingState(files, point.round, member, callbacks);
+    const resumed = point === null ? undefined : await loadTrainingState(parts, { round: point.round, worldSize: 2 });
     // A hub sends a stop to all ranks. Independent ranks receive it at different steps.
     const receivers = isLockstep ? ranks : [parts];
     const stopper: Callback = {
@@ -47,7 +46,7 @@ async function trainRanks(input: RunConfigInput, folder: string, stops: readonly
       },
     };
     if (stops[isLockstep ? 0 : rank] === 0) parts.controls.take(stop);
-    trainers.push(new Trainer({ ...parts, callbacks: [...callbacks, stopper] }, resumed));
+    trainers.push(new Trainer({ ...parts, callbacks: [...parts.callbacks, stopper] }, resumed));
   }
   const [reason] = await Promise.all(trainers.map((trainer) => trainer.fit()));
   const isWithinRound = ((await findResumePoint(folder, [0, 1]))?.metricRows ?? null) !== null;

@@ -40,8 +40,8 @@ async function train(folder: string, stopAt?: number): Promise<number[][]> {
   const ranks = groups.map((group) => partsOf(input, folder, group, streamed()));
   const trainers = await Promise.all(
     ranks.map(async (parts) => {
-      const { files, member, callbacks, controls } = parts;
-      const resumed = point === null ? undefined : await loadTrainingState(files, point.round, member, callbacks);
+      const { callbacks, controls } = parts;
+      const resumed = point === null ? undefined : await loadTrainingState(parts, { round: point.round, worldSize: 2 });
       const stopper = {
         name: 'stopper',
         onStepEnd({ step }: { step: number }) {

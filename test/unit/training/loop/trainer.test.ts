@@ -190,7 +190,7 @@ describe('a resumed rank', () => {
     await createFixture(folder, options({ maxEpochs: 5, maxSteps })).trainer.fit();
     const { parts } = createFixture(folder, options({ maxEpochs: 5 }));
     const round = (await findResumePoint(folder, [0]))?.round ?? -1;
-    const state = await loadTrainingState(parts.files, round, parts.member, parts.callbacks);
+    const state = await loadTrainingState(parts, { round, worldSize: 1 });
     const resumed = new Trainer(parts, state);
     expect(resumed.training.step).toBe(maxSteps);
     await resumed.fit();
@@ -212,7 +212,7 @@ describe('a resumed rank', () => {
     const other = tf.sequential({ layers: [tf.layers.dense({ units: 2, inputShape: [1] })] });
     const loss: LossFunction = (outputs, targets) => task.loss(outputs, targets);
     const member = new Member(other, loss, (variables) => createOptimizer(parts.config.optimizer, variables));
-    await expect(loadTrainingState(parts.files, 1, member, [])).rejects.toThrow(
+    await expect(loadTrainingState({ ...parts, member }, { round: 1, worldSize: 1 })).rejects.toThrow(
       'The state of rank 0 at round 1 does not fit this model: "dense_0/kernel" is [1, 1], the model\'s is [1, 2].',
     );
   });

@@ -65,7 +65,7 @@ export function partsOf(
     seed: config.seed + group.rank,
     sharedSeed: config.seed,
     rank: group.rank,
-    worldSize: 2,
+    worldSize: config.members,
   });
   const files = new RunFiles(folder, group.rank);
   const context = { config, task, totalSteps: plannedSteps(config, sampler), unlabelled: dataset };
