@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { notRun, notWindows } from '../../environment/reasons.ts';
+import { largestDifference } from '../../unit/strategies/ranks.ts';
 import { trainOnce, useHub } from '../harness.ts';
 import { killNode, type LaunchedTask, processesOf, startTask, torchrun, trainArguments } from './launch.ts';
 
@@ -20,6 +22,11 @@ afterEach(() => {
 function weights(folder: string, rank: number): string {
   const file = join(folder, 'checkpoints', `rank-${rank}`, 'final.safetensors');
   return createHash('sha256').update(readFileSync(file)).digest('hex');
+}
+
+function finalWeights(folder: string): number[] {
+  const content = readFileSync(join(folder, 'checkpoints', 'rank-0', 'final.safetensors'));
+  return decodeSafetensors(content).tensors.flatMap(({ data }) => [...(data as Float32Array)]);
 }
 
 function launch(args: string[], size: number): (rank: number, node: string) => LaunchedTask {
@@ -68,6 +75,52 @@ describe.skipIf(notWindows !== null)(`a launch with an elastic number of nodes${
     const config = { members: 2, devices: 'cpu:0', maxEpochs: 400, evaluateEveryEpochs: 20 };
     const undisturbed = await once(hub(), 'blobs', { ...config, strategy: { kind: 'data-parallel' } });
     expect(weights(folder, 0)).toBe(weights(undisturbed.folder, 0));
+  });
+
+  it('trains one model with a rank for each device that is there, fewer or more after a restart', async () => {
+    // All samples in each step, so that the updates are those of one process, up to rounding.
+    const common = { devices: 'cpu:0', 'batch-size': 1000, dropout: 0, 'evaluate-every-epochs': 10 };
+    const optimizer = { optimizer: 'sgd', 'optimizer.momentum': 0.9, 'optimizer.learning-rate': 0.01 };
+    const own = { strategy: 'sharded', 'on-member-loss.world-size': 'devices', 'checkpoints.state-every-seconds': 0 };
+    const folder = join(home(), 'resized');
+    const options = { ...common, ...optimizer, ...own, members: 3, 'max-epochs': 100_000 };
+    const start = launch([...trainArguments('blobs', folder, options), '--nodes', '1:3:60'], 3);
+    const [first, , third] = [start(0, 'a'), start(1, 'b'), start(2, 'c')];
+    // The first rank reports an evaluation before it saves the state.
+    const evaluatedTwice = async (after: string): Promise<void> => {
+      let place = first.lines.indexOf(await first.until((line) => line.includes(after)));
+      let count = 0;
+      await first.until(() => {
+        while (place < first.lines.length) if (first.lines[place++].includes('"name":"val/ens_nll"')) count += 1;
+        return count >= 2;
+      });
+    };
+    await evaluatedTwice('Effective batch size 3000: 1000 samples × 3 ranks.');
+    killNode(third);
+    await evaluatedTwice('Effective batch size 2000: 1000 samples × 2 ranks.');
+    start(2, 'd');
+    await first.until((line) => line.includes('The node d has joined'));
+    const ofRank0 = first.lines.findLast((line) => line.includes('"type":"worker","rank":0'));
+    process.kill(Number(/"pid":(\d+)/.exec(ofRank0 ?? '')?.[1]), 'SIGKILL');
+    await evaluatedTwice('Ranks follow the devices: 3 of at most 3 train, on a/cpu:0, b/cpu:0, d/cpu:0.');
+    await hub().control(folder, { action: 'stop' });
+    expect(await first.ended).toBe(3);
+    const { plan, config, summary } = await readRunRecord(folder);
+    expect([plan.length, config.members]).toEqual([3, 3]);
+    const events = (await readEvents(folder)).filter(({ kind }) => kind === 'world-size');
+    expect(events.map(({ data: { before, worldSize } }) => [before, worldSize])).toEqual([
+      [3, 2],
+      [2, 3],
+    ]);
+    const kept = { devices: 'cpu:0', batchSize: 1000, hyperparameters: { dropout: 0 }, evaluateEveryEpochs: 1000 };
+    const undisturbed = await once(hub(), 'blobs', {
+      ...kept,
+      members: 1,
+      optimizer: { kind: 'sgd', momentum: 0.9, learningRate: 0.01 },
+      maxEpochs: 100_000,
+      maxSteps: summary?.steps,
+    });
+    expect(largestDifference(finalWeights(folder), finalWeights(undisturbed.folder))).toBeLessThan(1e-3);
   });
 
   it('continues without the members of a node that is mute although its connections stay open, and completes them later', async () => {

@@ -3,7 +3,7 @@ import { describeOptions, unknownOptionMessage } from '../../../core/options/ind
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { attemptSchema } from '../../../core/protocol/run/record.ts';
 
-const standard = { kind: 'restart', maxRestarts: 3, backoffSeconds: 1 };
+const standard = { kind: 'restart', maxRestarts: 3, backoffSeconds: 1, worldSize: 'fixed' };
 
 it('a lost member restarts by default', () => {
   expect(runConfigSchema.parse({}).onMemberLoss).toEqual(standard);
@@ -32,5 +32,5 @@ it.each([
     config: { ...config, restarts },
   });
   expect(attempt.config?.onMemberLoss).toEqual(policy);
-  expect(attempt.overrides).toEqual({ onMemberLoss: { ...policy, backoffSeconds: undefined } });
+  expect(attempt.overrides).toEqual({ onMemberLoss: { ...policy, backoffSeconds: undefined, worldSize: undefined } });
 });

@@ -46,6 +46,7 @@ describe('findResumePoint', () => {
   it('is the newest round of all ranks, at the position of the rank that is furthest ahead', async () => {
     expect(await findResumePoint(folder, [0, 1])).toEqual({
       round: 4,
+      worldSize: null,
       epoch: 4,
       step: 40,
       attempt: 1,
@@ -56,6 +57,31 @@ describe('findResumePoint', () => {
     await rm(file(1, 'round-4.json'));
     expect(await findResumePoint(folder, [0, 1])).toMatchObject({ round: 3, step: 30, damages: [] });
     expect(await findResumePoint(folder, [0, 1, 2])).toBeNull();
+  });
+
+  it('is a round that another number of ranks has saved, if all of these did', async () => {
+    const save = (rank: number, round: number, worldSize: number) =>
+      saveState(folder, rank, {
+        round,
+        worldSize,
+        epoch: round,
+        step: 10 * round,
+        metricRows: null,
+        tensors: [],
+        data: null,
+      });
+    for (const rank of [0, 1, 2]) await save(rank, 5, 3);
+    for (const ranks of [[0], [0, 1], [0, 1, 2, 3]]) {
+      expect(await findResumePoint(folder, ranks)).toMatchObject({ round: 5, worldSize: 3, step: 50, damages: [] });
+    }
+    // Of two ranks that continue from there, one has saved.
+    await save(0, 6, 2);
+    expect(await findResumePoint(folder, [0, 1])).toMatchObject({ round: 5, worldSize: 3 });
+    await save(1, 6, 2);
+    expect(await findResumePoint(folder, [0, 1, 2])).toMatchObject({ round: 6, worldSize: 2 });
+    await rm(file(1, 'round-6.safetensors'));
+    const point = await findResumePoint(folder, [0, 1]);
+    expect(point).toMatchObject({ round: 5, worldSize: 3, damages: [expect.stringContaining('round-6.safetensors')] });
   });
 
   it.each(damages)('is the older round if the newest state of one rank %s', async (_name, damage, named) => {
