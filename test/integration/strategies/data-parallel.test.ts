@@ -34,6 +34,15 @@ describe('data-parallel training in two processes', () => {
       expectClose(numbers(two.folder, name), numbers(one.folder, name));
     }
     expect([...metricColumns(two.folder).keys()]).not.toContain('val/member_1_nll');
+    // With the same effective batch, other ranks make the same updates.
+    const changing = await train(hub(), 'blobs', { ...parallel, maxEpochs: 20 });
+    const resumed = await resume(hub(), changing.folder, { members: 1, batchSize: 50, maxEpochs: 25 });
+    expect(resumed.plan.map(({ rank }) => rank)).toEqual([0]);
+    expectClose(numbers(changing.folder, 'train/member_0_loss'), numbers(one.folder, 'train/member_0_loss'));
+    expectClose(numbers(changing.folder, 'val/ens_nll'), numbers(one.folder, 'val/ens_nll'));
+    expect(
+      (await hub().forkPoints(changing.folder)).flatMap(({ kind, step }) => (kind === 'state' ? [step] : [])),
+    ).toEqual([40, 50]);
     expect(two.record.summary?.evaluatedSets.map(({ set, members }) => [set, members.nll.length])).toEqual([
       ['final', 1],
       ['ensemble-best', 1],

@@ -226,6 +226,19 @@ describe('refuseCombinations', () => {
     expect(named).toEqual(sampler === null ? [] : [['data.bagging', sampler]]);
   });
 
+  it.each(['independent', 'joint', 'hdet', 'data-parallel', 'sharded'] as const)(
+    'lets the number of ranks follow the devices only where any rank can take any part: %s',
+    (kind) => {
+      const config = runConfigSchema.parse({
+        onMemberLoss: { kind: 'restart', worldSize: 'devices' },
+        strategy: { kind },
+      });
+      const conflicts = findConflicts(config, planOf(0, 0), classifier);
+      const mayFollow = kind === 'data-parallel' || kind === 'sharded';
+      expect(conflicts.map(({ path }) => path)).toEqual(mayFollow ? [] : ['onMemberLoss.worldSize']);
+    },
+  );
+
   it.each<[RunConfigInput, [path: string, part: string][]]>([
     [{ members: 5, data: { holdOut: 0.4 } }, []],
     [{ members: 5, data: { holdOut: 0.5 } }, [['data.holdOut', 'With 5 members, data.holdOut is at most 2 / 5.']]],

@@ -26,7 +26,7 @@ interface Slice {
  * @throws Error if a state does not fit the model
  */
 export async function divideAnew(
-  { worldSize, read }: EarlierRanks,
+  earlierRanks: EarlierRanks,
   units: readonly Unit[],
   { slice, optimizer, keepsWeights }: Slice,
 ): Promise<void> {
@@ -35,11 +35,11 @@ export async function divideAnew(
   if (keepsWeights) storages.push(['slice', slice.storage]);
   const parts = new Map(storages.map(([kind]) => [kind, own.map(({ start, end }) => new Float32Array(end - start))]));
   const steps = own.map(() => 0);
-  for (let rank = 0; rank < worldSize; rank += 1) {
+  for (let rank = 0; rank < earlierRanks.worldSize; rank += 1) {
     const earlier = segmentsOf(units, rank);
     const common = own.flatMap((to, i) => earlier.flatMap((from, j) => overlapOf(from, to, j, i) ?? []));
     if (common.length === 0) continue;
-    const { tensors, data } = await read(rank);
+    const { tensors, data } = await earlierRanks.read(rank);
     const { optimizerSteps } = savedSliceSchema.parse(data);
     for (const { from, to } of common) steps[to] = optimizerSteps[from];
     for (const [kind, arrays] of parts) {
@@ -95,6 +95,6 @@ function decoded({ dtype, data }: NamedTensor, size: number): Float32Array | nul
   if (dtype !== 'I32') return data as Float32Array;
   if (data.length !== packedLength(size)) return null;
   const values = new Float32Array(size);
-  unpackBfloat16(data as Int32Array, values);
+  unpackBfloat16(data, values);
   return values;
 }
