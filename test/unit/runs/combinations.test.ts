@@ -226,7 +226,7 @@ describe('refuseCombinations', () => {
     expect(named).toEqual(sampler === null ? [] : [['data.bagging', sampler]]);
   });
 
-  it.each(['independent', 'joint', 'hdet', 'data-parallel', 'sharded'] as const)(
+  it.each(['independent', 'joint', 'pipeline', 'data-parallel', 'sharded'] as const)(
     'lets the number of ranks follow the devices only where any rank can take any part: %s',
     (kind) => {
       const config = runConfigSchema.parse({
