@@ -1,6 +1,7 @@
 import { describeOptions, type OptionDescription, type PlainObject } from '../../../core/options/index.ts';
-import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import { type RunConfig, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { mayResize } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';
 import type { ForkRequest, ForkStart } from '../../../core/protocol/pages/fork-views.ts';
 import type {
@@ -73,7 +74,7 @@ export function resumedRun(hub: ResumeHub, { id, name, project, config, changed 
     description: 'Continues from the newest state that all members saved, with your changes.',
     origin: project.name,
     projectFolder: project.folder,
-    options: optionsOfSaved(),
+    options: optionsOfSaved(config),
     standard: withChanges(config, changed),
     standardName: 'current',
     initial: {},
@@ -94,7 +95,7 @@ export function forkedRun(hub: ForkHub, id: string, { point, name, project, conf
     description: `${beginningOf(point)} The other run stays as it is.`,
     origin: project.name,
     projectFolder: project.folder,
-    options: optionsOfSaved(),
+    options: optionsOfSaved(config),
     standard: { ...config },
     standardName: 'origin',
     initial: {},
@@ -104,7 +105,8 @@ export function forkedRun(hub: ForkHub, id: string, { point, name, project, conf
   };
 }
 
-/** The options of a run that continues from saved files. They fix its members and the project's hyperparameters. */
-function optionsOfSaved(): OptionDescription[] {
-  return describeOptions(runConfigSchema).filter(({ path }) => path !== 'members' && path !== 'hyperparameters');
+/** The options of a run that continues from saved files. They fix the project's hyperparameters and, unless ranks train one model, the members. */
+function optionsOfSaved(config: RunConfig): OptionDescription[] {
+  const fixed = mayResize(config) ? ['hyperparameters'] : ['hyperparameters', 'members'];
+  return describeOptions(runConfigSchema).filter(({ path }) => !fixed.includes(path));
 }

@@ -42,6 +42,7 @@ function fakeHub() {
 
 const config = runConfigSchema.parse({ members: 3, maxEpochs: 7, optimizer: { kind: 'sgd', learningRate: 0.5 } });
 const record = runRecord({ config, changed: { learningRate: 0.25 } });
+const strategyOf = (kind: 'data-parallel' | 'sharded') => runConfigSchema.parse({ strategy: { kind } }).strategy;
 const request = { overrides: { maxEpochs: 9 }, name: 'mine', out: '/runs/mine' };
 
 describe('the form of a run', () => {
@@ -90,6 +91,11 @@ describe('the form of a run', () => {
       ['resumeRun', record.id, { maxEpochs: 9 }, null, false],
       ['previewResume', record.id, { maxEpochs: 9 }, false],
     ]);
+  });
+
+  it.each(['data-parallel', 'sharded'] as const)('lets a resume change the number of ranks: %s', (kind) => {
+    const subject = resumedRun(fakeHub().hub, runRecord({ config: { ...config, strategy: strategyOf(kind) } }));
+    expect(subject.options.map(({ path }) => path)).toContain('members');
   });
 
   it.each([
