@@ -125,10 +125,11 @@ export function applyMean(
 /** Reports how many samples contribute to one update. */
 export function effectiveBatch(batchSize: number, worldSize: number, accumulate: number): StrategyEvent {
   const samples = batchSize * worldSize * accumulate;
+  const ranks = `${worldSize} ${worldSize === 1 ? 'rank' : 'ranks'}`;
   const parts = accumulate === 1 ? '' : ` × ${accumulate} accumulated`;
   return {
     kind: 'effective-batch',
-    message: `Effective batch size ${samples}: ${batchSize} samples × ${worldSize} ranks${parts}.`,
+    message: `Effective batch size ${samples}: ${batchSize} samples × ${ranks}${parts}.`,
     data: { samples, batchSize, worldSize, accumulate },
     points: new Map(),
   };
