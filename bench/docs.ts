@@ -45,7 +45,7 @@ is one: medians, with both programs measured in turn within the same minutes.
 ## In short
 
 On two CPU cores, beside PyTorch with one thread per process, both measured in turn on the same machine. Where two values stand, the
-second of a training step is with OpenBLAS. Training steps, the example and collectives are measured beside PyTorch 2.15, the rest still beside PyTorch 1.13.
+second of a training step is with OpenBLAS. The peer is PyTorch 2.15 everywhere.
 
 | work                                                        | Tutti's time over PyTorch's |
 | ----------------------------------------------------------- | --------------------------- |
@@ -56,7 +56,7 @@ second of a training step is with OpenBLAS. Training steps, the example and coll
 | training step of an LSTM with 16 and with 128 units         | 1.0 and 1.5; 0.9 and 1.1    |
 | training step of a GRU with 16 units, bidirectional or not  | 0.2 to 0.3; 0.2             |
 | the first example with 2 members, from command to plots     | 0.6                         |
-| two small CNNs trained at the same time, from command to end | 0.7 to 0.9                  |
+| two small CNNs trained at the same time, from command to end | 0.6                         |
 | all-reduce of 40 MB between 2 processes, against gloo       | 0.5                         |
 | all-gather of 8 KB between 2 and between 4 processes        | 0.03; 0.03                  |
 `;

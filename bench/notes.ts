@@ -103,8 +103,9 @@ export const notes: Record<string, string[]> = {
   strategies: [
     'Two ranks that only wait for each other at each step, at a barrier, take 2 to 7 % longer than two that do not: a step of 12 ms varies by 1 to ' +
       '2 ms on this machine, and each rank waits for the slower one. That is the whole cost of joint training, which takes as much processor time as independent training. ' +
-      'Four runs of the same day gave 4 to 5.7 %, pipelined 2.8 to 7.1 %. Exchanges through the hub cost 12.5 %. A pipelined rank does not wait, but holds activations of two batches and takes ' +
+      'Four runs on an Intel machine gave 4 to 5.7 %, pipelined 2.8 to 7.1 %; the table is of an AMD machine. Exchanges through the hub cost 12.5 %. A pipelined rank does not wait, but holds activations of two batches and takes ' +
       'up to 6 % more processor time.',
+    'Of the two CNNs with PyTorch, a part of the time is the import of PyTorch: beside version 1.13, which loads faster, the ratio was 0.7 to 0.9 on the Intel machine.',
     'Data-parallel training exchanges 7 MB at each step. The peer, measured in turns, is PyTorch with DistributedDataParallel over gloo. An all-reduce of that size takes ' +
       '3 ms when other work has emptied the caches, and waiting for the slower rank 0.7 ms. Exchanging gradients in place gained 13 % over copying them to one array and back, ' +
       "measured in turns. Exchanging during the backward pass was not tried: it could hide little, because 85 % of this network's gradients belong to the first layer, which come last.",
