@@ -1,32 +1,30 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join, resolve, sep } from 'node:path';
+import { sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
-import type { Launch } from '../../../core/protocol/run/messages.ts';
-import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { RunError } from '../../../core/protocol/run/record.ts';
 import { checkDiskSpace, forecastRunBytes, replacedBytes } from '../../store/disk-space.ts';
 import type { Grant } from '../../processes/confined.ts';
 import { describeGrant, grantFor } from '../../trust/grant.ts';
 import { codeOfRun } from '../configuration/kept-code.ts';
-import { allowedPermissions, requireTrust } from '../../trust/project-trust.ts';
-import { dataFolders } from '../../store/home.ts';
+import { allowedPermissions } from '../../trust/project-trust.ts';
 import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import { chooseMpi, enterMpi, type MpiChoice } from './choose-mpi.ts';
 import type { Completion } from './completion.ts';
 import { keepMessage } from './rank-messages.ts';
-import { currentSettings, type RunControls } from '../control/run-controls.ts';
+import type { RunControls } from '../control/run-controls.ts';
 import type { ResumeStart, RunRecorder } from '../recording/run-recorder.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
-import { plannedConfig } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { type Restart, Restarts } from './restarts.ts';
-import { forkedAt, refuseWithoutState, startOfRun } from '../fork/fork-start.ts';
+import { refuseWithoutState } from '../fork/fork-start.ts';
 import type { RemoteChild } from '../../nodes/remote/remote-child.ts';
 import type { TaskServer } from '../../nodes/task-server.ts';
 import { nameLostNodes, placeOnNodes } from './place-on-nodes.ts';
+import { foldersOfRanks, type RankFolders } from '../workers/rank-folders.ts';
+import { resumeStartOf } from './resume-start.ts';
+import { launchOf, statesAt, warmStartsOf } from './wave-launch.ts';
 import type { WorkerHost } from '../workers/worker-host.ts';
 import type { SharedProcess, WorkerSeat } from '../workers/shared-workers.ts';
 import { type Hello, Wave, type WaveListener, type WaveOutcome } from './wave.ts';
@@ -62,9 +60,6 @@ interface WaveStart {
   /** Whether it is the run's first wave. */
   isFirst: boolean;
 }
-
-/** Folders that the ranks of a run may write. */
-type RankFolders = Pick<Launch, 'scratchFolder' | 'overflowFolder'>;
 
 /**
  * Runs the waves of a run, one after the other. A wave that loses a process restarts from the newest state that all its ranks have saved
@@ -153,8 +148,8 @@ export class WaveSequence {
     point: ResumePoint | null,
     { note, isFirst }: WaveStart,
   ): Promise<WaveOutcome> {
-    const { recorder, controls, socketPath, token, host, tasks } = this.#options;
-    const folders = await this.#emptyFoldersOfRanks(note !== null || isFirst);
+    const { recorder, controls, socketPath, token, host, tasks, completion } = this.#options;
+    const folders = await this.#folders(note !== null || isFirst);
     const mayUseNetwork = (): boolean => allowedPermissions(recorder.record.project.folder).network;
     this.#mpi = chooseMpi(recorder.record, placements, tasks?.mpi ?? null, mayUseNetwork);
     const { sourceFolder } = await codeOfRun(recorder.folder, recorder.record);
@@ -165,10 +160,10 @@ export class WaveSequence {
     this.#wave = new Wave({
       placements,
       launch: {
-        ...this.#launch(folders, placements),
+        ...launchOf(recorder, placements, completion),
+        ...folders,
         sourceFolder,
-        resumeFrom:
-          point === null ? null : { round: point.round, worldSize: point.worldSize ?? recorder.record.config.members },
+        resumeFrom: statesAt(point, recorder.record),
         mpiProcesses: enterMpi(this.#mpi, placements, tasks, recorder),
       },
       socketPath,
@@ -204,7 +199,7 @@ export class WaveSequence {
         recorder.update({ type: 'worker', rank, state: 'exited', epoch, step, pid }),
       beforeStart: async () => {
         await this.#checkDisk(isFirstStart);
-        await this.#options.begin(await this.#startOf(point));
+        await this.#options.begin(await this.#from(point));
         this.#reportDamages(point);
         this.#reportGrant(placements[0].device, folders);
       },
@@ -267,7 +262,7 @@ export class WaveSequence {
     { message, ...lost }: RunError,
   ): Promise<string> {
     const { recorder } = this.#options;
-    const from = await this.#startOf(point);
+    const from = await this.#from(point);
     await this.#options.begin(from);
     recorder.event(lost.rank, 'lost', message, { epoch: lost.epoch, step: lost.step });
     await recorder.nextAttempt(from);
@@ -278,35 +273,16 @@ export class WaveSequence {
     return note;
   }
 
-  /** Members of different waves, or a missing one, are at different steps, so their rows are merged by key instead of cut off. */
-  async #startOf(point: ResumePoint | null): Promise<ResumeStart> {
-    if (this.#options.completion !== null) return { at: null, rows: null };
-    if (this.#waves.length > 1) return { at: null, rows: await this.#rowsBeforeStop() };
-    const { epoch, step } = point ?? startOfRun(this.#options.recorder.record);
-    return { at: { epoch, step }, rows: this.#rowsOf(point) };
+  #from(point: ResumePoint | null): Promise<ResumeStart> {
+    const { recorder, completion, resume } = this.#options;
+    return resumeStartOf({ recorder, completion, resume, waves: this.#waves }, point);
   }
 
-  /** Rows before the last evaluation of the stop that ended the attempt before; null where it ended otherwise. */
-  #rowsOf(point: ResumePoint | null): number | null {
-    const { attempts } = this.#options.recorder.record;
-    // Rows that attempts between the state's and this one added are no part of the count.
-    const isRecent = point?.attempt !== undefined && point.attempt >= attempts.length - 1;
-    return isRecent ? point.metricRows : null;
-  }
-
-  /** The same for the wave that was stopped. */
-  async #rowsBeforeStop(): Promise<number | null> {
-    if (!this.#options.resume) return null;
-    const { folder } = this.#options.recorder;
-    const points = await Promise.all(
-      this.#waves.map((wave) =>
-        findResumePoint(
-          folder,
-          wave.map(({ rank }) => rank),
-        ),
-      ),
-    );
-    return points.map((point) => this.#rowsOf(point)).find((rows) => rows !== null) ?? null;
+  /** The folders for files that ranks share. @param isFresh whether what lies in them belongs to others */
+  async #folders(isFresh: boolean): Promise<RankFolders> {
+    const { tasks, host } = this.#options;
+    if (isFresh) tasks?.emptyFolders();
+    return foldersOfRanks(host?.scratch ?? this.#options, isFresh);
   }
 
   #reportDamages(point: ResumePoint | null): void {
@@ -314,56 +290,6 @@ export class WaveSequence {
     const { round, epoch, step, damages } = point;
     const message = `The ranks continue from the older round ${round}, step ${step}, because newer states are damaged: ${damages.join('; ')}.`;
     this.#options.recorder.event(null, 'state-skipped', message, { epoch, step, data: { round } });
-  }
-
-  /**
-   * The folders for files that ranks share. Later waves reuse them. They are emptied for a run's first wave, because a host's folders served other runs, and
-   * for a restart, because a killed rank may have left parts. The folder itself stays: processes were granted this one.
-   */
-  async #emptyFoldersOfRanks(isFresh: boolean): Promise<RankFolders> {
-    if (isFresh) this.#options.tasks?.emptyFolders();
-    const { scratchFolder, overflowFolder } = this.#options.host?.scratch ?? this.#options;
-    const empty = async (parent: string): Promise<string> => {
-      const folder = join(parent, 'ranks');
-      await mkdir(folder, { recursive: true });
-      const left = isFresh ? await readdir(folder) : [];
-      for (const name of left) await rm(join(folder, name), { recursive: true });
-      return folder;
-    };
-    return {
-      scratchFolder: await empty(scratchFolder),
-      overflowFolder: overflowFolder === null ? null : await empty(overflowFolder),
-    };
-  }
-
-  #launch(
-    folders: RankFolders,
-    placements: readonly Placement[],
-  ): Omit<Launch, 'placement' | 'groupRanks' | 'nodeRanks' | 'resumeFrom' | 'sourceFolder' | 'mpiProcesses'> {
-    const { record, folder } = this.#options.recorder;
-    const { completion } = this.#options;
-    const [{ wave }] = placements;
-    const lostRanks = lostRanksOf(record).filter((lost) => placements.every(({ rank }) => rank !== lost));
-    const hasFinished = (placement: Placement): boolean =>
-      completion === null ? placement.wave < wave : !placements.includes(placement);
-    const finished = record.plan.filter((placement) => hasFinished(placement) && !lostRanks.includes(placement.rank));
-    return {
-      runId: record.id,
-      runFolder: folder,
-      ...folders,
-      projectFolder: requireTrust(record.project.folder),
-      dataFolders: dataFolders(),
-      finishedRanks: finished.map(({ rank }) => rank),
-      lostRanks,
-      isInWaves: new Set(record.plan.map((placement) => placement.wave)).size > 1,
-      until: completion === null ? null : positionOf(completion.until),
-      config: plannedConfig(record),
-      blas: record.blas,
-      settings: currentSettings(record),
-      attempt: record.attempts.length,
-      forkedAt: forkedAt(record),
-      labels: record.labels?.sha256 ?? null,
-    };
   }
 
   /** A new run is refused without room for its largest size. One that has begun waits for room, as it does while it trains. */
@@ -379,17 +305,6 @@ export class WaveSequence {
       checkDiskSpace(folder, wholeBytes - (await replacedBytes([checkpoints, state]))),
     );
   }
-}
-
-function positionOf({ round, epoch, step }: ResumePoint): Launch['until'] {
-  return { round, epoch, step };
-}
-
-/** The checkpoints of another run that the ranks start from. Only checkpoints: a record of others could name any file. */
-function warmStartsOf({ warmStart: { checkpoint }, members }: RunConfig): string[] {
-  if (!checkpoint.endsWith('.safetensors')) return [];
-  const paths = Array.from({ length: members }, (_, rank) => resolve(checkpoint.replaceAll('{rank}', String(rank))));
-  return [...new Set(paths)];
 }
 
 function openLog(recorder: RunRecorder, rank: number, note: string | null): LogFile {
