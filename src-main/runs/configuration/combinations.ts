@@ -112,7 +112,7 @@ function conflictsOfMemberLoss(config: RunConfig): ConfigProblem[] {
   const { onMemberLoss, strategy } = config;
   if (onMemberLoss.kind === 'restart' && onMemberLoss.worldSize === 'devices' && !mayResize(config)) {
     const message =
-      `With the strategy ${strategy.kind} each rank has a part of its own, so the number of ranks cannot change. Use --on-member-loss.world-size fixed, or ` +
+      `With the strategy ${strategy.kind} no other rank can take over the part of one, so the number of ranks cannot change. Use --on-member-loss.world-size fixed, or ` +
       'the strategy data-parallel or sharded.';
     return [{ path: 'onMemberLoss.worldSize', message }];
   }

@@ -80,7 +80,7 @@ const inputs: [string, RunConfigInput][] = [
   ['sharded with state in files', { strategy: { kind: 'sharded', stage: 2, offload: 'optimizer' }, optimizer: adam }],
 ];
 
-describe.each(inputs)('%s training that goes on with other ranks', (_, input) => {
+describe.each(inputs)('%s training that another number of ranks continues', (_, input) => {
   it('has the weights of one process where the effective batch stays the same', async () => {
     const samples = 12 / ('accumulate' in (input.strategy ?? {}) ? 2 : 1);
     const whole = await train(input, await temporaryFolder(), { members: 1, batchSize: samples });
