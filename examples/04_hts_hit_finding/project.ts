@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { defineProject, moleculeDataset, readTable, tf, z } from 'tutti-ensembles';
 import { findScreen, moleculesOf, screens } from './screens.ts';
 
@@ -51,7 +51,8 @@ export default defineProject({
 /** The sample beside this file is one of the HIV screen. @throws Error for other screens */
 function sampleOf(screen: string): string {
   if (screen === screens.hiv.name) return join(import.meta.dirname, 'sample.csv');
+  const download = join(import.meta.dirname, `download${extname(import.meta.filename)}`);
   throw new Error(
-    `The screen ${screen} is not there. Download it, node examples/04_hts_hit_finding/download.ts cav3 <folder>, and name that folder in TUTTI_DATA.`,
+    `The screen ${screen} is not there. Download it, node ${download} cav3 <folder>, and name that folder in TUTTI_DATA.`,
   );
 }

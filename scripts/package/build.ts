@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { buildIfStale } from '../../src-main/built/build.ts';
 import { bundlePrograms } from './bundle.ts';
 import { writeDeclarations } from './declarations.ts';
@@ -12,16 +12,18 @@ import { packageManifest, type RepositoryManifest } from './manifest.ts';
 const root = join(import.meta.dirname, '..', '..');
 const folder = join(root, 'out', 'package');
 
-/** A folder with projects as JavaScript: Node strips no types from files in `node_modules`. */
+/** The examples whole, but for their pages and pictures: what a project imports or reads beside it is there. Node strips no types in `node_modules`. */
 function compileExamples(): void {
-  const files = globSync('examples/*/{project,network,networks,figures}.ts', { cwd: root });
-  for (const file of files) {
-    const code = stripTypeScriptTypes(readFileSync(join(root, file), 'utf8'));
-    mkdirSync(dirname(join(folder, file)), { recursive: true });
+  const isLeftOut = (file: string): boolean => /[\\/]outputs([\\/]|$)|[\\/]README\.md$/.test(file);
+  cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true, filter: (file) => !isLeftOut(file) });
+  for (const file of globSync('examples/**/*.ts', { cwd: folder })) {
+    const source = join(folder, file);
+    const code = stripTypeScriptTypes(readFileSync(source, 'utf8'));
     writeFileSync(
-      join(folder, file.replace(/\.ts$/, '.js')),
-      code.replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'").replaceAll(/[ \t]+$/gm, ''),
+      source.replace(/\.ts$/, '.js'),
+      code.replaceAll(/('\.{1,2}\/[^'\n]*)\.ts'/g, "$1.js'").replaceAll(/[ \t]+$/gm, ''),
     );
+    rmSync(source);
   }
 }
 

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
@@ -88,6 +89,21 @@ describe('The package, installed in an empty folder', () => {
       });`,
     );
     const said = await inFolder('npx', 'tutti', 'train', 'common', '--trust', '--members', '1', '--max-epochs', '1');
+    expect(said).toContain('finished after 1 epoch');
+  });
+
+  it('describes every example, whatever files its project imports', async () => {
+    const projects = globSync('examples/*/project.ts', { cwd: repository }).map((file) => dirname(file));
+    expect(projects.length).toBeGreaterThan(7);
+    for (const project of projects) {
+      const help = await inFolder('npx', 'tutti', 'train', join('node_modules', manifest.name, project), '--help');
+      expect(help, project).toContain('Hyperparameters');
+    }
+  });
+
+  it('trains an example that reads a table beside its project', async () => {
+    const project = join('node_modules', manifest.name, 'examples', '04_hts_hit_finding');
+    const said = await inFolder('npx', 'tutti', 'train', project, '--members', '1', '--max-epochs', '1');
     expect(said).toContain('finished after 1 epoch');
   });
 
