@@ -36,12 +36,17 @@ export function supersededCheckpoints(
   const oldestFirst = records.filter(({ name }) => /^epoch-\d+$/.test(name)).sort((a, b) => a.epoch - b.epoch);
   const worstFirst = records.filter(({ name }) => /^top-\d+$/.test(name)).sort((a, b) => byScore(a, b, policy.mode));
   const beyondCounts = [
-    ...(policy.keepLast > 0 ? oldestFirst.slice(0, -policy.keepLast) : []),
-    ...worstFirst.slice(0, worstFirst.length - policy.keepTop),
+    ...(policy.keepLast > 0 ? allButLast(oldestFirst, policy.keepLast) : []),
+    ...allButLast(worstFirst, policy.keepTop),
   ].filter(mayGo);
   const left = [...oldestFirst, ...worstFirst].filter((record) => mayGo(record) && !beyondCounts.includes(record));
   const removed = [...beyondCounts, ...beyondQuota(records, beyondCounts, left, policy.quotaBytes)];
   return removed.map(({ name }) => name);
+}
+
+/** None where there are no more than `count`. */
+function allButLast(records: readonly Kept[], count: number): Kept[] {
+  return records.slice(0, Math.max(0, records.length - count));
 }
 
 /** The first of `left` that must go so that the rest fits into the quota. */

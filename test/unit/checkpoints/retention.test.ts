@@ -50,42 +50,88 @@ describe('the retention of checkpoints', () => {
     expect(quota(0)).toEqual(['epoch-00000', 'epoch-00001', 'epoch-00002', 'top-00002', 'top-00003', 'top-00001']);
   });
 
-  it('never removes what a user pinned, what was just saved, or more than needed', () => {
-    const records = fc.uniqueArray(
-      fc.record({
-        kind: fc.constantFrom('epoch', 'top', 'requested'),
-        epoch: fc.nat(9),
-        score: fc.option(fc.integer({ min: 0, max: 3 })),
-        bytes: fc.integer({ min: 1, max: 50 }),
-        isPinned: fc.boolean(),
-      }),
-      { selector: ({ kind, epoch }) => `${kind}-${epoch}`, minLength: 1 },
-    );
-    const policies = fc.record({
-      keepLast: fc.nat(4),
-      keepTop: fc.nat(4),
-      mode: fc.constantFrom('min' as const, 'max' as const),
-      quotaBytes: fc.option(fc.nat(200)),
-    });
+  it('keeps all while fewer than the counts exist', () => {
+    for (const count of [0, 1, 2, 3, 4, 5]) {
+      const best = tops.slice(0, count);
+      expect(supersededCheckpoints(best, { ...all, keepTop: 5 }, 'other', none)).toEqual([]);
+      expect(supersededCheckpoints(epochs.slice(0, count), { ...all, keepLast: 5 }, 'other', none)).toEqual([]);
+    }
+    // Four remain of which five are wanted, and three of which two are.
+    expect(supersededCheckpoints([...tops, ...epochs], { ...all, keepTop: 5, keepLast: 3 }, 'other', none)).toEqual([
+      'epoch-00000',
+    ]);
+  });
+
+  const drawnRecords = fc.uniqueArray(
+    fc.record({
+      kind: fc.constantFrom('epoch', 'top', 'requested'),
+      epoch: fc.nat(9),
+      score: fc.option(fc.integer({ min: 0, max: 3 })),
+      bytes: fc.integer({ min: 1, max: 50 }),
+      isPinned: fc.boolean(),
+    }),
+    { selector: ({ kind, epoch }) => `${kind}-${epoch}`, minLength: 1 },
+  );
+  const drawnCounts = fc.record({
+    keepLast: fc.nat(4),
+    keepTop: fc.nat(4),
+    mode: fc.constantFrom('min' as const, 'max' as const),
+  });
+
+  /** Draws whose first record was just saved; `others` may go unless they are requested. */
+  const drawn = drawnRecords.map((drafts) => {
+    const records = drafts.map(({ kind, epoch, score, bytes }) => record(`${kind}-${epoch}`, epoch, score, bytes));
+    const pinned = new Set(drafts.flatMap(({ isPinned }, i) => (isPinned ? [records[i].name] : [])));
+    const saved = records[0].name;
+    const others = records.filter(({ name }) => name !== saved && !pinned.has(name) && !name.startsWith('requested'));
+    return { records, pinned, saved, others };
+  });
+  type Kept = ReturnType<typeof record>;
+
+  /** How many of the same kind come before a checkpoint: newer numbered ones; better ones, or equal and earlier. A missing score is the worst. */
+  function placeOf(one: Kept, records: readonly Kept[], mode: 'min' | 'max'): number {
+    const loss = ({ score }: Kept) => (score === null ? Infinity : mode === 'min' ? score : -score);
+    const isTop = one.name.startsWith('top');
+    return records.filter((other) => {
+      if (other === one || other.name.split('-')[0] !== one.name.split('-')[0]) return false;
+      if (!isTop) return other.epoch > one.epoch;
+      return loss(other) < loss(one) || (loss(other) === loss(one) && other.epoch < one.epoch);
+    }).length;
+  }
+
+  it('without a quota removes exactly those before which as many newer or better ones stand as shall stay', () => {
     fc.assert(
-      fc.property(records, policies, (drawn, policy) => {
-        const kept = drawn.map(({ kind, epoch, score, bytes }) => record(`${kind}-${epoch}`, epoch, score, bytes));
-        const pinned = new Set(drawn.flatMap(({ isPinned }, i) => (isPinned ? [kept[i].name] : [])));
-        const saved = kept[0].name;
-        const removed = supersededCheckpoints(kept, policy, saved, pinned);
-        expect(removed.filter((name) => pinned.has(name) || name === saved || name.startsWith('requested'))).toEqual(
-          [],
-        );
-        expect(new Set(removed).size).toBe(removed.length);
-        const bytesOf = (names: readonly string[]) =>
-          kept.reduce((sum, { name, bytes }) => sum + (names.includes(name) ? 0 : bytes), 0);
-        // Without the last removal a count or the quota would be exceeded.
-        const counts = supersededCheckpoints(kept, { ...policy, quotaBytes: null }, saved, pinned);
-        const isNeeded =
-          counts.includes(removed.at(-1) ?? '') || bytesOf(removed.slice(0, -1)) > (policy.quotaBytes ?? Infinity);
-        expect(isNeeded || removed.length === 0).toBe(true);
+      fc.property(drawn, drawnCounts, ({ records, pinned, saved, others }, counts) => {
+        const isBeyond = (one: Kept): boolean => {
+          const place = placeOf(one, records, counts.mode);
+          if (one.name.startsWith('top')) return place >= counts.keepTop;
+          return counts.keepLast > 0 && place >= counts.keepLast;
+        };
+        const removed = supersededCheckpoints(records, { ...counts, quotaBytes: null }, saved, pinned);
+        expect(removed.toSorted()).toEqual(others.flatMap((one) => (isBeyond(one) ? [one.name] : [])).toSorted());
       }),
-      { numRuns: 300, seed: 12 },
+      { numRuns: 500, seed: 12 },
+    );
+  });
+
+  it('for a quota removes as few more as it takes: the oldest numbered ones, then the worst of the best', () => {
+    fc.assert(
+      fc.property(drawn, drawnCounts, fc.nat(200), ({ records, pinned, saved, others }, { mode }, quotaBytes) => {
+        // Counts that remove nothing, so that only the quota does.
+        const policy = { keepLast: 0, keepTop: 99, mode, quotaBytes };
+        const removed = supersededCheckpoints(records, policy, saved, pinned);
+        const order = others.toSorted((one, other) => {
+          const kinds = Number(one.name.startsWith('top')) - Number(other.name.startsWith('top'));
+          return kinds || placeOf(other, records, mode) - placeOf(one, records, mode);
+        });
+        expect(removed).toEqual(order.slice(0, removed.length).map(({ name }) => name));
+        const left = (gone: number) =>
+          records.reduce((sum, { bytes }) => sum + bytes, 0) -
+          order.slice(0, gone).reduce((sum, { bytes }) => sum + bytes, 0);
+        if (removed.length < order.length) expect(left(removed.length)).toBeLessThanOrEqual(quotaBytes);
+        if (removed.length > 0) expect(left(removed.length - 1)).toBeGreaterThan(quotaBytes);
+      }),
+      { numRuns: 500, seed: 12 },
     );
   });
 });
