@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
+import { type Preprocessing, preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import type { Combined } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { copyTree } from '../runs/fork/copy-run.ts';
 import { copyOwnFile } from '../runs/fork/copy-sealed.ts';
@@ -18,7 +19,7 @@ const preprocessing = 'preprocessing.json';
  */
 export async function requireSameKind(runs: readonly PartsRun[]): Promise<void> {
   const [first, ...others] = runs;
-  const steps = await preprocessingOf(first);
+  const common = await preprocessingOf(first);
   for (const run of others) {
     const { id, task, outputs } = run.record;
     const differs =
@@ -26,18 +27,31 @@ export async function requireSameKind(runs: readonly PartsRun[]): Promise<void> 
         ? `has the task ${task}, the run ${first.record.id} ${first.record.task}`
         : JSON.stringify(outputs) !== JSON.stringify(first.record.outputs)
           ? `has other further outputs than the run ${first.record.id}`
-          : (await preprocessingOf(run)) === steps
-            ? null
-            : `prepares its inputs differently from the run ${first.record.id} (${preprocessing})`;
+          : differenceBetween(await preprocessingOf(run), common, first.record.id);
     if (differs === null) continue;
     throw new Error(`The run ${id} ${differs}. Members of one ensemble need the same: leave out one of the two runs.`);
   }
 }
 
-/** The same text for the same content; null if nothing was fitted. */
-async function preprocessingOf({ folder }: PartsRun): Promise<string | null> {
+/** Null if nothing was fitted. */
+async function preprocessingOf({ folder }: PartsRun): Promise<Preprocessing | null> {
   const text = await unlessMissing(readOwnText(folder, preprocessing));
-  return text === null ? null : JSON.stringify(JSON.parse(text));
+  return text === null ? null : preprocessingSchema.parse(JSON.parse(text));
+}
+
+function differenceBetween(own: Preprocessing | null, first: Preprocessing | null, id: string): string | null {
+  if (JSON.stringify(own) === JSON.stringify(first)) return null;
+  const inputs = `prepares its inputs differently from the run ${id} (${preprocessing})`;
+  if (own === null || first === null || JSON.stringify(own.steps) !== JSON.stringify(first.steps)) return inputs;
+  const [classes, others] = [own.target, first.target].map((target) =>
+    target?.kind === 'classes' ? target.classNames : [],
+  );
+  if (JSON.stringify(classes) === JSON.stringify(others)) {
+    return `has other targets, or in another unit, than the run ${id} (${preprocessing})`;
+  }
+  const isOrder = JSON.stringify(classes.toSorted()) === JSON.stringify(others.toSorted());
+  const list = `${classes.slice(0, 5).join(', ')} against ${others.slice(0, 5).join(', ')}`;
+  return `has ${isOrder ? 'its classes in another order' : 'other classes'} than the run ${id} (${list})`;
 }
 
 /** Copies what all members share: the preprocessing, and the code that the first run kept. */

@@ -16,6 +16,7 @@ import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { projectEntries } from '../../core/protocol/run/project-description.ts';
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
+import { withKeptClasses } from '../data/kept-classes.ts';
 import { explainRefusal } from './refusals.ts';
 import { keepDeepStacks } from './trace/explain-error.ts';
 import { withSyntaxPlace } from './trace/syntax-place.ts';
@@ -158,11 +159,14 @@ export function modelShapes({ featureShape, extraInputs = {}, targets, length, t
   };
 }
 
-/** Loads a project's data. Its random numbers depend only on the run's seed, so the data are the same in every process. */
+/**
+ * Loads a project's data. Its random numbers depend only on the run's seed, so the data are the same in every process. Classes have the order that the
+ * run in `runFolder`, if there is one, began with.
+ */
 export async function loadProjectData(
   project: Project,
   hyperparameters: Record<string, unknown>,
-  { config, dataFolders }: Pick<Launch, 'config' | 'dataFolders'>,
+  { config, dataFolders, runFolder }: Pick<Launch, 'config' | 'dataFolders'> & Partial<Pick<Launch, 'runFolder'>>,
 ): Promise<Splits> {
   const { folds, fold, foldPerRank } = config.data;
   const asked = folds > 0 && !foldPerRank ? { count: folds, index: fold } : undefined;
@@ -180,7 +184,7 @@ export async function loadProjectData(
   const splits = await load(() =>
     withSeededMathRandom(new Generator(config.seed, 'data'), () => project.data(context)),
   );
-  if (asked === undefined || isFoldRead) return splits;
+  if (asked === undefined || isFoldRead) return runFolder === undefined ? splits : withKeptClasses(splits, runFolder);
   throw new Error(
     `The run is to test on fold ${fold} of ${folds}, but data() of the project "${project.name}" does not read its argument's \`fold\`. ` +
       'Give it to the function that splits: data({ seed, fold }) { return tableSplits(table, { seed, fold, ... }); }.',

@@ -39,6 +39,7 @@ export async function copyForFork(
   try {
     if (sourceHash) await copyTree(source.folder, join('sources', sourceHash), target, () => Promise.resolve(true));
     await copyTree(source.folder, 'models', target, () => Promise.resolve(true));
+    await copyPreprocessing(source.folder, target);
     if (source.record.labels !== undefined) await copyOwnFile(source.folder, labelsFile, join(target, labelsFile));
     if (point.kind === 'state') await copyState(source, point, target);
     else await copyWeights(source, point, target);
@@ -46,6 +47,12 @@ export async function copyForFork(
     for (const name of copiedEntries) await rm(join(target, name), { recursive: true, force: true });
     throw error;
   }
+}
+
+/** What says in which order the weights have the classes. */
+async function copyPreprocessing(from: string, target: string): Promise<void> {
+  const name = 'preprocessing.json';
+  await unlessMissing(copyOwnFile(from, name, join(target, 'origin', name)));
 }
 
 async function copyWeights({ folder, record }: ForkSource, { name, step }: ForkPoint, target: string): Promise<void> {

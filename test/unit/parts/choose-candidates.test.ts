@@ -57,5 +57,19 @@ describe('the checkpoints that members are chosen from', () => {
     await expect(requireSameKind([one, asRun({})])).rejects.toThrow('The run run-2 prepares its inputs differently');
     await writeFile(join(one.folder, 'preprocessing.json'), '{"format":1,"steps":[]}');
     await expect(requireSameKind([one, asRun({})])).resolves.toBeUndefined();
+    const keep = ({ folder }: { folder: string }, classNames: string[]) =>
+      writeFile(
+        join(folder, 'preprocessing.json'),
+        JSON.stringify({ format: 1, steps: [], target: { kind: 'classes', column: 'digit', classNames } }),
+      );
+    await keep(one, ['1', '2', '10']);
+    await keep(other, ['1', '10', '2']);
+    await expect(requireSameKind([one, asRun({})])).rejects.toThrow(
+      'The run run-2 has its classes in another order than the run run-1 (1, 10, 2 against 1, 2, 10).',
+    );
+    await keep(other, ['1', '2', '3']);
+    await expect(requireSameKind([one, asRun({})])).rejects.toThrow(
+      'The run run-2 has other classes than the run run-1',
+    );
   });
 });

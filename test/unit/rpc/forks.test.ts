@@ -65,6 +65,8 @@ async function expectDetachedFork(hub: PageHub, id: string): Promise<void> {
 
 it('a page forks a run at a saved point with changed options, and the run stays as it is', async () => {
   const { page, id, folder } = await openTrained();
+  const preprocessing = '{"format":1,"steps":[]}';
+  await writeFile(join(folder, 'preprocessing.json'), preprocessing);
   const before = await hashesOf(folder);
   const points = await page.hub.forkPoints(id);
   expect(points.filter(({ kind }) => kind === 'state').map(({ epoch }) => epoch)).toEqual([1, 2]);
@@ -92,6 +94,8 @@ it('a page forks a run at a saved point with changed options, and the run stays 
       summary: { epochs: 4 },
     },
   });
+  const { folder: forked } = await page.hub.run(fork.id);
+  expect(await readFile(join(forked, 'origin', 'preprocessing.json'), 'utf8')).toBe(preprocessing);
   expect((await page.hub.runs({ origin: id })).rows.map((row) => row.id)).toEqual([fork.id]);
   await expectDetachedFork(page.hub, id);
   expect(await hashesOf(folder)).toEqual(before);

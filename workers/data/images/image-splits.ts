@@ -1,4 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
+import { orderClasses } from '../../../core/preprocessing/class-order.ts';
 import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, mapEachSplit, type Splits } from '../dataset.ts';
@@ -37,7 +38,7 @@ export interface ImageTableOptions extends ImageOptions {
   columns?: ReadTableOptions['columns'];
   /** The column to predict; the last by default. Several columns of numbers for several values. */
   target?: string | number | readonly string[];
-  /** `classes`: each distinct value is a class, in sorted order. By default numbers are `values`, all else `classes`. */
+  /** `classes`: each distinct value is a class, in natural order. By default numbers are `values`, all else `classes`. */
   targetKind?: 'values' | 'classes';
   /** Mean 0 and standard deviation 1 for targets that are values; false by default. */
   standardizeTargets?: boolean;
@@ -48,13 +49,13 @@ export interface ImageTableOptions extends ImageOptions {
 /**
  * Splits of the images in a folder per class, `<folder>/<class>/`. Where the folder has a subfolder `train` (and `validation`, `val` or `valid`,
  * and `test`), each with a folder per class, these are the splits; else `validation` and `test` are drawn, with the classes in the same
- * proportions. Features are bytes `[N, height, width, channels]`; classes are in sorted order.
+ * proportions. Features are bytes `[N, height, width, channels]`; classes are in natural order (1, 2, ... 12).
  * @throws Error that names the folder or image, and the remedy
  */
 export async function imageFolder(folder: string, options: ImageOptions): Promise<Splits> {
   const name = options.name ?? basename(folder);
   const parts = await findParts(name, folder, options);
-  const classNames = [...new Set(parts.train.classes)];
+  const classNames = orderClasses(parts.train.classes);
   const target: TargetMeaning = { kind: 'classes', column: 'class', classNames };
   const listed = mapEachSplit(parts, (part) => ({
     files: part.files,

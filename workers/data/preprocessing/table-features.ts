@@ -1,6 +1,7 @@
+import { orderClasses } from '../../../core/preprocessing/class-order.ts';
 import type { ColumnStep, TableStep } from '../../../core/preprocessing/schema.ts';
 import { columnMoments } from '../column-moments.ts';
-import { type Column, isMissingAt, type NumericColumn, sortedTexts, type TextColumn } from '../tables/columns.ts';
+import { type Column, isMissingAt, type NumericColumn, type TextColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';
 import { missingAt } from './missing.ts';
 
@@ -36,7 +37,7 @@ export function fitColumn(column: Column, options: FitOptions): ColumnStep {
 
 function fitCategories({ name, values }: TextColumn, { name: table, rows, imputes }: FitOptions): ColumnStep {
   const present = Array.from(rows, (row) => values[row]).filter((value) => value !== null);
-  const categories = sortedTexts(present);
+  const categories = orderClasses(present);
   if (categories.length === 0) throw withoutValues(table, name);
   const counts = Map.groupBy(present, (value) => value);
   const largest = Math.max(...categories.map((category) => counts.get(category)?.length ?? 0));

@@ -110,9 +110,3 @@ function bigIntText(_: string, value: unknown): unknown {
 export function isMissingAt(column: Column, row: number): boolean {
   return column.values instanceof Float64Array ? Number.isNaN(column.values[row]) : column.values[row] === null;
 }
-
-/** Texts in the order of their classes: numbers in them by value. */
-export function sortedTexts(texts: Iterable<string>): string[] {
-  const { compare } = new Intl.Collator('en', { numeric: true });
-  return [...new Set(texts)].sort((a, b) => compare(a, b) || (a < b ? -1 : 1));
-}

@@ -17,7 +17,7 @@ export type MissingPolicy = 'refuse' | 'drop' | 'impute';
 export interface TableDatasetOptions {
   /** The column to predict, by name or index; several columns of numbers for several values. The last column by default. */
   target?: string | number | readonly string[];
-  /** `classes`: each distinct value is a class, in sorted order. By default numbers are `values`, all else `classes`. */
+  /** `classes`: each distinct value is a class, in natural order. By default numbers are `values`, all else `classes`. */
   targetKind?: 'values' | 'classes';
   /** Rows without a value: `refuse` (default), `drop`, `impute`; or the policy of columns by name. */
   missing?: MissingPolicy | Readonly<Record<string, MissingPolicy>>;

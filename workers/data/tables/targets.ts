@@ -1,7 +1,8 @@
+import { orderClasses } from '../../../core/preprocessing/class-order.ts';
 import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
 import { columnMoments } from '../column-moments.ts';
 import type { Dataset } from '../dataset.ts';
-import { type Column, sortedTexts } from './columns.ts';
+import type { Column } from './columns.ts';
 
 /** Weights of classes by name, or `balanced`: N / (K · samples of the class), as scikit-learn's `class_weight`. */
 export type ClassWeights = 'balanced' | Readonly<Record<string, number>>;
@@ -22,7 +23,7 @@ export function fitTarget(
   const kind = options.targetKind ?? (first.type === 'number' || first.type === 'date' ? 'values' : 'classes');
   if (kind === 'classes') {
     if (columns.length > 1) throw new Error(`${table} has ${columns.length} target columns: classes need one.`);
-    return { kind, column: first.name, classNames: sortedTexts(Array.from(rows, (row) => classNameOf(first, row))) };
+    return { kind, column: first.name, classNames: orderClasses(Array.from(rows, (row) => classNameOf(first, row))) };
   }
   const moments = columns.map(({ name, values }) => {
     if (!(values instanceof Float64Array)) {

@@ -163,6 +163,27 @@ describe('imageFolder', () => {
   });
 });
 
+describe('the order of classes', () => {
+  it('is 1, 2, ... 12 for folders and tables alike', async () => {
+    const digits = Array.from({ length: 12 }, (_, i) => i + 1);
+    for (const digit of digits) {
+      for (const i of [0, 1]) await write(`months/${digit}/${i}.png`, [1, 1], constant(1, [digit, 0, 0]), png);
+    }
+    const table = join(folder, 'months.csv');
+    await writeFile(table, ['path,month', ...digits.map((i) => `months/${i}/0.png,${i}`)].join('\n'));
+    const options = { size: [1, 1], seed: 1 } as const;
+    const fromFolders = await imageFolder(join(folder, 'months'), options);
+    const fromTable = await imageTable(table, { ...options, targetKind: 'classes' });
+    for (const { train } of [fromFolders, fromTable]) {
+      expect(train.classNames).toEqual(digits.map(String));
+      // The red value of each image is its class.
+      expect([...train.targets].map((label) => label + 1)).toEqual(
+        Array.from(train.targets, (_, i) => train.features[3 * i]),
+      );
+    }
+  });
+});
+
 describe('imageTable', () => {
   it('reads paths and targets from a table, groups in one split', async () => {
     const rows = Array.from({ length: 12 }, (_, i) => i);
