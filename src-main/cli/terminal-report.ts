@@ -16,6 +16,7 @@ const lineEveryMs = 10_000;
 /** Events that are printed while a run trains. The summary reports how it ended. */
 const notable = new Set([
   'print',
+  'data-note',
   'early-stopping',
   'non-finite-loss',
   'set-incomplete',

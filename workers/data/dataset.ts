@@ -64,6 +64,8 @@ export interface Splits extends Readonly<EachSplit<Dataset>> {
    * targets do not matter. Training does not read them: give a function where reading them takes time or memory.
    */
   readonly outOfDistribution?: Readonly<Record<string, Dataset | (() => Dataset | Promise<Dataset>)>>;
+  /** What reading the data found or assumed. Set by Tutti. */
+  readonly notes?: readonly string[];
   /** What `tutti discover` shows of the samples of `train`, which is the pool that it searches. */
   readonly pool?: PoolNotes;
 }

@@ -99,6 +99,6 @@ async function broadcastData(group: ProcessGroup, load: () => Promise<Splits>): 
   return { splits, openBatches: () => new BroadcastBatches(group, splits.train, length) };
 }
 
-function messageOf({ train, validation, test, preprocessing }: Splits): Uint8Array {
-  return Buffer.concat(encodeSplits({ train: take(train, 1), validation, test, preprocessing }));
+function messageOf({ train, validation, test, preprocessing, notes }: Splits): Uint8Array {
+  return Buffer.concat(encodeSplits({ train: take(train, 1), validation, test, preprocessing, notes }));
 }

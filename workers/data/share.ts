@@ -54,6 +54,7 @@ const headerSchema = z.object({
   test: datasetSchema.optional(),
   unlabelled: datasetSchema.optional(),
   preprocessing: preprocessingSchema.optional(),
+  notes: z.array(z.string()).optional(),
 });
 
 type Place = z.output<typeof placeSchema>;
@@ -106,9 +107,9 @@ export function decodeSplits(bytes: Buffer<ArrayBuffer>, source: string): Splits
   const headerBytes = checkedHeaderBytes(source, bytes);
   try {
     const header = headerSchema.parse(JSON.parse(bytes.toString('utf8', prefixBytes, prefixBytes + headerBytes)));
-    const { preprocessing } = header;
+    const { preprocessing, notes } = header;
     const splits = mapEachSplit(header, (dataset) => restore(dataset, bytes, prefixBytes + headerBytes));
-    return createSplits({ ...splits, ...(preprocessing && { preprocessing }) });
+    return createSplits({ ...splits, ...(preprocessing && { preprocessing }), ...(notes && { notes }) });
   } catch (error) {
     throw damaged(source, `its header does not describe its arrays (${reasonOf(error)})`, error);
   }
@@ -181,8 +182,8 @@ export function encodeSplits(splits: Splits): Buffer[] {
     // The header has places instead of arrays.
     ...mapExtras(dataset, (values) => place(values) as never),
   });
-  const { preprocessing } = splits;
-  const json = JSON.stringify({ ...mapEachSplit(splits, describe), preprocessing });
+  const { preprocessing, notes } = splits;
+  const json = JSON.stringify({ ...mapEachSplit(splits, describe), preprocessing, notes });
   const header = Buffer.alloc(toMultipleOf8(Buffer.byteLength(json)), ' ');
   header.write(json);
   const body = [uint64(header.length), header, ...arrays];

@@ -15,8 +15,9 @@ import { searchSpaceSchema } from '../../core/search/space/schema.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { projectEntries } from '../../core/protocol/run/project-description.ts';
 import type { Launch } from '../../core/protocol/run/messages.ts';
-import type { Dataset, Splits } from '../data/dataset.ts';
+import { createSplits, type Dataset, type Splits } from '../data/dataset.ts';
 import { withKeptClasses } from '../data/kept-classes.ts';
+import { withNotes } from '../data/notes.ts';
 import { explainRefusal } from './refusals.ts';
 import { keepDeepStacks } from './trace/explain-error.ts';
 import { withSyntaxPlace } from './trace/syntax-place.ts';
@@ -181,9 +182,10 @@ export async function loadProjectData(
       return asked;
     },
   };
-  const splits = await load(() =>
-    withSeededMathRandom(new Generator(config.seed, 'data'), () => project.data(context)),
+  const { result, notes } = await withNotes(() =>
+    load(() => withSeededMathRandom(new Generator(config.seed, 'data'), () => project.data(context))),
   );
+  const splits = notes.length === 0 ? result : createSplits({ ...result, notes });
   if (asked === undefined || isFoldRead) return runFolder === undefined ? splits : withKeptClasses(splits, runFolder);
   throw new Error(
     `The run is to test on fold ${fold} of ${folds}, but data() of the project "${project.name}" does not read its argument's \`fold\`. ` +

@@ -32,6 +32,7 @@ async function written(splits = createSplits({ train: values })): Promise<string
 describe('writeSplits and readSplits', () => {
   it.each([
     ['bytes and labels', createSplits({ train: images, test: take(images, 1) })],
+    ['notes', createSplits({ train: images, notes: ['8 files are left out.', 'A second note.'] })],
     ['floats with NaN, infinities and -0', createSplits({ train: values, validation: take(values, 1), test: values })],
   ])('return exactly what was written: %s', async (_, splits) => {
     expect(await readSplits(await written(splits))).toEqual(splits);

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
+import { noteData } from '../../../workers/data/notes.ts';
 import { splitDataset } from '../../../workers/data/split.ts';
 import { defineProject, type DataContext } from '../../../workers/project/define-project.ts';
 import { loadProjectData } from '../../../workers/project/load-project.ts';
@@ -27,6 +28,19 @@ function load(options: object, data: (context: DataContext<object>) => ReturnTyp
   const dataFolders = { lookup: null, cache: '' };
   return loadProjectData(project, {}, { config: runConfigSchema.parse({ data: options }), dataFolders });
 }
+
+it('the splits carry the notes of what read them, each once; outside data() they go to the error output', async () => {
+  const { notes } = await load({}, () => {
+    for (const message of ['First.', 'Second.', 'First.']) noteData(message);
+    return { train: dataset };
+  });
+  expect(notes).toEqual(['First.', 'Second.']);
+  expect((await load({}, () => ({ train: dataset }))).notes).toBeUndefined();
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  noteData('Third.');
+  expect(warn).toHaveBeenCalledWith('Third.');
+  warn.mockRestore();
+});
 
 describe('folds of a run', () => {
   const split = ({ seed, fold }: DataContext<object>) =>

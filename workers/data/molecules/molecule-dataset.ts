@@ -1,4 +1,5 @@
 import { createDataset, type Dataset, type PoolNotes } from '../dataset.ts';
+import { noteData } from '../notes.ts';
 import { type FingerprintOptions, moleculeFingerprints } from './fingerprints.ts';
 
 /** Molecules with their targets. */
@@ -8,6 +9,9 @@ export interface MoleculeOptions extends FingerprintOptions, Pick<Dataset, 'name
   /** Class labels (Int32Array) or values (Float32Array), shape `[N]`. */
   targets: Int32Array | Float32Array;
 }
+
+/** Of texts that are no SMILES, in a note; the pool lists all. */
+const mostShown = 5;
 
 /** A data set of molecules. */
 export interface Molecules {
@@ -37,7 +41,9 @@ export async function moleculeDataset({ smiles, targets, name, ...options }: Mol
   if (valid.length === 0)
     throw new Error(`None of the ${smiles.length} texts of "${name}" is a SMILES. Name the column that holds SMILES.`);
   if (excluded.length > 0) {
-    console.warn(`${excluded.length} of ${smiles.length} molecules are left out:\n${excluded.join('\n')}`);
+    const shown = excluded.slice(0, mostShown).join('\n');
+    const others = excluded.length > mostShown ? `\nand ${excluded.length - mostShown} more` : '';
+    noteData(`${excluded.length} of ${smiles.length} molecules are left out:\n${shown}${others}`);
   }
   const bytesEach = packed.length / smiles.length;
   const { classNames, classCount } = options;

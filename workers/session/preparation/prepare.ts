@@ -191,8 +191,7 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
   const position = () => trainer?.training.position ?? { epoch: 0, step: 0 };
   const room = new SaveRoom({ report, controls, position });
   const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt, room);
-  if (placement.rank === 0) await saveTargets(files, data);
-  if (placement.rank === 0) await savePreprocessing(files, data);
+  if (placement.rank === 0) await recordData(files, report, data);
   const order = orderOf(launch, seeder);
   const batches = augmentedBatches(openBatches(streamReader(config, order)), {
     augmentation: config.augmentation,
@@ -280,16 +279,14 @@ function callbacksOf(
   return completion === null ? callbacks : followOthers(callbacks, config, completion);
 }
 
-/** Saves the targets of the evaluated splits, once for all ranks. */
-async function saveTargets(files: RunFiles, { validation, test }: Splits): Promise<void> {
+/** Saves the targets of the evaluated splits and what was fitted on the training split, and tells what reading found, once for all ranks. */
+async function recordData(files: RunFiles, report: Report, data: Splits): Promise<void> {
+  const { validation, test, notes = [] } = data;
   if (validation !== undefined) await files.saveTargets('validation', validation);
   if (test !== undefined) await files.saveTargets('test', test);
-}
-
-/** Saves what was fitted on the training split, if anything. */
-async function savePreprocessing(files: RunFiles, data: Splits): Promise<void> {
   const preprocessing = preprocessingOf(data);
   if (preprocessing !== null) await files.savePreprocessing(preprocessing);
+  for (const note of notes) report.event('data-note', note, { epoch: 0, step: 0 });
 }
 
 /** The loss of a run's members. */
