@@ -10,6 +10,9 @@ export interface MinimizeOptions {
   tolerance?: number;
 }
 
+/** Until rounding ends the search: for few parameters that must not depend on where it stopped. */
+export const PRECISE = { iterations: 20_000, tolerance: 1e-9 } as const satisfies MinimizeOptions;
+
 const memory = 8;
 
 type Step = { move: Float64Array; change: Float64Array; curvature: number };
@@ -105,4 +108,34 @@ function dot(left: Float64Array, right: Float64Array): number {
 
 function add(target: Float64Array, factor: number, source: Float64Array): void {
   for (let index = 0; index < target.length; index++) target[index] += factor * source[index];
+}
+
+/** (sqrt(5) − 1) / 2. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+/**
+ * The least of a function of one number on [low, high]: the best of 33 points at equal distances, then golden sections around it until the
+ * interval is shorter than 1e-9. Needs no derivative, and finds the least of several valleys that the points show.
+ */
+export function minimizeOnInterval(of: (at: number) => number, low: number, high: number): number {
+  const step = (high - low) / 32;
+  const points = Array.from({ length: 33 }, (_, index) => low + index * step);
+  const values = points.map(of);
+  const best = values.indexOf(Math.min(...values));
+  if (best === -1) return NaN;
+  let [left, right] = [Math.max(low, points[best] - step), Math.min(high, points[best] + step)];
+  let [first, second] = [right - GOLDEN * (right - left), left + GOLDEN * (right - left)];
+  let [atFirst, atSecond] = [of(first), of(second)];
+  while (right - left > 1e-9) {
+    if (atFirst <= atSecond) {
+      [right, second, atSecond] = [second, first, atFirst];
+      first = right - GOLDEN * (right - left);
+      atFirst = of(first);
+    } else {
+      [left, first, atFirst] = [first, second, atSecond];
+      second = left + GOLDEN * (right - left);
+      atSecond = of(second);
+    }
+  }
+  return (left + right) / 2;
 }

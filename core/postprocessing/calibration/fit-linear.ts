@@ -1,7 +1,7 @@
 import type { StackedClasses } from '../../metrics/stacks.ts';
 import { totalWeight, type Weights } from '../../metrics/weights.ts';
+import { type Evaluation, minimize, PRECISE } from '../../numeric/minimize.ts';
 import type { Calibration } from '../schema.ts';
-import { minimize, type Slope } from './minimize.ts';
 import { logMixture, logSoftmax } from './mixture.ts';
 
 type Vector = Extract<Calibration, { method: 'vector' }>;
@@ -25,7 +25,7 @@ export function fitVector(stack: StackedClasses, labels: Labels): Vector {
   const { classes } = stack;
   const inputs = logMixture(stack);
   const start = new Float64Array(2 * classes).fill(1, 0, classes);
-  const found = minimize((at) => vectorSlope(inputs, labels, classes, at), start);
+  const { place: found } = minimize((at) => vectorSlope(inputs, labels, classes, at), start, PRECISE);
   return { method: 'vector', scale: [...found.subarray(0, classes)], bias: [...found.subarray(classes)] };
 }
 
@@ -43,14 +43,18 @@ export function fitDirichlet(stack: StackedClasses, labels: Labels, regularizati
   const inputs = logMixture(stack);
   const start = new Float64Array(classes * classes + classes);
   for (let label = 0; label < classes; label++) start[label * classes + label] = 1;
-  const found = minimize((at) => dirichletSlope(inputs, labels, classes, regularization, at), start);
+  const { place: found } = minimize(
+    (at) => dirichletSlope(inputs, labels, classes, regularization, at),
+    start,
+    PRECISE,
+  );
   const rows = Array.from({ length: classes }, (_, label) => [
     ...found.subarray(label * classes, (label + 1) * classes),
   ]);
   return { method: 'dirichlet', weights: rows, bias: [...found.subarray(classes * classes)] };
 }
 
-function vectorSlope(inputs: Float64Array, labels: Labels, classes: number, at: Float64Array): Slope {
+function vectorSlope(inputs: Float64Array, labels: Labels, classes: number, at: Float64Array): Evaluation {
   const mapped = inputs.map((value, index) => at[index % classes] * value + at[classes + (index % classes)]);
   const { value, residuals } = crossEntropy(mapped, classes, labels);
   const gradient = new Float64Array(at.length);
@@ -72,7 +76,7 @@ function dirichletSlope(
   classes: number,
   regularization: number,
   at: Float64Array,
-): Slope {
+): Evaluation {
   const size = classes * classes;
   const mapped = new Float64Array(inputs.length);
   for (let index = 0; index < mapped.length; index++) {

@@ -1,6 +1,6 @@
 import type { StackedClasses } from '../../metrics/stacks.ts';
 import { totalWeight, weightedMean, type Weights } from '../../metrics/weights.ts';
-import { minimize, minimizeOnInterval, type Slope } from './minimize.ts';
+import { type Evaluation, minimize, minimizeOnInterval, PRECISE } from '../../numeric/minimize.ts';
 import { logMixture, logSoftmax, memberLogProbabilities } from './mixture.ts';
 
 /** Temperatures from 0.01 to 100 are tried, as their logarithms. */
@@ -43,13 +43,12 @@ export function fitSharedTemperature(stack: StackedClasses, targets: Int32Array,
 export function fitJointTemperatures(stack: StackedClasses, targets: Int32Array, weights?: Weights): number[] {
   const rows = memberRows(stack);
   const start = new Float64Array(stack.members).fill(Math.log(fitSharedTemperature(stack, targets, weights)));
-  const bounded = (at: Float64Array): Slope => {
-    const inside = at.every((logarithm) => logarithm >= LOW && logarithm <= HIGH);
-    return inside
-      ? ensembleSlope(rows, stack.classes, targets, at, weights)
-      : { value: Infinity, gradient: new Float64Array(at.length) };
-  };
-  return Array.from(minimize(bounded, start), Math.exp);
+  const { place } = minimize((at) => ensembleSlope(rows, stack.classes, targets, at, weights), start, {
+    ...PRECISE,
+    lower: new Float64Array(stack.members).fill(LOW),
+    upper: new Float64Array(stack.members).fill(HIGH),
+  });
+  return Array.from(place, Math.exp);
 }
 
 function bestTemperature(logits: Float64Array, classes: number, targets: Int32Array, weights?: Weights): number {
@@ -77,7 +76,7 @@ function ensembleSlope(
   targets: Int32Array,
   logTemperatures: Float64Array,
   weights?: Weights,
-): Slope {
+): Evaluation {
   const members = rows.length;
   const samples = targets.length;
   const own = new Float64Array(members * samples);
@@ -102,7 +101,7 @@ function mixtureSlope(
   members: number,
   samples: number,
   weights?: Weights,
-): Slope {
+): Evaluation {
   const gradient = new Float64Array(members);
   const total = totalWeight(samples, weights);
   let value = 0;

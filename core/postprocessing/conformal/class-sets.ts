@@ -1,6 +1,12 @@
 import type { Probabilities } from '../../metrics/stacks.ts';
 import type { ConformalSets } from '../schema.ts';
 
+/** Probabilities and scores that differ by less are equal: what they differ by is rounding, which must not decide what a set holds. */
+const ROUNDING = 1e-9;
+
+/** Whether a class or label of this score is in the set. */
+export const isWithin = (score: number, threshold: number): boolean => score <= threshold + ROUNDING;
+
 /** How nonconformity of a class is measured. */
 export type SetScore = Pick<ConformalSets, 'method' | 'penalty' | 'freeRanks'>;
 
@@ -13,22 +19,33 @@ export type SetScore = Pick<ConformalSets, 'method' | 'penalty' | 'freeRanks'>;
  * - `raps`: that plus penalty · max(0, rank of k − freeRanks), ranks from 1 (Angelopoulos et al., "Uncertainty sets for image classifiers
  *   using conformal prediction", ICLR 2021).
  *
- * Equally probable classes are ranked by their index.
+ * Equally probable classes are ranked by their index; probabilities count as equal where rounding may be all that they differ by.
  */
 export function classScores({ method, penalty, freeRanks }: SetScore, probabilities: Probabilities): Float64Array {
   const { samples, classes, values } = probabilities;
   if (method === 'thr') return Float64Array.from(values, (value) => 1 - value);
   const scores = new Float64Array(samples * classes);
-  const order = Array.from({ length: classes }, (_, label) => label);
   for (let start = 0; start < scores.length; start += classes) {
-    order.sort((left, right) => values[start + right] - values[start + left] || left - right);
     let sum = 0;
-    for (const [place, label] of order.entries()) {
+    for (const [place, label] of rankedClasses(values.subarray(start, start + classes)).entries()) {
       sum += values[start + label];
       scores[start + label] = sum + (method === 'raps' ? penalty * Math.max(0, place + 1 - freeRanks) : 0);
     }
   }
   return scores;
+}
+
+/** Classes from the most probable to the least. A class is tied with the next one where their probabilities differ by rounding alone. */
+function rankedClasses(row: Probabilities['values']): number[] {
+  const order = Array.from(row.keys()).sort((left, right) => row[right] - row[left]);
+  let first = 0;
+  for (let place = 1; place <= order.length; place++) {
+    if (place < order.length && row[order[place - 1]] - row[order[place]] < ROUNDING) continue;
+    const tied = order.slice(first, place).sort((left, right) => left - right);
+    order.splice(first, tied.length, ...tied);
+    first = place;
+  }
+  return order;
 }
 
 /**
@@ -51,7 +68,7 @@ export function classSets(conformal: ConformalSets, probabilities: Probabilities
     let best = 0;
     for (let label = 0; label < classes; label++) {
       if (values[start + label] > values[start + best]) best = label;
-      if (scores[start + label] <= thresholds[isClassConditional ? label : 0]) sets[start + label] = 1;
+      if (isWithin(scores[start + label], thresholds[isClassConditional ? label : 0])) sets[start + label] = 1;
     }
     sets[start + best] = 1;
   }

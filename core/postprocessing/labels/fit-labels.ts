@@ -1,6 +1,6 @@
 import { totalWeight, type Weights } from '../../metrics/weights.ts';
+import { type Evaluation, minimize, PRECISE } from '../../numeric/minimize.ts';
 import { fitPooledTemperature } from '../calibration/fit-temperature.ts';
-import { minimize, type Slope } from '../calibration/minimize.ts';
 import { conformalQuantile } from '../conformal/fit-conformal.ts';
 import { countedWeights, type LabelSamples } from '../held-out.ts';
 import type { ConformalSets } from '../schema.ts';
@@ -97,7 +97,7 @@ function fitPlatt({ logits, isPresent, weights }: States): [number, number] {
   if (total === 0) return [1, 0];
   const present = weights.reduce((sum, weight, index) => sum + weight * isPresent[index], 0);
   const [high, low] = [(present + 1) / (present + 2), 1 / (total - present + 2)];
-  const slopeAt = ([scale, bias]: Float64Array): Slope => {
+  const slopeAt = ([scale, bias]: Float64Array): Evaluation => {
     const gradient = new Float64Array(2);
     let value = 0;
     logits.forEach((z, index) => {
@@ -112,6 +112,6 @@ function fitPlatt({ logits, isPresent, weights }: States): [number, number] {
     });
     return { value, gradient };
   };
-  const [scale, bias] = minimize(slopeAt, Float64Array.of(1, 0));
+  const [scale, bias] = minimize(slopeAt, Float64Array.of(1, 0), PRECISE).place;
   return [scale, bias];
 }

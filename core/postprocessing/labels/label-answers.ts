@@ -1,6 +1,7 @@
 import { mean as meanOf } from '../../metrics/predictions.ts';
 import type { StackedLogits } from '../../metrics/stacks.ts';
 import { logMixture } from '../calibration/mixture.ts';
+import { isWithin } from '../conformal/class-sets.ts';
 import type { Calibration, ConformalSets } from '../schema.ts';
 
 /** A scale and a bias for the logit of each label's probability. */
@@ -47,7 +48,7 @@ export function labelSets({ thresholds }: ConformalSets, probabilities: Float64A
       `The predictions have ${labels} labels, the conformal sets have thresholds for ${thresholds.length}: fit them again with \`tutti calibrate\`.`,
     );
   }
-  return Uint8Array.from(probabilities, (p, index) => Number(1 - p <= thresholds[index % labels]));
+  return Uint8Array.from(probabilities, (p, index) => Number(isWithin(1 - p, thresholds[index % labels])));
 }
 
 /** The expected share of right decisions, 1/L sum_l max(p_l, 1 − p_l), shape `[N]`. */

@@ -174,7 +174,8 @@ def class_scores(peer, p):
 
 
 def sets_by(scores, thresholds, p):
-    chosen = scores <= np.asarray(thresholds).reshape(1, -1)
+    # A score that differs from its threshold by rounding alone equals it.
+    chosen = scores <= np.asarray(thresholds).reshape(1, -1) + 1e-9
     chosen[np.arange(len(p)), p.argmax(axis=1)] = True
     return chosen.astype(int).flatten().tolist()
 

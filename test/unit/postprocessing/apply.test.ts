@@ -4,7 +4,6 @@ import { meanProbabilities } from '../../../core/metrics/index.ts';
 import { applyToClasses, applyToValues, type Fitted } from '../../../core/postprocessing/apply.ts';
 import { calibratedMembers } from '../../../core/postprocessing/calibration/apply-calibration.ts';
 import { fitIsotonic, interpolate } from '../../../core/postprocessing/calibration/isotonic.ts';
-import { minimize } from '../../../core/postprocessing/calibration/minimize.ts';
 import { intervalCoverage, setCoverage } from '../../../core/postprocessing/conformal/coverage.ts';
 import { conformalQuantile } from '../../../core/postprocessing/conformal/fit-conformal.ts';
 import { outsideThreshold } from '../../../core/postprocessing/outside/detection.ts';
@@ -164,20 +163,6 @@ describe('isotonic maps', () => {
         to.slice(1).forEach((value, index) => expect(value).toBeGreaterThanOrEqual(to[index]));
       }),
     );
-  });
-});
-
-describe('the minimizer', () => {
-  it("finds the least of Rosenbrock's function", () => {
-    const found = minimize(
-      ([x, y]) => ({
-        value: (1 - x) ** 2 + 100 * (y - x * x) ** 2,
-        gradient: Float64Array.of(-2 * (1 - x) - 400 * x * (y - x * x), 200 * (y - x * x)),
-      }),
-      Float64Array.of(-1.2, 1),
-    );
-    expect(found[0]).toBeCloseTo(1, 6);
-    expect(found[1]).toBeCloseTo(1, 6);
   });
 });
 

@@ -258,4 +258,4 @@ describe('weights', () => {
   });
 });
 
-const rounded = (_: string, value: unknown): unknown => (typeof value === 'number' ? Number(value.toFixed(5)) : value);
+const rounded = (_: string, value: unknown): unknown => (typeof value === 'number' ? Number(value.toFixed(3)) : value);

@@ -8,8 +8,8 @@ interface RowLayout {
   /** Behind the last value. */
   after: string;
   textOf: (text: string) => string;
-  /** What stands for NaN and infinities. */
-  notANumber: string;
+  /** What stands for NaN, Infinity and -Infinity, given these as texts. */
+  nonFiniteOf: (text: string) => string;
 }
 
 /** All rows as UTF-8. Numbers are written as bytes, because making a string of each takes longer than predicting it. */
@@ -38,8 +38,8 @@ interface CellWriter {
   write(target: Buffer, at: number, row: number): number;
 }
 
-function cellWriter(column: PredictionColumn, { textOf, notANumber }: RowLayout): CellWriter {
-  if (column.type === 'number') return numberWriter(column.values, notANumber);
+function cellWriter(column: PredictionColumn, { textOf, nonFiniteOf }: RowLayout): CellWriter {
+  if (column.type === 'number') return numberWriter(column.values, nonFiniteOf);
   const texts =
     column.type === 'text'
       ? column.values.map(textOf)
@@ -49,12 +49,13 @@ function cellWriter(column: PredictionColumn, { textOf, notANumber }: RowLayout)
   return { mostBytes, write: (target, at, row) => at + target.write(texts[row], at) };
 }
 
-function numberWriter(values: Float64Array | Float32Array, notANumber: string): CellWriter {
+function numberWriter(values: Float64Array | Float32Array, nonFiniteOf: RowLayout['nonFiniteOf']): CellWriter {
   return {
-    mostBytes: values.length * Math.max(mostNumberBytes, notANumber.length),
+    mostBytes: values.length * Math.max(mostNumberBytes, nonFiniteOf('-Infinity').length),
     write: (target, at, row) => {
       const value = values[row];
-      return Number.isFinite(value) ? writeNumber(target, at, value) : at + target.write(notANumber, at);
+      if (Number.isFinite(value)) return writeNumber(target, at, value);
+      return at + target.write(nonFiniteOf(String(value)), at);
     },
   };
 }

@@ -39,14 +39,15 @@ function csvLines(): (columns: readonly PredictionColumn[]) => Buffer {
     const header = isFirst ? `${columns.map(({ name }) => csvText(name)).join(',')}\n` : '';
     isFirst = false;
     const before = columns.map((_, i) => (i === 0 ? '' : ','));
-    const rows = textRows(columns, { before, after: '\n', textOf: csvText, notANumber: 'NaN' });
+    const rows = textRows(columns, { before, after: '\n', textOf: csvText, nonFiniteOf: (text) => text });
     return header === '' ? rows : Buffer.concat([Buffer.from(header), rows]);
   };
 }
 
 function jsonLines(columns: readonly PredictionColumn[]): Buffer {
   const before = columns.map(({ name }, i) => `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`);
-  return textRows(columns, { before, after: '}\n', textOf: (text) => JSON.stringify(text), notANumber: '"NaN"' });
+  const quoted = (text: string): string => JSON.stringify(text);
+  return textRows(columns, { before, after: '}\n', textOf: quoted, nonFiniteOf: quoted });
 }
 
 function csvText(text: string): string {

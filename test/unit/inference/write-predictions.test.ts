@@ -1,0 +1,49 @@
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { describe, expect, it } from 'vitest';
+import type { PredictionColumn } from '../../../core/ensemble/columns.ts';
+import { openWriter, type PredictionFormat } from '../../../workers/inference/writers/write-predictions.ts';
+
+/** An interval without ends beside a mean that is not a number: each must stay what it is. */
+const columns: PredictionColumn[] = [
+  { name: 'mean', type: 'number', values: Float32Array.of(NaN, 1.5) },
+  { name: 'lower', type: 'number', values: Float64Array.of(-Infinity, -Infinity) },
+  { name: 'upper', type: 'number', values: Float64Array.of(Infinity, 2) },
+];
+
+async function written(format: PredictionFormat): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'tutti-writers-')), `out.${format}`);
+  const writer = await openWriter(path, format);
+  await writer.write(columns);
+  await writer.finish();
+  return path;
+}
+
+describe('infinite numbers and NaN', () => {
+  it('keep their names in CSV', async () => {
+    expect(await readFile(await written('csv'), 'utf8')).toBe(
+      'mean,lower,upper\nNaN,-Infinity,Infinity\n1.5,-Infinity,2\n',
+    );
+  });
+
+  it('are texts in JSON lines, which JSON.parse and Number read back', async () => {
+    const lines = (await readFile(await written('jsonl'), 'utf8')).trim().split('\n');
+    expect(lines[0]).toBe('{"mean":"NaN","lower":"-Infinity","upper":"Infinity"}');
+    const rows = lines.map((line) => Object.values(JSON.parse(line) as object).map(Number));
+    expect(rows).toEqual([
+      [NaN, -Infinity, Infinity],
+      [1.5, -Infinity, 2],
+    ]);
+  });
+
+  it('are numbers in Parquet', async () => {
+    const { buffer: file } = new Uint8Array(await readFile(await written('parquet')));
+    const rows = await parquetReadObjects({ file, metadata: parquetMetadata(file), compressors: {} });
+    expect(rows.map((row) => Object.values(row))).toEqual([
+      [NaN, -Infinity, Infinity],
+      [1.5, -Infinity, 2],
+    ]);
+  });
+});
