@@ -1,5 +1,6 @@
 import { runConfigSchema } from '../core/protocol/run/config.ts';
 import type { RunRecord } from '../core/protocol/run/record.ts';
+import { rankCount } from '../core/protocol/run/strategies/ranks-and-members.ts';
 import { planPlacement } from '../src-main/devices/plan.ts';
 
 export const ranks = 16;
@@ -20,7 +21,7 @@ export function benchRecord(id: string, changes: Partial<RunRecord> = {}, member
     status: 'finished',
     createdAt: now,
     endedAt: null,
-    plan: planPlacement({ members, devices, placement: 'share' }),
+    plan: planPlacement({ ranks: rankCount(members), devices, placement: 'share' }),
     seeds: Array.from({ length: members }, (_, rank) => rank),
     blas: null,
     versions: {},

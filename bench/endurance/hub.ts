@@ -1,6 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type WorkerMessage, workerMessageSchema } from '../../core/protocol/run/messages.ts';
+import { rankCount } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 import { planPlacement } from '../../src-main/devices/plan.ts';
 import { Hub } from '../../src-main/hub/hub.ts';
 import { listen } from '../../src-main/relay/socket-server.ts';
@@ -39,7 +40,7 @@ const server = await startServer({
 
 const core = { kind: 'cpu' as const, memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
 const devices = [{ id: 'cpu:0', index: 0, name: 'a core', ...core }];
-const plan = planPlacement({ members: ranks, devices, placement: 'share' });
+const plan = planPlacement({ ranks: rankCount(ranks), devices, placement: 'share' });
 const folder = join(homePaths().runs, 'endurance');
 const record = benchRecord('endurance', { status: 'running', plan });
 await createRunFolder(folder, record);

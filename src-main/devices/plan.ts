@@ -1,14 +1,15 @@
 import { pipelinePlace } from '../../core/pipeline/places.ts';
 import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
+import type { RankCount } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 
 export type PlacementRequest = {
-  /** Ensemble members (M), one rank each. */
-  members: number;
+  /** Ranks to place. */
+  ranks: RankCount;
   /** Selected devices (D), at least one. */
   devices: readonly Device[];
   /** `share`: all ranks at once, several per device. `waves`: at most one worker per device at a time. */
   placement: 'share' | 'waves';
-  /** Members that one worker trains as one computation (k); default: 1. */
+  /** Ranks that one worker trains as one computation (k); default: 1. */
   membersPerDevice?: number;
   /** Ranks that share the layers of one model (S); default: 1. They get different devices. */
   stages?: number;
@@ -19,10 +20,10 @@ export type PlacementRequest = {
  * some devices stay free. Pipelined members are placed one after the other: rank r = stage · M/S + member is worker member · S + stage.
  */
 export function planPlacement(request: PlacementRequest): Placement[] {
-  const { members, devices, placement, membersPerDevice = 1, stages = 1 } = request;
-  if (devices.length === 0) throw new Error(`Placing ${members} members needs at least one device. Select one.`);
-  return Array.from({ length: members }, (_, rank) => {
-    const { member, stage } = pipelinePlace(rank, members, stages);
+  const { ranks, devices, placement, membersPerDevice = 1, stages = 1 } = request;
+  if (devices.length === 0) throw new Error(`Placing ${ranks} ranks needs at least one device. Select one.`);
+  return Array.from({ length: ranks }, (_, rank) => {
+    const { member, stage } = pipelinePlace(rank, ranks, stages);
     const worker = stages === 1 ? Math.floor(rank / membersPerDevice) : member * stages + stage;
     const wave = placement === 'waves' ? Math.floor(worker / devices.length) : 0;
     const place = { rank, wave, device: devices[worker % devices.length] };

@@ -5,7 +5,7 @@ import type { Blas } from '../../core/protocol/machine/blas.ts';
 import type { Placement } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
-import { memberCountOf, stagesOf } from '../../core/protocol/run/strategies/strategy-rules.ts';
+import { memberCountOf, stagesOf } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 import { chooseBlas } from '../backends/choose-blas.ts';
 import { backendOn, usableKinds } from '../processes/native-build.ts';
 import { detectDevices } from '../devices/detect.ts';
@@ -76,10 +76,10 @@ export async function planRun(
 
 /** Assigns each rank a device and a wave. @param tasks of a launch on several nodes; null: on this machine @throws Error if the configuration names devices that do not exist */
 export async function placeMembers(config: RunConfig, tasks: TaskServer | null = null): Promise<Placement[]> {
-  const { members, placement, membersPerDevice } = config;
+  const { members: ranks, placement, membersPerDevice } = config;
   // Numbers that do not fit are refused with the other conflicts, which need a plan.
   const stages = Number.isInteger(memberCountOf(config)) ? stagesOf(config) : 1;
-  const request = { members, placement, membersPerDevice, stages };
+  const request = { ranks, placement, membersPerDevice, stages };
   if (tasks !== null) return planPlacement({ ...request, devices: tasks.devicesFor(config) });
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
   const kinds = usableKinds(config.backend);

@@ -1,4 +1,5 @@
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
+import { type RankCount, rankCount } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 
 /** How far a run of this process is. */
 export interface TrainingRun {
@@ -11,7 +12,7 @@ export interface TrainingRun {
 
 interface Followed {
   name: string;
-  members: number;
+  ranks: RankCount;
   /** Steps done by each rank, as a part of the most that it may do. */
   readonly shares: Map<number, number>;
   readonly paused: Set<number>;
@@ -33,8 +34,8 @@ export class TrainingWork {
 
   /** The runs that train now, in the order in which they began. Those of searches are not among them. */
   get runs(): TrainingRun[] {
-    return [...this.#runs].map(([id, { name, members, shares, paused }]) => {
-      const done = [...shares.values()].reduce((sum, share) => sum + share, 0) / Math.max(1, members);
+    return [...this.#runs].map(([id, { name, ranks, shares, paused }]) => {
+      const done = [...shares.values()].reduce((sum, share) => sum + share, 0) / Math.max(1, ranks);
       return { id, name, share: shares.size === 0 ? null : Math.min(1, done), isPaused: paused.size > 0 };
     });
   }
@@ -68,8 +69,9 @@ export class TrainingWork {
         return this.#runs.delete(id);
       case 'record': {
         const { name, plan } = update.record;
-        if (run === undefined) this.#runs.set(id, { name, members: plan.length, shares: new Map(), paused: new Set() });
-        else Object.assign(run, { name, members: plan.length });
+        if (run === undefined)
+          this.#runs.set(id, { name, ranks: rankCount(plan.length), shares: new Map(), paused: new Set() });
+        else Object.assign(run, { name, ranks: rankCount(plan.length) });
         return true;
       }
       case 'progress':

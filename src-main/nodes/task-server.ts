@@ -4,6 +4,7 @@ import type { Task } from '../../core/launch/launcher.ts';
 import { mpiOfLauncher } from '../../core/launch/mpi-launcher.ts';
 import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
+import { rankCount } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 import { channelOver } from '../../core/protocol/wire/channel-over.ts';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { planPlacement } from '../devices/plan.ts';
@@ -165,8 +166,8 @@ export class TaskServer {
   placementPerDevice(config: RunConfig): Placement[] {
     this.#requireEnough();
     const devices = this.devices(config);
-    const members = Math.min(config.members, devices.length);
-    return planPlacement({ members, placement: 'share', devices: spreadOver(devices, members) });
+    const ranks = rankCount(Math.min(config.members, devices.length));
+    return planPlacement({ ranks, placement: 'share', devices: spreadOver(devices, ranks) });
   }
 
   /** Whether the task of a device is there. A new one may have the number of one that is gone. */

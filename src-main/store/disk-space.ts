@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { formatBytes } from '../../core/text/numbers.ts';
 import type { OptimizerConfig, RunConfig } from '../../core/protocol/run/config.ts';
+import { type MemberCount, memberCountOf } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 import { readFreeBytes } from '../../core/node/disk-room.ts';
 import { FileError, unlessMissing } from '../../core/node/file-error.ts';
 
@@ -12,19 +13,31 @@ const STATES_AT_ONCE = 3;
 const SMALL_FILES_BYTES = 16 * 1024 ** 2;
 
 /**
- * The maximum disk space of a run, in bytes, with P parameters and M members: `M (C + 3 (1 + S)) W + 16 MiB`, where `W = 4 P` is
- * the size of the weights, `C` the number of checkpoints kept per member (as the options of the retention allow), and `S` the optimizer's slots per parameter, and 1 for an average of the weights. A checkpoint
- * and a third state are never written at the same time.
+ * The maximum disk space of a run, in bytes, with P parameters, M members and R ranks: `(M C + 3 N) W + 16 MiB`, where `W = 4 P` is the size of the
+ * weights, `C` the number of checkpoints kept per member (as the options of the retention allow), and `N` what the states of all ranks hold, in copies of
+ * the weights ({@link stateCopies}). A checkpoint and a third state are never written at the same time.
  */
-export function forecastRunBytes(run: { parameterCount: number; members: number; config: RunConfig }): number {
-  const weightBytes = BYTES_PER_PARAMETER * run.parameterCount;
-  const stateBytes = (1 + stateSlots(run.config)) * weightBytes;
-  const memberBytes = checkpointBytes(run.config, weightBytes, run.members) + STATES_AT_ONCE * stateBytes;
-  return run.members * memberBytes + SMALL_FILES_BYTES;
+export function forecastRunBytes({ parameterCount, config }: { parameterCount: number; config: RunConfig }): number {
+  const weightBytes = BYTES_PER_PARAMETER * parameterCount;
+  const members = memberCountOf(config);
+  const checkpoints = members * checkpointBytes(config, weightBytes, members);
+  return checkpoints + STATES_AT_ONCE * stateCopies(config) * weightBytes + SMALL_FILES_BYTES;
+}
+
+/**
+ * What one state of all R ranks holds, in copies of the weights: `R (1 + S)`, with the S values that optimizer and averaging keep for each weight. The ranks of
+ * a pipeline share `1 + S` for each member; sharded ranks share S, and from stage 3 also the weights.
+ */
+function stateCopies(config: RunConfig): number {
+  const { strategy, members: ranks } = config;
+  const slots = stateSlots(config);
+  if (strategy.kind === 'pipeline') return memberCountOf(config) * (1 + slots);
+  if (strategy.kind !== 'sharded') return ranks * (1 + slots);
+  return (strategy.stage === 3 ? 1 : ranks) + slots;
 }
 
 /** The most bytes of a member's checkpoints: a new one is written before others are removed. */
-function checkpointBytes({ checkpoints, maxEpochs }: RunConfig, weightBytes: number, members: number): number {
+function checkpointBytes({ checkpoints, maxEpochs }: RunConfig, weightBytes: number, members: MemberCount): number {
   const { everyEpochs, keepLast, keepTop, quotaMiB } = checkpoints;
   const named = [checkpoints.ensembleBest, checkpoints.memberBest, checkpoints.final].filter(Boolean).length;
   const numbered = everyEpochs > 0 ? Math.floor(maxEpochs / everyEpochs) : 0;
@@ -40,10 +53,10 @@ function checkpointBytes({ checkpoints, maxEpochs }: RunConfig, weightBytes: num
  * top. Null for a pipeline, whose ranks hold parts of the model.
  */
 export function leastRankBytes(run: { parameterCount: number; config: RunConfig }): number | null {
-  const { strategy, members } = run.config;
+  const { strategy, members: ranks } = run.config;
   if (strategy.kind === 'pipeline') return null;
   const stage = strategy.kind === 'sharded' ? strategy.stage : 0;
-  const shareFrom = (first: number): number => (stage >= first ? 1 / members : 1);
+  const shareFrom = (first: number): number => (stage >= first ? 1 / ranks : 1);
   const isOffloaded = strategy.kind === 'sharded' && strategy.offload === 'optimizer';
   const slots = isOffloaded ? Number(run.config.ema.decay > 0) : stateSlots(run.config);
   const weightSize = strategy.kind === 'sharded' && strategy.weightPrecision === 'bfloat16' ? 0.5 : 1;

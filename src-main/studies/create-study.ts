@@ -4,6 +4,7 @@ import { whyNotComputed } from '../../core/metrics/registry/monitors.ts';
 import { mergeConfig } from '../../core/options/index.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { type Objective, type Study, type StudyRequest, studySchema } from '../../core/protocol/studies/study.ts';
+import { memberCount, ranksForMembers } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 import { lockstepReason } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { explainUnfitting } from '../../core/search/space/fit-options.ts';
 import { orderSpace } from '../../core/search/space/space.ts';
@@ -11,7 +12,7 @@ import { suggestRandom } from '../../core/search/samplers/random.ts';
 import { createRunId } from '../hub/plan-run.ts';
 import { whyNotStackedState } from '../runs/configuration/memory-combinations.ts';
 import { optionsOf, resolveConfig } from '../runs/configuration/resolve-config.ts';
-import { layerOf } from './work/trial-overrides.ts';
+import { layerOf, oneModelMessage } from './work/trial-overrides.ts';
 
 /** Draws of a space whose configurations are checked before a study begins. */
 const checkedDraws = 3;
@@ -98,7 +99,11 @@ function checkConfigurations(study: Study, project: ProjectDescription): void {
   for (let number = 0; number < checkedDraws; number++) {
     const layer = layerOf(suggestRandom({ ...question, number }), project.hyperparameters);
     const config = resolveConfig(project, [mergeConfig(mergeConfig(study.overrides, layer), split)]);
-    const { trialsPerWorker } = study;
+    const { trialsPerWorker, pruner, resource } = study;
+    const countsMembers = resource === 'members' && 'maximumResource' in pruner;
+    if (countsMembers && ranksForMembers(config.strategy, memberCount(1)) === null) {
+      throw new Error(oneModelMessage(config.strategy.kind));
+    }
     const state = whyNotStackedState(config.optimizer, trialsPerWorker, 'trials');
     if (state !== null) throw new Error(`${state} Use --trials-per-worker 1, or --optimizer.state-precision float32.`);
     const reason = trialsPerWorker === 1 ? null : lockstepReason(config);

@@ -1,6 +1,7 @@
 import { pipelinePlace } from '../../core/pipeline/places.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { memberCountOf, stagesOf, strategyRules } from '../../core/protocol/run/strategies/strategy-rules.ts';
+import { memberCountOf, stagesOf } from '../../core/protocol/run/strategies/ranks-and-members.ts';
+import { strategyRules } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { modeFor } from '../../core/metrics/metric-mode.ts';
 import type { RetentionPolicy } from '../checkpoints/retention.ts';
 import type { Callback, StepEnd, Training } from '../callbacks/callback.ts';

@@ -19,7 +19,7 @@ export const runRowSchema = z.strictObject({
   task: z.string(),
   strategy: z.string(),
   status: runStatusSchema,
-  members: z.int(),
+  members: z.int().describe('models that answer together: 1 where all ranks train one model').brand<'members'>(),
   /** While the run trains, the best value so far. */
   best: bestValueSchema.nullable(),
   createdAt: z.string(),

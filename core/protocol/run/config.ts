@@ -148,9 +148,14 @@ export const timeoutsSchema = z.strictObject({
 });
 
 export const runConfigSchema = z.strictObject({
-  members: positiveInteger.max(256).default(2).meta({
-    help: 'Ensemble members (M), one rank each; with a strategy that trains one model, the ranks of that model.',
-  }),
+  // A count of ranks: `ranks-and-members.ts` derives that of the members.
+  members: positiveInteger
+    .max(256)
+    .default(2)
+    .meta({
+      help: 'Ensemble members (M), one rank each; with a strategy that trains one model, the ranks of that model.',
+    })
+    .brand<'ranks'>(),
   devices: deviceSelectionSchema.default('auto').meta({
     help: 'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`, `webgpu:0`.',
   }),

@@ -1,5 +1,6 @@
 import type { LostMember, RunRecord } from './record.ts';
-import { memberCountOf, strategyRules } from './strategies/strategy-rules.ts';
+import { memberCountOf } from './strategies/ranks-and-members.ts';
+import { strategyRules } from './strategies/strategy-rules.ts';
 
 type WithMembers = Pick<RunRecord, 'plan' | 'lostMembers'>;
 

@@ -10,7 +10,7 @@ import {
   type RunSummary,
 } from '../../../core/protocol/run/record.ts';
 import { describeLostMembers, lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
-import { countMembers, plannedConfig } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { countMembers, plannedConfig } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { describeNotFinite, notFiniteOf } from '../../../core/protocol/run/health.ts';
 import { describePlan } from '../../devices/plan.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';

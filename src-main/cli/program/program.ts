@@ -37,7 +37,7 @@ Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second
 
 Exit codes:
   ${exitCodes.finished}    the run finished, also by early stopping
-  ${exitCodes.failed}    the run or the command failed
+  ${exitCodes.failed}    the run or the command failed, or no trial of a search is complete
   ${exitCodes.usage}    wrong arguments or a wrong configuration; nothing was started
   ${exitCodes.stopped}    the run was stopped early, but not by one of the signals below
   ${exitCodes.hungUp}  the run was aborted by SIGHUP (a closed terminal), or stopped because npm was killed

@@ -158,10 +158,7 @@ async function forecast(
   return {
     durationSeconds: finished === undefined ? null : durationSeconds(finished),
     leastRankBytes: facts === null ? null : leastRankBytes({ parameterCount: facts.parameterCount, config }),
-    diskBytes:
-      facts === null
-        ? null
-        : forecastRunBytes({ parameterCount: facts.parameterCount, members: config.members, config }),
+    diskBytes: facts === null ? null : forecastRunBytes({ parameterCount: facts.parameterCount, config }),
   };
 }
 

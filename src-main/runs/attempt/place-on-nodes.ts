@@ -1,5 +1,5 @@
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
-import { followsDevices } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { followsDevices } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { TaskServer } from '../../nodes/task-server.ts';
 import type { RunRecorder } from '../recording/run-recorder.ts';
 import type { WaveOutcome } from './wave.ts';
@@ -38,9 +38,9 @@ async function resize(
 ): Promise<readonly Placement[]> {
   const isSame = now.length === before.length && now.every(({ device }, i) => device.id === before[i].device.id);
   if (isSame) return before;
-  const { members } = recorder.record.config;
+  const { members: most } = recorder.record.config;
   const where = now.map(({ device }) => device.id).join(', ');
-  const message = `Ranks follow the devices: ${now.length} of at most ${members} train, on ${where}.`;
+  const message = `Ranks follow the devices: ${now.length} of at most ${most} train, on ${where}.`;
   recorder.event(null, 'world-size', message, { data: { worldSize: now.length, before: before.length } });
   await keepPlan([...now], tasks, recorder);
   return now;

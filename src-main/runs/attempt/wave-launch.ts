@@ -4,7 +4,7 @@ import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
-import { plannedConfig } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { plannedConfig } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { dataFolders } from '../../store/home.ts';
 import type { ResumePoint } from '../../store/runs/resume-point.ts';
 import { requireTrust } from '../../trust/project-trust.ts';

@@ -298,7 +298,7 @@ export class WaveSequence {
     const { record, facts, folder } = recorder;
     const { config } = record;
     const parameterCount = facts?.parameterCount ?? 0;
-    const wholeBytes = forecastRunBytes({ parameterCount, members: config.members, config });
+    const wholeBytes = forecastRunBytes({ parameterCount, config });
     if (isFirstStart && !resume) return checkDiskSpace(folder, wholeBytes);
     const { checkpoints, state } = runPaths(folder);
     await recorder.whenThereIsRoom(async () =>

@@ -2,12 +2,8 @@ import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import {
-  lockstepReason,
-  mayResize,
-  mayShrink,
-  strategyRules,
-} from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { mayResize } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
+import { lockstepReason, mayShrink, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { conflictsOfMetrics } from './metric-combinations.ts';
 import { conflictsOfData } from './data-combinations.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
@@ -46,7 +42,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
   ];
 }
 
-function conflictsOfJointStopping({ earlyStopping, members }: RunConfig, waves: number): ConfigProblem[] {
+function conflictsOfJointStopping({ earlyStopping, members: ranks }: RunConfig, waves: number): ConfigProblem[] {
   if (!earlyStopping.enabled || !earlyStopping.joint) return [];
   const conflicts: ConfigProblem[] = [];
   if (earlyStopping.monitor.includes('{rank}')) {
@@ -57,8 +53,8 @@ function conflictsOfJointStopping({ earlyStopping, members }: RunConfig, waves: 
   }
   if (waves > 1) {
     const message =
-      `Joint early stopping needs all ${members} members to train at the same time, but this plan has ${waves} waves. ` +
-      'Use --placement share, fewer members, or --early-stopping.joint false.';
+      `Joint early stopping needs all ${ranks} ranks to train at the same time, but this plan has ${waves} waves. ` +
+      'Use --placement share, fewer ranks (--members), or --early-stopping.joint false.';
     conflicts.push({ path: 'earlyStopping.joint', message });
   }
   return conflicts;
@@ -75,26 +71,26 @@ function conflictsOfWarmStart({ warmStart: { checkpoint, noise } }: RunConfig): 
 }
 
 /** An ensemble of pipelined members has as many ranks for each. */
-function conflictsOfStages({ members, strategy }: RunConfig): ConfigProblem[] {
-  if (strategy.kind !== 'pipeline' || strategy.stages === 0 || members % strategy.stages === 0) return [];
+function conflictsOfStages({ members: ranks, strategy }: RunConfig): ConfigProblem[] {
+  if (strategy.kind !== 'pipeline' || strategy.stages === 0 || ranks % strategy.stages === 0) return [];
   const { stages } = strategy;
-  const less = Math.floor(members / stages) * stages;
+  const less = Math.floor(ranks / stages) * stages;
   const message =
-    `${members} ranks cannot be shared by models of ${stages} stages each. Use --members ${less === 0 ? stages : `${less} or ${less + stages}`}, or ` +
+    `${ranks} ranks cannot be shared by models of ${stages} stages each. Use --members ${less === 0 ? stages : `${less} or ${less + stages}`}, or ` +
     '--strategy.stages 0 for one model on all ranks.';
   return [{ path: 'strategy.stages', message }];
 }
 
 /** Ranks that exchange data at every step all need each other. */
 function conflictsOfLockstep(config: RunConfig, waves: number): ConfigProblem[] {
-  const { strategy, earlyStopping, members } = config;
+  const { strategy, earlyStopping, members: ranks } = config;
   const reason = lockstepReason(config);
   if (reason === null) return [];
   const conflicts: ConfigProblem[] = [];
   if (waves > 1 && strategyRules[strategy.kind].isLockstep) {
     const message =
-      `With the strategy ${strategy.kind} all ${members} members train at the same time, but this plan has ${waves} waves. ` +
-      'Use --placement share or fewer members.';
+      `With the strategy ${strategy.kind} all ${ranks} ranks train at the same time, but this plan has ${waves} waves. ` +
+      'Use --placement share or fewer ranks (--members).';
     conflicts.push({ path: 'placement', message });
   }
   if (earlyStopping.enabled && !earlyStopping.joint) {
@@ -129,7 +125,7 @@ function conflictsOfMpi(config: RunConfig, waves: number): ConfigProblem[] {
     : config.membersPerDevice > 1
       ? 'By MPI each rank is a process. Use --members-per-device 1, or --collectives auto.'
       : waves > 1
-        ? `By MPI all members train at the same time, and this plan has ${waves} waves. Use --placement share, or --collectives auto.`
+        ? `By MPI all ranks train at the same time, and this plan has ${waves} waves. Use --placement share, or --collectives auto.`
         : null;
   return message === null ? [] : [{ path: 'collectives', message }];
 }

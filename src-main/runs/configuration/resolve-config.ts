@@ -16,7 +16,7 @@ import {
 } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import { type RunConfig, runConfigSchema } from '../../../core/protocol/run/config.ts';
-import { mayResize } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { mayResize } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 
 const runOptions = describeOptions(runConfigSchema);
 /** The default kinds, so that a layer may set `optimizer.learningRate` without naming the optimizer. */

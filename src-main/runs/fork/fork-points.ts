@@ -7,7 +7,7 @@ import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import type { CheckpointRecord, RunRecord } from '../../../core/protocol/run/record.ts';
 import { type RunSettings, runSettingsSchema } from '../../../core/protocol/run/settings.ts';
-import { memberCountOf } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { memberCountOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
 import { keptAttemptFolder } from '../../store/runs/kept-attempt.ts';
 import { readTensorMetadata } from '../../store/runs/safetensors-reader.ts';

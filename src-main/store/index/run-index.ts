@@ -5,6 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { describeNotFinite } from '../../../core/protocol/run/health.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
+import { memberCountOf, plannedConfig } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { folderKey } from '../../../core/node/folders/same-folder.ts';
 import { requireHome } from '../private-home.ts';
@@ -309,7 +310,7 @@ export class RunIndex {
       ...projectColumns(record),
       task: record.task,
       strategy: record.config.strategy.kind,
-      members: record.config.members,
+      members: memberCountOf(plannedConfig(record)),
       status: record.status,
       created_at: record.createdAt,
       ended_at: record.endedAt,

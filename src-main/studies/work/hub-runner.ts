@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { mergeConfig } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import {
+  memberCount,
+  memberCountOf,
+  ranksForMembers,
+} from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import type { Hub } from '../../hub/hub.ts';
@@ -12,9 +18,17 @@ import { homePaths } from '../../store/home.ts';
 import { holdsRun } from '../../store/runs/known-folders.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 import { changeRunNotes } from '../../store/runs/run-notes.ts';
-import { EvaluationCollector, readEvaluations, scoresOfRun, wantedMetrics, type WantedMetric } from './run-scores.ts';
+import {
+  EvaluationCollector,
+  readEvaluations,
+  type ScoredRun,
+  scoredRunOf,
+  scoresOfRun,
+  wantedMetrics,
+  type WantedMetric,
+} from './run-scores.ts';
 import type { Evaluation, PartJob, PartOutcome, PartRun, PlannedPart, TrialRunner } from './runner.ts';
-import { overridesOf } from './trial-overrides.ts';
+import { oneModelMessage, overridesOf } from './trial-overrides.ts';
 
 /** The tag of a study's runs. */
 export const tagOf = ({ id }: Pick<Study, 'id'>): string => `study:${id}`;
@@ -42,7 +56,8 @@ export class HubRunner implements TrialRunner {
     if (folder !== null && holdsRun(folder)) {
       const record = await readRunRecord(folder);
       // A run keeps its members, so that a rung of more members is a new run.
-      if (!this.#countsMembers(job) || record.config.members === job.until) return this.#goOn(job, folder, record);
+      if (!this.#countsMembers(job) || memberCountOf(record.config) === job.until)
+        return this.#goOn(job, folder, record);
     }
     const config = this.#configOf(job);
     const planned = await this.#hub.planRun(
@@ -60,7 +75,7 @@ export class HubRunner implements TrialRunner {
       devices: devicesOf(plan),
       epochs: planned.config.maxEpochs,
       start: (onEvaluation) =>
-        this.#run(planned.folder, planned.config.members, onEvaluation, (listener) =>
+        this.#run(planned.folder, this.#scored(planned.config), onEvaluation, (listener) =>
           Promise.resolve(this.#hub.start(planned, listener, job.seat)),
         ),
     };
@@ -68,6 +83,7 @@ export class HubRunner implements TrialRunner {
 
   /** A run that an earlier process began, or that paused. */
   #goOn(job: PartJob, folder: string, { id, plan, config }: RunRecord): PlannedPart {
+    const scored = this.#scored(config);
     const longer = job.until === null || this.#countsMembers(job) ? {} : { maxEpochs: job.until };
     return {
       run: id,
@@ -75,9 +91,8 @@ export class HubRunner implements TrialRunner {
       devices: devicesOf(plan),
       epochs: config.maxEpochs,
       start: (onEvaluation) =>
-        this.#run(folder, config.members, onEvaluation, async (listener) => {
-          for (const evaluation of await readEvaluations(folder, this.#metrics, config.members))
-            onEvaluation(evaluation);
+        this.#run(folder, scored, onEvaluation, async (listener) => {
+          for (const evaluation of await readEvaluations(folder, scored)) onEvaluation(evaluation);
           try {
             return await this.#hub.resume(folder, longer, listener, { seat: job.seat });
           } catch (error) {
@@ -96,28 +111,40 @@ export class HubRunner implements TrialRunner {
     const baseSeed = resolveConfig(this.#project, [this.#study.overrides]).seed;
     const overrides = overridesOf(this.#study, this.#project, { values, part, baseSeed });
     const device = this.#devices[place % this.#devices.length];
-    const config = mergeConfig(overrides, { ...this.#lengthOf(until), devices: device });
+    const { strategy } = resolveConfig(this.#project, [overrides]);
+    const config = mergeConfig(overrides, { ...this.#lengthOf(until, strategy), devices: device });
     if (this.#study.trialsPerWorker === 1) return config;
-    // All members of a trial are in one worker, and are computed as a stack there also where it is a single one.
-    const { members } = resolveConfig(this.#project, [config]);
-    return mergeConfig(config, { placement: 'share', membersPerDevice: Math.max(2, members) });
+    // All ranks of a trial are in one worker, and are computed as a stack there also where it is a single one.
+    const { members: ranks } = resolveConfig(this.#project, [config]);
+    return mergeConfig(config, { placement: 'share', membersPerDevice: Math.max(2, ranks) });
   }
 
   /** What a run has up to its next rung. Its schedule is spread over a whole trial, so that going on repeats the bits of one that never paused. */
-  #lengthOf(until: number | null): { members?: number; maxEpochs?: number; scheduleEpochs?: number } {
+  #lengthOf(
+    until: number | null,
+    strategy: RunConfig['strategy'],
+  ): { members?: number; maxEpochs?: number; scheduleEpochs?: number } {
     const { pruner, resource } = this.#study;
     if (until === null || !('maximumResource' in pruner)) return {};
-    return resource === 'members' ? { members: until } : { maxEpochs: until, scheduleEpochs: pruner.maximumResource };
+    if (resource === 'epochs') return { maxEpochs: until, scheduleEpochs: pruner.maximumResource };
+    const ranks = ranksForMembers(strategy, memberCount(until));
+    if (ranks === null) throw new Error(oneModelMessage(strategy.kind));
+    return { members: ranks };
+  }
+
+  #scored(config: RunConfig): ScoredRun {
+    const own = (this.#project.metrics ?? []).map(({ name }) => name);
+    return scoredRunOf(this.#metrics, { config, task: this.#project.task }, own);
   }
 
   /** @param open starts the session; null: the run has ended already */
   #run(
     folder: string,
-    members: number,
+    scored: ScoredRun,
     onEvaluation: (evaluation: Evaluation) => void,
     open: (listener: (update: RunUpdate) => void) => Promise<RunSession | null>,
   ): PartRun {
-    const collector = new EvaluationCollector(this.#metrics, members);
+    const collector = new EvaluationCollector(scored);
     let session: RunSession | null = null;
     let end: 'stop' | 'abort' | null = null;
     let isTraining = false;
@@ -151,7 +178,7 @@ export class HubRunner implements TrialRunner {
       if (isEnded) return { kind: 'stopped' };
       return { kind: 'failed', message: `The run ${record.id} was ${status} by somebody else.` };
     }
-    const evaluations = await readEvaluations(folder, this.#metrics, config.members);
+    const evaluations = await readEvaluations(folder, this.#scored(config));
     return { kind: 'ended', scores: scoresOfRun(evaluations, this.#metrics, this.#study.evaluation) };
   }
 

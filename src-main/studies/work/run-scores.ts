@@ -1,4 +1,7 @@
 import { lossOf, type Direction } from '../../../core/search/trial.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { type MemberCount, memberCountOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
+import { hasProduct } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import type { Score } from '../../../core/protocol/studies/study-line.ts';
 import type { PointBatch } from '../../../core/protocol/wire/points.ts';
@@ -11,16 +14,34 @@ export interface WantedMetric {
   direction: Direction;
 }
 
+/** What the scores of a run's evaluations are read from. */
+export interface ScoredRun {
+  metrics: readonly WantedMetric[];
+  members: MemberCount;
+  /** The names that the ensemble's value of a metric may have, of which a run has one. */
+  ensembleNames: (metric: string) => string[];
+}
+
+/** @param own names of the project's own metrics, which are those of the mean of the members also where the ensemble predicts by a product of experts */
+export function scoredRunOf(
+  metrics: readonly WantedMetric[],
+  { config, task }: Pick<RunRecord, 'config' | 'task'>,
+  own: readonly string[],
+): ScoredRun {
+  const subjectOf = (metric: string): string => (hasProduct(config, task) && !own.includes(metric) ? 'product' : 'ens');
+  // A metric of the whole ensemble, such as its disagreement, has no prefix.
+  const ensembleNames = (metric: string): string[] => [`val/${subjectOf(metric)}_${metric}`, `val/${metric}`];
+  return { metrics, members: memberCountOf(config), ensembleNames };
+}
+
 /** Puts the points of a run's ranks together to evaluations, each once it is whole. */
 export class EvaluationCollector {
-  readonly #metrics: readonly WantedMetric[];
-  readonly #members: number;
+  readonly #run: ScoredRun;
   readonly #open = new Map<number, Map<string, number>>();
   readonly #done = new Set<number>();
 
-  constructor(metrics: readonly WantedMetric[], members: number) {
-    this.#metrics = metrics;
-    this.#members = members;
+  constructor(run: ScoredRun) {
+    this.#run = run;
   }
 
   /** @returns the evaluations that these points complete */
@@ -38,20 +59,30 @@ export class EvaluationCollector {
 
   #complete(epoch: number): Evaluation[] {
     const values = this.#open.get(epoch) ?? new Map<string, number>();
-    const scores = this.#metrics.map(({ metric }) => scoreOf(metric, values, this.#members));
-    if (scores.some((score) => score === null)) return [];
+    const evaluations = evaluationOf(epoch, values, this.#run);
+    if (evaluations.length === 0) return [];
     this.#open.delete(epoch);
     this.#done.add(epoch);
-    return [{ step: epoch + 1, scores: scores.flatMap((score) => score ?? []) }];
+    return evaluations;
   }
 }
 
+/** The scores of one evaluation; empty if a value is missing. */
+function evaluationOf(epoch: number, values: ReadonlyMap<string, number>, run: ScoredRun): Evaluation[] {
+  const scores = run.metrics.flatMap(({ metric }) => scoreOf(metric, values, run) ?? []);
+  return scores.length < run.metrics.length ? [] : [{ step: epoch + 1, scores }];
+}
+
 /** A metric of the ensemble and the mean of its members', from the values of one evaluation; null if one is missing. */
-function scoreOf(metric: string, values: ReadonlyMap<string, number>, members: number): Score | null {
-  const ensemble = values.get(`val/ens_${metric}`) ?? values.get(`val/${metric}`);
+function scoreOf(
+  metric: string,
+  values: ReadonlyMap<string, number>,
+  { members, ensembleNames }: ScoredRun,
+): Score | null {
+  const name = ensembleNames(metric).find((one) => values.has(one));
+  const ensemble = name === undefined ? undefined : values.get(name);
   if (ensemble === undefined) return null;
-  // A metric of the whole ensemble, such as its disagreement, has no values of members.
-  if (!values.has(`val/ens_${metric}`)) return { metric, ensemble, meanMember: NaN };
+  if (name === `val/${metric}`) return { metric, ensemble, meanMember: NaN };
   const own = Array.from({ length: members }, (_, rank) => values.get(`val/member_${rank}_${metric}`));
   const known = own.filter((value) => value !== undefined);
   if (known.length < members) return null;
@@ -59,11 +90,7 @@ function scoreOf(metric: string, values: ReadonlyMap<string, number>, members: n
 }
 
 /** The evaluations of a run so far, from its folder. */
-export async function readEvaluations(
-  folder: string,
-  metrics: readonly WantedMetric[],
-  members: number,
-): Promise<Evaluation[]> {
+export async function readEvaluations(folder: string, run: ScoredRun): Promise<Evaluation[]> {
   return withMetricRows(
     folder,
     async (rows) => {
@@ -75,12 +102,7 @@ export async function readEvaluations(
           byEpoch.set(epoch, values);
         }
       }
-      return [...byEpoch].flatMap(([epoch, values]) => {
-        const scores = metrics.map(({ metric }) => scoreOf(metric, values, members));
-        return scores.some((score) => score === null)
-          ? []
-          : [{ step: epoch + 1, scores: scores.flatMap((score) => score ?? []) }];
-      });
+      return [...byEpoch].flatMap(([epoch, values]) => evaluationOf(epoch, values, run));
     },
     () => undefined,
   );

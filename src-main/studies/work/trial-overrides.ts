@@ -25,3 +25,11 @@ export function overridesOf(
     { ...study.overrides, seed: repeatedSeed(baseSeed, part.seed) },
   );
 }
+
+/** Why rungs cannot count the members of a trial whose ranks all train one model. */
+export function oneModelMessage(strategy: string): string {
+  return (
+    `With the strategy ${strategy} all ranks of a trial train one model, so rungs cannot count its members. ` +
+    'Use --resource epochs, or the strategy independent.'
+  );
+}

@@ -1,7 +1,7 @@
 import { describeOptions, type OptionDescription, type PlainObject } from '../../../core/options/index.ts';
 import { type RunConfig, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
-import { mayResize } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { mayResize } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';
 import type { ForkRequest, ForkStart } from '../../../core/protocol/pages/fork-views.ts';
 import type {

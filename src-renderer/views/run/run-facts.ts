@@ -1,12 +1,8 @@
 import { pipelinePlace } from '../../../core/pipeline/places.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ownSummary, type RunEvent, type RunRecord } from '../../../core/protocol/run/record.ts';
-import {
-  memberCountOf,
-  memberOfRank,
-  stagesOf,
-  strategyRules,
-} from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { memberCountOf, memberOfRank, stagesOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
+import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunView } from '../../../core/protocol/pages/run-views.ts';
 
 /** The time limit of a job of SLURM. */

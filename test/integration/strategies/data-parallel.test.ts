@@ -74,7 +74,7 @@ describe('data-parallel training in two processes', () => {
 
   it('is refused in waves and for samples that the ranks do not split', async () => {
     await expect(train(hub(), 'blobs', { ...parallel, devices: 1, placement: 'waves' })).rejects.toThrow(
-      'With the strategy data-parallel all 2 members train at the same time',
+      'With the strategy data-parallel all 2 ranks train at the same time',
     );
     await expect(train(hub(), 'blobs', { ...parallel, sampler: 'shuffled' })).rejects.toThrow(
       'it needs sharded-uneven or sharded or sharded-drop',

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import { objectiveFor } from '../../../src-main/studies/create-study.ts';
 import { createStudyFolder, listStudyFolders } from '../../../src-main/studies/folder/study-folder.ts';
@@ -10,8 +11,9 @@ import { StudyStore } from '../../../src-main/studies/folder/study-store.ts';
 import { makeEnsemble } from '../../../src-main/studies/study-ensemble.ts';
 import { createStudy, driveStudy } from '../../../src-main/studies/studies.ts';
 import { projectFolder, useHub } from '../harness.ts';
+import { readMetrics } from '../metric-table.ts';
 
-const { hub } = useHub();
+const { hub, home } = useHub();
 const blobs = projectFolder('blobs');
 const trials = 4;
 const cli = resolve(import.meta.dirname, '../../../src-main/cli.ts');
@@ -85,3 +87,53 @@ it.each([
   },
   180_000,
 );
+
+it.each<[string, RunConfigInput, string]>([
+  ['joint', { strategy: { kind: 'joint' } }, 'product_nll'],
+  ['data-parallel', { strategy: { kind: 'data-parallel' } }, 'ens_nll'],
+  ['sharded', { strategy: { kind: 'sharded' } }, 'ens_nll'],
+  ['hdet', { strategy: { kind: 'hdet', adapt: false } }, 'ens_nll'],
+  ['two pipelines', { members: 4, strategy: { kind: 'pipeline', stages: 2 } }, 'ens_nll'],
+])(
+  'a trial of %s has the score of what answers',
+  async (_, config, metric) => {
+    const project = await hub().describe(blobs);
+    const store = await createStudy(
+      hub(),
+      {
+        projectFolder: blobs,
+        name: null,
+        trials: 1,
+        objectives: [objectiveFor({ metric: 'nll', kind: 'ensemble' }, project)],
+        space: { hiddenUnits: { kind: 'int', low: 4, high: 8 } },
+        overrides: { members: 2, maxEpochs: 2, ...config },
+        evaluation: 'last',
+      },
+      project,
+    );
+    expect(await (await driveStudy(hub(), store, project)).run()).toBe('finished');
+    const [{ state, objectives, runs }] = store.log.trials;
+    const { values } = await readMetrics(join(home(), 'runs', runs[0].run));
+    expect([state, objectives]).toEqual(['complete', [values.get(`val/${metric}`)?.findLast(Number.isFinite)]]);
+  },
+  60_000,
+);
+
+it('a study of which no trial is complete ends with exit code 1, and says why', async () => {
+  const args = ['search', blobs, '--trust', '--trials', '2', '--search', 'hiddenUnits=int(2,4)'];
+  // No rate of the schedule follows the adaptation.
+  const child = spawn(process.execPath, [
+    cli,
+    ...args,
+    '--set',
+    'strategy.kind=hdet',
+    '--set',
+    'schedule.kind=constant',
+  ]);
+  const said: string[] = [];
+  child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
+  expect(await once(child, 'close')).toEqual([1, null]);
+  expect(said.join('')).toMatch(
+    /No trial of the study \S+ is complete, so it has found nothing\. Trial 1: With --schedule/,
+  );
+}, 60_000);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memberCount } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { describeDevice, describeChecks } from '../../../src-main/cli/commands/machine.ts';
 import { describeRuns } from '../../../src-main/cli/commands/runs.ts';
 import { placementOf } from './records.ts';
@@ -11,7 +12,7 @@ const run = {
   projectFolder: '/projects/blobs',
   task: 'classification',
   strategy: 'independent',
-  members: 2,
+  members: memberCount(2),
   status: 'finished',
   createdAt: '2026-11-21T08:15:02.000Z',
   endedAt: '2026-11-21T10:16:06.000Z',

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { endedIds, noticeOfEnd } from '../../../core/protocol/pages/notice.ts';
+import { memberCount } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { NonFiniteLossError } from '../../../workers/training/rendezvous.ts';
 
 const training: RunRow = {
@@ -12,7 +13,7 @@ const training: RunRow = {
   task: 'classification',
   strategy: 'independent',
   status: 'running',
-  members: 4,
+  members: memberCount(4),
   best: null,
   createdAt: '2026-11-21T08:00:00.000Z',
   endedAt: null,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
+import { rankCount } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { describePlan, planPlacement } from '../../../src-main/devices/plan.ts';
 
 const unknown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
@@ -17,7 +18,7 @@ function positions(plan: Placement[]): [rank: number, wave: number, device: stri
 
 describe('planPlacement', () => {
   it('shares: all ranks in one wave, assigned to devices in turn', () => {
-    expect(positions(planPlacement({ members: 3, devices, placement: 'share' }))).toEqual([
+    expect(positions(planPlacement({ ranks: rankCount(3), devices, placement: 'share' }))).toEqual([
       [0, 0, 'cpu:0'],
       [1, 0, 'cpu:1'],
       [2, 0, 'cpu:0'],
@@ -25,7 +26,7 @@ describe('planPlacement', () => {
   });
 
   it('in waves: one rank per device at a time', () => {
-    expect(positions(planPlacement({ members: 5, devices, placement: 'waves' }))).toEqual([
+    expect(positions(planPlacement({ ranks: rankCount(5), devices, placement: 'waves' }))).toEqual([
       [0, 0, 'cpu:0'],
       [1, 0, 'cpu:1'],
       [2, 1, 'cpu:0'],
@@ -35,7 +36,7 @@ describe('planPlacement', () => {
   });
 
   it('gives the stages of a pipelined member different devices', () => {
-    expect(positions(planPlacement({ members: 4, devices, placement: 'share', stages: 2 }))).toEqual([
+    expect(positions(planPlacement({ ranks: rankCount(4), devices, placement: 'share', stages: 2 }))).toEqual([
       [0, 0, 'cpu:0'],
       [1, 0, 'cpu:0'],
       [2, 0, 'cpu:1'],
@@ -44,23 +45,23 @@ describe('planPlacement', () => {
   });
 
   it('leaves devices free if there are fewer members, and needs one device', () => {
-    expect(positions(planPlacement({ members: 1, devices, placement: 'waves' }))).toEqual([[0, 0, 'cpu:0']]);
-    expect(() => planPlacement({ members: 2, devices: [], placement: 'share' })).toThrow(
-      'Placing 2 members needs at least one device. Select one.',
+    expect(positions(planPlacement({ ranks: rankCount(1), devices, placement: 'waves' }))).toEqual([[0, 0, 'cpu:0']]);
+    expect(() => planPlacement({ ranks: rankCount(2), devices: [], placement: 'share' })).toThrow(
+      'Placing 2 ranks needs at least one device. Select one.',
     );
   });
 });
 
 describe('describePlan', () => {
   it('has one line per device', () => {
-    expect(describePlan(planPlacement({ members: 3, devices, placement: 'share' }))).toEqual([
+    expect(describePlan(planPlacement({ ranks: rankCount(3), devices, placement: 'share' }))).toEqual([
       'cpu:0  Intel Xeon     ranks 0, 2',
       'cpu:1  AMD EPYC 9654  rank 1',
     ]);
   });
 
   it('names the waves if there are several', () => {
-    expect(describePlan(planPlacement({ members: 3, devices, placement: 'waves' }))).toEqual([
+    expect(describePlan(planPlacement({ ranks: rankCount(3), devices, placement: 'waves' }))).toEqual([
       'wave 1 of 2  cpu:0  Intel Xeon     rank 0',
       'wave 1 of 2  cpu:1  AMD EPYC 9654  rank 1',
       'wave 2 of 2  cpu:0  Intel Xeon     rank 2',
@@ -68,7 +69,7 @@ describe('describePlan', () => {
   });
 
   it('puts stacked ranks in brackets', () => {
-    const plan = planPlacement({ members: 5, devices, placement: 'share', membersPerDevice: 2 });
+    const plan = planPlacement({ ranks: rankCount(5), devices, placement: 'share', membersPerDevice: 2 });
     expect(plan.map(({ stack, device }) => [stack, device.id])).toEqual([
       [0, 'cpu:0'],
       [0, 'cpu:0'],

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
+import { rankCount } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { planPlacement } from '../../../src-main/devices/plan.ts';
 import {
   evenOut,
@@ -81,7 +82,7 @@ describe('ranks after a node has joined', () => {
 
   it('move from full devices to free ones, as few as necessary', () => {
     const all = selectOnTasks('cpu', [offer(0, 'a', cores(1)), offer(1, 'b', cores(2))], ['cpu']);
-    const before = planPlacement({ members: 4, devices: [all[0]], placement: 'share' });
+    const before = planPlacement({ ranks: rankCount(4), devices: [all[0]], placement: 'share' });
     expect(evenOut(before, all).map(({ rank, device: { id } }) => `${rank} ${id}`)).toEqual([
       '0 a/cpu:0',
       '1 a/cpu:0',
@@ -101,7 +102,7 @@ describe('ranks after a node has joined', () => {
       fc.property(shape, ({ devices, used, members, stack }) => {
         const all = selectOnTasks('cpu', [offer(0, 'a', cores(devices))], ['cpu']);
         const plan = planPlacement({
-          members,
+          ranks: rankCount(members),
           devices: all.slice(0, used),
           placement: 'share',
           membersPerDevice: stack,
@@ -122,7 +123,7 @@ describe('ranks after a node has joined', () => {
 describe('ranks of lost nodes', () => {
   it('move to the devices with the fewest workers, and the others stay', () => {
     const all = selectOnTasks('cpu', [offer(0, 'a', cores(2)), offer(1, 'b', cores(2))], ['cpu']);
-    const plan = planPlacement({ members: 4, devices: all, placement: 'share' });
+    const plan = planPlacement({ ranks: rankCount(4), devices: all, placement: 'share' });
     const left = all.filter((one) => taskOf(one) === 0);
     expect(moveRanks(plan, left).map(({ rank, device: { id } }) => `${rank} ${id}`)).toEqual([
       '0 a/cpu:0',
@@ -144,7 +145,12 @@ describe('ranks of lost nodes', () => {
       fc.property(shape, ({ nodes, each, members, stack, lost }) => {
         const offers = Array.from({ length: nodes }, (_, i) => offer(i, `n${i}`, cores(each)));
         const all = selectOnTasks('cpu', offers, ['cpu']);
-        const plan = planPlacement({ members, devices: all, placement: 'share', membersPerDevice: stack });
+        const plan = planPlacement({
+          ranks: rankCount(members),
+          devices: all,
+          placement: 'share',
+          membersPerDevice: stack,
+        });
         const left = all.filter((one) => taskOf(one) !== lost % nodes);
         const moved = moveRanks(plan, left);
         expect(moved.map(({ rank, wave, stack: of }) => [rank, wave, of])).toEqual(

@@ -1,4 +1,5 @@
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
+import { memberCount } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { RunView } from '../../../core/protocol/pages/run-views.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
@@ -48,7 +49,7 @@ export function runRow(changes: Partial<RunRow> = {}): RunRow {
     task: 'regression',
     strategy: 'independent',
     status: 'running',
-    members: 1,
+    members: memberCount(1),
     best: null,
     createdAt: startedAt,
     endedAt: null,

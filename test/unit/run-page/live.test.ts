@@ -4,7 +4,7 @@ import { LineColumnsCache } from '../../../src-renderer/views/run/live/charts/li
 import { bestIndex, optimumMarker, patienceBand } from '../../../src-renderer/views/run/live/charts/marks.ts';
 import { timeMsAt } from '../../../src-renderer/views/run/live/run-times.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import { countMembers } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { countMembers } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { heldLayers } from '../../../src-renderer/views/run/live/stages.ts';
 import type { RunEvent } from '../../../core/protocol/run/record.ts';
 import { chartedRank, describePlace, memberMetric } from '../../../src-renderer/views/run/run-facts.ts';

@@ -14,8 +14,8 @@ describe('refuseCombinations', () => {
 
   it('refuses joint early stopping in waves', () => {
     expect(() => refuseCombinations(configOf({ enabled: true }), planOf(0, 0, 1), classifier)).toThrow(
-      'Joint early stopping needs all 3 members to train at the same time, but this plan has 2 waves. Use --placement share, ' +
-        'fewer members, or --early-stopping.joint false.',
+      'Joint early stopping needs all 3 ranks to train at the same time, but this plan has 2 waves. Use --placement share, ' +
+        'fewer ranks (--members), or --early-stopping.joint false.',
     );
   });
 
@@ -55,8 +55,8 @@ describe('refuseCombinations', () => {
     it('refuses waves', () => {
       expect(conflicts({}, planOf(0, 0, 1))).toEqual([
         expect.stringContaining(
-          'With the strategy joint all 3 members train at the same time, but this plan has 2 waves. Use --placement share or fewer ' +
-            'members.',
+          'With the strategy joint all 3 ranks train at the same time, but this plan has 2 waves. Use --placement share or fewer ' +
+            'ranks (--members).',
         ),
       ]);
     });

@@ -27,17 +27,28 @@ describe('forecastRunBytes', () => {
     ],
     ['the best five', { checkpoints: { keepTop: 5 } }, 2 * (3 + 6 + 9) * 4_000],
     ['no checkpoints', { checkpoints: { ensembleBest: false, memberBest: false, final: false } }, 2 * 9 * 4_000],
+    // Ranks that train one model keep its checkpoints once, and a state each.
+    ['data-parallel', { members: 4, strategy: { kind: 'data-parallel' } }, (3 + 4 * 9) * 4_000],
+    ['hdet', { members: 4, strategy: { kind: 'hdet' } }, (3 + 4 * 9) * 4_000],
+    ['sharded', { members: 4, strategy: { kind: 'sharded' } }, (3 + 3 * (4 + 2)) * 4_000],
+    ['sharded, weights too', { members: 4, strategy: { kind: 'sharded', stage: 3 } }, (3 + 3 * (1 + 2)) * 4_000],
+    ['a pipeline', { members: 4, strategy: { kind: 'pipeline' } }, (3 + 9) * 4_000],
+    ['two pipelines', { members: 4, strategy: { kind: 'pipeline', stages: 2 } }, 2 * (3 + 9) * 4_000],
   ])('%s', (_name, config, expected) => {
-    const forecast = forecastRunBytes({ parameterCount: 1_000, members: 2, config: runConfigSchema.parse(config) });
+    const forecast = forecastRunBytes({ parameterCount: 1_000, config: runConfigSchema.parse(config) });
     expect(forecast).toBe(expected + SMALL_FILES);
   });
 });
 
 it('forecasts at most the quota and one more checkpoint of each member', () => {
   // W = 4 MiB, a quota of 32 MiB for 4 members: 8 + 4 MiB each, beside 3 named checkpoints and 9 W of states.
-  const config = runConfigSchema.parse({ maxEpochs: 1000, checkpoints: { everyEpochs: 1, quotaMiB: 32 } });
-  const forecast = forecastRunBytes({ parameterCount: 2 ** 20, members: 4, config });
-  expect(forecast).toBe(4 * (3 + 3 + 9) * 4 * 2 ** 20 + SMALL_FILES);
+  const options = { members: 4, maxEpochs: 1000, checkpoints: { everyEpochs: 1, quotaMiB: 32 } };
+  const forecast = (config: RunConfigInput) =>
+    forecastRunBytes({ parameterCount: 2 ** 20, config: runConfigSchema.parse(config) });
+  expect(forecast(options)).toBe(4 * (3 + 3 + 9) * 4 * 2 ** 20 + SMALL_FILES);
+  // The one model of 4 ranks has the whole quota: 32 + 4 MiB.
+  const oneModel: RunConfigInput = { ...options, strategy: { kind: 'data-parallel' } };
+  expect(forecast(oneModel)).toBe((3 + 9 + 4 * 9) * 4 * 2 ** 20 + SMALL_FILES);
 });
 
 describe('leastRankBytes', () => {

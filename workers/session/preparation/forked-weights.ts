@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import { checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
 import { settingsOf } from '../../../core/protocol/run/settings.ts';
-import { memberOfRank } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { memberOfRank } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { readSealed } from '../../checkpoints/sealed-file.ts';
 import type { Member } from '../../member/member.ts';

@@ -1,8 +1,8 @@
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { memberCountOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import {
   commonSamplers,
-  memberCountOf,
   samplerOf,
   samplesPerStep,
   strategyRules,

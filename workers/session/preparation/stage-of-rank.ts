@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
-import { memberOfRank } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { memberOfRank } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { freezeWeights } from '../../member/updates/weight-groups.ts';
 import type { DistributedSeeder } from '../../callbacks/distributed-seeder.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';

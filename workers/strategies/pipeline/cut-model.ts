@@ -3,7 +3,7 @@ import { balanceStages, type StageCost, sumOfUnits } from '../../../core/pipelin
 import { pipelinePlace } from '../../../core/pipeline/places.ts';
 import { mostInFlight } from '../../../core/pipeline/schedule.ts';
 import type { RunConfig, StrategyConfig } from '../../../core/protocol/run/config.ts';
-import { stagesOf } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { stagesOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { layerNames, releaseWeights, weightPlaces } from '../../member/weights.ts';
 import { layersOfUnit, type Unit, unitsOf } from '../../segments/model-units.ts';

@@ -3,7 +3,8 @@ import { realNumber } from '../../../core/protocol/wire/numbers.ts';
 import { type RunSettings, runSettingsSchema } from '../../../core/protocol/run/settings.ts';
 import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { mayResize, samplesPerOrderedStep } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { mayResize } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
+import { samplesPerOrderedStep } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import {
   loadState,
   readState,

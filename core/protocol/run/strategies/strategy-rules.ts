@@ -1,4 +1,3 @@
-import { pipelinePlace } from '../../../pipeline/places.ts';
 import type { RunConfig, StrategyConfig } from '../config.ts';
 
 export type SamplerKind = Exclude<RunConfig['sampler'], 'auto'>;
@@ -95,51 +94,6 @@ export function lockstepReason({ strategy, data }: Pick<RunConfig, 'strategy' | 
 /** Whether a run continues when a member is lost: its group of ranks may shrink while it trains. */
 export function mayShrink({ onMemberLoss }: Pick<RunConfig, 'onMemberLoss'>): boolean {
   return onMemberLoss.kind === 'continue';
-}
-
-type Counted = Pick<RunConfig, 'members' | 'strategy'>;
-
-/** Number of members of the ensemble that a run trains: its ranks, or 1 if all ranks train one model, or its pipelines. */
-export function memberCountOf({ members, strategy }: Counted): number {
-  if (strategy.kind === 'pipeline') return members / stagesOf({ members, strategy });
-  return strategyRules[strategy.kind].isOneModel ? 1 : members;
-}
-
-/** The member that a rank trains, which is also the rank that keeps its checkpoints and predictions. */
-export function memberOfRank(config: Counted, rank: number): number {
-  const { strategy, members } = config;
-  if (strategy.kind === 'pipeline') return pipelinePlace(rank, members, stagesOf(config)).member;
-  return strategyRules[strategy.kind].isOneModel ? 0 : rank;
-}
-
-/** Ranks that share the layers of a model. */
-export function stagesOf({ members, strategy }: Counted): number {
-  if (strategy.kind !== 'pipeline') return 1;
-  return strategy.stages === 0 ? members : strategy.stages;
-}
-
-/** `8 members`, or `1 model on 8 ranks` where all ranks train it, or `4 members on 8 ranks`. */
-export function countMembers(config: Counted): string {
-  const { members, strategy } = config;
-  const models = memberCountOf(config);
-  if (models > 1 && models < members) return `${models} members on ${members} ranks`;
-  if (strategyRules[strategy.kind].isOneModel) return `1 model on ${members} ${members === 1 ? 'rank' : 'ranks'}`;
-  return members === 1 ? '1 member' : `${members} members`;
-}
-
-/** Whether a resume may change the number of ranks: they train one model, and each takes any part of the work. */
-export function mayResize({ strategy }: Pick<RunConfig, 'strategy'>): boolean {
-  return strategy.kind === 'data-parallel' || strategy.kind === 'sharded';
-}
-
-/** Whether the number of ranks follows that of the devices, with each start and restart. */
-export function followsDevices({ strategy, onMemberLoss }: Pick<RunConfig, 'strategy' | 'onMemberLoss'>): boolean {
-  return onMemberLoss.kind === 'restart' && onMemberLoss.worldSize === 'devices' && mayResize({ strategy });
-}
-
-/** A run's configuration with the number of ranks that its plan has, which may be less than the configured one. */
-export function plannedConfig({ config, plan }: { config: RunConfig; plan: readonly unknown[] }): RunConfig {
-  return mayResize(config) ? { ...config, members: plan.length } : config;
 }
 
 /** Samples that a step takes from the order of an epoch: those of all ranks where these share them out. */

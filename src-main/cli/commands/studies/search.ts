@@ -11,7 +11,7 @@ import type { StudyDriver } from '../../../studies/work/driver.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { parseCount } from '../../arguments.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
-import { exitCodes, orUsageError, toUsageError, UsageError } from '../../errors.ts';
+import { exitCodes, orUsageError, printError, toUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
 import { requeueJob, slurmJob, TimeLimitWatch } from '../../launch/slurm-job.ts';
 import { describeBest, describeTrial } from './describe-study.ts';
@@ -45,7 +45,8 @@ async function work(hub: Hub, store: StudyStore, options: SearchOptions): Promis
     report.changed();
     report.end(end);
     if (job !== null && limit?.isNear === true && end === 'stopped') await requeueJob(job, say);
-    return end === 'finished' ? exitCodes.finished : (signals.exitCode ?? exitCodes.stopped);
+    if (end === 'stopped') return signals.exitCode ?? exitCodes.stopped;
+    return store.log.trials.some(({ state }) => state === 'complete') ? exitCodes.finished : tellNoneComplete(store);
   } finally {
     limit?.release();
     signals.release();
@@ -82,6 +83,20 @@ async function openStore(hub: Hub, projectFolder: string | undefined, options: S
     );
   }
   return orUsageError(createStudy(hub, requestOf(projectFolder, project, options), project));
+}
+
+/** A study that has ended without a single result is no success, whatever its trials ended with. */
+function tellNoneComplete({ study, log }: StudyStore): number {
+  const last = log.trials.findLast(({ error }) => error !== null);
+  const [reason, remedy] =
+    last === undefined
+      ? ['', 'Let it try more']
+      : [` Trial ${last.number}: ${last.error}`, 'Correct the project or the space, and let it try more'];
+  printError(
+    `No trial of the study ${study.id} is complete, so it has found nothing.${reason} ` +
+      `${remedy}: tutti search --study ${study.id} --trials ${log.wanted * 2}`,
+  );
+  return exitCodes.failed;
 }
 
 function tellImported({ study, log }: StudyStore): number {

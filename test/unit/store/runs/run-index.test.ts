@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { RunConfigInput } from '../../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { createRunFolder } from '../../../../src-main/store/runs/run-folder.ts';
 import type { RunIndex } from '../../../../src-main/store/index/run-index.ts';
@@ -57,6 +58,23 @@ describe('RunIndex.list', () => {
     const metrics = { 'val/member_0_nll': 1, 'val/member_2_nll': Number.NaN };
     index.upsert(runRecord({ summary: { ...summary, metrics } }), folder);
     expect(index.list()[0].notFinite).toBe('not finite: rank 2');
+  });
+
+  it('counts members, and not the ranks that train one model', async () => {
+    const home = await temporaryFolder();
+    const index = await openIndex(home);
+    const add = (id: string, config: RunConfigInput) => index.upsert(runRecord({ id }, config), join(home, 'runs', id));
+    add('one', { members: 8, strategy: { kind: 'data-parallel' } });
+    add('two', { members: 8, strategy: { kind: 'pipeline', stages: 4 } });
+    add('eight', { members: 8 });
+    const members = index.list().map((row) => [row.id, row.members] as const);
+    expect(new Map(members)).toEqual(
+      new Map([
+        ['one', 1],
+        ['two', 2],
+        ['eight', 8],
+      ]),
+    );
   });
 
   it('filters, searches, sorts and limits', async () => {

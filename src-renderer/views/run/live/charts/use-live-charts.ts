@@ -1,6 +1,6 @@
 import { computed, type ComputedRef, watch } from 'vue';
 import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
-import { memberCountOf } from '../../../../../core/protocol/run/strategies/strategy-rules.ts';
+import { memberCountOf } from '../../../../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { ChartEvent, ChartSeries, ChartView } from '../../../../charts/types.ts';
 import type { MetricColumns } from '../../../../stores/metric-columns.ts';
 import type { RunStore } from '../../../../stores/run.ts';

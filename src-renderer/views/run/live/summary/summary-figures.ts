@@ -1,6 +1,6 @@
 import { improves, type MetricMode, modeFor } from '../../../../../core/metrics/metric-mode.ts';
 import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
-import { memberCountOf } from '../../../../../core/protocol/run/strategies/strategy-rules.ts';
+import { memberCountOf } from '../../../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { formatShare, formatShort, formatValue, unknownText, whyUnknown } from '../../../../../core/text/numbers.ts';
 import type { MetricColumns } from '../../../../stores/metric-columns.ts';
 import { metricTitle } from '../../format.ts';
