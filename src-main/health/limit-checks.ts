@@ -2,6 +2,12 @@ import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import {
+  describeEnforcement,
+  type Enforcement,
+  enforcementSchema,
+  enforcementVariable,
+} from '../../core/protocol/machine/confinement.ts';
 import { FileLock, lookAtLock } from '../../core/node/file-lock.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
 import { formatCount } from '../../core/text/numbers.ts';
@@ -40,14 +46,13 @@ export function checkWatches(limits: { watches: number; watchers: number } | nul
   return { status: 'warn', detail, remedy };
 }
 
-/** What the system can enforce on a project's processes. @param output what such a process printed as it started */
-export function checkConfinement(output: string): Finding {
-  const problems = [...output.matchAll(/^Not limited by the system: (.+)\.$/gm)].map(([, problem]) => problem);
-  if (problems.length === 0)
-    return { status: 'ok', detail: 'files, network and processes of projects are limited by the system' };
+/** Who enforces the limits of a project's processes. */
+export function checkConfinement(enforcement: Enforcement): Finding {
+  const detail = describeEnforcement(enforcement).replace(/\.$/, '');
+  if (enforcement.problems.length === 0) return { status: 'ok', detail };
   const remedy =
     "Only Node's own limits apply to projects, not to native code. On Linux: a kernel from 5.13 with Landlock and seccomp, and npm ci with its optional packages.";
-  return { status: 'warn', detail: problems.join('; '), remedy };
+  return { status: 'warn', detail, remedy };
 }
 
 /** Whether a lock can be had in a folder, and whether another look sees it. */
@@ -103,8 +108,8 @@ function readIfAny(path: string): Promise<string | null> {
   return unlessMissing(readFile(path, 'utf8'));
 }
 
-/** Starts a process with the limits of a project's, which does nothing. @returns what it printed */
-async function askConfinedProcess(): Promise<string> {
+/** Starts a process with the limits of a project's. @returns who enforces them */
+async function askConfinedProcess(): Promise<Enforcement> {
   const compileCache = join(homePaths().cache, 'compile', 'projects', 'doctor');
   const grant: Grant = {
     read: ['/'],
@@ -115,10 +120,11 @@ async function askConfinedProcess(): Promise<string> {
     environment: [],
     compileCache,
   };
-  const args = [...nodeFlags, ...confinementFlags(grant), '--eval', ''];
+  const tell = `console.log('ENFORCEMENT ' + process.env.${enforcementVariable})`;
+  const args = [...nodeFlags, ...confinementFlags(grant), '--eval', tell];
   const { stdout } = await promisify(execFile)(nodeBinary(), args, {
-    env: confinedEnvironment(grant),
+    env: confinedEnvironment(grant, undefined, []),
     timeout: confinementLimitMs,
   });
-  return stdout;
+  return enforcementSchema.parse(JSON.parse(/^ENFORCEMENT (.*)$/m.exec(stdout)?.[1] ?? 'null'));
 }

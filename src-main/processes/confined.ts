@@ -1,12 +1,14 @@
 import { existsSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type koffiModule from 'koffi';
 import { type Confinement, confinementVariable } from '../../core/protocol/machine/confinement.ts';
 import { errorCode } from '../../core/node/file-error.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
-import { entryFile } from './app-files.ts';
+import { entryFile, whyNotMapped } from './app-files.ts';
 import { childEnvironment } from './node-process.ts';
 
 /** What a process with a project's code gets. `src-main/trust/grant.ts` makes it, for trusted projects only. */
-export interface Grant extends Omit<Confinement, 'isKernelAsked'> {
+export interface Grant extends Omit<Confinement, 'isKernelAsked' | 'inherited'> {
   /** Names of variables that the project asked for, beside those that every process gets. */
   environment: readonly string[];
   /** The project's own folder for compiled code: what it writes there is never run for another project or by the hub. */
@@ -38,8 +40,15 @@ export function passedEnvironment(
   return Object.fromEntries(Object.entries(all).filter(([name]) => isPassed(name)));
 }
 
-/** The environment of a confined process, with what it is to give up as it starts. */
-export function confinedEnvironment(grant: Grant, device?: Device): NodeJS.ProcessEnv {
+/**
+ * The environment of a confined process, with what it is to give up as it starts.
+ * @param inherited descriptors that it inherits beside the usual three
+ */
+export function confinedEnvironment(
+  grant: Grant,
+  device: Device | undefined,
+  inherited: readonly number[],
+): NodeJS.ProcessEnv {
   const { read, write, network, processes, memoryBytes } = grant;
   const isKernelAsked = device === undefined || device.kind === 'cpu';
   const confinement: Confinement = {
@@ -48,6 +57,7 @@ export function confinedEnvironment(grant: Grant, device?: Device): NodeJS.Proce
     network,
     processes,
     memoryBytes,
+    inherited,
     isKernelAsked,
   };
   return {
@@ -61,8 +71,10 @@ export function confinedEnvironment(grant: Grant, device?: Device): NodeJS.Proce
 export function confinementFlags(grant: Grant, { needsThreads = false } = {}): string[] {
   const { read, write, processes, memoryBytes } = grant;
   makeCacheFolder(grant.compileCache);
+  protectOwnMemory();
   const writable = [...write, grant.compileCache];
   const readable = [...read, ...filesOfEnvironment(grant), ...writable];
+  readable.forEach(refuseWildcard);
   return [
     '--permission',
     '--disable-warning=SecurityWarning',
@@ -78,6 +90,30 @@ export function confinementFlags(grant: Grant, { needsThreads = false } = {}): s
     '--require',
     confineEntry,
   ];
+}
+
+/** @throws Error for a path that Node would take for all paths with the same beginning; it has no way to quote the character */
+function refuseWildcard(path: string): void {
+  const star = path.indexOf('*');
+  if (star === -1) return;
+  throw new Error(
+    `${path} has a "*" in its name, which the limits of Node read as every path that begins with ${path.slice(0, star)}. ` +
+      'Rename the folder or the file, so that the project gets that one only.',
+  );
+}
+
+/** Of linux/prctl.h. */
+const setDumpable = 4;
+let isMemoryProtected = false;
+
+/** Lets no process of the same user read or change this one's memory, which holds tokens; also not where the kernel limits no files, on GPUs. */
+function protectOwnMemory(): void {
+  if (isMemoryProtected || process.platform !== 'linux' || whyNotMapped() !== null) return;
+  isMemoryProtected = true;
+  const koffi = createRequire(import.meta.url)('koffi') as typeof koffiModule;
+  const types = ['int', 'uintptr_t', 'uintptr_t', 'uintptr_t', 'uintptr_t'];
+  const prctl = koffi.load(null).func('prctl', 'int', types) as (...values: number[]) => number;
+  prctl(setDumpable, 0, 0, 0, 0);
 }
 
 /**

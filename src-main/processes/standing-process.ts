@@ -60,7 +60,10 @@ export class StandingProcess {
     const [program, ...before] = dyingNode();
     const flags = grant === null ? nodeFlags : [...workerFlags, ...confinementFlags(grant, { needsThreads })];
     this.#child = spawn(program, [...before, ...flags, entry, ...args], {
-      env: { ...(grant === null ? childEnvironment(device) : confinedEnvironment(grant, device)), ...environment },
+      env: {
+        ...(grant === null ? childEnvironment(device) : confinedEnvironment(grant, device, [hubPipe])),
+        ...environment,
+      },
       // The last is the pipe `hubPipe`. Node's own messages would be JSON, or V8's format, which differs between Electron's V8 and that of the packaged Node.
       // On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
       stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],

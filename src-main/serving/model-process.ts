@@ -27,7 +27,7 @@ export function startModelProcess({ task, project, device }: SourceToOpen): Mode
   const grant = grantFor({ project, read: [task.folder], device });
   const [program, ...before] = dyingNode();
   const child = spawn(program, [...before, ...workerFlags, ...confinementFlags(grant), serveEntry], {
-    env: confinedEnvironment(grant, device),
+    env: confinedEnvironment(grant, device, [hubPipe]),
     // The last is the pipe `hubPipe`. On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
     stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
     // Ctrl-C in a terminal must reach the server alone, which still answers requests.

@@ -1,4 +1,4 @@
-import { constants, realpathSync, statSync } from 'node:fs';
+import { constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { messageOf } from '../../core/text/errors.ts';
 import { folderKey, isSameFolder } from '../../core/node/folders/same-folder.ts';
@@ -21,6 +21,8 @@ export interface Trust {
   folder: string;
   /** Why it is trusted; null if it is not. */
   by: 'example' | 'user' | 'environment' | null;
+  /** The trusted folder that covers it: itself or one above; null if none does. */
+  through: string | null;
   /** What the user should know before trusting it; null if nothing. */
   warning: string | null;
 }
@@ -40,10 +42,11 @@ export function trustOf(folder: string, file: TrustFile = readTrustFile()): Trus
   const isCovered = (entry: { folder: string; owner: number }): boolean =>
     // The user's folder above must not vouch for a folder that somebody else put there (git's safe.directory does the same).
     isForeign ? isSameFolder(real, entry.folder) && owner === entry.owner : isInside(real, entry.folder);
-  if (isInside(real, examplesFolder())) return { folder: real, by: 'example', warning };
-  if (file.folders.some(isCovered)) return { folder: real, by: 'user', warning };
-  const isNamed = foldersOfEnvironment().some((named) => isCovered({ folder: named, owner }));
-  return { folder: real, by: isNamed ? 'environment' : null, warning };
+  if (isInside(real, examplesFolder())) return { folder: real, by: 'example', through: examplesFolder(), warning };
+  const entry = file.folders.find(isCovered);
+  if (entry !== undefined) return { folder: real, by: 'user', through: entry.folder, warning };
+  const named = foldersOfEnvironment().find((folder) => isCovered({ folder, owner }));
+  return { folder: real, by: named === undefined ? null : 'environment', through: named ?? null, warning };
 }
 
 /** @returns the folder without symbolic links, from which Node can import where it may not read the links @throws UntrustedError with the remedies */
@@ -80,9 +83,32 @@ export async function trustFolder(folder: string): Promise<string> {
   return real;
 }
 
-/** Removes a folder from the trusted ones, and what projects in it were allowed. It may still be trusted through a folder above. */
+/**
+ * Removes a folder from the trusted ones, and what projects in it were allowed.
+ * @throws Error if it was not among them, or stays trusted by something else: that, and the remedy
+ */
 export async function withdrawTrust(folder: string): Promise<void> {
   const own = folderKey(folder);
+  const isListed = readTrustFile().folders.some((entry) => folderKey(entry.folder) === own);
+  if (isListed) await removeFolder(own);
+  const trust = existsSync(folder) ? trustOf(folder) : null;
+  if (trust !== null && trust.by !== null) throw new Error(`${folder} ${whyStillTrusted(trust)}`);
+  if (!isListed) {
+    throw new Error(`${folder} is not among the trusted folders, so nothing was removed. tutti trust lists them.`);
+  }
+}
+
+function whyStillTrusted({ by, through }: Trust): string {
+  if (by === 'example') return 'stays trusted: it belongs to the examples of Tutti.';
+  if (by === 'environment')
+    return `stays trusted: the variable ${trustVariable} names ${through}. Take that folder out of it.`;
+  return (
+    `stays trusted, because ${through} above it is. Remove that one (tutti trust --remove ${through}), ` +
+    'and trust the other projects in it one by one.'
+  );
+}
+
+async function removeFolder(own: string): Promise<void> {
   await changeTrustFile(({ folders, permissions }) => ({
     folders: folders.filter((entry) => folderKey(entry.folder) !== own),
     permissions: Object.fromEntries(

@@ -1,9 +1,16 @@
-import { type Confinement, confinementVariable } from '../../core/protocol/machine/confinement.ts';
+import {
+  type Confinement,
+  confinementVariable,
+  describeEnforcement,
+  enforcementVariable,
+} from '../../core/protocol/machine/confinement.ts';
 import { confine } from '../system/confine.ts';
 
-/** Runs before the entry of every process with a project's code (`node --require`), while Node has no threads that read files. */
+/** Runs before the entry of every process with a project's code (`node --require`), before any of that code. */
 
 const text = process.env[confinementVariable];
 if (text !== undefined) {
-  for (const problem of confine(JSON.parse(text) as Confinement)) console.log(`Not limited by the system: ${problem}.`);
+  const enforcement = confine(JSON.parse(text) as Confinement);
+  process.env[enforcementVariable] = JSON.stringify(enforcement);
+  if (enforcement.problems.length > 0) console.log(describeEnforcement(enforcement));
 }

@@ -1,3 +1,4 @@
+import { enforcementIn } from '../../core/protocol/machine/confinement.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { connect } from '../collectives/socket-channel.ts';
 import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
@@ -61,7 +62,8 @@ export class RankLink {
       closed: () => this.hasVacated || options.onHubGone(),
     });
     this.report = new HubReport(this.link, options.ranks);
-    this.link.send({ type: 'hello', rank: options.rank, pid: process.pid, token: options.token });
+    const enforcement = enforcementIn(process.env);
+    this.link.send({ type: 'hello', rank: options.rank, pid: process.pid, token: options.token, enforcement });
   }
 
   /** Resolves once the rank has been launched. */

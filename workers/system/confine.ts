@@ -1,15 +1,20 @@
-import type { Confinement } from '../../core/protocol/machine/confinement.ts';
+import {
+  type Confinement,
+  confinementVariable,
+  enforcedByNode,
+  type Enforcement,
+} from '../../core/protocol/machine/confinement.ts';
 import { restrictFiles } from './landlock.ts';
 import { loadNativeCalls, type NativeCalls } from './native-calls.ts';
-import { buildFilter, encodeFilter } from './seccomp-filter.ts';
+import { buildFilter, buildRingFilter, encodeFilter, type Instruction, numberHere } from './seccomp-filter.ts';
+import { callGroups } from './system-calls.ts';
 
-/** Values of linux/prctl.h, linux/seccomp.h and sys/resource.h. */
+/** Values of linux/prctl.h, linux/seccomp.h, sys/resource.h and fcntl.h. */
 const noNewPrivileges = 38;
-const seccompCalls: Partial<Record<NodeJS.Architecture, number>> = { x64: 317, arm64: 277 };
-const limitCalls: Partial<Record<NodeJS.Architecture, number>> = { x64: 302, arm64: 261 };
 const setFilterMode = 1;
 const allThreads = 1;
 const dataLimit = 2;
+const setDescriptorFlags = 2;
 
 /**
  * Files that libraries of the system read: the loader, BLAS, time zones, name resolution. The user's files are not among them, and of /proc
@@ -24,34 +29,122 @@ const systemFolders = [
 ]; // prettier-ignore
 const systemDevices = ['/dev/null', '/dev/zero'];
 
+/** A confinement whose files the kernel limits already: what this thread was before it executed Node once more. */
+interface Restricted extends Confinement {
+  /** Null: the kernel limits files for all threads; else the reason why it does not. Missing in the first Node. */
+  whyFilesAreFree?: string | null;
+}
+
 /**
  * Gives up everything that the process does not need, for good, also for native code: on Linux by Landlock (files), seccomp (network,
- * processes) and a limit on memory.
- * @returns what could not be enforced, for the log; Node's permission model applies in any case
+ * processes) and a limit on memory. Landlock holds only for what the calling thread starts, so the process executes its Node a second time
+ * under the rules for files, and does not return from the first call.
+ * @returns who enforces what; Node's permission model applies in any case
  */
-export function confine(confinement: Confinement): string[] {
-  if (process.platform !== 'linux') return [`${process.platform} has no limits beyond those of Node`];
+export function confine(confinement: Restricted): Enforcement {
+  if (process.platform !== 'linux') return enforcedByNode(`${process.platform} has no limits beyond those of Node`);
   const calls = loadNativeCalls();
-  if (calls === null) return ['the package koffi is not installed, which sets the limits of the kernel'];
-  const problems = [limitMemory(calls, confinement.memoryBytes)];
-  if (confinement.isKernelAsked) {
-    // Programs that run as root would escape; without this the kernel accepts neither of the two.
-    calls.prctl(noNewPrivileges, 1);
-    problems.push(restrictFiles(calls, withSystem(confinement)), filterCalls(calls, confinement));
+  if (calls === null) return enforcedByNode('the package koffi is not installed, which sets the limits of the kernel');
+  if (!confinement.isKernelAsked) {
+    const why = "drivers of GPUs start programs and open files of their own, which the kernel's limits would refuse";
+    return enforcedByNode(why, ...reasons(limitMemory(calls, confinement.memoryBytes)));
   }
+  const { whyFilesAreFree = restrictAndStartAgain(calls, confinement) } = confinement;
+  const memory = limitMemory(calls, confinement.memoryBytes);
+  const filter = filterCalls(calls, confinement);
+  return {
+    files: whyFilesAreFree === null ? 'kernel' : 'node',
+    network: filter === null ? 'kernel' : 'nothing',
+    programs: filter === null ? 'kernel' : 'node',
+    problems: reasons(whyFilesAreFree, memory, filter),
+  };
+}
+
+function reasons(...problems: (string | null)[]): string[] {
   return problems.filter((problem) => problem !== null);
 }
 
-function withSystem({ read, write }: Confinement): { read: string[]; write: string[] } {
+/**
+ * Limits files for this thread, and executes this process's command again, which ends all other threads and keeps the process's number,
+ * pipes and parent.
+ * @throws Error if the kernel executes nothing
+ */
+function restrictAndStartAgain(calls: NativeCalls, confinement: Confinement): never {
+  // Programs that run as root would escape; without this the kernel accepts no rules.
+  calls.prctl(noNewPrivileges, 1);
+  const whyFilesAreFree = restrictFiles(calls, withSystem(calls, confinement));
+  const number = numberHere(callGroups.judged.execve);
+  if (number === null)
+    throw new Error(`Tutti knows no system calls of ${process.arch}, so it cannot limit projects there.`);
+  const next: Restricted = { ...confinement, whyFilesAreFree };
+  const environment = { ...process.env, [confinementVariable]: JSON.stringify(next) };
+  const command = calls.readFile('/proc/self/cmdline').toString('latin1').split('\0').slice(0, -1);
+  const program = cStrings(calls, [process.execPath]);
+  const values = cStrings(calls, command, 'latin1');
+  const variables = cStrings(
+    calls,
+    Object.entries(environment).map(([name, value = '']) => `${name}=${value}`),
+  );
+  keepOpen(calls, [0, 1, 2, ...confinement.inherited]);
+  setFilter(calls, buildRingFilter(process.arch));
+  calls.syscall(number, Number(program.pointers[0]), addressOf(calls, values), addressOf(calls, variables));
+  throw new Error(
+    `${process.execPath} could not be executed again under the limits of the project (errno ${calls.errno()}).`,
+  );
+}
+
+/** Node closes all that it has opened or inherited when it executes a program. */
+function keepOpen(calls: NativeCalls, descriptors: readonly number[]): void {
+  const fcntl = numberHere(callGroups.judged.fcntl);
+  if (fcntl !== null) for (const descriptor of descriptors) calls.syscall(fcntl, descriptor, setDescriptorFlags, 0);
+}
+
+/** Strings as C has them: an array of addresses that ends with 0. Both must be kept until the call. */
+interface CStrings {
+  bytes: Buffer;
+  pointers: BigUint64Array<ArrayBuffer>;
+}
+
+function cStrings(calls: NativeCalls, texts: readonly string[], encoding: 'utf8' | 'latin1' = 'utf8'): CStrings {
+  const encoded = texts.map((text) => Buffer.from(`${text}\0`, encoding));
+  const bytes = Buffer.concat(encoded);
+  let next = BigInt(calls.addressOf(bytes));
+  const pointers = encoded.map(({ length }) => {
+    const address = next;
+    next += BigInt(length);
+    return address;
+  });
+  return { bytes, pointers: new BigUint64Array([...pointers, 0n]) };
+}
+
+function addressOf(calls: NativeCalls, { pointers }: CStrings): number {
+  return calls.addressOf(new Uint8Array(pointers.buffer));
+}
+
+function withSystem(calls: NativeCalls, { read, write }: Confinement): { read: string[]; write: string[] } {
   const { LD_LIBRARY_PATH = '', CONDA_PREFIX = '', MKLROOT = '' } = process.env;
   const libraries = [...LD_LIBRARY_PATH.split(':'), CONDA_PREFIX, MKLROOT].filter((folder) => folder.startsWith('/'));
-  return { read: [...systemFolders, ...libraries, ...read], write: [...systemDevices, ...write] };
+  const own = [process.execPath, ...mappedFiles(calls)];
+  return { read: [...systemFolders, ...libraries, ...own, ...read], write: [...systemDevices, ...write] };
+}
+
+/** The libraries that this Node has loaded, wherever they lie: it loads them again. */
+function mappedFiles(calls: NativeCalls): string[] {
+  const lines = calls
+    .readFile('/proc/self/maps')
+    .toString()
+    .matchAll(/ r-xp .* (\/.+)$/gm);
+  return [...new Set([...lines].map(([, path]) => path))];
 }
 
 function filterCalls(calls: NativeCalls, rules: Confinement): string | null {
-  const filter = buildFilter(process.arch, process.pid, rules);
-  const number = seccompCalls[process.arch];
-  if (filter === null || number === undefined) return `there is no filter of system calls for ${process.arch}`;
+  return setFilter(calls, buildFilter(process.arch, process.pid, rules));
+}
+
+/** A filter holds for all threads that exist already, too. @returns why there is none; null: it is set */
+function setFilter(calls: NativeCalls, filter: Instruction[] | null): string | null {
+  const number = numberHere(callGroups.facts.seccomp);
+  if (filter === null || number === null) return `there is no filter of system calls for ${process.arch}`;
   const instructions = encodeFilter(filter);
   // struct sock_fprog: the number of instructions, then their address.
   const program = new DataView(new ArrayBuffer(16));
@@ -63,8 +156,8 @@ function filterCalls(calls: NativeCalls, rules: Confinement): string | null {
 
 /** Limits private writable memory: arrays, the JavaScript heap, libraries. Node's own reservations come on top. */
 function limitMemory(calls: NativeCalls, bytes: number | null): string | null {
-  const number = limitCalls[process.arch];
-  if (bytes === null || number === undefined) return null;
+  const number = numberHere(callGroups.judged.prlimit64);
+  if (bytes === null || number === null) return null;
   const limit = BigInt(bytes) + BigInt(reservedBytes(calls));
   const limits = new BigUint64Array([limit, limit]);
   const result = calls.syscall(number, 0, dataLimit, calls.addressOf(new Uint8Array(limits.buffer)), 0);
@@ -73,5 +166,5 @@ function limitMemory(calls: NativeCalls, bytes: number | null): string | null {
 
 /** What counts as data of this process already: V8 reserves room for code as it starts. */
 function reservedBytes(calls: NativeCalls): number {
-  return 1024 * Number(/^VmData:\s+(\d+) kB$/m.exec(calls.readText('/proc/self/status'))?.[1] ?? 0);
+  return 1024 * Number(/^VmData:\s+(\d+) kB$/m.exec(calls.readFile('/proc/self/status').toString())?.[1] ?? 0);
 }

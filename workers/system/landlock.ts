@@ -1,8 +1,9 @@
 import type { NativeCalls } from './native-calls.ts';
 
 /**
- * Landlock (Linux 5.13 and newer, `man 7 landlock`): the kernel refuses this process every file outside of the given folders, also for native
- * code. It holds for this thread and the threads that start later. Called before Node starts the threads that read files.
+ * Landlock (Linux 5.13 and newer, `man 7 landlock`): the kernel refuses every file outside of the given folders, also for native code. It
+ * holds for the thread that asks and what that thread starts. Node has other threads before its first line of JavaScript runs, so
+ * `confine` lets this thread execute Node once more: `execve` keeps the rules and ends all other threads.
  */
 
 /** Numbers of the system calls, the same on all architectures. */
@@ -14,23 +15,39 @@ const versionFlag = 1;
 const pathBeneath = 1;
 
 /** Rights of linux/landlock.h by the version of the kernel's interface that brought them. */
-const right = { execute: 1, writeFile: 2, readFile: 4, readDir: 8, refer: 1 << 13, truncate: 1 << 14 };
+const right = {
+  execute: 1,
+  writeFile: 2,
+  readFile: 4,
+  readDir: 8,
+  refer: 1 << 13,
+  truncate: 1 << 14,
+  ioctlDev: 1 << 15,
+};
 const firstRights = (1 << 13) - 1;
 const reading = right.execute | right.readFile | right.readDir;
 /** The rights that files have; others are only for folders. */
-const ofFiles = right.execute | right.writeFile | right.readFile | right.truncate;
+const ofFiles = right.execute | right.writeFile | right.readFile | right.truncate | right.ioctlDev;
+/** `LANDLOCK_SCOPE_*`: abstract Unix sockets of other programs, and signals to them. */
+const scopes = { abstractSockets: 1, signals: 2 };
 
 export interface FileRights {
   read: readonly string[];
   write: readonly string[];
 }
 
-/** Null if the kernel refuses other files from now on, else the reason why it does not. */
+/** Null if the kernel refuses this thread other files from now on, else the reason why it does not. */
 export function restrictFiles(calls: NativeCalls, { read, write }: FileRights): string | null {
   const version = calls.syscall(createRuleset, 0, 0, versionFlag);
   if (version < 1) return 'this kernel has no Landlock';
-  const handled = firstRights | (version >= 2 ? right.refer : 0) | (version >= 3 ? right.truncate : 0);
-  const attributes = new BigUint64Array([BigInt(handled)]);
+  const handled =
+    firstRights |
+    (version >= 2 ? right.refer : 0) |
+    (version >= 3 ? right.truncate : 0) |
+    (version >= 5 ? right.ioctlDev : 0);
+  // struct landlock_ruleset_attr: the rights of files, those of the network (left to seccomp), the scopes.
+  const scoped = version >= 6 ? [0n, BigInt(scopes.abstractSockets | scopes.signals)] : [];
+  const attributes = new BigUint64Array([BigInt(handled), ...scoped]);
   const ruleset = calls.syscall(createRuleset, calls.addressOf(bytesOf(attributes)), attributes.byteLength, 0);
   if (ruleset < 0) return `Landlock refused its rules (errno ${calls.errno()})`;
   for (const path of read) allowBeneath(calls, ruleset, path, reading & handled);

@@ -12,8 +12,8 @@ export interface NativeCalls {
   /** Opens a path as a mere reference, which grants nothing. Negative where there is no such path. */
   openPath(path: string): number;
   close(file: number): void;
-  /** The beginning of a text file, without asking Node's permission model; empty where it cannot be read. */
-  readText(path: string): string;
+  /** A whole file, without asking Node's permission model; empty where it cannot be read. */
+  readFile(path: string): Buffer;
   addressOf(bytes: Uint8Array): number;
   /** The error number of the last call. */
   errno(): number;
@@ -42,13 +42,17 @@ export function loadNativeCalls(): NativeCalls | null {
     prctl: (option, value) => prctl(option, value, 0, 0, 0),
     openPath: (path) => open(path, pathOnly | closeOnExec),
     close: (file) => void close(file),
-    readText(path) {
+    readFile(path) {
       const file = open(path, closeOnExec);
-      if (file < 0) return '';
-      const bytes = new Uint8Array(4096);
-      const count = read(file, bytes, bytes.length);
+      if (file < 0) return Buffer.alloc(0);
+      const parts: Buffer[] = [];
+      const bytes = new Uint8Array(65_536);
+      for (let count = 1; count > 0;) {
+        count = read(file, bytes, bytes.length);
+        parts.push(Buffer.from(bytes.slice(0, Math.max(0, count))));
+      }
       close(file);
-      return Buffer.from(bytes.subarray(0, Math.max(0, count))).toString();
+      return Buffer.concat(parts);
     },
     addressOf: (bytes) => Number(koffi.address(bytes)),
     errno: () => koffi.errno(),

@@ -1,6 +1,10 @@
+import { callGroups, type CallNumber, type JudgedCall } from './system-calls.ts';
+
 /**
- * A filter for Linux's system calls (seccomp, `man 2 seccomp`), which a process sets for itself and can never remove. It refuses what Node's
- * permission model cannot, because native code is outside of that model: connections, other programs, and access to other processes.
+ * A filter for Linux's system calls (seccomp, `man 2 seccomp`), which a process sets for itself and all its threads, and can never remove. It
+ * allows the calls that computing and Node need, and refuses what neither Landlock nor Node's permission model covers: connections, other
+ * programs, other processes, and rights, owners, times and watches of files. A project that may start programs keeps all calls but those that
+ * reach other processes, because nobody can list what its programs need.
  */
 
 export interface FilterRules {
@@ -13,46 +17,34 @@ interface Architecture {
   audit: number;
   /** The first number of x32's system calls, which reach the same functions; null elsewhere. */
   firstForeign: number | null;
-  calls: Record<string, number>;
+  /** The column of its numbers in `callGroups`. */
+  column: 0 | 1;
 }
 
-/** Numbers of the system calls, from linux/arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h. */
 export const architectures: Partial<Record<NodeJS.Architecture, Architecture>> = {
-  x64: {
-    audit: 0xc000003e,
-    firstForeign: 0x4000_0000,
-    calls: {
-      ioctl: 16, socket: 41, clone: 56, fork: 57, vfork: 58, execve: 59, kill: 62, ptrace: 101, rt_sigqueueinfo: 129, mount: 165,
-      umount2: 166, tkill: 200, tgkill: 234, add_key: 248, request_key: 249, keyctl: 250, unshare: 272, rt_tgsigqueueinfo: 297,
-      perf_event_open: 298, open_by_handle_at: 304, setns: 308, process_vm_readv: 310, process_vm_writev: 311, bpf: 321, execveat: 322,
-      pidfd_send_signal: 424, io_uring_setup: 425, clone3: 435, pidfd_getfd: 438,
-    },
-  },
-  arm64: {
-    audit: 0xc00000b7,
-    firstForeign: null,
-    calls: {
-      ioctl: 29, umount2: 39, mount: 40, unshare: 97, ptrace: 117, kill: 129, tkill: 130, tgkill: 131, rt_sigqueueinfo: 138, socket: 198,
-      add_key: 217, request_key: 218, keyctl: 219, clone: 220, execve: 221, rt_tgsigqueueinfo: 240, perf_event_open: 241,
-      open_by_handle_at: 265, setns: 268, process_vm_readv: 270, process_vm_writev: 271, bpf: 280, execveat: 281, pidfd_send_signal: 424,
-      io_uring_setup: 425, clone3: 435, pidfd_getfd: 438,
-    },
-  },
-}; // prettier-ignore
+  x64: { audit: 0xc000003e, firstForeign: 0x4000_0000, column: 0 },
+  arm64: { audit: 0xc00000b7, firstForeign: null, column: 1 },
+};
 
-/** Ways to reach other processes, the kernel's keys and mounts; io_uring would bypass the filter. No project needs them. */
-const alwaysRefused = [
-  'ptrace', 'process_vm_readv', 'process_vm_writev', 'pidfd_getfd', 'mount', 'umount2', 'unshare', 'setns', 'add_key', 'request_key',
-  'keyctl', 'bpf', 'perf_event_open', 'open_by_handle_at', 'io_uring_setup',
-]; // prettier-ignore
-
-const signals = ['tkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'pidfd_send_signal'];
+/** The number of a call on this processor; null where it has none, or is not known. */
+export function numberHere(numbers: CallNumber): number | null {
+  const architecture = architectures[process.arch];
+  return architecture === undefined ? null : numbers[architecture.column];
+}
 
 const errno = { EPERM: 1, EACCES: 13, ENOSYS: 38 };
 const socketDomains = { unix: 1, netlink: 16 };
 const cloneThread = 0x1_0000;
 /** Requests that type into the user's terminal, `TIOCSTI` and `TIOCLINUX`. */
 const terminalRequests = [0x5412, 0x541c];
+/** `TCGETS`, `TCGETS2`, `TIOCGWINSZ`, `FIONREAD`, `FIONBIO`, `FIONCLEX`, `FIOCLEX`, and `FICLONE` into a file that it may write. */
+const harmlessRequests = [0x5401, 0x802c_542a, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451, 0x4004_9409];
+/** Of fcntl(2): signals to any process when a file is ready (`F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`), leases and watches of folders. */
+const fileSignals = [8, 10, 15, 1024, 1026];
+/** Set-user-ID, set-group-ID and the sticky bit. */
+const specialModeBits = 0o7000;
+/** Calls from here on have the same number everywhere, and the C library does without those that are missing. */
+const firstRecentCall = 424;
 
 /** An instruction of classic BPF (`struct sock_filter`): code, jump if true, jump if false, operand. */
 export type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, operand: number];
@@ -70,47 +62,107 @@ const architectureOffset = 4;
 const argument = (index: number): number => 16 + 8 * index;
 
 /**
+ * The filter of a process that executes Node: it refuses io_uring, whose requests no later filter sees. libuv opens a ring as Node starts, and
+ * waits by `epoll` where it cannot.
+ */
+export function buildRingFilter(arch: NodeJS.Architecture): Instruction[] | null {
+  const architecture = architectures[arch];
+  if (architecture === undefined) return null;
+  const { io_uring_setup: setUp, io_uring_enter: enter, io_uring_register: register } = callGroups.neverAllowed;
+  const rings = numbersOf({ setUp, enter, register }, architecture.column);
+  return [load(callOffset), ...rings.flatMap((call) => onCall(call, [refuse(errno.ENOSYS)])), allow];
+}
+
+/**
  * The filter's instructions; null for an architecture without a table. The accumulator holds the number of the call at the start of each
  * block, and a block that does not concern the call continues with the next.
  */
 export function buildFilter(arch: NodeJS.Architecture, pid: number, rules: FilterRules): Instruction[] | null {
   const architecture = architectures[arch];
   if (architecture === undefined) return null;
-  const { audit, firstForeign, calls } = architecture;
-  const numbersOf = (names: readonly string[]): number[] => names.flatMap((name) => calls[name] ?? []);
+  const { audit, firstForeign, column } = architecture;
+  const { judged, neverAllowed, ...harmless } = callGroups;
   return [
     load(architectureOffset),
     jumpIfEqual(audit, 1, 0),
     refuse(errno.EPERM),
     load(callOffset),
     ...(firstForeign === null ? [] : [jumpIfAtLeast(firstForeign, 0, 1), refuse(errno.EPERM)]),
-    ...numbersOf(alwaysRefused).flatMap((call) => onCall(call, [refuse(errno.EPERM)])),
-    ...onCall(calls.ioctl, refuseValues(argument(1), terminalRequests)),
-    ...(rules.network
-      ? []
-      : onCall(calls.socket, allowValues(argument(0), Object.values(socketDomains), errno.EACCES))),
-    ...(rules.processes ? [] : refuseProcesses(numbersOf, calls, pid)),
-    allow,
+    ...numbersOf(neverAllowed, column).flatMap((call) => onCall(call, [refuse(errno.EPERM)])),
+    ...judgements(pid, rules).flatMap(([name, block]) => {
+      const call = judged[name][column];
+      return call === null ? [] : onCall(call, block);
+    }),
+    ...(rules.processes
+      ? [allow]
+      : [
+          ...rangesOf(Object.values(harmless).flatMap((group) => numbersOf(group, column))).flatMap(allowRange),
+          jumpIfAtLeast(firstRecentCall, 0, 1),
+          refuse(errno.ENOSYS),
+          refuse(errno.EPERM),
+        ]),
   ];
 }
 
-/** No new processes (threads are allowed), no other programs, and no signals to other processes. */
-function refuseProcesses(
-  numbersOf: (names: readonly string[]) => number[],
-  calls: Record<string, number>,
-  pid: number,
-): Instruction[] {
-  return [
-    ...numbersOf(['fork', 'vfork', 'execve', 'execveat', ...signals]).flatMap((call) =>
-      onCall(call, [refuse(errno.EPERM)]),
-    ),
-    // Its flags lie in memory, which a filter cannot read. The C library then uses `clone`.
-    ...onCall(calls.clone3, [refuse(errno.ENOSYS)]),
-    ...onCall(calls.clone, [load(argument(0)), jumpIfAnyBit(cloneThread, 1, 0), refuse(errno.EPERM), allow]),
-    ...onCall(calls.tgkill, allowValues(argument(0), [pid], errno.EPERM)),
-    // The signal 0 only asks whether a process exists.
-    ...onCall(calls.kill, [load(argument(1)), jumpIfEqual(0, 3, 0), ...allowValues(argument(0), [pid], errno.EPERM)]),
+function numbersOf(group: Readonly<Record<string, CallNumber>>, column: 0 | 1): number[] {
+  return Object.values(group).flatMap((numbers) => numbers[column] ?? []);
+}
+
+/** The longest runs of numbers, first and last. */
+function rangesOf(numbers: readonly number[]): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (const number of numbers.toSorted((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last?.[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges;
+}
+
+function allowRange([first, last]: [number, number]): Instruction[] {
+  return [jumpIfAtLeast(first, 0, 2), jumpIfAtLeast(last + 1, 1, 0), allow];
+}
+
+/** How the calls are judged whose arguments matter. */
+function judgements(pid: number, { network, processes }: FilterRules): [JudgedCall, Instruction[]][] {
+  const refused = [refuse(errno.EPERM)];
+  const ownOnly = allowValues(argument(0), [0, pid], errno.EPERM);
+  const everywhere: [JudgedCall, Instruction[]][] = [
+    ['fcntl', refuseValues(argument(1), fileSignals)],
+    ['prlimit64', ownOnly],
+    ['socket', network ? [allow] : allowValues(argument(0), Object.values(socketDomains), errno.EACCES)],
   ];
+  if (processes) return [...everywhere, ['ioctl', refuseValues(argument(1), terminalRequests)]];
+  return [
+    ...everywhere,
+    [
+      'ioctl',
+      network ? refuseValues(argument(1), terminalRequests) : allowValues(argument(1), harmlessRequests, errno.EPERM),
+    ],
+    // Files that it may only read keep their special bits; `copyFile` sets the others.
+    ['fchmod', [load(argument(1)), jumpIfAnyBit(specialModeBits, 0, 1), refuse(errno.EPERM), allow]],
+    // Times of an open file; a path could be any.
+    ['utimensat', allowNull(1)],
+    ['setpriority', allowValues(argument(1), [0], errno.EPERM)],
+    ['sched_setaffinity', ownOnly],
+    ['fork', refused],
+    ['vfork', refused],
+    ['execve', refused],
+    ['execveat', refused],
+    // Its flags lie in memory, which a filter cannot read. The C library then uses `clone`.
+    ['clone3', [refuse(errno.ENOSYS)]],
+    ['clone', [load(argument(0)), jumpIfAnyBit(cloneThread, 1, 0), refuse(errno.EPERM), allow]],
+    ['tgkill', allowValues(argument(0), [pid], errno.EPERM)],
+    // The signal 0 only asks whether a process exists.
+    ['kill', [load(argument(1)), jumpIfEqual(0, 3, 0), ...allowValues(argument(0), [pid], errno.EPERM)]],
+  ];
+}
+
+/** Allows a null pointer, whose both halves are 0. */
+function allowNull(index: number): Instruction[] {
+  const isZero = jumpIfEqual(0, 1, 0);
+  const [low, high] = [argument(index), argument(index) + 4];
+  return [load(low), isZero, refuse(errno.EPERM), load(high), isZero, refuse(errno.EPERM), allow];
 }
 
 /** Executes the block for one call. Each block ends with a decision. */

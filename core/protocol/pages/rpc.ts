@@ -86,6 +86,7 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   allowProject(folder: string, asks: string[]): Promise<ProjectCard>;
   trustedFolders(): Promise<TrustedFolder[]>;
   /** From now on nothing of the projects in the folder runs. Runs that train continue. */
+  /** Fails with the reason where the folder stays trusted. */
   withdrawTrust(folder: string): Promise<void>;
   /** @throws if the project is not trusted */
   describeProject(folder: string): Promise<DescribedProject>;

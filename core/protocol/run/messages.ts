@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { enforcementSchema } from '../machine/confinement.ts';
 import { blasSchema } from '../machine/blas.ts';
 import { placementSchema } from '../machine/devices.ts';
 import { realNumber } from '../wire/numbers.ts';
@@ -115,7 +116,14 @@ export const hubMessageSchema = z.discriminatedUnion('type', [
 export type HubMessage = z.output<typeof hubMessageSchema>;
 
 export const workerMessageSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('hello'), rank: z.int().min(0), pid: z.int(), token: z.string() }),
+  z.strictObject({
+    type: z.literal('hello'),
+    rank: z.int().min(0),
+    pid: z.int(),
+    token: z.string(),
+    /** Who limits the process. */
+    enforcement: enforcementSchema,
+  }),
   z.strictObject({
     type: z.literal('described'),
     project: z.strictObject({ name: z.string(), description: z.string() }),

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { describePermissions } from '../../../core/protocol/run/permissions.ts';
 import { trustFolder, withdrawTrust } from '../../trust/project-trust.ts';
 import { readTrustFile } from '../../trust/trust-file.ts';
@@ -19,7 +20,7 @@ export async function trust(folder: string | undefined, { remove = false }: Trus
     if (remove) throw new UsageError('--remove needs a folder: tutti trust --remove <folder>.');
     process.stdout.write(`${listTrusted().join('\n')}\n`);
   } else if (remove) {
-    await withdrawTrust(folder);
+    await withdrawTrust(resolve(folder));
     process.stdout.write(`${folder} is no longer trusted.\n`);
   } else {
     const real = await orUsageError(trustFolder(folder));

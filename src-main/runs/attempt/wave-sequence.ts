@@ -248,10 +248,11 @@ export class WaveSequence {
     return this.#options.tasks?.child(start, own) ?? null;
   }
 
-  /** Lists in the run's events what its workers may do. */
+  /** Lists in the run's events what its workers may do, and who enforces it. */
   #reportGrant(device: Device, folders: RankFolders): void {
     const phrases = describeGrant(this.#grantOn(device, folders));
-    this.#options.recorder.event(null, 'granted', `Each worker ${phrases.join('; ')}.`);
+    const enforcement = this.#wave?.enforcement() ?? [];
+    this.#options.recorder.event(null, 'granted', [`Each worker ${phrases.join('; ')}.`, ...enforcement].join(' '));
   }
 
   /** @returns a description of the restart, for the logs */

@@ -1,3 +1,4 @@
+import { describeEnforcement } from '../../../core/protocol/machine/confinement.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Frame, WireArray } from '../../../core/protocol/wire/frames.ts';
@@ -23,7 +24,7 @@ export interface WaveOptions extends WaveProcesses {
 }
 
 /** The first message of a worker. */
-export type Hello = Pick<WorkerMessage & { type: 'hello' }, 'rank' | 'pid'>;
+export type Hello = Pick<WorkerMessage & { type: 'hello' }, 'rank' | 'pid' | 'enforcement'>;
 
 export interface WaveListener {
   /** Called for every message of a rank, with the arrays of its frame. */
@@ -54,6 +55,7 @@ export class Wave {
   private readonly failure: WaveFailure;
   private readonly controls = new WaveControls((isHeld) => this.hold(isHeld));
   private readonly ready = new Set<number>();
+  private readonly enforcements = new Set<string>();
   private hasStarted = false;
   private stopReason: RunSummary['stopReason'] = 'completed';
   private isAborted = false;
@@ -75,11 +77,12 @@ export class Wave {
   }
 
   /** Takes the connection of a worker that has sent its hello. */
-  accept({ rank, pid }: Hello, channel: Channel): void {
+  accept({ rank, pid, enforcement }: Hello, channel: Channel): void {
     const handle = this.ranks.find(rank);
     // No worker of this wave has that rank, or it is connected already: only another program can have sent this.
     if (handle === undefined || handle.phase !== 'connecting') return channel.close();
     handle.attach(channel, pid);
+    this.enforcements.add(describeEnforcement(enforcement));
     this.relay.attach(rank, (frame) => handle.sendFrame(frame));
     const placement = this.ranks.placementOf(rank);
     const where = { placement, groupRanks: this.ranks.all, nodeRanks: this.ranks.onNodeOf(placement) };
@@ -103,6 +106,11 @@ export class Wave {
   control(control: Control): void {
     this.controls.add(control);
     for (const handle of this.ranks.handles) handle.send({ type: 'control', control });
+  }
+
+  /** Who limits the processes that have connected, one sentence for each kind. */
+  enforcement(): readonly string[] {
+    return [...this.enforcements];
   }
 
   /** The last reported state of each rank. */

@@ -103,7 +103,7 @@ function start({ placements, core, grant, isStaying }: WorkerChildOptions): Chil
   const passed = passedDescriptor(grant.environment);
   const [command, ...args] = workerCommand([ranks, isStaying ? 'stays' : 'leaves'], core, flags, passed);
   return spawn(command, args, {
-    env: confinedEnvironment(grant, placements[0].device),
+    env: confinedEnvironment(grant, placements[0].device, passed === null ? [] : [passed]),
     stdio: stdioWith(passed),
     detached: process.platform !== 'win32',
     windowsHide: true,

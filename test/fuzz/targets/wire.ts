@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { enforcedByNode } from '../../../core/protocol/machine/confinement.ts';
 import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
 import { hubMessageSchema, workerMessageSchema } from '../../../core/protocol/run/messages.ts';
 import { remoteRequestSchema } from '../../../core/protocol/run/control/remote-control.ts';
@@ -32,7 +33,7 @@ const frameSeeds = [
   bytesOf(sum),
   bytesOf({ kind: 'collective', phase: 'failure', reason: 'Rank 1 left the group.' }),
   message({ type: 'state', state: 'training', epoch: 1, step: 20 }),
-  message({ type: 'hello', rank: 0, pid: 12, token: 'abc' }),
+  message({ type: 'hello', rank: 0, pid: 12, token: 'abc', enforcement: enforcedByNode('none') }),
   batch,
   Buffer.concat([bytesOf(sum), bytesOf(sum)]),
   Buffer.concat([bytesOf(barrierRequest), bytesOf(barrierRequest)]),

@@ -1,5 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { enforcedByNode } from '../../../core/protocol/machine/confinement.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { controlTokenPath } from '../../../src-main/runs/control/control-socket.ts';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
@@ -58,7 +59,11 @@ it.skipIf(notLinux !== null)(
     for (const rank of [99, 0]) {
       const channel = await connect(socket, 5_000);
       const closed = new Promise<Error | null>((resolve) => channel.onClose(resolve));
-      channel.send({ kind: 'message', message: { type: 'hello', rank, pid: 1, token }, arrays: [] });
+      channel.send({
+        kind: 'message',
+        message: { type: 'hello', rank, pid: 1, token, enforcement: enforcedByNode('none') },
+        arrays: [],
+      });
       expect(await closed).toBeNull();
     }
     await hub().control(run.folder, { action: 'stop' });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ export interface Targets {
 const koffi = createRequire(import.meta.url).resolve('koffi');
 
 /** How each attack ended: an error code, or what it got. Plain JavaScript, because it becomes a project's source. */
-const attacks = `
+const attacksWith = (threads: string | null): string => `
 const code = (error) => error.code ?? String(error.message ?? error);
 const attempt = (attack) => { try { return attack(); } catch (error) { return code(error); } };
 const attemptLater = async (attack) => { try { return await attack(); } catch (error) { return code(error.cause ?? error); } };
@@ -65,10 +66,61 @@ async function attack({ secretFile, outside, port, hubPid }) {
     nativeSocket: socket(2, 1, 0) < 0 ? 'refused' : 'opened',
     nativeFork: fork() < 0 ? 'refused' : 'forked',
     nativeShell: system('true') === 0 ? 'ran' : 'refused',
+    nativeThreads: ${threads === null ? "'not tried'" : `koffi.load(${JSON.stringify(threads)}).func('opened_by_threads', 'int', ['str'])(secretFile) === 0 ? 'refused' : 'opened'`},
+    nativeRing: libc.func('syscall', 'long', ['long', 'int', 'str'])(425, 4, '\0'.repeat(120)) < 0 ? 'refused' : 'opened',
+    nativeRights: libc.func('chmod', 'int', ['str', 'int'])(secretFile, 0o666) < 0 ? 'refused' : 'changed',
+    nativeTimes: libc.func('utimes', 'int', ['str', 'uintptr_t'])(secretFile, 0) < 0 ? 'refused' : 'changed',
+    nativeAttribute: libc.func('setxattr', 'int', ['str', 'str', 'str', 'size_t', 'int'])(secretFile, 'user.x', 'x', 1, 0) < 0 ? 'refused' : 'changed',
+    nativeWatch: libc.func('inotify_init', 'int', [])() < 0 ? 'refused' : 'watches',
+    nativeLimitOfHub: libc.func('prlimit', 'int', ['int', 'int', 'uintptr_t', 'uintptr_t'])(hubPid, 7, 0, 0) < 0 ? 'refused' : 'read',
+    nativePriorityOfHub: libc.func('setpriority', 'int', ['int', 'uint', 'int'])(0, hubPid, 19) < 0 ? 'refused' : 'changed',
+    nativeSignalByFile: libc.func('fcntl', 'int', ['int', 'int', 'int'])(0, 8, hubPid) < 0 ? 'refused' : 'set',
     openFolders: attempt(() => fs.readdirSync('/proc/self/fd').length > 0),
   };
 }
 `;
+
+/** Lets every thread that the process has, also those that it started before any code of the project, try to open a file. */
+const threadsSource = `
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *target;
+static atomic_int answered, opened;
+
+static void try_here(int signal) {
+  (void)signal;
+  int file = open(target, O_RDONLY);
+  if (file >= 0) { atomic_fetch_add(&opened, 1); close(file); }
+  atomic_fetch_add(&answered, 1);
+}
+
+int opened_by_threads(const char *path) {
+  struct sigaction action = {0};
+  struct timespec pause = {0, 10000000};
+  int asked = 0, process = getpid();
+  target = path;
+  action.sa_handler = try_here;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGURG, &action, 0);
+  for (int thread = process; thread < process + 256; thread++) asked += syscall(SYS_tgkill, process, thread, SIGURG) == 0;
+  for (int i = 0; i < 200 && atomic_load(&answered) < asked; i++) nanosleep(&pause, 0);
+  /* Threads that block signals do not answer; the main thread and those of V8 do. */
+  return atomic_load(&answered) < 2 ? -1 : atomic_load(&opened);
+}
+`;
+
+/** Null where there is no C compiler. */
+function compileThreads(folder: string): string | null {
+  const [source, library] = [join(folder, 'threads.c'), join(folder, 'threads.so')];
+  writeFileSync(source, threadsSource);
+  return spawnSync('cc', ['-shared', '-fPIC', '-o', library, source]).status === 0 ? library : null;
+}
 
 /** Writes a project that attacks while its data load, and prints how each attack ended. @returns its folder */
 export function writeAttackProject(parent: string, targets: Targets, permissions = '{}'): string {
@@ -78,7 +130,7 @@ export function writeAttackProject(parent: string, targets: Targets, permissions
     join(folder, 'project.ts'),
     `
 import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti-ensembles';
-${attacks}
+${attacksWith(compileThreads(folder))}
 export default defineProject({
   name: 'Attack',
   description: 'Tries what it must not do.',

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -20,6 +21,7 @@ import { writeAttackProject } from './attack-project.ts';
 const { hub } = useHub();
 const isLinux = process.platform === 'linux';
 const denied = 'ERR_ACCESS_DENIED';
+const hasCompiler = spawnSync('cc', ['--version']).status === 0;
 
 let root: string;
 let server: Server;
@@ -90,8 +92,21 @@ describe.skipIf(!isLinux)(`a project that attacks${isLinux ? '' : ' (not run: on
       nativeSocket: 'refused',
       nativeFork: 'refused',
       nativeShell: 'refused',
+      nativeThreads: hasCompiler ? 'refused' : 'not tried',
+      nativeRing: 'refused',
+      nativeRights: 'refused',
+      nativeTimes: 'refused',
+      nativeAttribute: 'refused',
+      nativeWatch: 'refused',
+      nativeLimitOfHub: 'refused',
+      nativePriorityOfHub: 'refused',
+      nativeSignalByFile: 'refused',
       openFolders: denied,
     });
+    const granted = readFileSync(join(run.folder, 'events.jsonl'), 'utf8')
+      .split('\n')
+      .find((line) => line.includes('"granted"'));
+    expect(granted).toContain('The kernel limits files, network, programs, for all threads.');
     expect(readdirSync(join(root, 'outside'))).toEqual([]);
   });
 

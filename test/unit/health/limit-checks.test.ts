@@ -1,3 +1,4 @@
+import { enforcedByNode, type Enforcement } from '../../../core/protocol/machine/confinement.ts';
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { checkConfinement, checkLocks, checkOpenFiles, checkWatches } from '../../../src-main/health/limit-checks.ts';
@@ -30,12 +31,19 @@ describe('checks of limits', () => {
   });
 
   it('projects: names each limit that the system does not enforce', () => {
-    const output = 'Not limited by the system: this kernel has no Landlock.\nNot limited by the system: no filter.\n';
-    expect(checkConfinement(output)).toMatchObject({
-      status: 'warn',
-      detail: 'this kernel has no Landlock; no filter',
+    const byKernel: Enforcement = { files: 'kernel', network: 'kernel', programs: 'kernel', problems: [] };
+    expect(checkConfinement(byKernel)).toEqual({
+      status: 'ok',
+      detail: 'The kernel limits files, network, programs, for all threads',
     });
-    expect(checkConfinement('')).toMatchObject({ status: 'ok' });
+    expect(checkConfinement({ ...byKernel, files: 'node', problems: ['this kernel has no Landlock'] })).toMatchObject({
+      status: 'warn',
+      detail:
+        'The kernel limits network, programs, for all threads. Only Node limits files, which does not hold for native code (this kernel has no Landlock)',
+    });
+    expect(checkConfinement(enforcedByNode('darwin has no limits beyond those of Node')).detail).toBe(
+      'Only Node limits files, programs, which does not hold for native code. Nothing limits network (darwin has no limits beyond those of Node)',
+    );
   });
 
   it('locks: takes one, sees it, and leaves nothing', async () => {

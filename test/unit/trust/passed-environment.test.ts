@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { passedEnvironment } from '../../../src-main/processes/confined.ts';
+import { temporaryFolder } from '../data/temp-folder.ts';
+import { confinementFlags, passedEnvironment } from '../../../src-main/processes/confined.ts';
 
 const user = {
   PATH: '/usr/bin',
@@ -38,4 +39,23 @@ it('gives a project no secrets of the user, and proxies only with the network', 
 it('gives a project the variables that the user allowed it', () => {
   const passed = passedEnvironment({ network: false, environment: ['WANDB_API_KEY', 'ABSENT'] }, user);
   expect(Object.keys(passed)).toEqual([...always, 'WANDB_API_KEY']);
+});
+
+it('refuses a path with "*", which Node would read as all paths with that beginning', async () => {
+  const compileCache = await temporaryFolder();
+  const grant = {
+    read: [],
+    write: [],
+    network: false,
+    processes: false,
+    memoryBytes: null,
+    environment: [],
+    compileCache,
+  };
+  for (const path of ['/home/ada/pro*ject', '/home/ada/*', '/data/a**b']) {
+    const message = `${path} has a "*" in its name, which the limits of Node read as every path that begins with ${path.split('*')[0]}`;
+    expect(() => confinementFlags({ ...grant, read: [path] })).toThrow(message);
+    expect(() => confinementFlags({ ...grant, write: [path] })).toThrow(message);
+  }
+  expect(confinementFlags({ ...grant, read: ['/home/ada/pro?ject'] })).toContain('--allow-fs-read=/home/ada/pro?ject');
 });

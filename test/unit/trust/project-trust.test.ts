@@ -142,3 +142,33 @@ describe('permissions of a project', () => {
     expect(allowedPermissions(project)).toEqual(noPermissions);
   });
 });
+
+describe('withdrawing trust', () => {
+  it('says what keeps a folder trusted: one above, the environment, or that it is an example', async () => {
+    const project = folder('above', 'project');
+    await trustFolder(join(root, 'above'));
+    await trustFolder(project);
+    const above = join(root, 'above');
+    await expect(withdrawTrust(project)).rejects.toThrow(
+      `${project} stays trusted, because ${above} above it is. Remove that one (tutti trust --remove ${above})`,
+    );
+    await withdrawTrust(above);
+    expect(trustOf(project).by).toBeNull();
+    vi.stubEnv('TUTTI_TRUST', above);
+    await expect(withdrawTrust(project)).rejects.toThrow(`stays trusted: the variable TUTTI_TRUST names ${above}.`);
+    const example = appFile('examples/00_heteroscedastic_regression');
+    await expect(withdrawTrust(example)).rejects.toThrow('it belongs to the examples of Tutti');
+  });
+
+  it('of a folder that is not trusted, or of a mistyped one, says that nothing was removed', async () => {
+    const project = folder('project');
+    const typed = join(root, 'projekt');
+    for (const other of [project, typed]) {
+      await expect(withdrawTrust(other)).rejects.toThrow(`${other} is not among the trusted folders`);
+    }
+    await trustFolder(project);
+    rmSync(project, { recursive: true });
+    await withdrawTrust(project);
+    await expect(withdrawTrust(project)).rejects.toThrow('nothing was removed');
+  });
+});
