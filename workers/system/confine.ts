@@ -83,7 +83,7 @@ function restrictAndStartAgain(calls: NativeCalls, confinement: Confinement): ne
   const values = cStrings(calls, command, 'latin1');
   const variables = cStrings(
     calls,
-    Object.entries(environment).map(([name, value = '']) => `${name}=${value}`),
+    Object.entries(environment).map(([name, value]) => `${name}=${value}`),
   );
   keepOpen(calls, [0, 1, 2, ...confinement.inherited]);
   setFilter(calls, buildRingFilter(process.arch));
