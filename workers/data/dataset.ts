@@ -1,6 +1,14 @@
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { Tokenizer } from '../../core/tokens/tokenizer.ts';
-import { checkExtras, describeExtras, type Extras, gatherExtras, sliceExtras } from './fields.ts';
+import {
+  checkExtras,
+  describeExtras,
+  type Extras,
+  gatherExtras,
+  gatherForBatch,
+  type SampleExtras,
+  sliceExtras,
+} from './fields.ts';
 import type { SampleSource } from './streams/source.ts';
 import type { SampleStream } from './streams/stream.ts';
 
@@ -17,7 +25,7 @@ export interface Normalization {
 }
 
 /** N samples in memory, with a target each. */
-export interface Dataset extends Extras {
+export interface Dataset extends SampleExtras {
   /** For messages and pages. */
   readonly name: string;
   /** Number of samples, N. */
@@ -181,7 +189,7 @@ export function gatherBatch(dataset: Dataset, indices: Int32Array, room?: Float3
     featureShape: [indices.length, ...dataset.featureShape],
     targets: gatherTargets(dataset, indices),
     targetShape: [indices.length, ...(dataset.targetShape ?? (targetSize === 1 ? [] : [targetSize]))],
-    ...gatherExtras(dataset, dataset.length, indices),
+    ...gatherForBatch(dataset, dataset.length, indices),
   };
 }
 

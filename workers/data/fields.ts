@@ -1,6 +1,6 @@
 /**
- * What a sample may have besides one input and one target: further inputs and targets by name, a weight, a mask. Legend: N samples or
- * the B samples of a batch.
+ * What a sample may have besides one input and one target: further inputs and targets by name, weights, a mask, and what it must not be separated
+ * from. Legend: N samples or the B samples of a batch.
  */
 
 /** Values of a named input or target. Bytes stand for themselves, and are not scaled. */
@@ -26,11 +26,26 @@ export interface Extras {
   readonly mask?: Uint8Array;
 }
 
+/** What samples of a data set have for the loss alone, and for whoever divides them; batches leave it out. */
+export interface SampleExtras extends Extras {
+  /** Weights in the loss in place of `weights`, such as those times weights of classes: metrics do not use them; shape `[N]`. */
+  readonly lossWeights?: Float32Array;
+  /** The group of each sample, by number: samples of a group lie in one split, fold or hold-out; shape `[N]`. */
+  readonly groups?: Int32Array;
+  /** The stratum of each sample, by number: splits, folds and hold-outs have all strata in the same proportions; shape `[N]`. */
+  readonly strata?: Int32Array;
+  /**
+   * Where samples are windows of a series: the first step that each covers, and the one after its last; shape `[N, 2]`. None trains on a step that
+   * it is judged on.
+   */
+  readonly spans?: Int32Array;
+}
+
 type Values = Field['values'];
 
 /** Replaces the values of every field. No other function lists them, so that none is forgotten. */
-export function mapExtras(of: Extras, change: <A extends Values>(values: A) => A): Extras {
-  const { extraInputs, extraTargets, weights, mask } = of;
+export function mapExtras(of: SampleExtras, change: <A extends Values>(values: A) => A): SampleExtras {
+  const { extraInputs, extraTargets, weights, mask, lossWeights, groups, strata, spans } = of;
   const changed = (fields: Fields): Fields =>
     Object.fromEntries(
       Object.entries(fields).map(([name, { shape, values }]) => [name, { shape, values: change(values) }]),
@@ -40,11 +55,15 @@ export function mapExtras(of: Extras, change: <A extends Values>(values: A) => A
     ...(extraTargets && { extraTargets: changed(extraTargets) }),
     ...(weights && { weights: change(weights) }),
     ...(mask && { mask: change(mask) }),
+    ...(lossWeights && { lossWeights: change(lossWeights) }),
+    ...(groups && { groups: change(groups) }),
+    ...(strata && { strata: change(strata) }),
+    ...(spans && { spans: change(spans) }),
   };
 }
 
 /** All arrays of the fields, in the order of {@link mapExtras}. */
-export function arraysOfExtras(of: Extras): Values[] {
+export function arraysOfExtras(of: SampleExtras): Values[] {
   const arrays: Values[] = [];
   mapExtras(of, (values) => {
     arrays.push(values);
@@ -54,12 +73,18 @@ export function arraysOfExtras(of: Extras): Values[] {
 }
 
 /** Copies the samples at `indices` of `length`, in that order. */
-export function gatherExtras(of: Extras, length: number, indices: Int32Array): Extras {
+export function gatherExtras(of: SampleExtras, length: number, indices: Int32Array): SampleExtras {
   return mapExtras(of, (values) => gatherRows(values, length, indices));
 }
 
+/** The same for a batch: with the weights of the loss, and without what only divides samples. */
+export function gatherForBatch(of: SampleExtras, length: number, indices: Int32Array): Extras {
+  const { extraInputs, extraTargets, weights, mask, lossWeights = weights } = of;
+  return gatherExtras({ extraInputs, extraTargets, weights: lossWeights, mask }, length, indices);
+}
+
 /** The samples from `start` to before `end` of `length`, without copying them. */
-export function sliceExtras(of: Extras, length: number, start: number, end: number): Extras {
+export function sliceExtras(of: SampleExtras, length: number, start: number, end: number): SampleExtras {
   return mapExtras(of, <A extends Values>(values: A) => {
     const width = values.length / length;
     return values.subarray(start * width, end * width) as A;
@@ -75,7 +100,7 @@ export function gatherRows<A extends Values>(values: A, length: number, indices:
 }
 
 /** @throws Error that names data set and field, the sizes found and the rule that they break */
-export function checkExtras(name: string, length: number, targets: number, of: Extras): void {
+export function checkExtras(name: string, length: number, targets: number, of: SampleExtras): void {
   for (const [kind, fields] of [
     ['input', of.extraInputs],
     ['target', of.extraTargets],
@@ -89,7 +114,8 @@ export function checkExtras(name: string, length: number, targets: number, of: E
       );
     }
   }
-  checkWeights(name, length, of.weights);
+  for (const kind of ['weights', 'lossWeights'] as const) checkWeights(name, kind, length, of[kind]);
+  checkDivision(name, length, of);
   const { mask } = of;
   if (mask !== undefined && (mask.length !== targets || mask.some((value) => value > 1))) {
     throw new Error(
@@ -99,13 +125,32 @@ export function checkExtras(name: string, length: number, targets: number, of: E
   }
 }
 
-function checkWeights(name: string, length: number, weights?: Float32Array): void {
+function checkWeights(name: string, kind: string, length: number, weights?: Float32Array): void {
   if (weights === undefined) return;
   const wrong = weights.findIndex((weight) => !(Number.isFinite(weight) && weight >= 0));
   if (weights.length === length && wrong < 0) return;
   const found = wrong < 0 ? `${weights.length} weights for ${length} samples` : `sample ${wrong} has ${weights[wrong]}`;
   throw new Error(
-    `Data set "${name}": the weights do not fit: ${found}. Give a finite weight of at least 0 for each sample.`,
+    `Data set "${name}": the ${kind} do not fit: ${found}. Give a finite weight of at least 0 for each sample.`,
+  );
+}
+
+function checkDivision(name: string, length: number, { groups, strata, spans }: SampleExtras): void {
+  for (const [kind, numbers, each] of [
+    ['groups', groups, 1],
+    ['strata', strata, 1],
+    ['spans', spans, 2],
+  ] as const) {
+    if (numbers === undefined || numbers.length === each * length) continue;
+    throw new Error(
+      `Data set "${name}": ${numbers.length} ${kind} do not fit ${length} samples. Give ${each === 1 ? 'a number' : 'two numbers'} for each.`,
+    );
+  }
+  const empty = spans === undefined ? -1 : spans.findIndex((first, i) => i % 2 === 0 && spans[i + 1] <= first);
+  if (empty < 0) return;
+  throw new Error(
+    `Data set "${name}": the span of sample ${empty / 2} ends at step ${spans?.[empty + 1]}, but begins at ${spans?.[empty]}. Give the first step, ` +
+      'and the one after the last.',
   );
 }
 

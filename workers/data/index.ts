@@ -6,9 +6,10 @@
 
 export { createDataset, createSplits, flattened, gatherBatch, subset, take } from './dataset.ts';
 export type { Batch, Dataset, Normalization, PoolNotes, Splits } from './dataset.ts';
-export type { Extras, Field, Fields } from './fields.ts';
+export type { Extras, Field, Fields, SampleExtras } from './fields.ts';
 export { splitDataset } from './split.ts';
-export type { Fold, SplitSizes } from './split.ts';
+export type { SplitSizes } from './split.ts';
+export type { Fold } from './assign-rows.ts';
 export { standardize, standardizeOnDisk } from './standardize.ts';
 export type { Standardized, StandardizeOptions, TargetScale } from './standardize.ts';
 export { mnist } from './sources/mnist.ts';

@@ -40,18 +40,25 @@ export function withLabels(splits: Splits, labels: Labels): Splits {
     );
   }
   const isOfClasses = pool.targets instanceof Int32Array;
-  const { weights, ...own } = subset(pool, Int32Array.from(labels.rows));
+  // The pool's strata would be those of targets that are not used.
+  const { lossWeights, strata: _, ...own } = subset(pool, Int32Array.from(labels.rows));
   const train = createDataset({
     ...own,
     ...asNumbers(own),
     targets: isOfClasses ? Int32Array.from(labels.targets) : Float32Array.from(labels.targets),
-    ...(labels.weights === undefined ? weights && { weights } : { weights: Float32Array.from(labels.weights) }),
+    ...(labels.weights === undefined
+      ? lossWeights && { lossWeights }
+      : { lossWeights: Float32Array.from(labels.weights) }),
   });
   return createSplits({ ...splits, train, unlabelled: pool });
 }
 
 /** Labelled samples are few and trained on in many epochs: their bytes are scaled once, to the same numbers that each batch would scale them to. */
-function asNumbers({ features, normalization, source }: Omit<Dataset, 'weights'>): Pick<Dataset, 'features'> | object {
+function asNumbers({
+  features,
+  normalization,
+  source,
+}: Omit<Dataset, 'lossWeights' | 'strata'>): Pick<Dataset, 'features'> | object {
   if (!(features instanceof Uint8Array) || normalization !== undefined || source !== undefined) return {};
   if (features.length > mostValues) return {};
   return { features: Float32Array.from(features, (byte) => byte / 255) };

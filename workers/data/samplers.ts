@@ -19,6 +19,8 @@ export interface SamplerOptions {
   bagging?: boolean;
   /** The rows that the rank trains on, of which there are then `length`; all by default. */
   rows?: Int32Array | undefined;
+  /** The group of each sample of the data set: a bootstrap sample then consists of whole groups, but for the last one. */
+  groups?: Int32Array | undefined;
 }
 
 /** The order of one rank's samples: a pure function of (seed, epoch), so that a resume needs no state. */
@@ -43,7 +45,7 @@ export function createSampler(options: SamplerOptions): Sampler {
         `an epoch, batchSize ${batchSize}, dropLast ${dropLast}. Lower batchSize, turn dropLast off or add samples.`,
     );
   }
-  const drawn = options.bagging ? bootstrap(options.length, options.seed) : null;
+  const drawn = options.bagging ? bootstrap(options) : null;
   const { rows } = options;
   const rowsOf = (places: Int32Array) => (rows === undefined ? places : places.map((place) => rows[place]));
   return Object.freeze({
@@ -58,10 +60,18 @@ export function createSampler(options: SamplerOptions): Sampler {
   });
 }
 
-/** The same in all epochs. Source: Breiman, 1996, "Bagging predictors". */
-function bootstrap(length: number, seed: number): Int32Array {
+/**
+ * N places drawn with replacement, the same in all epochs (Breiman, 1996, "Bagging predictors"). Groups are drawn as a whole, as the cluster
+ * bootstrap does (Davison and Hinkley, 1997, "Bootstrap methods and their application", section 3.8), until there are N; the last one is cut.
+ */
+function bootstrap({ length, seed, groups, rows }: SamplerOptions): Int32Array {
   const generator = new Generator(seed, 'bagging');
-  return Int32Array.from({ length }, () => generator.integer(length));
+  if (groups === undefined) return Int32Array.from({ length }, () => generator.integer(length));
+  const places = Array.from({ length }, (_, place) => place);
+  const together = [...Map.groupBy(places, (place) => groups[rows?.[place] ?? place]).values()];
+  const drawn: number[] = [];
+  while (drawn.length < length) drawn.push(...together[generator.integer(together.length)]);
+  return Int32Array.from(drawn.slice(0, length));
 }
 
 /** How to treat the remainder of samples that cannot be divided evenly among the ranks. */

@@ -43,6 +43,10 @@ const datasetSchema = z.object({
   extraTargets: fieldsSchema.optional(),
   weights: placeSchema.optional(),
   mask: placeSchema.optional(),
+  lossWeights: placeSchema.optional(),
+  groups: placeSchema.optional(),
+  strata: placeSchema.optional(),
+  spans: placeSchema.optional(),
   /** Number of samples, where the features are on disk: another process opens them itself. */
   samplesOnDisk: z.int().min(1).optional(),
   /** Samples of an epoch, where they come as a stream. */
@@ -118,8 +122,11 @@ export function decodeSplits(bytes: Buffer<ArrayBuffer>, source: string): Splits
 /** A data set whose arrays begin at byte `start`. */
 function restore({ features, targets, ...rest }: DatasetHeader, bytes: Buffer<ArrayBuffer>, start: number): Dataset {
   const { buffer, byteOffset } = bytes;
-  const { extraInputs, extraTargets, weights, mask, samplesOnDisk, samplesOfStream, ...fields } = rest;
+  const { extraInputs, extraTargets, samplesOnDisk, samplesOfStream, ...others } = rest;
+  const { weights, mask, lossWeights, groups, strata, spans, ...fields } = others;
   const at = ({ offset }: Place) => byteOffset + start + offset;
+  const floats = (place: Place) => new Float32Array(buffer, at(place), place.length);
+  const integers = (place: Place) => new Int32Array(buffer, at(place), place.length);
   const restored = (of: Record<string, { shape: number[]; values: FieldPlace }>) =>
     Object.fromEntries(
       Object.entries(of).map(([name, { shape, values }]) => [
@@ -135,8 +142,12 @@ function restore({ features, targets, ...rest }: DatasetHeader, bytes: Buffer<Ar
     ...(samplesOfStream !== undefined && { stream: { length: samplesOfStream, open: notOpened(fields.name) } }),
     ...(extraInputs && { extraInputs: restored(extraInputs) }),
     ...(extraTargets && { extraTargets: restored(extraTargets) }),
-    ...(weights && { weights: new Float32Array(buffer, at(weights), weights.length) }),
+    ...(weights && { weights: floats(weights) }),
     ...(mask && { mask: new Uint8Array(buffer, at(mask), mask.length) }),
+    ...(lossWeights && { lossWeights: floats(lossWeights) }),
+    ...(groups && { groups: integers(groups) }),
+    ...(strata && { strata: integers(strata) }),
+    ...(spans && { spans: integers(spans) }),
   });
 }
 

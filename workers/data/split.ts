@@ -1,21 +1,7 @@
 import type { Generator } from '../../core/random/generator.ts';
+import { divideRows, type Fold, requireFold, type RowSplits } from './assign-rows.ts';
 import { createSplits, subset } from './dataset.ts';
 import type { Dataset, Splits } from './dataset.ts';
-
-/** One of k folds of the same size (±1), which partition the samples. */
-export interface Fold {
-  /** Number of folds, k. */
-  count: number;
-  /** Counted from 0. */
-  index: number;
-}
-
-/** @throws Error if there is no such fold */
-export function requireFold({ count, index }: Fold): void {
-  const isFold = Number.isInteger(count) && count >= 2 && Number.isInteger(index) && index >= 0 && index < count;
-  if (isFold) return;
-  throw new Error(`There is no fold ${index} of ${count}: give at least 2 folds, and an index from 0 to count − 1.`);
-}
 
 /** Sizes of the splits: below 1 a fraction of the data set, from 1 a count. `train` gets the rest. */
 export interface SplitSizes {
@@ -30,29 +16,54 @@ export interface SplitSizes {
 /**
  * Splits a data set at random, without overlap: the permutation's first samples become the test split, the next the
  * validation split, the rest the training split. With `fold`, every k-th sample of the permutation is the test split. Ranks whose generators have the same seed and stream get the same splits.
+ * Groups of the data set lie in one split as a whole, and all splits have its strata in the same proportions; their samples keep their order.
  *
- * @throws RangeError when a size is invalid or no training samples remain.
+ * @throws RangeError when a size is invalid or no training samples remain; Error for windows of a series that share steps
  */
 export function splitDataset(dataset: Dataset, sizes: SplitSizes, generator: Generator): Splits {
+  const { train, validation, test } = rowsOf(dataset, sizes, generator);
+  return createSplits({
+    train: subset(dataset, train),
+    validation: validation.length > 0 ? subset(dataset, validation) : undefined,
+    test: test.length > 0 ? subset(dataset, test) : undefined,
+  });
+}
+
+function rowsOf(dataset: Dataset, sizes: SplitSizes, generator: Generator): RowSplits {
+  const { name, length, groups = null, strata = null } = dataset;
+  refuseWindows(dataset);
   const { fold } = sizes;
   if (fold !== undefined) requireFold(fold);
   // Of the permutation, every k-th sample.
-  const ofFold = fold === undefined ? 0 : Math.ceil((dataset.length - fold.index) / fold.count);
+  const ofFold = fold === undefined ? 0 : Math.ceil((length - fold.index) / fold.count);
   const testCount = fold === undefined ? countOf(dataset, 'test', sizes.test) : ofFold;
   const heldOut = testCount + countOf(dataset, 'validation', sizes.validation);
-  if (heldOut >= dataset.length) {
+  if (heldOut >= length) {
     throw new RangeError(
-      `Splitting "${dataset.name}": ${heldOut} of its ${dataset.length} samples are held out, which leaves none to ` +
+      `Splitting "${name}": ${heldOut} of its ${length} samples are held out, which leaves none to ` +
         'train on. Make the validation or test split smaller.',
     );
   }
-  const drawn = generator.permutation(dataset.length);
+  if (groups !== null || strata !== null) {
+    const all = Int32Array.from({ length }, (_, row) => row);
+    const counts = { test: testCount, validation: heldOut - testCount, fold };
+    return divideRows(`"${name}"`, all, counts, { groups, strata }, generator);
+  }
+  const drawn = generator.permutation(length);
   const order = fold === undefined ? drawn : withFoldFirst(drawn, fold);
-  return createSplits({
-    train: subset(dataset, order.subarray(heldOut)),
-    validation: heldOut > testCount ? subset(dataset, order.subarray(testCount, heldOut)) : undefined,
-    test: testCount > 0 ? subset(dataset, order.subarray(0, testCount)) : undefined,
-  });
+  return {
+    train: order.subarray(heldOut),
+    validation: order.subarray(testCount, heldOut),
+    test: order.subarray(0, testCount),
+  };
+}
+
+function refuseWindows({ name, spans }: Dataset): void {
+  if (spans === undefined) return;
+  throw new Error(
+    `Splitting "${name}": its samples are windows of a series that share steps, so a random split would test a model on values that it was ` +
+      'trained on. Use windowSplits.',
+  );
 }
 
 function withFoldFirst(order: Int32Array, { count, index }: Fold): Int32Array {

@@ -28,7 +28,7 @@ export function heldOutSamples(
   const { samples: count, width } = stack;
   const steps = count / dataset.length;
   const rows = usedRows(dataset, steps, task);
-  const common = { ...weightsOf(dataset, rows, steps), ...ownersOf(rows, steps) };
+  const common = { ...weightsOf(dataset, rows, steps), ...ownersOf(dataset, rows, steps) };
   const members = stack.ranks.length;
   const outputs = stack.values.map((output) => chooseRows(output, members, count, rows));
   if (predictsClasses(task)) {
@@ -81,9 +81,11 @@ function weightsOf({ weights }: Dataset, rows: Int32Array, steps: number): Pick<
   return own === undefined ? {} : { weights: own };
 }
 
-/** The sample of each row, where samples have several. */
-function ownersOf(rows: Int32Array, steps: number): Pick<HeldOut, 'owners'> {
-  return steps === 1 ? {} : { owners: rows.map((row) => Math.floor(row / steps)) };
+/** The group of each row, or its sample where samples have several rows: fits and their judges have no owner in common. */
+function ownersOf({ groups }: Dataset, rows: Int32Array, steps: number): Pick<HeldOut, 'owners'> {
+  const samples = rows.map((row) => Math.floor(row / steps));
+  if (groups !== undefined) return { owners: samples.map((sample) => groups[sample]) };
+  return steps === 1 ? {} : { owners: samples };
 }
 
 function refuseDivided(dataset: Dataset): void {

@@ -21,7 +21,13 @@ const extras = {
   weights: Float32Array.of(1, 0.5, 2),
   mask: Uint8Array.of(1, 0, 1, 1, 0, 1),
 };
-const patients = createDataset({ ...base, ...extras });
+/** What batches leave out. */
+const division = {
+  groups: Int32Array.of(7, 8, 7),
+  strata: Int32Array.of(0, 1, 1),
+  spans: Int32Array.of(0, 3, 1, 4, 2, 5),
+};
+const patients = createDataset({ ...base, ...extras, ...division });
 
 /** Samples 2 and 0, by hand. */
 const twoAndNone = {
@@ -38,12 +44,28 @@ describe('fields of a data set', () => {
     const batch = gatherBatch(patients, Int32Array.of(2, 0));
     expect(batch).toEqual({ ...twoAndNone, featureShape: [2, 1], targetShape: [2, 2] });
     expect(subset(patients, Int32Array.of(2, 0))).toMatchObject(twoAndNone);
+    expect(subset(patients, Int32Array.of(2, 0))).toMatchObject({
+      groups: Int32Array.of(7, 7),
+      strata: Int32Array.of(1, 0),
+      spans: Int32Array.of(2, 5, 0, 3),
+    });
+    expect(take(patients, 1).spans).toEqual(Int32Array.of(0, 3));
     expect(take(patients, 1).mask).toEqual(Uint8Array.of(1, 0));
+  });
+
+  it('have weights of the loss alone in batches, where they have such', () => {
+    const weighed = createDataset({ ...base, ...extras, lossWeights: Float32Array.of(10, 20, 30) });
+    expect(gatherBatch(weighed, Int32Array.of(2, 0)).weights).toEqual(Float32Array.of(30, 10));
+    expect(subset(weighed, Int32Array.of(2, 0))).toMatchObject({
+      weights: Float32Array.of(2, 1),
+      lossWeights: Float32Array.of(30, 10),
+    });
   });
 
   it('cross files between processes unchanged', async () => {
     const preprocessing = { format: 1 as const, steps: [{ kind: 'standardize' as const, mean: [1], std: [2] }] };
-    const splits = createSplits({ train: patients, test: take(patients, 2), preprocessing });
+    const train = createDataset({ ...patients, lossWeights: Float32Array.of(1, 2, 3) });
+    const splits = createSplits({ train, test: take(patients, 2), preprocessing });
     const file = join(await temporaryFolder(), 'splits.bin');
     await writeSplits(file, splits);
     expect(await readSplits(file)).toEqual(splits);

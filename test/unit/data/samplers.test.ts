@@ -188,6 +188,21 @@ describe('bagging', () => {
     expect(new Set(sample(0, 0)).size / 500).toBeCloseTo(0.632, 1);
   });
 
+  it('draws groups as a whole, also of the rows that a rank trains on', () => {
+    // Row r belongs to group r mod 50; the rank trains on the even rows: 25 groups of 10.
+    const groups = Int32Array.from({ length: 500 }, (_, row) => row % 50);
+    const rows = Int32Array.from({ length: 250 }, (_, place) => 2 * place);
+    const about = options('shuffled', { length: 250, batchSize: 250, rank: 0, worldSize: 2 });
+    const [drawn] = createSampler({ ...about, bagging: true, rows, groups }).batches(0);
+    expect(drawn).toHaveLength(250);
+    const times = Map.groupBy(drawn, (row) => row);
+    for (const [row, own] of times) {
+      for (let other = row % 50; other < 500; other += 50) expect(times.get(other)?.length).toBe(own.length);
+    }
+    expect(drawn.every((row) => row % 2 === 0)).toBe(true);
+    expect(new Set(drawn).size).toBeLessThan(250);
+  });
+
   it('draws other samples for each rank', () => {
     expect(ascending(sample(0, 0))).not.toEqual(ascending(sample(1, 0)));
   });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { splitDataset } from '../../../workers/data/split.ts';
+import { windows } from '../../../workers/data/series/windows.ts';
 import { Generator } from '../../../core/random/generator.ts';
 
 /** Sample i has the feature i and the target -i. */
@@ -59,6 +60,49 @@ describe('splitDataset', () => {
     }
     const fold = { count: 3, index: 3 };
     expect(() => splitDataset(counting(11), { fold }, new Generator(1, 'split'))).toThrow('There is no fold 3 of 3');
+  });
+
+  const whole = (own: object, length = 12) => createDataset({ ...counting(length), ...own });
+  const numbersIn = (numbers: Int32Array, part?: { features: ArrayLike<number> }) =>
+    Array.from(part?.features ?? [], (row) => numbers[row]);
+
+  it('keeps groups of the data set together, also in folds', () => {
+    // Patients 0 to 3 with three samples each.
+    const groups = Int32Array.from({ length: 12 }, (_, i) => i % 4);
+    const { train, validation, test } = splitDataset(
+      whole({ groups }),
+      { validation: 3, test: 4 },
+      new Generator(1, 'split'),
+    );
+    expect([train, validation, test].map((part) => part?.length)).toEqual([6, 3, 3]);
+    const parts = [train, validation, test].map((part) => new Set(numbersIn(groups, part)));
+    expect(parts.flatMap((own) => [...own]).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
+    const folds = [0, 1].map((index) =>
+      splitDataset(whole({ groups }), { fold: { count: 2, index } }, new Generator(1, 'split')),
+    );
+    expect(folds.map((fold) => new Set(numbersIn(groups, fold.test)).size)).toEqual([2, 2]);
+    expect(folds[0].test?.length).toBe(6);
+  });
+
+  it('has the strata of the data set in the same proportions in all splits', () => {
+    // Three of stratum 1 in twelve.
+    const strata = Int32Array.from({ length: 12 }, (_, i) => Number(i % 4 === 0));
+    const splits = splitDataset(whole({ strata }), { validation: 4, test: 4 }, new Generator(3, 'split'));
+    for (const part of [splits.train, splits.validation, splits.test])
+      expect(numbersIn(strata, part).toSorted((a, b) => a - b)).toEqual([0, 0, 0, 1]);
+  });
+
+  it('refuses to divide windows of a series that share steps by chance', () => {
+    const overlapping = windows({ name: 'load', values: counting(20).features as Float32Array, length: 3 });
+    expect(() => splitDataset(overlapping, { test: 4 }, new Generator(1, 'split'))).toThrow('Use windowSplits.');
+    const apart = windows({ name: 'load', values: counting(20).features as Float32Array, length: 3, stride: 4 });
+    expect(splitDataset(apart, { test: 2 }, new Generator(1, 'split')).test?.length).toBe(2);
+    const large = whole({ groups: Int32Array.from({ length: 12 }, (_, i) => i % 4) });
+    expect(() => splitDataset(large, { test: 2 }, new Generator(1, 'split'))).toThrow(
+      'every group has more rows than the 2 of the test split',
+    );
+    const both = whole({ groups: new Int32Array(12), strata: new Int32Array(12) });
+    expect(() => splitDataset(both, { test: 4 }, new Generator(1, 'split'))).toThrow('either stratified or grouped');
   });
 
   it('omits splits that were not requested', () => {

@@ -5,7 +5,11 @@ import { columnTypes, fitted } from '../../../workers/data/preprocessing/fitted.
 import { fitColumn, tableFeatures } from '../../../workers/data/preprocessing/table-features.ts';
 import { preprocessingSchema } from '../../../core/preprocessing/schema.ts';
 import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';
-import { tableSplits, type TableSplitOptions } from '../../../workers/data/tables/table-splits.ts';
+import { tableDataset, tableSplits, type TableSplitOptions } from '../../../workers/data/tables/table-splits.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import { gatherBatch } from '../../../workers/data/dataset.ts';
+import { holdOutOf, withHoldOut } from '../../../workers/data/hold-out.ts';
+import { targetWeights } from '../../../workers/member/tasks/target-weights.ts';
 import { goldenFile, readGolden } from '../../golden/read-golden.ts';
 
 interface Expected {
@@ -191,7 +195,45 @@ describe('tableSplits', () => {
       classWeights: 'balanced',
       weights: 'w',
     });
-    train.targets.forEach((label, i) => expect(train.weights?.[i]).toBeCloseTo(2 * expected.classWeights[label], 5));
+    const { weights } = gatherBatch(train, Int32Array.from(train.targets.keys()));
+    train.targets.forEach((label, i) => expect(weights?.[i]).toBeCloseTo(2 * expected.classWeights[label], 5));
+    // Metrics use the column of weights alone.
+    expect(train.weights).toEqual(new Float32Array(train.length).fill(2));
+  });
+
+  it('gives hold-outs the weights of samples for metrics, never those of classes', async () => {
+    // Two of class a, six of class b: balanced weights 8 / (2 · 2) = 2 and 8 / (2 · 6) = 2/3.
+    const rows = 'aabbbbbb'
+      .split('')
+      .map((name, i) => `${i},${i + 1},${name}`)
+      .join('\n');
+    const held = async (weights?: string) => {
+      const options = { seed: 1, target: 'y', classWeights: 'balanced', weights } as const;
+      const { train } = tableSplits(await tableOf(`x,w,y\n${rows}\n`), options);
+      const config = runConfigSchema.parse({ members: 2, data: { folds: 2, foldPerRank: true } });
+      return withHoldOut({ train }, holdOutOf(config, train));
+    };
+    const { train, validation } = await held();
+    if (validation === undefined) throw new Error('Nothing is held out.');
+    expect(targetWeights(validation)).toBeUndefined();
+    const ofLoss = gatherBatch(train, Int32Array.of(0, 7)).weights;
+    expect(ofLoss).toEqual(Float32Array.of(2, 2 / 3));
+    const { validation: weighted } = await held('w');
+    const sum = targetWeights(weighted ?? train)?.reduce((all, weight) => all + weight, 0);
+    expect(sum).toBe(36);
+  });
+
+  it('leaves the groups and strata of its rows to those who divide them further', async () => {
+    const grouped = tableSplits(await table(), { ...options, test: 0.3 });
+    rowsOf(grouped.train).forEach((row, i) => {
+      const same = rowsOf(grouped.train).map((other) => other % 7 === row % 7);
+      expect(same).toEqual(Array.from(grouped.train.groups ?? [], (group) => group === grouped.train.groups?.[i]));
+    });
+    const stratified = tableSplits(await tableOf('x,y\n1,a\n2,b\n3,a\n4,b\n'), { seed: 1, stratify: true }).train;
+    expect(stratified.strata).toEqual(stratified.targets);
+    expect(tableDataset(await tableOf('x,g,y\n1,p,2\n2,q,3\n3,p,4\n'), { group: 'g' }).groups).toEqual(
+      Int32Array.of(0, 1, 0),
+    );
   });
 
   it('standardizes values, and says how to convert them back', async () => {
@@ -212,6 +254,7 @@ describe('tableSplits', () => {
     [{ missing: 'drop', classWeights: { maybe: 2 } }, 'has no class "maybe": its classes are no, yes'],
     [{ missing: 'drop', stratify: true, group: 'g' }, 'either stratified or grouped'],
     [{ missing: 'drop', fold: { count: 2, index: 2 } }, 'There is no fold 2 of 2'],
+    [{ missing: 'drop', group: 'g', fold: { count: 3, index: 2 } }, 'fewer groups than 3 folds'],
   ])('refuses %j', async (change, message) => {
     const gaps = await tableOf('x,y,g\n1,no,a\n,yes,a\n3,,b\n4,yes,b\n');
     expect(() => tableSplits(gaps, { seed: 1, target: 'y', ...change })).toThrow(message);

@@ -33,7 +33,7 @@ test('labelled samples become the training split in their order, with their labe
   const splits = withLabels({ train: pool, test: pool }, await readLabels(folder, await write(labels)));
   expect([...splits.train.features]).toEqual([6, 7, 0, 1]);
   expect(splits.train.targets).toEqual(Int32Array.of(2, 1));
-  expect(splits.train.weights).toEqual(Float32Array.of(0.5, 1.5));
+  expect(splits.train.lossWeights).toEqual(Float32Array.of(0.5, 1.5));
   expect(splits.unlabelled).toBe(pool);
   expect(splits.test).toBe(pool);
 });

@@ -33,6 +33,16 @@ describe('held-out samples', () => {
     });
   });
 
+  it('belong to the groups of their data set, which fits and their judges do not share', () => {
+    const groups = Int32Array.of(5, 6, 5);
+    const dataset = createDataset({ ...plain, targets: Int32Array.of(0, 1, 0), groups });
+    expect(heldOutSamples(outputs(2), dataset, 'classification', null).owners).toEqual(groups);
+    const steps = createDataset({ ...plain, targets: new Int32Array(6), targetShape: [2], groups });
+    expect(heldOutSamples(outputs(2, 'logits', 6), steps, 'classification', null).owners).toEqual(
+      Int32Array.of(5, 5, 6, 6, 5, 5),
+    );
+  });
+
   it('keep several values of a sample together', () => {
     const dataset = createDataset({ ...plain, targets: Float32Array.of(1, 2, 3, 4, 5, 6) });
     const samples = heldOutSamples(outputs(2, 'values'), dataset, 'regression', null);

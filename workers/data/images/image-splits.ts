@@ -5,8 +5,7 @@ import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, mapEachSplit, type Splits } from '../dataset.ts';
 import { createSourceDataset } from '../streams/sample-source.ts';
 import type { SampleSource } from '../streams/source.ts';
-import { type Fold, requireFold } from '../split.ts';
-import { type Division, foldRows, numbersOf, takeRows } from '../tables/assign-rows.ts';
+import { type Division, divideRows, divisionAt, type Fold, numbersOf } from '../assign-rows.ts';
 import { type Column, isMissingAt } from '../tables/columns.ts';
 import { readTable, type ReadTableOptions } from '../tables/read-table.ts';
 import { columnOf, type Table } from '../tables/table.ts';
@@ -42,7 +41,7 @@ export interface ImageTableOptions extends ImageOptions {
   targetKind?: 'values' | 'classes';
   /** Mean 0 and standard deviation 1 for targets that are values; false by default. */
   standardizeTargets?: boolean;
-  /** The column whose value images of one group share: a group lies in one split. */
+  /** The column whose value images of one group share: a group lies in one split, fold and hold-out. */
   group?: string;
 }
 
@@ -59,7 +58,7 @@ export async function imageFolder(folder: string, options: ImageOptions): Promis
   const target: TargetMeaning = { kind: 'classes', column: 'class', classNames };
   const listed = mapEachSplit(parts, (part) => ({
     files: part.files,
-    targets: { targets: labelsOf(part, classNames), classNames },
+    about: { targets: labelsOf(part, classNames), classNames, ...part.division },
   }));
   return toSplits(name, listed, target, options);
 }
@@ -85,15 +84,15 @@ export async function imageTable(file: string, options: ImageTableOptions): Prom
   const target = fitTarget(table.name, targets, rows.train, options);
   const listed = mapEachSplit(rows, (own) => ({
     files: Array.from(own, (row) => resolve(dirname(file), String(path.values[row]))),
-    targets: targetsOf(table.name, target, targets, own),
+    about: { ...targetsOf(table.name, target, targets, own), ...divisionAt(division, own) },
   }));
   return toSplits(table.name, listed, target, options);
 }
 
-/** Images of a split, with what a data set needs of their targets. */
+/** Images of a split, with what a data set needs beside them. */
 interface ListedImages {
   files: readonly string[];
-  targets: Pick<Dataset, 'targets' | 'classNames'>;
+  about: Pick<Dataset, 'targets' | 'classNames' | 'groups' | 'strata'>;
 }
 
 async function findParts(name: string, folder: string, options: ImageOptions) {
@@ -104,20 +103,22 @@ async function findParts(name: string, folder: string, options: ImageOptions) {
       folders.validation === undefined ? undefined : listClasses(folders.validation),
       folders.test === undefined ? undefined : listClasses(folders.test),
     ]);
-    return { train, validation, test };
+    return mapEachSplit({ train, validation, test }, (part) => ({ ...part, division: {} }));
   }
   const all = await listClasses(folder);
   const numbers = new Map([...new Set(all.classes)].map((own, label) => [own, label]));
   const strata = Int32Array.from(all.classes, (own) => numbers.get(own) ?? 0);
+  const division = { strata, groups: null };
   const rows = divide(
     name,
     strata.map((_, row) => row),
-    { strata, groups: null },
+    division,
     options,
   );
   return mapEachSplit(rows, (own) => ({
     files: Array.from(own, (row) => all.files[row]),
     classes: Array.from(own, (row) => all.classes[row]),
+    division: divisionAt(division, own),
   }));
 }
 
@@ -139,10 +140,8 @@ function requireValues({ name, length }: Table, columns: readonly Column[]): voi
   }
 }
 
-/** Splits rows: the test split is drawn first, then the validation split. */
 function divide(name: string, rows: Int32Array, division: Division, options: ImageOptions) {
   const { seed, validation, test, fold } = options;
-  const generator = new Generator(seed, 'image-splits');
   const counts = [test, validation].map((size = 0) => (size < 1 ? Math.round(size * rows.length) : size));
   if (!counts.every((count) => Number.isInteger(count) && count >= 0) || counts[0] + counts[1] >= rows.length) {
     throw new RangeError(
@@ -150,20 +149,13 @@ function divide(name: string, rows: Int32Array, division: Division, options: Ima
         'below 1 or whole numbers that leave images to train on.',
     );
   }
-  if (fold) requireFold(fold);
-  const own = fold ? foldRows(rows, fold, division, generator) : takeRows(rows, counts[0], division, generator);
-  const rest = without(rows, own);
-  const held = takeRows(rest, counts[1], division, generator);
+  const sizes = { test: counts[0], validation: counts[1], fold };
+  const divided = divideRows(name, rows, sizes, division, new Generator(seed, 'image-splits'));
   return {
-    train: without(rest, held),
-    validation: held.length > 0 ? held : undefined,
-    test: own.length > 0 ? own : undefined,
+    train: divided.train,
+    validation: divided.validation.length > 0 ? divided.validation : undefined,
+    test: divided.test.length > 0 ? divided.test : undefined,
   };
-}
-
-function without(rows: Int32Array, taken: Int32Array): Int32Array {
-  const held = new Set(taken);
-  return rows.filter((row) => !held.has(row));
 }
 
 async function toSplits(
@@ -175,7 +167,7 @@ async function toSplits(
   const step = imagesStep(options);
   const datasetOf = async (split: string, part?: ListedImages) => {
     if (part === undefined) return undefined;
-    const about = { name: `${name}${split}`, ...part.targets };
+    const about = { name: `${name}${split}`, ...part.about };
     if (options.onDisk) return createSourceDataset({ ...about, source: imageSource(part.files, options) });
     const featureShape = [step.height, step.width, step.channels];
     return createDataset({ ...about, featureShape, features: await readImages(part.files, options) });

@@ -24,7 +24,7 @@ export interface SeriesSplitSizes {
 }
 
 /**
- * Windows over a series: features `[N, length, C]`, and as targets the `horizon` steps after them, `[N, horizon · targetColumns]`, step by step.
+ * Windows over a series, with the steps that each covers where windows share steps: features `[N, length, C]`, and as targets the `horizon` steps after them, `[N, horizon · targetColumns]`, step by step.
  * @throws RangeError if the series is too short for one window, or an option is impossible
  */
 export function windows(options: SeriesOptions): Dataset {
@@ -69,15 +69,18 @@ function cut(options: SeriesOptions, name: string, from: number, last: number): 
   const width = horizon * targetColumns.length;
   const features = new Float32Array(count * length * columns);
   const targets = new Float32Array(count * width);
+  const spans = new Int32Array(count * 2);
   for (let i = 0; i < count; i++) {
     const first = from + i * stride;
     features.set(values.subarray((first - length) * columns, first * columns), i * length * columns);
+    spans.set([first - length, first + horizon], 2 * i);
     for (let j = 0; j < width; j++) {
       const step = first + Math.floor(j / targetColumns.length);
       targets[i * width + j] = values[step * columns + targetColumns[j % targetColumns.length]];
     }
   }
-  return createDataset({ name, features, featureShape: [length, columns], targets });
+  const sharesSteps = stride < length + horizon;
+  return createDataset({ name, features, featureShape: [length, columns], targets, ...(sharesSteps && { spans }) });
 }
 
 /** The number of steps T. @throws RangeError where an option is impossible */

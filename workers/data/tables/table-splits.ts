@@ -1,11 +1,10 @@
 import type { Preprocessing, TargetMeaning } from '../../../core/preprocessing/schema.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, type Splits } from '../dataset.ts';
-import { type Fold, requireFold } from '../split.ts';
+import { type Division, divideRows, divisionAt, type Fold, numbersOf, type RowSplits } from '../assign-rows.ts';
 import { missingAt } from '../preprocessing/missing.ts';
 import { fitColumn, tableFeatures } from '../preprocessing/table-features.ts';
 import { fitTexts, textIds, textInputs, type TextColumnOptions } from '../preprocessing/text-columns.ts';
-import { type Division, foldRows, numbersOf, type RowSplits, takeRows } from './assign-rows.ts';
 import { type Column, isMissingAt } from './columns.ts';
 import { columnOf, type Table } from './table.ts';
 import { classWeightsOf, type ClassWeights, fitTarget, targetsOf } from './targets.ts';
@@ -21,11 +20,11 @@ export interface TableDatasetOptions {
   targetKind?: 'values' | 'classes';
   /** Rows without a value: `refuse` (default), `drop`, `impute`; or the policy of columns by name. */
   missing?: MissingPolicy | Readonly<Record<string, MissingPolicy>>;
-  /** The column that holds the samples' weights, which is then no feature. */
+  /** The column that holds the samples' weights in loss and metrics, which is then no feature. */
   weights?: string;
   /** Columns of texts, by name, that become ids of tokens: an input of the column's name, or the features where nothing else is one. */
   text?: Readonly<Record<string, TextColumnOptions>>;
-  /** The column whose value rows of one group share, which is then no feature: a group lies in one split. */
+  /** The column whose value rows of one group share, which is then no feature: a group lies in one split, fold and hold-out. */
   group?: string;
   /** Mean 0 and standard deviation 1 on the training split for columns of numbers and dates; true by default. */
   standardize?: boolean;
@@ -41,9 +40,9 @@ export interface TableSplitOptions extends TableDatasetOptions {
   test?: number;
   /** Makes fold `index` (from 0) of `count` the test split, in place of `test`. Every seed gives other folds. */
   fold?: Fold | undefined;
-  /** Whether all splits have the classes in the same proportions. */
+  /** Whether all splits, folds and hold-outs have the classes in the same proportions. */
   stratify?: boolean;
-  /** Weights of the training split's classes: by name, or `balanced`: N / (K · samples of the class). */
+  /** Weights of the training split's classes in the loss, never in metrics: by name, or `balanced`: N / (K · samples of the class). */
   classWeights?: ClassWeights;
   /** Mean 0 and standard deviation 1 for targets that are values; false by default. */
   standardizeTargets?: boolean;
@@ -78,14 +77,16 @@ export function tableDataset(table: Table, options: TableDatasetOptions = {}): D
   return toDataset(table, table.name, rows, { ...fit(table, parts, rows, own), parts });
 }
 
-interface Parts {
+/** A table's columns by their use, and how its rows are divided. */
+interface Parts extends Division {
   targets: Column[];
   features: Column[];
   weights: Column | null;
   group: Column | null;
 }
 
-function partsOf(table: Table, { target = table.columns.length - 1, weights, group }: TableDatasetOptions): Parts {
+function partsOf(table: Table, options: Partial<TableSplitOptions>): Parts {
+  const { target = table.columns.length - 1, weights, group, stratify = false } = options;
   if (table.columns.length < 2)
     throw new Error(`${table.name} has one column; a table needs a feature and a target at least.`);
   const names = typeof target === 'object' ? target : [target];
@@ -99,7 +100,14 @@ function partsOf(table: Table, { target = table.columns.length - 1, weights, gro
   if (weightColumn !== null && !(weightColumn.values instanceof Float64Array)) {
     throw new Error(`Column "${weightColumn.name}" of ${table.name} is to hold weights, but not numbers.`);
   }
-  return { targets, features, weights: weightColumn, group: groupColumn };
+  return {
+    targets,
+    features,
+    weights: weightColumn,
+    group: groupColumn,
+    groups: groupColumn && numbersOf(groupColumn),
+    strata: stratify ? numbersOf(targets[0]) : null,
+  };
 }
 
 function policyOf({ missing = 'refuse' }: TableDatasetOptions, column: string): MissingPolicy {
@@ -129,31 +137,14 @@ function completeRows(table: Table, parts: Parts, options: TableDatasetOptions):
   return Int32Array.from(rows);
 }
 
-function assign(table: Table, rows: Int32Array, options: TableSplitOptions, { targets, group }: Parts): RowSplits {
-  const { seed, stratify = false, fold } = options;
-  if (stratify && group !== null)
-    throw new Error('Splits are either stratified or grouped: leave out stratify or group.');
-  if (fold) requireFold(fold);
-  const division: Division = {
-    strata: stratify ? numbersOf(targets[0]) : null,
-    groups: group === null ? null : numbersOf(group),
+function assign(table: Table, rows: Int32Array, options: TableSplitOptions, division: Division): RowSplits {
+  const { seed, fold } = options;
+  const counts = {
+    test: fold ? 0 : countOf(table, 'test', options.test, rows.length),
+    validation: countOf(table, 'validation', options.validation, rows.length),
+    fold,
   };
-  const generator = new Generator(seed, 'table-splits');
-  const test = fold
-    ? foldRows(rows, fold, division, generator)
-    : takeRows(rows, countOf(table, 'test', options.test, rows.length), division, generator);
-  const rest = without(rows, test);
-  const validation = takeRows(rest, countOf(table, 'validation', options.validation, rows.length), division, generator);
-  const train = without(rest, validation);
-  if (train.length > 0) return { train, validation, test };
-  throw new RangeError(
-    `Splitting ${table.name}: all ${rows.length} rows are held out. Make validation or test smaller.`,
-  );
-}
-
-function without(rows: Int32Array, taken: Int32Array): Int32Array {
-  const held = new Set(taken);
-  return rows.filter((row) => !held.has(row));
+  return divideRows(table.name, rows, counts, division, new Generator(seed, 'table-splits'));
 }
 
 function countOf({ name }: Table, split: string, size = 0, rows: number): number {
@@ -219,12 +210,13 @@ function toDataset(table: Table, name: string, rows: Int32Array, { steps, target
     features,
     ...targetsOf(name, target, parts.targets, rows),
     ...(weights && { weights }),
+    ...divisionAt(parts, rows),
     ...(Object.keys(extraInputs).length > 0 && { extraInputs }),
   });
 }
 
 function weighted(train: Dataset, classWeights: ClassWeights): Dataset {
   const own = classWeightsOf(train, classWeights);
-  const weights = Float32Array.from(train.targets, (label, i) => own[label] * (train.weights?.[i] ?? 1));
-  return createDataset({ ...train, weights });
+  const lossWeights = Float32Array.from(train.targets, (label, i) => own[label] * (train.weights?.[i] ?? 1));
+  return createDataset({ ...train, lossWeights });
 }

@@ -127,7 +127,7 @@ export async function buildRun(seats: readonly Seat[]): Promise<BuiltRun> {
   const groups = seats.map((seat) => seat.links.group);
   const { splits, openBatches } = await loadData(launch, project, hyperparameters, groups);
   requireStreamable(config, splits);
-  const holdOut = holdOutOf({ ...config, members: memberCountOf(config) }, splits.train.length);
+  const holdOut = holdOutOf({ ...config, members: memberCountOf(config) }, splits.train);
   const data = withHoldOut(splits, holdOut);
   const task = ensembleTask(taskFor(project, data.train), config, project.metrics);
   for (const dataset of [data.train, data.unlabelled]) if (dataset) requireAugmentable(dataset, config.augmentation);
@@ -202,7 +202,7 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
   });
   const rows = holdOut?.trainingRows(order.rank);
   const kind = data.train.stream === undefined ? samplerOf(config) : 'sequential';
-  const samples = { kind, length: rows?.length ?? batches.length, rows };
+  const samples = { kind, length: rows?.length ?? batches.length, rows, groups: data.train.groups };
   const sampler = samplerFor(config, samples, order);
   requireEvenBatches(member.model, sampler);
   batches.follow?.(sampler);
@@ -232,7 +232,7 @@ function strategyOf(
 
 function samplerFor(
   config: RunConfig,
-  samples: Pick<SamplerOptions, 'kind' | 'length' | 'rows'>,
+  samples: Pick<SamplerOptions, 'kind' | 'length' | 'rows' | 'groups'>,
   { seed, rank }: Pick<SamplerOptions, 'seed' | 'rank'>,
 ): Sampler {
   return createSampler({

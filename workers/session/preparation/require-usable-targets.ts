@@ -13,9 +13,10 @@ export function requireUsableTargets(config: RunConfig, task: Task, train: Datas
         'of one prediction per sample. Choose another strategy.',
     );
   }
-  if (train.weights === undefined && train.mask === undefined) return;
+  const { weights = train.lossWeights } = train;
+  if (weights === undefined && train.mask === undefined) return;
   throw new Error(
-    `${train.name} has ${train.weights === undefined ? 'a mask' : 'weights'}, which the loss of the strategy joint cannot use. ` +
+    `${train.name} has ${weights === undefined ? 'a mask' : 'weights'}, which the loss of the strategy joint cannot use. ` +
       'Remove them, or choose another strategy.',
   );
 }

@@ -119,6 +119,7 @@ describe('imageFolder', () => {
     const { train, validation, test, preprocessing } = splits;
     expect(train.classNames).toEqual(['cats', 'dogs']);
     expect(train.featureShape).toEqual([2, 2, 1]);
+    expect(train.strata).toEqual(train.targets);
     const labels = [train, validation, test].map((split) => [...(split?.targets ?? [])]);
     expect(labels).toEqual([
       [0, 0, 0, 0, 1, 1],
@@ -194,6 +195,8 @@ describe('imageTable', () => {
     const { train, test, preprocessing } = await imageTable(table, options);
     expect([...train.targets]).toEqual(Array.from(train.features, (value) => value / 2));
     expect(new Set(Array.from(test?.features ?? [], (value) => value % 4)).size).toBe(1);
+    expect(train.groups).toEqual(Int32Array.from(train.features, (value) => value % 4));
+    expect(train.strata).toBeUndefined();
     expect(preprocessing?.target).toMatchObject({ kind: 'values', columns: ['age'] });
   });
 

@@ -54,7 +54,7 @@ export function partsOf(
 ): TrainerParts & { report: KeptReport } {
   const config = runConfigSchema.parse(input);
   const task = ensembleTask(taskOf('classification'), config);
-  const holdOut = holdOutOf(config, dataset.length);
+  const holdOut = holdOutOf(config, dataset);
   const rows = holdOut?.trainingRows(group.rank);
   const sampler = createSampler({
     kind: train.stream === undefined ? samplerOf(config) : 'sequential',
