@@ -70,6 +70,8 @@ const imagesStepSchema = z.strictObject({
   channels: z.union([z.literal(1), z.literal(3)]),
   /** How an image of another shape is resized: with a black border, cropped around its centre, or distorted. */
   fit: z.enum(['contain', 'cover', 'stretch']),
+  /** The value that becomes 255 in images of more than 8 bits a value, where it was given; otherwise 65535 of 16 bits. */
+  maximum: z.number().positive().optional(),
 });
 /** How an image becomes bytes of one size. */
 export type ImagesStep = z.output<typeof imagesStepSchema>;

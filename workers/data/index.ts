@@ -31,7 +31,7 @@ export type { Fitted } from './preprocessing/fitted.ts';
 export type { TextColumnOptions } from './preprocessing/text-columns.ts';
 export type { Preprocessing } from '../../core/preprocessing/schema.ts';
 export { imageFolder, imageTable } from './images/image-splits.ts';
-export type { ImageOptions, ImageTableOptions } from './images/image-splits.ts';
+export type { ImageFolderOptions, ImageOptions, ImageTableOptions } from './images/image-splits.ts';
 export { readImages } from './images/decode.ts';
 export type { ImageShape } from './images/decode.ts';
 export { moleculeFingerprints } from './molecules/fingerprints.ts';

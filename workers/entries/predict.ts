@@ -14,6 +14,7 @@ import { messageOf } from '../../core/text/errors.ts';
 import { predictFile } from '../inference/predict-file.ts';
 import { blockInputs } from '../inference/shown/block-inputs.ts';
 import { SampleReader } from '../inference/shown/sample-reader.ts';
+import { withNotes } from '../data/notes.ts';
 import { startBackend } from '../backends/backend.ts';
 import { type OpenedSource, openSource } from '../project/open-source.ts';
 import { RunModels } from '../project/rebuild-model.ts';
@@ -39,26 +40,30 @@ async function predict(task: PredictTask): Promise<PredictReply> {
   const { ensemble, models } = await openOnce(task);
   let first: PredictionColumn[] = [];
   let inputs: InputPart[][] = [];
-  const rows = await predictFile(ensemble, {
-    input,
-    output,
-    format,
-    withMembers,
-    withScores,
-    tableInputs:
-      models === null || source === null || source.projectRefusal !== null ? null : () => tableInputsOf(models, source),
-    firstBlock: async (columns, block, positions) => {
-      if (firstRows === 0) return;
-      first = columns.map((column) => headOf(column, firstRows));
-      inputs = await blockInputs(block, Math.ceil(firstRows / positions));
-    },
-    progress: (done) => tellHub({ type: 'progress', rows: done }),
-  });
+  const { result: rows, notes } = await withNotes(() =>
+    predictFile(ensemble, {
+      input,
+      output,
+      format,
+      withMembers,
+      withScores,
+      tableInputs:
+        models === null || source === null || source.projectRefusal !== null
+          ? null
+          : () => tableInputsOf(models, source),
+      firstBlock: async (columns, block, positions) => {
+        if (firstRows === 0) return;
+        first = columns.map((column) => headOf(column, firstRows));
+        inputs = await blockInputs(block, Math.ceil(firstRows / positions));
+      },
+      progress: (done) => tellHub({ type: 'progress', rows: done }),
+    }),
+  );
   return {
     type: 'predicted',
     rows,
     set: ensemble.description.set,
-    warnings: models?.warnings ?? [],
+    warnings: [...(models?.warnings ?? []), ...notes],
     first,
     outside: ensemble.postprocessing?.outside ?? null,
     inputs,

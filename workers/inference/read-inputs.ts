@@ -4,8 +4,10 @@ import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import { readArrays } from '../data/arrays/read-arrays.ts';
 import type { FileArray } from '../data/arrays/npy.ts';
 import type { Field } from '../data/fields.ts';
-import { readImages } from '../data/images/decode.ts';
+import { decodeImages } from '../data/images/decode.ts';
+import { ImageFindings } from '../data/images/deep-images.ts';
 import { listImages } from '../data/images/image-files.ts';
+import { noteData } from '../data/notes.ts';
 import { columnTypes } from '../data/preprocessing/fitted.ts';
 import { arrayShards } from '../data/streams/shards.ts';
 import { tableBlocks } from '../data/tables/table-blocks.ts';
@@ -58,12 +60,15 @@ async function* imageBlocks(folder: string, preprocessing: Preprocessing | null)
   }
   const files = await listImages(folder);
   if (files.length === 0) throw new Error(`${folder} has no images (PNG, JPEG, WebP, TIFF).`);
-  const shape = { size: [step.height, step.width] as const, channels: step.channels, fit: step.fit };
+  const { height, width, channels, fit, maximum } = step;
+  const shape = { size: [height, width] as const, channels, fit, ...(maximum !== undefined && { maximum }) };
+  const findings = new ImageFindings();
   for (let first = 0; first < files.length; first += imageSamples) {
     const own = files.slice(first, first + imageSamples);
-    const input = { values: await readImages(own, shape), shape: [step.height, step.width, step.channels] };
+    const input = { values: await decodeImages(own, shape, findings), shape: [height, width, channels] };
     yield { input, files: own.map((file) => relative(folder, file)) };
   }
+  for (const note of findings.notes(maximum)) noteData(note);
 }
 
 async function* arrayBlocks(path: string): AsyncGenerator<InputBlock> {

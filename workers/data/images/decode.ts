@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import type { Metadata, Sharp } from 'sharp';
 import type { ImagesStep } from '../../../core/preprocessing/schema.ts';
+import { noteData } from '../notes.ts';
 import { reasonOf } from '../sources/files.ts';
+import { bytesOf, deepSpace, ImageFindings } from './deep-images.ts';
 
 /** How images become bytes of one size. */
 export interface ImageShape {
@@ -13,6 +16,11 @@ export interface ImageShape {
    * distorts.
    */
   fit?: ImagesStep['fit'];
+  /**
+   * The value that becomes 255 in images of more than 8 bits a value, such as 4095 for 12 bits; others keep their bytes. By default 65535 for 16 bits;
+   * images of floats and of 32 bits need it.
+   */
+  maximum?: number;
   /** Larger images are refused before they are decoded: a small damaged file must not fill the memory. 2^26 by default. */
   maximumPixels?: number;
 }
@@ -34,20 +42,37 @@ const formats: readonly { name: string; isFormat: (bytes: Buffer) => boolean }[]
   { name: 'TIFF', isFormat: (bytes) => ['II*\0', 'MM\0*'].includes(bytes.toString('latin1', 0, 4)) },
 ];
 
-/** @throws Error if a size cannot be that of an image */
-export function imagesStep({ size: [height, width], channels = 3, fit = 'cover' }: ImageShape): ImagesStep {
+/** @throws Error if a size cannot be that of an image, or a maximum not that of its values */
+export function imagesStep({ size: [height, width], channels = 3, fit = 'cover', maximum }: ImageShape): ImagesStep {
+  if (maximum !== undefined && !(maximum > 0 && Number.isFinite(maximum))) {
+    throw new Error(`A maximum of ${maximum} is not possible. Give the value that becomes 255, above 0.`);
+  }
   if ([height, width].every((pixels) => Number.isInteger(pixels) && pixels >= 1)) {
-    return { kind: 'images', height, width, channels, fit };
+    return { kind: 'images', height, width, channels, fit, ...(maximum !== undefined && { maximum }) };
   }
   throw new Error(`A size of ${height} × ${width} pixels is not possible. Give height and width as whole numbers.`);
 }
 
 /**
- * Reads images into one array of bytes `[N, height, width, channels]`, in the order of the files: decoded (PNG, JPEG, WebP, TIFF), turned
- * upright as their EXIF data say, resized (Lanczos).
- * @throws Error that names the first damaged file
+ * Reads images into one array of bytes `[N, height, width, channels]`, in the order of the files: decoded (PNG, JPEG, WebP, TIFF), values of more than 8
+ * bits scaled to bytes, turned upright as their EXIF data say, resized (Lanczos).
+ * @throws Error that names the first damaged file, or values that cannot be scaled without the option maximum
  */
 export async function readImages(files: readonly string[], shape: ImageShape): Promise<Uint8Array> {
+  const findings = new ImageFindings();
+  const bytes = await decodeImages(files, shape, findings);
+  tellFindings(files.length === 1 ? files[0] : `the ${files.length} files`, findings, shape);
+  return bytes;
+}
+
+/** Notes what images of new data have. @throws Error where their values cannot be scaled without the option maximum */
+export function tellFindings(name: string, findings: ImageFindings, { maximum }: ImageShape): void {
+  if (maximum === undefined) findings.requireScale(name);
+  for (const note of findings.notes(maximum)) noteData(note);
+}
+
+/** Like {@link readImages}, for images of which the scale is settled. */
+export async function decodeImages(files: readonly string[], shape: ImageShape, findings?: ImageFindings) {
   const step = imagesStep(shape);
   const imageBytes = step.height * step.width * step.channels;
   const all = new Uint8Array(files.length * imageBytes);
@@ -55,7 +80,7 @@ export async function readImages(files: readonly string[], shape: ImageShape): P
   const readOthers = async (): Promise<void> => {
     for (let at = next++; at < files.length; at = next++) {
       const bytes = await readFile(files[at]);
-      all.set(await decodeImage(bytes, files[at], shape), at * imageBytes);
+      all.set(await decodeImage(bytes, files[at], shape, findings), at * imageBytes);
     }
   };
   await Promise.all(Array.from({ length: Math.min(simultaneous, files.length) }, readOthers));
@@ -63,7 +88,12 @@ export async function readImages(files: readonly string[], shape: ImageShape): P
 }
 
 /** One image from its bytes, `[height, width, channels]`; `file` names it in messages. */
-export async function decodeImage(bytes: Buffer, file: string, shape: ImageShape): Promise<Uint8Array> {
+export async function decodeImage(
+  bytes: Buffer,
+  file: string,
+  shape: ImageShape,
+  findings?: ImageFindings,
+): Promise<Uint8Array> {
   const { height, width, channels, fit } = imagesStep(shape);
   if (!formats.some(({ isFormat }) => isFormat(bytes))) {
     throw new Error(`${file} is no image that is read: PNG, JPEG, WebP or TIFF. Remove it, or convert it.`);
@@ -71,13 +101,42 @@ export async function decodeImage(bytes: Buffer, file: string, shape: ImageShape
   // Most runs read no images, and a worker's start is mostly the loading of modules.
   const { default: sharp } = await import('sharp');
   const limitInputPixels = shape.maximumPixels ?? usualMaximumPixels;
+  const open = () => sharp(bytes, { limitInputPixels, failOn: 'error' }).autoOrient().flatten({ background: '#000' });
+  const about = isPlain(bytes) ? plain : await decoding(file, open().metadata());
+  let scaled: Sharp | null = null;
+  let largest = 0;
+  if (about.depth !== plain.depth) {
+    const space = deepSpace(about, file);
+    const image = open().pipelineColourspace(space).toColourspace(space).raw({ depth: 'double' });
+    const found = bytesOf(
+      await decoding(file, image.toBuffer({ resolveWithObject: true })),
+      about,
+      file,
+      shape.maximum,
+    );
+    largest = found.largest;
+    if (shape.maximum !== undefined) scaled = sharp(found.bytes, { raw: found.raw });
+  }
+  findings?.add(file, { isDeep: about.depth !== plain.depth, largest, pages: about.pages ?? 1 });
+  const resized = (scaled ?? open()).resize({ height, width, fit: sharpFits[fit], background: '#000' });
+  const { data, info } = await decoding(
+    file,
+    resized.toColourspace('srgb').raw().toBuffer({ resolveWithObject: true }),
+  );
+  return withChannels(data, info.channels, channels);
+}
+
+const plain: Pick<Metadata, 'depth' | 'space' | 'pages'> = { depth: 'uchar', space: 'srgb' };
+
+/** Whether an image has one page and 8 bits a value, as the first bytes of most tell: reading about the others takes time. */
+function isPlain(bytes: Buffer): boolean {
+  const format = formats.find(({ isFormat }) => isFormat(bytes))?.name;
+  return format === 'JPEG' || (format === 'PNG' && bytes[24] !== 16);
+}
+
+async function decoding<T>(file: string, work: Promise<T>): Promise<T> {
   try {
-    const image = sharp(bytes, { limitInputPixels, failOn: 'error' })
-      .autoOrient()
-      .flatten({ background: '#000' })
-      .resize({ height, width, fit: sharpFits[fit], background: '#000' });
-    const decoded = await image.toColourspace('srgb').raw().toBuffer({ resolveWithObject: true });
-    return withChannels(decoded.data, decoded.info.channels, channels);
+    return await work;
   } catch (error) {
     throw new Error(
       `${file} cannot be decoded (${firstLine(reasonOf(error))}). Remove it, or write it again; larger images need maximumPixels.`,

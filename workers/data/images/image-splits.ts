@@ -3,6 +3,7 @@ import { orderClasses } from '../../../core/preprocessing/class-order.ts';
 import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, mapEachSplit, type Splits } from '../dataset.ts';
+import { noteData } from '../notes.ts';
 import { createSourceDataset } from '../streams/sample-source.ts';
 import type { SampleSource } from '../streams/source.ts';
 import { type Division, divideRows, divisionAt, type Fold, numbersOf } from '../assign-rows.ts';
@@ -10,8 +11,10 @@ import { type Column, isMissingAt } from '../tables/columns.ts';
 import { readTable, type ReadTableOptions } from '../tables/read-table.ts';
 import { columnOf, type Table } from '../tables/table.ts';
 import { fitTarget, targetsOf } from '../tables/targets.ts';
-import { type ImageShape, imagesStep, readImages } from './decode.ts';
-import { findSplitFolders, listClasses, type LabelledFiles } from './image-files.ts';
+import { decodeImages, type ImageShape, imagesStep, tellFindings } from './decode.ts';
+import { ImageFindings } from './deep-images.ts';
+import { listClasses, type LabelledFiles } from './image-files.ts';
+import { findSplitFolders, type SplitFolders } from './split-folders.ts';
 
 /** How to read images, and how to split them. */
 export interface ImageOptions extends ImageShape {
@@ -27,6 +30,15 @@ export interface ImageOptions extends ImageShape {
   fold?: Fold | undefined;
   /** Whether images are decoded only when their batch comes, in threads: for more images than fit into memory. False by default. */
   onDisk?: boolean;
+}
+
+/** How to read folders of images, and how to split them. */
+export interface ImageFolderOptions extends ImageOptions {
+  /**
+   * The subfolders of the splits, `{ train: 'Entrenamiento', test: 'Prueba' }`; false: every subfolder is a class. By default folders called `train`,
+   * `Training`, `valid`, `test_set` and alike are splits where `train` has a folder for each class.
+   */
+  splitFolders?: SplitFolders;
 }
 
 /** How to read a table of images. */
@@ -46,12 +58,12 @@ export interface ImageTableOptions extends ImageOptions {
 }
 
 /**
- * Splits of the images in a folder per class, `<folder>/<class>/`. Where the folder has a subfolder `train` (and `validation`, `val` or `valid`,
- * and `test`), each with a folder per class, these are the splits; else `validation` and `test` are drawn, with the classes in the same
- * proportions. Features are bytes `[N, height, width, channels]`; classes are in natural order (1, 2, ... 12).
+ * Splits of the images in a folder per class, `<folder>/<class>/`. Where the folder has a subfolder for each split (`splitFolders`), each with a
+ * folder per class, these are the splits; `validation` and `test` without a folder are drawn from the training images, with the classes in the same
+ * proportions. Files that are left out, and what else reading finds, are noted in the run's record. Features are bytes `[N, height, width, channels]`; classes are in natural order (1, 2, ... 12).
  * @throws Error that names the folder or image, and the remedy
  */
-export async function imageFolder(folder: string, options: ImageOptions): Promise<Splits> {
+export async function imageFolder(folder: string, options: ImageFolderOptions): Promise<Splits> {
   const name = options.name ?? basename(folder);
   const parts = await findParts(name, folder, options);
   const classNames = orderClasses(parts.train.classes);
@@ -95,17 +107,37 @@ interface ListedImages {
   about: Pick<Dataset, 'targets' | 'classNames' | 'groups' | 'strata'>;
 }
 
-async function findParts(name: string, folder: string, options: ImageOptions) {
-  const folders = await findSplitFolders(folder);
-  if (folders !== null) {
-    const [train, validation, test] = await Promise.all([
-      listClasses(folders.train),
-      folders.validation === undefined ? undefined : listClasses(folders.validation),
-      folders.test === undefined ? undefined : listClasses(folders.test),
-    ]);
-    return mapEachSplit({ train, validation, test }, (part) => ({ ...part, division: {} }));
+async function findParts(name: string, folder: string, options: ImageFolderOptions) {
+  const folders = await findSplitFolders(folder, options.splitFolders);
+  if (folders === null) return drawParts(name, await listClasses(folder), options);
+  const { validation, test } = folders;
+  if (test !== undefined && options.fold !== undefined) {
+    throw new Error(
+      `${test} is the test split, so the run cannot test on fold ${options.fold.index}. Leave the folds out, or name the folder of the training images alone: ` +
+        'splitFolders: { train: ... }.',
+    );
   }
-  const all = await listClasses(folder);
+  noteUnused(validation, 'validation', options);
+  noteUnused(test, 'test', options);
+  const drawn = drawParts(name, await listClasses(folders.train), {
+    ...options,
+    ...(validation !== undefined && { validation: 0 }),
+    ...(test !== undefined && { test: 0 }),
+  });
+  const partOf = async (own: string) => ({ ...(await listClasses(own)), division: {} });
+  return {
+    train: drawn.train,
+    validation: validation === undefined ? drawn.validation : await partOf(validation),
+    test: test === undefined ? drawn.test : await partOf(test),
+  };
+}
+
+function noteUnused(folder: string | undefined, split: 'validation' | 'test', options: ImageOptions): void {
+  if (folder === undefined || !options[split]) return;
+  noteData(`${split}: ${options[split]} has no effect, because the images of ${folder} are that split.`);
+}
+
+function drawParts(name: string, all: LabelledFiles, options: ImageOptions) {
   const numbers = new Map([...new Set(all.classes)].map((own, label) => [own, label]));
   const strata = Int32Array.from(all.classes, (own) => numbers.get(own) ?? 0);
   const division = { strata, groups: null };
@@ -165,21 +197,36 @@ async function toSplits(
   options: ImageOptions,
 ): Promise<Splits> {
   const step = imagesStep(options);
+  const findings = new ImageFindings();
   const datasetOf = async (split: string, part?: ListedImages) => {
     if (part === undefined) return undefined;
     const about = { name: `${name}${split}`, ...part.about };
-    if (options.onDisk) return createSourceDataset({ ...about, source: imageSource(part.files, options) });
+    if (options.onDisk) {
+      await decodeImages(evenly(part.files, mostTried), options, findings);
+      return createSourceDataset({ ...about, source: imageSource(part.files, options) });
+    }
     const featureShape = [step.height, step.width, step.channels];
-    return createDataset({ ...about, featureShape, features: await readImages(part.files, options) });
+    return createDataset({ ...about, featureShape, features: await decodeImages(part.files, options, findings) });
   };
   const train = await datasetOf('', parts.train);
   if (train === undefined) throw new Error(`${name} has no training split.`);
-  return createSplits({
-    train,
-    validation: await datasetOf(' validation', parts.validation),
-    test: await datasetOf(' test', parts.test),
-    preprocessing: { format: 1, steps: [step], target },
-  });
+  const validation = await datasetOf(' validation', parts.validation);
+  const test = await datasetOf(' test', parts.test);
+  tellFindings(name, findings, options);
+  if (options.maximum !== undefined && !options.onDisk && !findings.hasDeep) {
+    throw new Error(
+      `All images of ${name} have 8 bits a value, so maximum: ${options.maximum} has no effect. Leave it out.`,
+    );
+  }
+  return createSplits({ train, validation, test, preprocessing: { format: 1, steps: [step], target } });
+}
+
+/** Images on disk that are decoded before training, to see what they hold. */
+const mostTried = 64;
+
+function evenly<T>(all: readonly T[], count: number): T[] {
+  if (all.length <= count) return [...all];
+  return Array.from({ length: count }, (_, i) => all[Math.floor((i * all.length) / count)]);
 }
 
 /** Images that are decoded when their batch comes. */
@@ -190,7 +237,7 @@ function imageSource(files: readonly string[], shape: ImageShape): SampleSource 
     featureShape: [height, width, channels],
     type: 'uint8',
     read: (indices) =>
-      readImages(
+      decodeImages(
         Array.from(indices, (index) => files[index]),
         shape,
       ),

@@ -1,10 +1,21 @@
 /** The part of sharp 0.35.5 that Tutti and its tests use. It is loaded only when images are read. */
 
 declare module 'sharp' {
-  interface Raw {
+  export interface Raw {
     width: number;
     height: number;
     channels: 1 | 2 | 3 | 4;
+    /** Of a picture of several pages below each other. */
+    pageHeight?: number;
+  }
+
+  export interface Metadata {
+    width: number;
+    height: number;
+    /** `uchar`, `ushort`, `short`, `uint`, `int`, `float`, ... */
+    depth: string;
+    space: string;
+    pages?: number;
   }
 
   export interface Sharp {
@@ -13,16 +24,17 @@ declare module 'sharp' {
     composite(pictures: { input: Buffer; left: number; top: number }[]): Sharp;
     ensureAlpha(): Sharp;
     extract(part: { left: number; top: number; width: number; height: number }): Sharp;
-    metadata(): Promise<{ width: number; height: number }>;
+    metadata(): Promise<Metadata>;
     flatten(options: { background: string }): Sharp;
     jpeg(options?: { quality?: number }): Sharp;
     png(options?: { palette?: boolean; colours?: number }): Sharp;
-    raw(): Sharp;
+    pipelineColourspace(space: string): Sharp;
+    raw(options?: { depth: 'double' }): Sharp;
     resize(options: { height: number; width: number; fit: 'contain' | 'cover' | 'fill'; background: string }): Sharp;
     tiff(options?: { compression?: 'lzw' }): Sharp;
     toBuffer(): Promise<Buffer>;
     toBuffer(options: { resolveWithObject: true }): Promise<{ data: Buffer; info: Raw }>;
-    toColourspace(space: 'srgb' | 'rgb16'): Sharp;
+    toColourspace(space: string): Sharp;
     toFile(path: string): Promise<unknown>;
     webp(options?: { lossless?: boolean; quality?: number; effort?: number }): Sharp;
     withMetadata(options: { orientation: number }): Sharp;
