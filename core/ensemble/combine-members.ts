@@ -1,5 +1,6 @@
 import {
   entropy,
+  geometricMeanOverMembers,
   logitsOf,
   meanProbabilities,
   memberProbabilities,
@@ -16,7 +17,9 @@ import {
   type Fitted,
   type ValueAnswers,
 } from '../postprocessing/apply.ts';
+import { sigmoid } from '../postprocessing/labels/label-answers.ts';
 import type { TargetMeaning } from '../preprocessing/schema.ts';
+import { answersBy, meanLogits } from '../metrics/combination.ts';
 import { binaryEntropy, deviationOf, endsInOwnUnit, informationOf, inOwnUnit, meanOf } from './arithmetic.ts';
 import type { EnsembleDescription } from './schema.ts';
 import type {
@@ -41,8 +44,13 @@ export type Combining = Pick<EnsembleDescription, 'task' | 'combination'> & {
 
 type Combined<P extends EnsemblePredictions> = Omit<P, 'positions' | 'further'>;
 
-/** Combines the members' outputs as the task says. */
-export function combineMembers(stack: MemberOutputStack, combining: Combining): EnsemblePredictions {
+/**
+ * Combines the members' outputs as the task and the description say.
+ * @throws Error for a product of a task that has none, and for what was fitted on another combination
+ */
+export function combineMembers(stack: MemberOutputStack, described: Combining): EnsemblePredictions {
+  const combining = { ...described, combination: answersBy(described) };
+  requireFittedOn(described, described.postprocessing ?? null);
   const further = (combining.outputs ?? []).flatMap(({ name, task }): [string, EnsemblePredictions][] => {
     const own = stack.further?.[name];
     return own === undefined ? [] : [[name, combineMembers(own, { task, combination: 'mean' })]];
@@ -52,6 +60,23 @@ export function combineMembers(stack: MemberOutputStack, combining: Combining): 
     positions: stack.positions ?? 1,
     further: Object.fromEntries(further),
   };
+}
+
+/**
+ * Answers of another combination would get thresholds and factors that are not theirs.
+ * @throws Error that says what it was fitted on
+ */
+export function requireFittedOn(
+  described: Pick<EnsembleDescription, 'task' | 'combination'>,
+  fitted: Pick<Fitted, 'combination'> | null,
+  subject = 'What was fitted',
+): void {
+  const [own, wanted] = [fitted?.combination ?? 'mean', answersBy(described)];
+  if (fitted === null || own === wanted) return;
+  throw new Error(
+    `${subject} is for members that answer by their ${own}, but this ensemble answers by their ${wanted}: earlier versions fitted every run on the ` +
+      'mean. Fit it again with `tutti calibrate`, or remove it.',
+  );
 }
 
 function combineAs(stack: MemberOutputStack, combining: Combining) {
@@ -124,15 +149,16 @@ function mostProbable({ samples, classes, values }: Probabilities): Int32Array {
 
 function combineLabels(
   { kind, members: memberCount, samples, width, values: [given], distances }: MemberOutputStack,
-  { postprocessing = null }: Combining,
+  { combination, postprocessing = null }: Combining,
 ): Combined<LabelPredictions> {
   const members = kind === 'label-logits' ? probabilitiesOf(given, 1) : given;
   const logits = kind === 'label-logits' ? given : logitsOf(given, 1);
   const stack = { members: memberCount, samples, classes: width, logits };
   const answers = postprocessing === null ? null : applyToLabels(postprocessing, stack, distances);
-  const plain = meanOf(members, memberCount);
+  const average = meanOf(members, memberCount);
+  const plain = combination === 'product' ? meanLogits(stack).map(sigmoid) : average;
   const mean = postprocessing?.calibration && answers !== null ? answers.probabilities : plain;
-  const total = plain.map(binaryEntropy);
+  const total = average.map(binaryEntropy);
   return {
     kind: 'labels',
     memberCount,
@@ -149,7 +175,7 @@ function combineLabels(
 
 function combineValues(
   stack: MemberOutputStack,
-  { task, target, postprocessing = null }: Combining,
+  { task, combination, target, postprocessing = null }: Combining,
 ): Combined<ValuePredictions> {
   const isCount = task === 'poisson-regression';
   // The variance of a count is its rate.
@@ -158,9 +184,13 @@ function combineValues(
   const { members: memberCount, samples, width, values } = isCount ? stack : inOwnUnit(stack, target);
   const [members] = values;
   const memberVariances = values.length > 1 ? values[1] : null;
-  const mean = meanOf(members, memberCount);
+  const average = meanOf(members, memberCount);
+  const isProduct = combination === 'product';
+  const mean = isProduct
+    ? geometricMeanOverMembers({ members: memberCount, samples: average.length, values: members })
+    : average;
   const variance = isCount ? mean : memberVariances && meanOf(memberVariances, memberCount);
-  const epistemic = deviationOf(members, memberCount, mean);
+  const epistemic = deviationOf(members, memberCount, average);
   const scales = postprocessing?.calibration?.method === 'sigma' ? postprocessing.calibration.scales : [1];
   return {
     kind: 'values',
@@ -172,8 +202,9 @@ function combineValues(
     mean,
     aleatoric: variance?.map(Math.sqrt) ?? null,
     epistemic,
+    // A product is one distribution, not a mixture: what the members differ by is no part of its variance.
     standardDeviation: epistemic.map(
-      (own, i) => scales[i % scales.length] * Math.sqrt(own * own + (variance?.[i] ?? 0)),
+      (own, i) => scales[i % scales.length] * Math.sqrt((isProduct ? 0 : own * own) + (variance?.[i] ?? 0)),
     ),
     intervals: isCount ? fromZero(answers?.intervals ?? null) : intervalsOf(answers, target),
     judgement: answers,

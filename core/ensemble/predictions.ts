@@ -31,7 +31,7 @@ interface Predicted {
   width: number;
   /** What members predict: probabilities (with a temperature before averaging), means, rates or quantiles; shape `[M, N, K]`. */
   members: Float32Array;
-  /** What the ensemble predicts of it, shape `[N, K]`; probabilities are calibrated where a calibration was fitted. */
+  /** What the ensemble answers by its combination, shape `[N, K]`; probabilities are calibrated where a calibration was fitted. */
   mean: Float64Array;
   /** What thresholds say that were fitted (`tutti calibrate`); null if none were. */
   judgement: Judgement | null;
@@ -60,9 +60,12 @@ export interface ClassPredictions extends Predicted {
   kind: 'classes';
   /** The most probable class, shape `[N]`. */
   labels: Int32Array;
-  /** Total uncertainty, the entropy of the ensemble's probabilities, shape `[N]`. */
+  /** Total uncertainty, the entropy of the ensemble's probabilities (`mean`), shape `[N]`. */
   entropy: Float64Array;
-  /** Epistemic uncertainty: the entropy of the mean of the members' probabilities minus the mean of their entropies, shape `[N]`. */
+  /**
+   * How much the members differ: the entropy of the mean of their probabilities minus the mean of their entropies, shape `[N]`. Of members that
+   * answer by the mean it is the epistemic part of the entropy.
+   */
   mutualInformation: Float64Array;
   /** Conformal sets: 1 where a class is in a sample's set, shape `[N, K]`; null if none were fitted. */
   sets: Uint8Array | null;
@@ -83,11 +86,14 @@ export interface ValuePredictions extends Predicted {
   kind: 'values';
   /** The members' variances, shape `[M, N, K]`; null where they predict none. */
   memberVariances: Float32Array | null;
-  /** Standard deviation of the data, √(1/M Σ_m σ²_m), shape `[N, K]`; null where members predict none. A count's variance is its rate. */
+  /** Standard deviation of the data, √(1/M Σ_m σ²_m), shape `[N, K]`; null where members predict none. A count's variance is the ensemble's rate. */
   aleatoric: Float64Array | null;
-  /** Standard deviation of the members' means, √(1/M Σ_m (μ_m − μ)²), shape `[N, K]`. */
+  /** Standard deviation of the members' means around their mean, √(1/M Σ_m (μ_m − μ̄)²), shape `[N, K]`. */
   epistemic: Float64Array;
-  /** Standard deviation of the mixture: the root of the sum of the squares of both, times the scale that was fitted, shape `[N, K]`. */
+  /**
+   * Standard deviation of the answer, times the scale that was fitted, shape `[N, K]`: of the mixture the root of the sum of the squares of both, of a
+   * product of counts the root of its rate.
+   */
   standardDeviation: Float64Array;
   /** Shape `[N, K]`; null if none were fitted. */
   intervals: Intervals | null;

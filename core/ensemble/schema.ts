@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { taskKinds } from '../metrics/registry/task-kinds.ts';
+import { combinations } from '../metrics/combination.ts';
 import { furtherOutputSchema } from './further-outputs.ts';
 
 /**
@@ -32,8 +33,8 @@ export const ensembleSchema = z.strictObject({
   run: z.string(),
   set: z.string(),
   task: z.enum(taskKinds),
-  /** How members predict together: by the mean of what they predict, or by the normalized product of their probabilities. */
-  combination: z.enum(['mean', 'product']),
+  /** How members predict together. */
+  combination: z.enum(combinations),
   /** Further outputs of the models, after those of the task, in their order. */
   outputs: z.array(furtherOutputSchema).default([]),
   /** In the order of the classes; null where the data give none. */

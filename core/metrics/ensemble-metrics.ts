@@ -1,9 +1,10 @@
+import type { Combination } from './combination.ts';
 import { classEvaluation, productPrediction } from './registry/class-evaluation.ts';
 import { classMetrics, ordinalOnly } from './registry/class-metrics.ts';
 import { countEvaluation, countMetrics, countProduct } from './registry/count-metrics.ts';
 import { labelEvaluation, labelMetrics, labelProduct } from './registry/label-metrics.ts';
 import { gaussianEvaluation, gaussianMetrics } from './registry/gaussian-metrics.ts';
-import { chosenMetrics, evaluateMetrics, type Metrics, scoresOf } from './registry/metric.ts';
+import { chosenMetrics, evaluateMetrics, type Metrics } from './registry/metric.ts';
 import { quantileEvaluation, quantileMetrics } from './registry/quantile-metrics.ts';
 import { valueEvaluation, valueMetrics } from './registry/value-metrics.ts';
 import type { StackedClasses, StackedLogits, StackedValues, Values } from './stacks.ts';
@@ -17,6 +18,8 @@ export interface MetricOptions {
   more?: readonly string[];
   /** What the NLL of classes adds to each probability before its logarithm; 0 by default: exact. */
   nllEpsilon?: number;
+  /** How the members answer; `mean` by default. With `product`, its scores follow (`product_nll`), and what compares the ensemble with its members compares it. */
+  combination?: Combination;
   /** In the shape of the targets; targets of weight 0 do not count. Without them all count alike. */
   weights?: Weights;
 }
@@ -35,27 +38,14 @@ export function classificationMetrics(
   stack: StackedClasses,
   targets: Int32Array,
   ranks: number[],
-  { more = [], nllEpsilon, weights }: MetricOptions = {},
+  { more = [], nllEpsilon, combination, weights }: MetricOptions = {},
   task: 'classification' | 'ordinal' = 'classification',
 ): Metrics {
   const metrics = task === 'ordinal' ? [...classMetrics, ...ordinalOnly] : classMetrics;
-  const evaluation = classEvaluation(countedSamples(stack, targets, weights), ranks, nllEpsilon);
+  const counted = countedSamples(stack, targets, weights);
+  const mean = classEvaluation(counted, ranks, nllEpsilon);
+  const evaluation = combination === 'product' ? { ...mean, product: productPrediction(counted, nllEpsilon) } : mean;
   return evaluateMetrics(chosenMetrics(metrics, more), evaluation, stack.members);
-}
-
-/**
- * The scores of the product of experts, the joint prediction of members that were trained jointly: `product_nll`.
- *
- * @param stack probabilities or logits, shape `[M, N, K]`
- * @param targets class indices, shape `[N]`
- */
-export function productMetrics(
-  stack: StackedClasses,
-  targets: Int32Array,
-  { more = [], nllEpsilon, weights }: MetricOptions = {},
-): Metrics {
-  const prediction = productPrediction(countedSamples(stack, targets, weights), nllEpsilon);
-  return scoresOf('product', prediction, chosenMetrics(classMetrics, more));
 }
 
 /**
@@ -97,25 +87,12 @@ export function labelEnsembleMetrics(
   stack: StackedLogits,
   targets: ArrayLike<number>,
   ranks: number[],
-  { more = [], weights }: MetricOptions = {},
+  { more = [], combination, ...options }: MetricOptions = {},
 ): Metrics {
-  const evaluation = labelEvaluation(stack, targets, ranks, checkedWeights(weights, targets.length));
+  const weights = checkedWeights(options.weights, targets.length);
+  const mean = labelEvaluation(stack, targets, ranks, weights);
+  const evaluation = combination === 'product' ? { ...mean, product: labelProduct(stack, targets, weights) } : mean;
   return evaluateMetrics(chosenMetrics(labelMetrics, more), evaluation, stack.members);
-}
-
-/**
- * The scores of the product of experts of multi-label members: each label's Bernoulli distribution with the mean of the logits.
- *
- * @param stack a logit for each label, shape `[M, N, L]`
- * @param targets 0 or 1, shape `[N, L]`
- */
-export function labelProductMetrics(
-  stack: StackedLogits,
-  targets: ArrayLike<number>,
-  { more = [], weights }: MetricOptions = {},
-): Metrics {
-  const prediction = labelProduct(stack, targets, checkedWeights(weights, targets.length));
-  return scoresOf('product', prediction, chosenMetrics(labelMetrics, more));
 }
 
 /**
@@ -130,26 +107,13 @@ export function countEnsembleMetrics(
   rates: StackedValues,
   counts: Values,
   ranks: number[],
-  { more = [], columns = 1, weights }: MetricOptions & { columns?: number } = {},
+  { more = [], columns = 1, combination, ...options }: MetricOptions & { columns?: number } = {},
 ): Metrics {
-  const evaluation = countEvaluation(rates, counts, ranks, columns, checkedWeights(weights, counts.length));
+  const weights = checkedWeights(options.weights, counts.length);
+  const mean = countEvaluation(rates, counts, ranks, columns, weights);
+  const evaluation =
+    combination === 'product' ? { ...mean, product: countProduct(rates, counts, columns, weights) } : mean;
   return evaluateMetrics(chosenMetrics(countMetrics, more), evaluation, rates.members);
-}
-
-/**
- * The scores of the product of experts of Poisson regressions: the Poisson distribution with the geometric mean of the rates.
- *
- * @param rates shape `[M, N]`
- * @param counts whole numbers from 0, shape `[N]`
- * @param columns T, targets of a sample; 1 by default
- */
-export function countProductMetrics(
-  rates: StackedValues,
-  counts: Values,
-  { more = [], columns = 1, weights }: MetricOptions & { columns?: number } = {},
-): Metrics {
-  const prediction = countProduct(rates, counts, columns, checkedWeights(weights, counts.length));
-  return scoresOf('product', prediction, chosenMetrics(countMetrics, more));
 }
 
 /**

@@ -11,16 +11,13 @@ export { averageMemberNll, disagreement, jensenGap, pairwiseDisagreement, shareN
 export {
   classificationMetrics,
   countEnsembleMetrics,
-  countProductMetrics,
   labelEnsembleMetrics,
-  labelProductMetrics,
-  productMetrics,
   quantileEnsembleMetrics,
   regressionMetrics,
   type MetricOptions,
   type Metrics,
 } from './ensemble-metrics.ts';
-export { type LabelScores, scoresOfLabels } from './label-table.ts';
+export { type LabelScores, scoresOfLabels } from './scores/label-table.ts';
 export { marginalNlls, memberLogLikelihoods } from './likelihood.ts';
 export {
   mean,
@@ -30,6 +27,7 @@ export {
   logitsOf,
   memberValues,
   probabilitiesOf,
+  geometricMeanOverMembers,
   productOfExperts,
   stackedClasses,
   toTwoClasses,

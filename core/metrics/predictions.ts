@@ -45,6 +45,16 @@ export function productOfExperts(stack: StackedClasses): Probabilities {
   return softmax(logarithms, stack.classes);
 }
 
+/**
+ * The geometric mean of the members' rates, `[M, N]` to `[N]`: exp of the mean of log-rates. A rate of 0 in float32 counts as 2^-149, so that one
+ * member cannot rule out every count.
+ */
+export function geometricMeanOverMembers({ members, samples, values }: StackedValues): Float64Array {
+  const logarithms = Float64Array.from(values, (rate) => Math.log(Math.max(rate, 2 ** -149)));
+  const mean = meanOfRows(members, (member) => logarithms.subarray(member * samples, (member + 1) * samples));
+  return mean.map(Math.exp);
+}
+
 /** Mean over the members, `[M, N]` to `[N]`. @param without - a member to exclude */
 export function meanOverMembers(stack: StackedValues, without: number | null = null): Float64Array {
   const rows = eachMember(stack.members, (member) => memberRow(stack, member)).filter(

@@ -2,6 +2,7 @@ import { open, readdir, readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { combinationOf } from '../metrics/combination.ts';
 import { type EnsembleDescription, type EnsembleMember, ensembleSchema } from '../ensemble/schema.ts';
 import { taskKinds } from '../metrics/registry/task-kinds.ts';
 import { postprocessingPath } from '../postprocessing/schema.ts';
@@ -37,7 +38,7 @@ export async function describeEnsemble(folder: string, set?: string): Promise<En
     run: record.id,
     set: chosen,
     task,
-    combination: record.config.strategy.kind === 'joint' ? 'product' : 'mean',
+    combination: combinationOf(record.config.strategy, task),
     classNames: preprocessing?.classNames ?? (await keptClassNames(folder)),
     quantiles: record.quantiles ?? null,
     outputs: record.outputs ?? [],

@@ -1,3 +1,4 @@
+import { answeringClasses, answeringLabels, answeringRates } from '../metrics/combination.ts';
 import { checkSameShape } from '../metrics/checks.ts';
 import { meanOverMembers } from '../metrics/predictions.ts';
 import { aleatoricVariance, epistemicVariance } from '../metrics/regression.ts';
@@ -11,8 +12,8 @@ import { isDistanceScore } from './outside/distance-scores.ts';
 import { classOutsideScores, valueOutsideScores } from './outside/scores.ts';
 import type { Postprocessing, PredictionScore } from './schema.ts';
 
-/** The parts of postprocessing that change answers; null for those that were not fitted. */
-export type Fitted = Pick<Postprocessing, 'calibration' | 'conformal' | 'outside' | 'selective'>;
+/** The parts of postprocessing that change answers, null for those that were not fitted; and the combination that they are for. */
+export type Fitted = Pick<Postprocessing, 'combination' | 'calibration' | 'conformal' | 'outside' | 'selective'>;
 
 /** What answers of all tasks have, shape `[N]` each. */
 interface Judged {
@@ -58,15 +59,15 @@ export interface ValueAnswers extends Judged {
 
 /**
  * Applies what was fitted to new predictions of the same set: calibration first, then sets and thresholds. A part that is null leaves the
- * plain mean of the members.
+ * plain answer of the members.
  *
  * @param stack probabilities or logits of the set's members in its order, shape `[M, N, K]`; see `toTwoLogits` for a binary task
  * @param distances for a score that is one, shape `[N]`
  * @throws RangeError where members or classes are not those of the fit
  */
 export function applyToClasses(fitted: Fitted, stack: StackedClasses, distances?: Float64Array): ClassAnswers {
-  const { calibration, conformal, outside } = fitted;
-  const probabilities = calibratedProbabilities(calibration, stack);
+  const { combination = 'mean', calibration, conformal, outside } = fitted;
+  const probabilities = calibratedProbabilities(calibration, answeringClasses(stack, combination));
   const sets = conformal?.kind === 'sets' ? classSets(conformal, probabilities) : null;
   const outsideScores = outsideScoresBy(outside, distances, (score) => classOutsideScores(score, stack));
   return { probabilities, sets, ...judge(fitted, outsideScores, largestProbability(probabilities)) };
@@ -80,10 +81,10 @@ export function applyToClasses(fitted: Fitted, stack: StackedClasses, distances?
  * @throws RangeError where the labels are not those of the fit
  */
 export function applyToLabels(fitted: Fitted, stack: StackedLogits, distances?: Float64Array): LabelAnswers {
-  const { calibration, conformal, outside } = fitted;
+  const { combination = 'mean', calibration, conformal, outside } = fitted;
   const labels = stack.classes;
   const own = calibration?.method === 'labels' ? calibration : null;
-  const logits = calibratedLogits(own, pooledLogits(stack), labels);
+  const logits = calibratedLogits(own, pooledLogits(answeringLabels(stack, combination)), labels);
   const probabilities = logits.map(sigmoid);
   const sets = conformal?.kind === 'sets' ? labelSets(conformal, probabilities, labels) : null;
   const outsideScores = outsideScoresBy(outside, distances, (score) => labelOutsideScores(score, stack));
@@ -125,14 +126,16 @@ export function applyToValues(
   return { mean, variance, intervals, ...judge(fitted, outsideScores, certainty(variance, mean.length, columns)) };
 }
 
-/** Mean and calibrated total variance, that of the mixture of the members, shape `[N, T]`. */
+/** Mean and calibrated total variance, that of the mixture of the members or of their product, shape `[N, T]`. */
 export function pooledValues(
-  { calibration }: Pick<Fitted, 'calibration'>,
-  means: StackedValues,
-  variances: StackedValues | null,
+  { combination = 'mean', calibration }: Pick<Fitted, 'combination' | 'calibration'>,
+  given: StackedValues,
+  givenVariances: StackedValues | null,
   columns: number,
 ): Pick<ValueAnswers, 'mean' | 'variance'> {
-  if (variances !== null) checkSameShape(means, variances);
+  if (givenVariances !== null) checkSameShape(given, givenVariances);
+  const means = answeringRates(given, combination);
+  const variances = givenVariances && answeringRates(givenVariances, combination);
   const mean = meanOverMembers(means);
   if (variances === null && means.members === 1) return { mean, variance: null };
   const plain = mixtureVariance(means, variances);

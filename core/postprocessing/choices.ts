@@ -1,5 +1,6 @@
+import type { Combination } from '../metrics/combination.ts';
 import type { TaskKind } from '../metrics/registry/task-kinds.ts';
-import { classCalibrations } from './calibration/fit-calibration.ts';
+import { classCalibrationsOf } from './calibration/fit-calibration.ts';
 import { labelCalibrations } from './labels/fit-labels.ts';
 import { distanceScoreNames } from './outside/distance-scores.ts';
 import type { PostprocessingRequest } from './request.ts';
@@ -17,12 +18,17 @@ export interface PostprocessingChoices {
 }
 
 /** What can be fitted for the predictions of a task. */
-export function choicesFor(task: TaskKind): PostprocessingChoices {
+export function choicesFor(task: TaskKind, combination: Combination): PostprocessingChoices {
   switch (task) {
     case 'classification':
     case 'binary':
     case 'ordinal':
-      return { methods: classCalibrations, conformal: ['raps', 'aps', 'thr'], outside: allScores, hasClasses: true };
+      return {
+        methods: classCalibrationsOf(combination),
+        conformal: ['raps', 'aps', 'thr'],
+        outside: allScores,
+        hasClasses: true,
+      };
     case 'multi-label':
       return { methods: labelCalibrations, conformal: ['thr'], outside: allScores, hasClasses: false };
     case 'quantile-regression':

@@ -12,7 +12,7 @@ import {
 import { calibratedProbabilities } from './calibration/apply-calibration.ts';
 import {
   type ClassCalibration,
-  classCalibrations,
+  classCalibrationsOf,
   fitClassCalibration,
   fitSigmaScales,
 } from './calibration/fit-calibration.ts';
@@ -33,6 +33,7 @@ import {
   type LabelSamples,
   sampleCount,
   type ValueSamples,
+  withAnswers,
 } from './held-out.ts';
 import type { PostprocessingRequest } from './request.ts';
 import type { Calibration, Conformal, OutsideScore } from './schema.ts';
@@ -50,15 +51,17 @@ export type FittedInParts = Fitted & { parts: { calibration: number; others: num
  * @param seed decides which samples fit the calibration
  * @throws RangeError where a method does not suit the task, or there are too few samples to divide
  */
-export function fitPostprocessing(request: PostprocessingRequest, samples: HeldOut, seed: number): FittedInParts {
+export function fitPostprocessing(request: PostprocessingRequest, given: HeldOut, seed: number): FittedInParts {
   const { risk, calibrationShare } = request;
+  const { combination = 'mean' } = given;
+  const samples = withAnswers(given);
   const needsBoth = calibrates(request, samples) && (request.conformal !== 'none' || risk !== null);
   const isDivided = needsBoth && calibrationShare < 1;
   const [first, others] = isDivided ? divideSamples(samples, calibrationShare, seed) : [samples, samples];
   const calibration = fitCalibration(request, first);
   const conformal = fitConformal(request, others, calibration);
-  const outside = fitOutside(request, samples);
-  const fitted = { calibration, conformal, outside, selective: null };
+  const outside = fitOutside(request, given);
+  const fitted = { combination, calibration, conformal, outside, selective: null };
   const selective = risk === null ? null : fitSelective(fitted, others, risk);
   const parts = isDivided ? { calibration: sampleCount(first), others: sampleCount(others) } : null;
   return { ...fitted, selective, parts };
@@ -92,7 +95,8 @@ function fitCalibration(request: PostprocessingRequest, samples: HeldOut): Calib
   const { method, regularization } = request;
   if (samples.kind === 'classes') {
     const chosen = method === 'auto' ? 'pooled-temperature' : method;
-    if (!isClassCalibration(chosen)) refuseMethod('calibration', chosen, [...classCalibrations]);
+    const possible = classCalibrationsOf(samples.combination);
+    if (!isClassCalibration(chosen, possible)) refuseMethod('calibration', chosen, possible);
     return fitClassCalibration(chosen, samples, regularization);
   }
   if (samples.kind === 'labels') {
@@ -109,8 +113,8 @@ function fitCalibration(request: PostprocessingRequest, samples: HeldOut): Calib
   return { method: 'sigma', scales: fitSigmaScales(mean, variance, targets, columns, weights) };
 }
 
-function isClassCalibration(method: string): method is ClassCalibration {
-  return classCalibrations.some((known) => known === method);
+function isClassCalibration(method: string, possible: readonly ClassCalibration[]): method is ClassCalibration {
+  return possible.some((known) => known === method);
 }
 
 function isLabelCalibration(method: string): method is LabelCalibrationMethod {

@@ -1,3 +1,4 @@
+import { answeringClasses, answeringLabels, answeringRates, type Combination } from '../metrics/combination.ts';
 import { memberRow } from '../metrics/predictions.ts';
 import type { StackedClasses, StackedLogits, StackedValues } from '../metrics/stacks.ts';
 import type { Weights } from '../metrics/weights.ts';
@@ -5,6 +6,8 @@ import type { DistanceScore } from './outside/distance-scores.ts';
 import { Generator } from '../random/generator.ts';
 
 interface Weighted {
+  /** How the members answer; absent: by the mean. */
+  combination?: Combination;
   /** Weight of each sample, shape `[N]`, above 0; absent where all count alike. */
   weights?: Weights;
   /** The data's sample to which each of N belongs, shape `[N]`, where a sample has several steps; absent: each is its own. */
@@ -49,6 +52,28 @@ export interface LabelSamples extends Weighted {
 
 /** Samples that the members did not train on. */
 export type HeldOut = ClassSamples | ValueSamples | LabelSamples;
+
+/**
+ * The samples with what answers for them: the members, or their product as the only one. All that is fitted on answers takes these, so that it is
+ * fitted on what it will be applied to. Scores of samples outside the training data take the members.
+ */
+export function withAnswers(samples: HeldOut): HeldOut {
+  const { combination = 'mean' } = samples;
+  switch (samples.kind) {
+    case 'classes':
+      return { ...samples, stack: answeringClasses(samples.stack, combination) };
+    case 'labels':
+      return { ...samples, stack: answeringLabels(samples.stack, combination) };
+    case 'values': {
+      const { means, variances } = samples;
+      return {
+        ...samples,
+        means: answeringRates(means, combination),
+        variances: variances && answeringRates(variances, combination),
+      };
+    }
+  }
+}
 
 /** N. */
 export function sampleCount(samples: HeldOut): number {
@@ -99,6 +124,7 @@ export function divideSamples(samples: HeldOut, share: number, seed: number): [H
 /** The samples at `rows`, in that order. */
 function selectSamples(samples: HeldOut, rows: Int32Array): HeldOut {
   const common = {
+    ...(samples.combination && { combination: samples.combination }),
     ...(samples.weights && { weights: Float64Array.from(rows, (row) => samples.weights?.[row] ?? 1) }),
     ...(samples.distances && { distances: selectDistances(samples.distances, rows) }),
     ...(samples.owners && { owners: Int32Array.from(rows, (row) => samples.owners?.[row] ?? row) }),

@@ -6,7 +6,6 @@ import { gaussianLogDensities } from '../metrics/regression.ts';
 import type { Probabilities } from '../metrics/stacks.ts';
 import { weightedMean, type Weights } from '../metrics/weights.ts';
 import { type Fitted, pooledValues } from './apply.ts';
-import { calibratedProbabilities } from './calibration/apply-calibration.ts';
 import { intervalCoverage, labelCoverage, setCoverage } from './conformal/coverage.ts';
 import { applyTo, confidenceAndLosses } from './fit.ts';
 import { countedWeights, type HeldOut, type ValueSamples, weightsOfValues } from './held-out.ts';
@@ -30,7 +29,9 @@ export function measurePostprocessing(fitted: Fitted, samples: HeldOut): Figures
 function measureCalibration(fitted: Fitted, samples: HeldOut): Measured['calibration'] {
   switch (samples.kind) {
     case 'classes': {
-      const [before, after] = [null, fitted.calibration].map((own) => calibratedProbabilities(own, samples.stack));
+      const [before, after] = [null, fitted.calibration].map((calibration) => {
+        return applyTo({ ...fitted, calibration }, samples).probabilities;
+      });
       return compareClasses(before, after, samples.targets, samples.weights);
     }
     case 'labels': {
@@ -79,13 +80,13 @@ function compareClasses(
 }
 
 /** As one Gaussian with the total variance; null where no variance is known. */
-function measureValues({ calibration }: Fitted, samples: ValueSamples): Measured['calibration'] {
+function measureValues({ combination, calibration }: Fitted, samples: ValueSamples): Measured['calibration'] {
   const { means, variances, columns, levels } = samples;
   if (levels !== null) return null;
   const targets = Float64Array.from(samples.targets);
   const weights = weightsOfValues(samples.weights, columns);
   const figuresOf = (fitted: Fitted['calibration']) => {
-    const { mean, variance } = pooledValues({ calibration: fitted }, means, variances, columns);
+    const { mean, variance } = pooledValues({ combination, calibration: fitted }, means, variances, columns);
     if (variance === null) return null;
     const gaussian = [{ means: mean, variances: variance }];
     return {

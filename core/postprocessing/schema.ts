@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { combinations } from '../metrics/combination.ts';
 import { taskKinds } from '../metrics/registry/task-kinds.ts';
 import { realNumber } from '../protocol/wire/numbers.ts';
 import { measuredSchema } from './measured-schema.ts';
@@ -130,6 +131,8 @@ export const postprocessingSchema = z.strictObject({
     name: z.string(),
     members: z.array(z.strictObject({ rank: z.int().min(0), checkpoint: z.string(), epoch: z.int().min(0) })).min(1),
   }),
+  /** How the members answered when it was fitted; absent from files of earlier versions: `mean`. */
+  combination: z.enum(combinations).optional(),
   fittedOn: z.strictObject({
     split: z.enum(['validation', 'test']),
     samples: z.int().positive(),

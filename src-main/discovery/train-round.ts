@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Belief, beliefOf, type Goal } from '../../core/discovery/belief.ts';
 import { balancedWeights } from '../../core/discovery/progress.ts';
 import type { Search, SearchGoal } from '../../core/discovery/search.ts';
+import { combinationOf } from '../../core/metrics/combination.ts';
 import { combineMembers } from '../../core/ensemble/combine-members.ts';
 import type { MemberOutputStack } from '../../core/ensemble/predictions.ts';
 import { taskKinds } from '../../core/metrics/registry/task-kinds.ts';
@@ -137,12 +138,11 @@ async function readBelief(runFolder: string, record: RunRecord, goal: SearchGoal
   );
   const kind = names[0] === 'logits' ? 'logits' : 'values';
   const stack: MemberOutputStack = { kind, members: members.length, samples, width, values };
-  const combination = config.strategy.kind === 'joint' ? 'product' : 'mean';
   const known = taskKinds.find((own) => own === task);
   if (known === undefined)
     throw new Error(`The task ${task} of the run in ${runFolder} is unknown to this version of Tutti.`);
   const wanted: Goal = goal.kind === 'class' ? goal : { kind: goal.kind };
-  return beliefOf(combineMembers(stack, { task: known, combination }), wanted);
+  return beliefOf(combineMembers(stack, { task: known, combination: combinationOf(config.strategy, known) }), wanted);
 }
 
 function joined(parts: readonly ArrayLike<number>[]): Float32Array {

@@ -6,9 +6,14 @@ import { useSessionStore } from '../../src-renderer/stores/session.ts';
 import { calibratedSet } from '../unit/postprocessing/recorded-file.ts';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';
 
-const viewOf = (task: string, status = 'finished') => ({
+const viewOf = (task: string, status = 'finished', strategy = 'independent') => ({
   row: { id: 'run-1', name: 'Wine' },
-  record: { task, status, summary: { evaluatedSets: [{ set: 'final' }, { set: 'ensemble-best' }] } },
+  record: {
+    task,
+    status,
+    config: { strategy: { kind: strategy } },
+    summary: { evaluatedSets: [{ set: 'final' }, { set: 'ensemble-best' }] },
+  },
 });
 
 async function open(view: object, answers: HubAnswers = {}, role = 'owner') {
@@ -79,6 +84,15 @@ describe('the form that calibrates', () => {
       expect(wrapper.find('[type=checkbox]').exists()).toBe(false);
       wrapper.unmount();
     }
+  });
+
+  it('offers no temperatures before averaging to members that answer by their product', async () => {
+    const { wrapper } = await open(viewOf('classification', 'finished', 'joint'));
+    await wrapper.get('.calibrate button').trigger('click');
+    const [, , method] = wrapper.findAll('select');
+    const expected = ['Usual: Temperature after averaging', 'Vector', 'Dirichlet', 'Isotonic', 'None'];
+    expect(titlesOf(method)).toEqual(expected);
+    wrapper.unmount();
   });
 
   it("names wrong numbers, and shows the hub's reason", async () => {

@@ -6,6 +6,7 @@ import { type Postprocessing, postprocessingPath, postprocessingSchema } from '.
 import { type Preprocessing, preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import { type EnsembleReply, type EnsembleTask, ensembleTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { startBackend } from '../backends/backend.ts';
+import { requireFitting } from '../inference/assemble.ts';
 import { OnnxEnsembleWriter } from '../onnx/ensemble-file.ts';
 import { PytorchEnsembleWriter } from '../pytorch/ensemble-files.ts';
 import { RunModels } from '../project/rebuild-model.ts';
@@ -31,7 +32,10 @@ async function writeEnsemble(task: EnsembleTask): Promise<{ paths: string[]; war
 
 async function readCalibration({ runFolder, ensemble }: EnsembleTask): Promise<Postprocessing['calibration']> {
   const text = await unlessMissing(readFile(join(runFolder, postprocessingPath(ensemble.set)), 'utf8'));
-  return text === null ? null : postprocessingSchema.parse(JSON.parse(text)).calibration;
+  if (text === null) return null;
+  const fitted = postprocessingSchema.parse(JSON.parse(text));
+  requireFitting(runFolder, ensemble, fitted);
+  return fitted.calibration;
 }
 
 async function readPreprocessing({ runFolder, ensemble }: EnsembleTask): Promise<Preprocessing | null> {

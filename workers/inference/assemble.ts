@@ -1,3 +1,4 @@
+import { requireFittedOn } from '../../core/ensemble/combine-members.ts';
 import { type EnsembleDescription, type EnsembleMember, ensembleSchema } from '../../core/ensemble/schema.ts';
 import { type Postprocessing, postprocessingSchema } from '../../core/postprocessing/schema.ts';
 import { isDistanceScore, looksAtInputs } from '../../core/postprocessing/outside/distance-scores.ts';
@@ -37,7 +38,7 @@ export async function assembleEnsemble(files: EnsembleFiles, description: Ensemb
     fittedPath === null
       ? null
       : await readJson<Postprocessing>(files, fittedPath, (value) => postprocessingSchema.parse(value));
-  if (postprocessing !== null) requireSameMembers(files, description, postprocessing);
+  if (postprocessing !== null) requireFitting(files.place, description, postprocessing);
   const models: LayersModel[] = [];
   try {
     for (const member of description.members) models.push(await openMember(files, member));
@@ -49,8 +50,12 @@ export async function assembleEnsemble(files: EnsembleFiles, description: Ensemb
   }
 }
 
-/** A resumed run may have replaced the checkpoints since. */
-function requireSameMembers({ place }: EnsembleFiles, description: EnsembleDescription, fitted: Postprocessing): void {
+/**
+ * A resumed run may have replaced the checkpoints since, and earlier versions fitted joint runs on another combination of their members.
+ * @throws Error that names the file and what to do
+ */
+export function requireFitting(place: string, description: EnsembleDescription, fitted: Postprocessing): void {
+  requireFittedOn(description, fitted, `${description.postprocessing} in ${place}`);
   const fits =
     fitted.task === description.task &&
     fitted.set.members.length === description.members.length &&

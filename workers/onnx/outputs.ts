@@ -1,3 +1,4 @@
+import { answersBy, type Combination } from '../../core/metrics/combination.ts';
 import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
 import type { TargetMeaning } from '../../core/preprocessing/schema.ts';
 import type { Calibration } from '../../core/postprocessing/schema.ts';
@@ -9,13 +10,14 @@ import type { ValueInfoProto } from './format/messages.ts';
 /** How the members' outputs become the ensemble's. */
 export interface Combining {
   task: TaskKind;
-  /** By the mean of the probabilities, or by their normalized product. */
-  combination: 'mean' | 'product';
+  combination: Combination;
   /** Brings values back to the targets' own unit. */
   target: TargetMeaning | undefined;
   /** What was fitted on held-out predictions of these members. */
   calibration: Calibration | null;
 }
+
+type Answering = Pick<Combining, 'combination' | 'calibration'>;
 
 /** The names that outputs may have. */
 export const outputNames = [
@@ -64,8 +66,9 @@ export function writeOutputs(
 
 function combine(graph: GraphBuilder, stacks: readonly string[], shape: Shape, combining: Combining): Outputs {
   const { task, target, calibration } = combining;
+  const combination = answersBy(combining);
   const classes = (logits: string): Outputs =>
-    combineClasses(graph, calibrateMembers(graph, logits, calibration, shape.length + 1), combining);
+    combineClasses(graph, calibrateMembers(graph, logits, calibration, shape.length + 1), { combination, calibration });
   switch (task) {
     case 'classification':
       return classes(stacks[0]);
@@ -74,15 +77,17 @@ function combine(graph: GraphBuilder, stacks: readonly string[], shape: Shape, c
     case 'ordinal':
       return classes(ordinalLogits(graph, stacks[0]));
     case 'multi-label':
-      return combineLabels(graph, stacks[0], calibration);
+      return combineLabels(graph, stacks[0], { combination, calibration });
     case 'poisson-regression':
-      return withDeviation(graph, combineCounts(graph, graph.op('Exp', [stacks[0]])), calibration);
+      return combineCounts(graph, stacks[0], { combination, calibration });
     case 'regression':
     case 'heteroscedastic-regression':
     case 'quantile-regression': {
       const [means, variances] = inOwnUnit(graph, stacks, shape.at(-1) ?? 1, target);
       const values = combineValues(graph, means, variances);
-      return task === 'quantile-regression' ? values : withDeviation(graph, values, calibration);
+      if (task === 'quantile-regression') return values;
+      const parts = [values.aleatoric, values.epistemic];
+      return { ...values, standard_deviation: deviationOf(graph, parts, calibration) };
     }
   }
 }
@@ -111,16 +116,18 @@ function ordinalLogits(graph: GraphBuilder, logits: string): string {
   return graph.op('Concat', [stopped, all], { axis: -1 });
 }
 
-function combineClasses(graph: GraphBuilder, logits: string, { combination, calibration }: Combining): Outputs {
+function combineClasses(graph: GraphBuilder, logits: string, { combination, calibration }: Answering): Outputs {
   const logs = graph.op('LogSoftmax', [logits], { axis: -1 });
   const members = graph.op('Exp', [logs]);
   const average = meanOverMembers(graph, members);
   const ofAverage = entropyOf(graph, average);
+  const isProduct = combination === 'product';
+  const logsOfAnswer = (): string =>
+    isProduct ? graph.op('LogSoftmax', [meanOverMembers(graph, logs)], { axis: -1 }) : logMean(graph, logs);
   const isPooled = calibration !== null && calibration.method !== 'temperature';
-  const isProduct = calibration === null && combination === 'product';
-  const pooled = isPooled ? calibratePool(graph, logMean(graph, logs), calibration) : null;
-  const product = isProduct ? graph.op('Softmax', [meanOverMembers(graph, logs)], { axis: -1 }) : null;
-  const mean = pooled ?? product ?? average;
+  const plain = (): string => (isProduct ? graph.op('Exp', [logsOfAnswer()]) : average);
+  const pooled = isPooled ? calibratePool(graph, logsOfAnswer(), calibration) : null;
+  const mean = pooled ?? plain();
   return {
     mean,
     members,
@@ -136,21 +143,25 @@ function logMean(graph: GraphBuilder, logs: string): string {
   return graph.op('Sub', [sum, graph.op('Log', [count])]);
 }
 
-/** Adds the standard deviation of the mixture, √(aleatoric² + epistemic²), times the scale that was fitted for each target. */
-function withDeviation(graph: GraphBuilder, outputs: Outputs, calibration: Calibration | null): Outputs {
-  const squares = [outputs.aleatoric, outputs.epistemic].flatMap((value) =>
-    value === undefined ? [] : [graph.op('Mul', [value, value])],
-  );
+/** The root of the sum of the squares of independent parts (of the mixture: aleatoric, epistemic), times the scale that was fitted for each target. */
+function deviationOf(
+  graph: GraphBuilder,
+  parts: readonly (string | undefined)[],
+  calibration: Calibration | null,
+): string {
+  const squares = parts.flatMap((value) => (value === undefined ? [] : [graph.op('Mul', [value, value])]));
   const plain = graph.op('Sqrt', [squares.length === 1 ? squares[0] : graph.op('Add', squares)]);
-  const scaled = calibration?.method === 'sigma' ? graph.op('Mul', [plain, graph.floats(calibration.scales)]) : plain;
-  return { ...outputs, standard_deviation: scaled };
+  return calibration?.method === 'sigma' ? graph.op('Mul', [plain, graph.floats(calibration.scales)]) : plain;
 }
 
 /** Any of K labels, each with its own entropy. */
-function combineLabels(graph: GraphBuilder, logits: string, calibration: Calibration | null): Outputs {
+function combineLabels(graph: GraphBuilder, logits: string, { combination, calibration }: Answering): Outputs {
   const members = graph.op('Sigmoid', [logits]);
   const average = meanOverMembers(graph, members);
-  const mean = calibration?.method === 'labels' ? calibrateLabels(graph, logits, calibration) : average;
+  const isProduct = combination === 'product';
+  const logitsOfAnswer = (): string => (isProduct ? meanOverMembers(graph, logits) : logitsOfMean(graph, logits));
+  const plain = (): string => (isProduct ? graph.op('Sigmoid', [logitsOfAnswer()]) : average);
+  const mean = calibration?.method === 'labels' ? calibrateLabels(graph, logitsOfAnswer(), calibration) : plain();
   const binary = (p: string): string => {
     const rest = graph.op('Sub', [graph.scalar(1), p]);
     return graph.op('Neg', [graph.op('Add', [plogp(graph, p), plogp(graph, rest)])]);
@@ -160,28 +171,37 @@ function combineLabels(graph: GraphBuilder, logits: string, calibration: Calibra
   return { mean, members, entropy, mutual_information: informationOf(graph, ofAverage, binary(members)) };
 }
 
-/** σ(scale · (log p − log(1 − p)) + bias) of the mean p of the members' probabilities. */
+/** log p − log(1 − p) of the mean p of the members' probabilities. */
+function logitsOfMean(graph: GraphBuilder, logits: string): string {
+  const logSigmoid = (value: string): string => graph.op('Neg', [graph.op('Softplus', [graph.op('Neg', [value])])]);
+  const [present, absent] = [logits, graph.op('Neg', [logits])].map((value) => logMean(graph, logSigmoid(value)));
+  return graph.op('Sub', [present, absent]);
+}
+
+/** σ(scale · z + bias) of the ensemble's logits z. */
 function calibrateLabels(
   graph: GraphBuilder,
   logits: string,
   { scale, bias }: Extract<Calibration, { method: 'labels' }>,
 ): string {
-  const logSigmoid = (value: string): string => graph.op('Neg', [graph.op('Softplus', [graph.op('Neg', [value])])]);
-  const [present, absent] = [logits, graph.op('Neg', [logits])].map((value) => logMean(graph, logSigmoid(value)));
-  const scaled = graph.op('Mul', [graph.op('Sub', [present, absent]), graph.floats(scale)]);
+  const scaled = graph.op('Mul', [logits, graph.floats(scale)]);
   return graph.op('Sigmoid', [graph.op('Add', [scaled, graph.floats(bias)])]);
 }
 
-function combineValues(graph: GraphBuilder, members: string, variances?: string): Outputs {
+function combineValues(graph: GraphBuilder, members: string, variances?: string) {
   const mean = meanOverMembers(graph, members);
-  const aleatoric = variances === undefined ? {} : { aleatoric: graph.op('Sqrt', [meanOverMembers(graph, variances)]) };
-  return { mean, members, ...aleatoric, epistemic: deviation(graph, members, mean) };
+  const aleatoric = variances === undefined ? undefined : graph.op('Sqrt', [meanOverMembers(graph, variances)]);
+  return { mean, members, ...(aleatoric && { aleatoric }), epistemic: deviation(graph, members, mean) };
 }
 
-/** The variance of a count is its rate. */
-function combineCounts(graph: GraphBuilder, rates: string): Outputs {
-  const values = combineValues(graph, rates);
-  return { ...values, aleatoric: graph.op('Sqrt', [meanOverMembers(graph, rates)]) };
+/** The variance of a count is its rate. A product is one distribution, so the members' deviation is no part of its own. */
+function combineCounts(graph: GraphBuilder, logRates: string, { combination, calibration }: Answering): Outputs {
+  const values = combineValues(graph, graph.op('Exp', [logRates]));
+  const isProduct = combination === 'product';
+  const mean = isProduct ? graph.op('Exp', [meanOverMembers(graph, logRates)]) : values.mean;
+  const aleatoric = graph.op('Sqrt', [mean]);
+  const deviation = deviationOf(graph, isProduct ? [aleatoric] : [aleatoric, values.epistemic], calibration);
+  return { ...values, mean, aleatoric, standard_deviation: deviation };
 }
 
 function meanOverMembers(graph: GraphBuilder, values: string): string {
@@ -238,8 +258,9 @@ function describe(
   const texts: Record<OutputName, string> = {
     mean: `The ensemble's ${of}`,
     members: `Each member's ${of}`,
-    entropy: 'Total uncertainty: the entropy of the mean, in nats',
-    mutual_information: 'Epistemic uncertainty: the entropy of the mean minus the mean of the entropies, in nats',
+    entropy: "Total uncertainty: the entropy of the ensemble's probabilities, in nats",
+    mutual_information:
+      'How much the members differ: the entropy of the mean of their probabilities minus the mean of their entropies, in nats',
     aleatoric: "Aleatoric uncertainty: the standard deviation of the data, in the targets' unit",
     epistemic: "Epistemic uncertainty: the standard deviation of the members, in the targets' unit",
     standard_deviation:

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { combinationOf } from '../../core/metrics/combination.ts';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { CalibrationTask } from '../../core/protocol/run/checkpoint-tasks.ts';
@@ -86,7 +87,8 @@ class CheckpointSet {
       stacks.push({ ...(await predict(model, this.#task, dataset)), ranks });
     }
     const stack = joinStacks(stacks);
-    const samples = heldOutSamples(stack, dataset, this.#task.kind, this.#levels);
+    const combination = combinationOf(this.#request.config.strategy, this.#task.kind);
+    const samples = { ...heldOutSamples(stack, dataset, this.#task.kind, this.#levels), combination };
     if (this.#references.size === 0) return samples;
     const rows = usedRows(dataset, stack.samples / dataset.length, this.#task.kind);
     return { ...samples, distances: await distancesTo(this.#references, dataset, () => this.#eachModel(), rows) };

@@ -1,4 +1,5 @@
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
+import { answersBy, type Combination } from '../../core/metrics/combination.ts';
 import { risingPieces } from '../../core/postprocessing/calibration/isotonic.ts';
 import type { Calibration, IsotonicMap } from '../../core/postprocessing/schema.ts';
 import type { TargetMeaning } from '../../core/preprocessing/schema.ts';
@@ -10,8 +11,9 @@ export interface Combining extends Pick<EnsembleDescription, 'task' | 'combinati
 }
 
 /** The lines of Python that combine `outputs`, the members' outputs `[N, M, ..., K]`, and return a dictionary. */
-export function combinationLines(combining: Combining): string[] {
-  const { task, target, calibration } = combining;
+export function combinationLines(described: Combining): string[] {
+  const { task, target } = described;
+  const combining = { ...described, combination: answersBy(described) };
   switch (task) {
     case 'classification':
       return classLines(['logits = outputs[0]'], combining);
@@ -20,12 +22,13 @@ export function combinationLines(combining: Combining): string[] {
     case 'ordinal':
       return classLines(ordinalLogits, combining);
     case 'multi-label':
-      return labelLines(calibration);
+      return labelLines(combining);
     case 'poisson-regression':
       return [
         ...valueLines('outputs[0].exp()'),
+        ...(combining.combination === 'product' ? ['results["mean"] = outputs[0].mean(1).exp()'] : []),
         'results["aleatoric"] = results["mean"].sqrt()',
-        ...deviationLines(calibration),
+        ...deviationLines(combining),
         'return results',
       ];
     case 'regression':
@@ -35,7 +38,7 @@ export function combinationLines(combining: Combining): string[] {
         ...inOwnUnit(target),
         ...valueLines('outputs[0]'),
         ...(task === 'heteroscedastic-regression' ? ['results["aleatoric"] = outputs[1].mean(1).sqrt()'] : []),
-        ...(task === 'quantile-regression' ? [] : deviationLines(calibration)),
+        ...(task === 'quantile-regression' ? [] : deviationLines(combining)),
         'return results',
       ];
   }
@@ -49,14 +52,13 @@ const ordinalLogits = [
 ];
 
 function classLines(logits: readonly string[], { combination, calibration }: Combining): string[] {
-  const isProduct = calibration === null && combination === 'product';
   return [
     ...logits,
     ...memberCalibration(calibration),
     'logs = F.log_softmax(logits, -1)',
     'members = logs.exp()',
     'average = members.mean(1)',
-    `mean = ${isProduct ? 'F.softmax(logs.mean(1), -1)' : poolCalibration(calibration)}`,
+    `mean = ${poolCalibration(combination, calibration)}`,
     'entropy = torch.special.entr(mean).sum(-1)',
     'information = torch.special.entr(average).sum(-1) - torch.special.entr(members).sum(-1).mean(1)',
     'return {"mean": mean, "members": members, "entropy": entropy, "mutual_information": information.clamp(min=0)}',
@@ -69,9 +71,10 @@ function memberCalibration(calibration: Calibration | null): string[] {
   return [`logits = logits / ${temperatures}.reshape(-1, *[1] * (logits.ndim - 2))`];
 }
 
-/** The calibrated mean, from `logs` and `average`. */
-function poolCalibration(calibration: Calibration | null): string {
-  const logs = '(logs.logsumexp(1) - math.log(logs.shape[1]))';
+/** The calibrated answer, from the members' `logs` and their `average`. */
+function poolCalibration(combination: Combination, calibration: Calibration | null): string {
+  const isProduct = combination === 'product';
+  const logs = isProduct ? 'F.log_softmax(logs.mean(1), -1)' : '(logs.logsumexp(1) - math.log(logs.shape[1]))';
   const constant = (values: readonly unknown[]): string => `logs.new_tensor(${JSON.stringify(values)})`;
   switch (calibration?.method) {
     case 'pooled-temperature':
@@ -83,26 +86,32 @@ function poolCalibration(calibration: Calibration | null): string {
     case 'isotonic':
       return `isotonic(${logs}.exp(), ${JSON.stringify(calibration.classes.map(piecesOf))})`;
     default:
-      return 'average';
+      return isProduct ? `${logs}.exp()` : 'average';
   }
 }
 
-function labelLines(calibration: Calibration | null): string[] {
+function labelLines({ combination, calibration }: Combining): string[] {
+  const isProduct = combination === 'product';
+  const plain = isProduct ? 'torch.sigmoid(outputs[0].mean(1))' : 'average';
   return [
     'entropy_of = lambda p: torch.special.entr(p) + torch.special.entr(1 - p)',
     'members = torch.sigmoid(outputs[0])',
     'average = members.mean(1)',
-    ...(calibration?.method === 'labels' ? calibratedLabels(calibration) : ['mean = average']),
+    ...(calibration?.method === 'labels' ? calibratedLabels(combination, calibration) : [`mean = ${plain}`]),
     'information = (entropy_of(average) - entropy_of(members).mean(1)).clamp(min=0)',
     'return {"mean": mean, "members": members, "entropy": entropy_of(mean), "mutual_information": information}',
   ];
 }
 
-/** The number of members cancels in the difference. */
-function calibratedLabels({ scale, bias }: Extract<Calibration, { method: 'labels' }>): string[] {
+/** The number of members cancels in the difference of logarithms of sums. */
+function calibratedLabels(
+  combination: Combination,
+  { scale, bias }: Extract<Calibration, { method: 'labels' }>,
+): string[] {
+  const ofMean = 'F.logsigmoid(outputs[0]).logsumexp(1) - F.logsigmoid(-outputs[0]).logsumexp(1)';
   const constant = (values: readonly number[]): string => `average.new_tensor(${JSON.stringify(values)})`;
   return [
-    'logits = F.logsigmoid(outputs[0]).logsumexp(1) - F.logsigmoid(-outputs[0]).logsumexp(1)',
+    `logits = ${combination === 'product' ? 'outputs[0].mean(1)' : ofMean}`,
     `mean = torch.sigmoid(${constant(scale)} * logits + ${constant(bias)})`,
   ];
 }
@@ -131,11 +140,15 @@ function valueLines(members: string): string[] {
   ];
 }
 
-/** The standard deviation of the mixture, times the scale that was fitted for each target. */
-function deviationLines(calibration: Calibration | null): string[] {
+/**
+ * The standard deviation of the mixture, times the scale that was fitted for each target. A product is one distribution, so the members' deviation is
+ * no part of its own.
+ */
+function deviationLines({ combination, calibration }: Combining): string[] {
   const scales = calibration?.method === 'sigma' ? ` * members.new_tensor(${JSON.stringify(calibration.scales)})` : '';
+  const own = 'results.get("aleatoric", torch.zeros_like(results["mean"])) ** 2';
   return [
-    'variance = results["epistemic"] ** 2 + results.get("aleatoric", torch.zeros_like(results["mean"])) ** 2',
+    `variance = ${combination === 'product' ? own : `results["epistemic"] ** 2 + ${own}`}`,
     `results["standard_deviation"] = variance.sqrt()${scales}`,
   ];
 }

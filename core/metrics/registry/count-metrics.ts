@@ -1,5 +1,5 @@
 import { mixtureLogLikelihoods } from '../likelihood.ts';
-import { meanOverMembers, memberValues } from '../predictions.ts';
+import { geometricMeanOverMembers, memberValues } from '../predictions.ts';
 import { poissonDeviance, poissonLogProbabilities } from '../scores/poisson.ts';
 import type { StackedValues, Values } from '../stacks.ts';
 import type { Weights } from '../weights.ts';
@@ -35,8 +35,7 @@ export function countEvaluation(
 
 /** The product of experts: the Poisson distribution with the geometric mean of the rates, `[M, N]`. */
 export function countProduct(rates: StackedValues, counts: Values, columns = 1, weights?: Weights): CountPrediction {
-  const logRates = { ...rates, values: Float32Array.from(rates.values, (rate) => Math.log(rate)) };
-  const means = Float32Array.from(meanOverMembers(logRates), (logRate) => Math.exp(logRate));
+  const means = geometricMeanOverMembers(rates);
   return { means, targets: counts, columns, weights, logLikelihoods: poissonLogProbabilities(means, counts) };
 }
 

@@ -1,6 +1,6 @@
 import { nllOf } from '../likelihood.ts';
 import { mean } from '../predictions.ts';
-import type { Evaluation, Metric, Prediction } from './metric.ts';
+import { answerOf, type Evaluation, type Metric, type Prediction } from './metric.ts';
 import type { TaskKind } from './task-kinds.ts';
 
 /** A prediction with a likelihood of its targets. */
@@ -53,7 +53,7 @@ export function memberNllMetrics<P extends LikelihoodPrediction, E extends Likel
         'How much smaller the ensemble’s NLL is than its members’ on average (the Jensen gap). It is never negative.',
       formula: '1/M Σ_m NLL_m − NLL',
       reference: 'Abe et al., 2022, Deep ensembles work, but are they necessary?',
-      compute: (evaluation: E) => meanOfMembers(evaluation) - predictionNll(evaluation.ensemble),
+      compute: (evaluation: E) => meanOfMembers(evaluation) - predictionNll(answerOf<LikelihoodPrediction>(evaluation)),
     },
   ];
 }

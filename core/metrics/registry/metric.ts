@@ -47,8 +47,10 @@ export interface Prediction {
 export interface Evaluation<P extends Prediction> {
   /** The rank of every member, shape `[M]`. */
   ranks: readonly number[];
-  /** The ensemble as one model. */
+  /** The ensemble as one model: the mean of its members. */
   ensemble: P;
+  /** Their product of experts, where it is what answers. */
+  product?: P;
   /** Prediction of the member at a position, made when it is needed: those of all members may be large. */
   member(position: number): P;
 }
@@ -57,8 +59,13 @@ export interface Evaluation<P extends Prediction> {
 export type Metric<P extends Prediction, E extends Evaluation<P>> = MetricInfo &
   ({ of: 'prediction'; compute(prediction: P): number } | { of: 'ensemble'; compute(evaluation: E): number });
 
+/** What the ensemble answers: the product where members combine by it, else the mean. */
+export function answerOf<P extends Prediction>({ ensemble, product }: Evaluation<P>): P {
+  return product ?? ensemble;
+}
+
 /**
- * The values of metrics: first the ensemble's, then those of its members in order of rank.
+ * The values of metrics: first the ensemble's, then those of its members in order of rank, then those of the product that answers.
  *
  * @throws RangeError when ranks repeat, or what the metrics throw
  */
@@ -81,11 +88,12 @@ export function evaluateMetrics<P extends Prediction, E extends Evaluation<P>>(
       values.set(name, value);
     }
   });
-  return values;
+  const ofProduct = evaluation.product && scoresOf('product', evaluation.product, metrics);
+  return new Map([...values, ...(ofProduct ?? [])]);
 }
 
 /** The scores of one prediction, named `<subject>_<metric>`. */
-export function scoresOf<P extends Prediction, E extends Evaluation<P>>(
+function scoresOf<P extends Prediction, E extends Evaluation<P>>(
   subject: string,
   prediction: P,
   metrics: readonly Metric<P, E>[],

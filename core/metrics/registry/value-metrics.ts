@@ -1,10 +1,18 @@
 import { checkShape } from '../checks.ts';
 import { meanOverMembers, memberValues } from '../predictions.ts';
-import { averageMemberMse, ensembleGain, ensembleStd, meanSquaredError } from '../regression.ts';
+import { averageMemberMse, ensembleStd, meanSquaredError } from '../regression.ts';
 import { determination, meanAbsoluteError } from '../scores/value-scores.ts';
 import type { StackedValues, Values } from '../stacks.ts';
 import type { Weights } from '../weights.ts';
-import { deepEnsembles, type Evaluation, type Metric, type MetricInfo, type Prediction, standard } from './metric.ts';
+import {
+  answerOf,
+  deepEnsembles,
+  type Evaluation,
+  type Metric,
+  type MetricInfo,
+  type Prediction,
+  standard,
+} from './metric.ts';
 import type { TaskKind } from './task-kinds.ts';
 
 /** What a regressor predicts for a split. */
@@ -32,7 +40,7 @@ export function valueEvaluation(
   ranks: readonly number[],
   columns = 1,
   weights?: Weights,
-): ValueEvaluation {
+): Omit<ValueEvaluation, 'product'> {
   checkShape('targets', targets, [means.samples / columns, columns]);
   return {
     means,
@@ -88,11 +96,15 @@ export const valueMetrics: readonly ValueMetric[] = [
       title: 'Diversity gain',
       direction: 'none',
       isStandard: true,
-      meaning: 'How much smaller the ensemble’s MSE is than its members’ on average. It is never negative.',
+      meaning:
+        'How much smaller the ensemble’s MSE is than its members’ on average. That of the mean is never negative.',
       formula: '1/M Σ_m MSE_m − MSE',
       reference: 'Krogh and Vedelsby, 1994, Neural network ensembles, cross validation, and active learning',
     },
-    ({ means, targets, ensemble }) => ensembleGain(means, targets, ensemble.weights),
+    ({ means, targets, ...evaluation }) => {
+      const { means: answer, weights } = answerOf<ValuePrediction>(evaluation);
+      return averageMemberMse(means, targets, weights) - meanSquaredError(answer, targets, weights);
+    },
   ),
   ofEnsemble(
     {

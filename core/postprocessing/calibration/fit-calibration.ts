@@ -1,3 +1,4 @@
+import type { Combination } from '../../metrics/combination.ts';
 import type { StackedClasses } from '../../metrics/stacks.ts';
 import { totalWeight, type Weights } from '../../metrics/weights.ts';
 import type { ClassSamples } from '../held-out.ts';
@@ -13,7 +14,7 @@ import {
 import { logMixture } from './mixture.ts';
 
 /** Ways to calibrate an ensemble's probabilities. */
-export const classCalibrations = [
+const classCalibrations = [
   'pooled-temperature',
   'shared-temperature',
   'member-temperatures',
@@ -23,6 +24,19 @@ export const classCalibrations = [
   'isotonic',
 ] as const;
 export type ClassCalibration = (typeof classCalibrations)[number];
+
+/**
+ * Those that suit what answers. Before a product, one temperature is the same as after it, and one for each member gives members weights in the
+ * product that was trained with equal ones.
+ */
+export function classCalibrationsOf(combination: Combination = 'mean'): readonly ClassCalibration[] {
+  const beforeAveraging: readonly ClassCalibration[] = [
+    'shared-temperature',
+    'member-temperatures',
+    'joint-temperatures',
+  ];
+  return classCalibrations.filter((method) => combination === 'mean' || !beforeAveraging.includes(method));
+}
 
 /**
  * Fits a calibration of classes on held-out predictions, each with its weight.

@@ -1,3 +1,4 @@
+import { combinationOf } from '../../../core/metrics/combination.ts';
 import { type MetricMode, modeFor, whyNotMonitored } from '../../../core/metrics/metric-mode.ts';
 import { metricNamed } from '../../../core/metrics/registry/index.ts';
 import { metricsOfRun, whyNotComputed, whyNotListed } from '../../../core/metrics/registry/monitors.ts';
@@ -5,7 +6,7 @@ import type { OwnMetric } from '../../../core/metrics/registry/own-metrics.ts';
 import { listedMetrics } from '../../../core/metrics/registry/requested.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { hasProduct, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 
 /** The task of a project, and its own metrics. */
 export interface Measured {
@@ -85,6 +86,10 @@ function problemOfMonitor(
   { task, metrics: own = [], outputs }: Measured,
 ): string | null {
   if (monitor === 'auto') return null;
-  const unknown = whyNotComputed(monitor, { task, isJoint: hasProduct(config, task), own, outputs }, `${name}.monitor`);
+  const unknown = whyNotComputed(
+    monitor,
+    { task, isJoint: combinationOf(config.strategy, task) === 'product', own, outputs },
+    `${name}.monitor`,
+  );
   return unknown ?? (modeFor(monitor, mode) === null ? whyNotMonitored(monitor, `${name}.mode`) : null);
 }

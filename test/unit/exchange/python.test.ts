@@ -178,10 +178,10 @@ describe('exported layers in Python, against the float64 reference', () => {
 
 /** Code for PyTorch, inputs, and what the opened ensemble predicts for them, under the names of the Python ensemble. */
 async function writeCombined(folder: string, { models, ...about }: Combined): Promise<void> {
-  const { preprocessing = null, calibration = null, outputs = [], task } = about;
+  const { preprocessing = null, calibration = null, outputs = [], task, combination = 'mean' } = about;
   const [member] = description.members;
-  const own = { ...description, task, outputs, members: [member, { ...member, rank: 1 }] };
-  const ensemble = new Ensemble(own, models(), { preprocessing, postprocessing: fitted(task, calibration) });
+  const own = { ...description, task, combination, outputs, members: [member, { ...member, rank: 1 }] };
+  const ensemble = new Ensemble(own, models(), { preprocessing, postprocessing: fitted(about) });
   const writer = new PytorchEnsembleWriter(own, preprocessing, calibration);
   for (const model of ensemble.models) writer.add(model);
   await mkdir(folder);
@@ -197,8 +197,8 @@ async function writeCombined(folder: string, { models, ...about }: Combined): Pr
 }
 
 /** What was fitted, of which the calibration counts. */
-function fitted(task: Postprocessing['task'], calibration: Calibration | null): Postprocessing | null {
-  if (calibration === null) return null;
+function fitted({ task, combination, calibration }: Omit<Combined, 'models'>): Postprocessing | null {
+  if (calibration === undefined) return null;
   const members = [0, 1].map((rank) => ({ rank, checkpoint: 'final', epoch: 0 }));
   const set = { name: 'final', members };
   const fittedOn = { split: 'validation' as const, samples: 10 };
@@ -206,6 +206,7 @@ function fitted(task: Postprocessing['task'], calibration: Calibration | null): 
     format: 1,
     task,
     set,
+    ...(combination && { combination }),
     fittedOn,
     calibration,
     conformal: null,
@@ -241,6 +242,7 @@ const scaled: Preprocessing = {
 
 interface Combined {
   task: EnsembleDescription['task'];
+  combination?: EnsembleDescription['combination'];
   models: () => LayersModel[];
   preprocessing?: Preprocessing;
   calibration?: Calibration;
@@ -252,6 +254,12 @@ const classes = (calibration: Calibration): Combined => ({
   models: () => members(linear(3)),
   calibration,
 });
+
+/** Members that answer by their product, with each calibration, or with none. */
+function jointly(given: Combined, calibrations?: Calibration[]): Combined[] {
+  const product = { ...given, combination: 'product' as const };
+  return calibrations?.map((calibration) => ({ ...product, calibration })) ?? [product];
+}
 
 const combined: Combined[] = [
   { task: 'classification', models: () => members(linear(3)) },
@@ -294,6 +302,19 @@ const combined: Combined[] = [
       { from: [0, 0.5, 0.5, 1], to: [0, 0.2, 0.6, 0.6] },
     ],
   }),
+  ...jointly({ task: 'classification', models: () => members(linear(3)) }),
+  ...jointly({ task: 'classification', models: () => members(linear(3)) }, [
+    { method: 'pooled-temperature', temperature: 1.7 },
+    { method: 'vector', scale: [1, 0.5, 2], bias: [0.1, 0, -0.3] },
+    { method: 'isotonic', classes: [0, 1, 2].map(() => ({ from: [0.1, 0.4, 0.9], to: [0, 0.5, 1] })) },
+  ]),
+  ...jointly({ task: 'binary', models: () => members(linear(1)) }),
+  ...jointly({ task: 'multi-label', models: () => members(linear(2)) }),
+  ...jointly({ task: 'multi-label', models: () => members(linear(2)) }, [
+    { method: 'labels', fit: 'platt', scale: [1.5, 0.5], bias: [0.2, -0.3] },
+  ]),
+  ...jointly({ task: 'poisson-regression', models: () => members(linear(2)) }, [{ method: 'sigma', scales: [0.5, 3] }]),
+  ...jointly({ task: 'regression', models: () => members(linear(2)), preprocessing: scaled }),
   // Probabilities that are all mapped to 0.
   classes({ method: 'isotonic', classes: [0, 1, 2].map(() => ({ from: [0.9, 1], to: [0, 1] })) }),
 ];

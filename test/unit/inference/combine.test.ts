@@ -38,6 +38,97 @@ describe('what an ensemble predicts of its members', () => {
     expect([...found.mean]).toEqual([expect.closeTo(0.75, 6), expect.closeTo(0.25, 6)]);
   });
 
+  it('answers for labels of jointly trained members by their product, calibrated or not', () => {
+    // The means of the logits are 2 and −1, those of the probabilities (σ(5) + σ(−1)) / 2 and (σ(−3) + σ(1)) / 2.
+    const values = [Float32Array.of(5, -3, -1, 1)];
+    const stack = { kind: 'label-logits' as const, members: 2, samples: 1, width: 2, values };
+    const joint = { task: 'multi-label', combination: 'product' } as const;
+    const found = combineMembers(stack, joint);
+    if (found.kind !== 'labels') throw new Error(found.kind);
+    const sigmoid = (z: number): number => 1 / (1 + Math.exp(-z));
+    expect([...found.mean]).toEqual([2, -1].map((z) => expect.closeTo(sigmoid(z), 12)));
+    const [p] = [sigmoid(2)];
+    expect(found.entropy[0]).toBeCloseTo(-p * Math.log(p) - (1 - p) * Math.log(1 - p), 12);
+    // How much the members differ is not a matter of what answers: H(mean of probabilities) − mean of their entropies.
+    const ofMean = combineMembers(stack, { ...joint, combination: mean });
+    expect(ofMean.kind === 'labels' && ofMean.mutualInformation).toEqual(found.mutualInformation);
+    const calibration = { method: 'labels' as const, fit: 'platt' as const, scale: [0.5, 2], bias: [1, 0] };
+    const postprocessing = {
+      combination: 'product' as const,
+      calibration,
+      conformal: null,
+      outside: null,
+      selective: null,
+    };
+    const calibrated = combineMembers(stack, { ...joint, postprocessing });
+    expect([...calibrated.mean]).toEqual([2, -2].map((z) => expect.closeTo(sigmoid(z), 6)));
+  });
+
+  it('answers for counts of jointly trained members by one Poisson distribution, whose variance is its rate', () => {
+    // The geometric mean of the rates 2 and 8 is 4; their deviation around their mean 5 is 3.
+    const stack = { kind: 'values' as const, members: 2, samples: 1, width: 1, values: [Float32Array.of(2, 8)] };
+    const found = combineMembers(stack, { task: 'poisson-regression', combination: 'product' });
+    if (found.kind !== 'values') throw new Error(found.kind);
+    expect([found.mean[0], found.aleatoric?.[0], found.standardDeviation[0]]).toEqual(
+      [4, 2, 2].map((value) => expect.closeTo(value, 12)),
+    );
+    expect(found.epistemic[0]).toBeCloseTo(3, 12);
+    const calibration = { method: 'sigma' as const, scales: [3] };
+    const conformal = {
+      kind: 'intervals' as const,
+      method: 'sigma-scaled' as const,
+      alpha: 0.1,
+      margins: [0.5],
+      quantiles: null,
+    };
+    const postprocessing = { combination: 'product' as const, calibration, conformal, outside: null, selective: null };
+    const fitted = combineMembers(stack, { task: 'poisson-regression', combination: 'product', postprocessing });
+    // 4 ± 0.5 · 3 · √4.
+    expect(fitted.kind === 'values' && fitted.standardDeviation[0]).toBeCloseTo(6, 12);
+    expect(fitted.kind === 'values' && [fitted.intervals?.lower[0], fitted.intervals?.upper[0]]).toEqual(
+      [1, 7].map((value) => expect.closeTo(value, 5)),
+    );
+  });
+
+  it('answers for values of jointly trained members by the mean, which is their product', () => {
+    const stack = { kind: 'values' as const, members: 2, samples: 1, width: 1, values: [Float32Array.of(1, 3)] };
+    const [product, average] = (['product', 'mean'] as const).map((combination) =>
+      combineMembers(stack, { task: 'regression', combination }),
+    );
+    expect(product).toEqual(average);
+  });
+
+  it('refuses a product of tasks that have none, and what was fitted on another combination', () => {
+    const stack = {
+      kind: 'values' as const,
+      members: 2,
+      samples: 1,
+      width: 1,
+      values: [Float32Array.of(1, 3), Float32Array.of(1, 1)],
+    };
+    for (const task of ['ordinal', 'heteroscedastic-regression', 'quantile-regression'] as const) {
+      expect(() => combineMembers(stack, { task, combination: 'product' }), task).toThrow(
+        `of the task ${task}, which has none`,
+      );
+    }
+    const fitted = {
+      calibration: { method: 'pooled-temperature' as const, temperature: 2 },
+      conformal: null,
+      outside: null,
+      selective: null,
+    };
+    const classes = {
+      kind: 'logits' as const,
+      members: 2,
+      samples: 1,
+      width: 2,
+      values: [Float32Array.of(1, 0, 0, 1)],
+    };
+    expect(() =>
+      combineMembers(classes, { task: 'classification', combination: 'product', postprocessing: fitted }),
+    ).toThrow('is for members that answer by their mean, but this ensemble answers by their product');
+  });
+
   it('gives the one logit of a binary task two classes', () => {
     const stack = {
       kind: 'logits' as const,

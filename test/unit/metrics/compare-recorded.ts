@@ -4,7 +4,6 @@ import {
   meanProbabilities,
   type Metrics,
   type Probabilities,
-  productMetrics,
   productOfExperts,
   regressionMetrics,
   reliabilityBins,
@@ -33,11 +32,10 @@ export function compareClassification(given: Given<'classification'>): Compariso
     stack,
     targets,
     given.members.map((_, member) => member),
+    { combination: 'product' },
   );
   const product =
-    given.product === null
-      ? []
-      : compareScores('product', given.product, productMetrics(stack, targets), productOfExperts(stack), targets);
+    given.product === null ? [] : compareScores('product', given.product, metrics, productOfExperts(stack), targets);
   return [
     ...compareScores('ens', given.ensemble, metrics, meanProbabilities(stack), targets),
     ...given.members.flatMap((scores, member) =>

@@ -90,6 +90,38 @@ describe('an ensemble as ONNX', () => {
     expect(rounded(mean.data)).toEqual([0.8, 0.2]);
   });
 
+  it('multiplies those of labels and counts too', async () => {
+    const productOf = (task: EnsembleDescription['task']) => ({ ...about(task), combination: 'product' as const });
+    const models = () => [scaledBy(1, 1), scaledBy(3, 1)];
+    const features = { shape: [1, 1], data: Float32Array.of(Math.log(2)) };
+    // The mean of the logits is 2 ln 2.
+    const labels = await runOnnx(fileOf(productOf('multi-label'), models()), { features });
+    expect(rounded(labels.mean.data)).toEqual([0.8]);
+    // Rates 2 and 8: their geometric mean is 4, and their deviation around 5 is 3.
+    const counts = await runOnnx(fileOf(productOf('poisson-regression'), models()), { features });
+    const [mean, aleatoric, deviation, epistemic] = [
+      counts.mean,
+      counts.aleatoric,
+      counts.standard_deviation,
+      counts.epistemic,
+    ];
+    expect([mean, aleatoric, deviation, epistemic].map(({ data }) => rounded(data)[0])).toEqual([4, 2, 2, 3]);
+  });
+
+  it('calibrates the product, not the mean', async () => {
+    const product = { ...about('classification'), combination: 'product' as const };
+    const calibration = { method: 'pooled-temperature' as const, temperature: 2 };
+    const file = fileOf(product, [scaledBy(1, 2), scaledBy(3, 2)], null, calibration);
+    const { mean } = await runOnnx(file, { features: { shape: [1, 2], data: Float32Array.of(Math.log(2), 0) } });
+    // softmax of half the mean logits, ln 2 and 0: (2/3, 1/3).
+    expect(rounded(mean.data)).toEqual([0.66667, 0.33333]);
+    const labels = { ...about('multi-label'), combination: 'product' as const };
+    const platt = { method: 'labels' as const, fit: 'platt' as const, scale: [0.5], bias: [Math.log(2)] };
+    const of = fileOf(labels, [scaledBy(1, 1), scaledBy(3, 1)], null, platt);
+    const found = await runOnnx(of, { features: { shape: [1, 1], data: Float32Array.of(Math.log(2)) } });
+    expect(rounded(found.mean.data)).toEqual([0.8]);
+  });
+
   it('gives both classes of a binary task', async () => {
     const file = fileOf(about('binary'), [scaledBy(1, 1), scaledBy(1, 1)]);
     const { mean, mutual_information: information } = await runOnnx(file, {

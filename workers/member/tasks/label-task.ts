@@ -28,9 +28,9 @@ export const multiLabel: Task = {
     const stack = { members: ranks.length, samples, classes: width, logits: values[0] };
     return labelEnsembleMetrics(stack, dataset.targets, ranks, { ...options, weights: targetWeights(dataset) });
   },
-  labelScores({ ranks, samples, width, values }, dataset) {
+  labelScores({ ranks, samples, width, values }, dataset, combination) {
     const stack = { members: ranks.length, samples, classes: width, logits: values[0] };
-    return scoresOfLabels(stack, dataset.targets, dataset.classNames, targetWeights(dataset));
+    return scoresOfLabels(stack, dataset.targets, dataset.classNames, targetWeights(dataset), combination);
   },
 };
 

@@ -1,3 +1,4 @@
+import type { Combination } from '../../../core/metrics/combination.ts';
 import type { LabelScores, MetricOptions } from '../../../core/metrics/index.ts';
 import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
 import type { Dataset } from '../../data/dataset.ts';
@@ -35,8 +36,8 @@ export interface Task {
   predictionsOf?(outputs: Tensor[]): Tensor[];
   /** Ensemble and member metrics of gathered predictions, named without their split. */
   readonly metrics: MetricsOf;
-  /** The ensemble's scores of each label, where samples may have several. */
-  labelScores?(stack: MemberOutputs, dataset: Dataset): LabelScores[];
+  /** The ensemble's scores of each label, where samples may have several; by default of the mean of its members. */
+  labelScores?(stack: MemberOutputs, dataset: Dataset, combination?: Combination): LabelScores[];
   /** The ensemble's main metric, which `auto` monitors. */
   readonly ensembleMonitor: string;
   readonly memberMonitor: string;

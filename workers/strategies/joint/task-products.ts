@@ -1,3 +1,4 @@
+import { isJointTask, type JointTask, jointTasks } from '../../../core/metrics/combination.ts';
 import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
 import type { Batch } from '../../data/dataset.ts';
 import { hard, type Softening } from '../../member/sample-losses.ts';
@@ -12,7 +13,7 @@ type ProductOfTask = (
 ) => ProductLoss;
 
 /** The tasks whose product of experts is a prediction of the same kind, with the mean of the members' outputs. */
-const products: Partial<Record<TaskKind, ProductOfTask>> = {
+const products: Record<JointTask, ProductOfTask> = {
   classification: productLoss,
   binary: statesProduct,
   'multi-label': statesProduct,
@@ -25,10 +26,10 @@ const products: Partial<Record<TaskKind, ProductOfTask>> = {
  * @throws Error for a task whose product is not given by the mean of the members' outputs
  */
 export function productOfTask(kind: TaskKind, softening: Softening = hard) {
-  const product = products[kind];
-  if (product === undefined) {
-    throw new Error(`The strategy joint cannot train the task ${kind}: it trains ${Object.keys(products).join(', ')}.`);
+  if (!isJointTask(kind)) {
+    throw new Error(`The strategy joint cannot train the task ${kind}: it trains ${jointTasks.join(', ')}.`);
   }
+  const product = products[kind];
   return (sum: Float32Array, batch: Pick<Batch, 'targets' | 'mixed'>, members: number): ProductLoss => {
     const own = product(sum, batch.targets, members, softening);
     if (batch.mixed === undefined) return own;

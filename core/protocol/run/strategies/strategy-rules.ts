@@ -1,3 +1,4 @@
+import { jointTasks } from '../../../metrics/combination.ts';
 import type { RunConfig, StrategyConfig } from '../config.ts';
 
 export type SamplerKind = Exclude<RunConfig['sampler'], 'auto'>;
@@ -46,7 +47,7 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     isOneModel: false,
     // All members must see the same samples: their logits are averaged.
     samplers: ['shared', 'sequential'],
-    tasks: ['classification', 'binary', 'multi-label', 'poisson-regression', 'regression'],
+    tasks: jointTasks,
     whyNotOthers: "the mean of the members' outputs must be the output of their product of experts",
     ownLoss: false,
     takesCommonBatches: true,
@@ -68,11 +69,6 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
   pipeline: { ...oneModel, samplers: ['shared', 'shuffled', 'sequential'], takesCommonBatches: true },
   hdet: oneModel,
 };
-
-/** Whether the ensemble also predicts by a product of experts that differs from the mean of the members' predictions. */
-export function hasProduct({ strategy }: Pick<RunConfig, 'strategy'>, task: string): boolean {
-  return strategy.kind === 'joint' && task !== 'regression';
-}
 
 /** Orders that are the same on all ranks. */
 export const commonSamplers: readonly SamplerKind[] = ['shared', 'sequential'];

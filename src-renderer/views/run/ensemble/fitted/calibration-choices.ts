@@ -1,6 +1,8 @@
+import { combinationOf } from '../../../../../core/metrics/combination.ts';
 import { taskKinds } from '../../../../../core/metrics/registry/task-kinds.ts';
 import { choicesFor } from '../../../../../core/postprocessing/choices.ts';
 import type { PostprocessingRequest } from '../../../../../core/postprocessing/request.ts';
+import type { RunRecord } from '../../../../../core/protocol/run/record.ts';
 
 /** A choice of a list, with a sentence that explains it. */
 export interface Choice<T extends string> {
@@ -15,7 +17,7 @@ const methodTexts: Record<
 > = {
   'pooled-temperature': {
     title: 'Temperature after averaging',
-    help: 'One temperature of the mean probabilities (Rahaman and Thiery, 2021).',
+    help: "One temperature of the ensemble's probabilities (Rahaman and Thiery, 2021).",
   },
   'shared-temperature': {
     title: 'One temperature before averaging',
@@ -40,7 +42,7 @@ const methodTexts: Record<
   },
   'label-temperature': {
     title: 'One temperature',
-    help: "One temperature of the logits of all labels' mean probabilities.",
+    help: "One temperature of the logits of the ensemble's probabilities of all labels.",
   },
   'label-temperatures': { title: 'A temperature for each label', help: 'Each for the NLL of its label.' },
   platt: { title: 'Platt', help: "A scale and a bias for each label, with Platt's targets (1999)." },
@@ -71,11 +73,11 @@ const outsideHelp = {
   inputs: 'The distance of the inputs to those of training samples.',
 };
 
-/** What the lists of a task offer: the usual choice first, then each by name, then none. */
-export function listsFor(task: string) {
+/** What the lists of a run offer: the usual choice first, then each by name, then none. */
+export function listsFor({ task, config }: Pick<RunRecord, 'task' | 'config'>) {
   const kind = taskKinds.find((known) => known === task);
   if (kind === undefined) throw new Error(`Nothing is known to calibrate for the task "${task}".`);
-  const { methods, conformal, outside, hasClasses } = choicesFor(kind);
+  const { methods, conformal, outside, hasClasses } = choicesFor(kind, combinationOf(config.strategy, kind));
   return {
     methods: listOf(methods, methodTexts, { help: 'Probabilities and deviations stay as they are.' }),
     conformal: listOf(conformal, conformalTexts, { help: 'No sets or intervals.' }),

@@ -1,7 +1,8 @@
-import { labelEvaluation } from './registry/label-metrics.ts';
-import { aurocOfLabels, averagePrecisionOfLabels, f1OfLabels } from './scores/label-scores.ts';
-import type { StackedLogits } from './stacks.ts';
-import { checkedWeights, type Weights } from './weights.ts';
+import { answeringLabels, type Combination } from '../combination.ts';
+import { labelEvaluation } from '../registry/label-metrics.ts';
+import { aurocOfLabels, averagePrecisionOfLabels, f1OfLabels } from './label-scores.ts';
+import type { StackedLogits } from '../stacks.ts';
+import { checkedWeights, type Weights } from '../weights.ts';
 
 /** How well an ensemble predicts one of several labels. */
 export interface LabelScores {
@@ -23,16 +24,17 @@ export interface LabelScores {
  * @param targets 0 or 1, shape `[N, L]`
  * @param names of the labels, shape `[L]`; their numbers by default
  * @param given weights, shape `[N, L]`
+ * @param combination how the members answer
  */
 export function scoresOfLabels(
   stack: StackedLogits,
   targets: ArrayLike<number>,
   names?: readonly string[],
   given?: Weights,
+  combination: Combination = 'mean',
 ): LabelScores[] {
   const weights = checkedWeights(given, targets.length);
-  const ranks = Array.from({ length: stack.members }, (_, member) => member);
-  const { ensemble } = labelEvaluation(stack, targets, ranks, weights);
+  const { ensemble } = labelEvaluation(answeringLabels(stack, combination), targets, [], weights);
   const [auroc, ap, f1] = [aurocOfLabels(ensemble), averagePrecisionOfLabels(ensemble), f1OfLabels(ensemble)];
   const samples = new Float64Array(stack.classes);
   for (let index = 0; index < targets.length; index++) {
