@@ -1,7 +1,7 @@
+import { answerSubject, combinationOf } from '../../../core/metrics/combination.ts';
 import { lossOf, type Direction } from '../../../core/search/trial.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { type MemberCount, memberCountOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
-import { hasProduct } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import type { Score } from '../../../core/protocol/studies/study-line.ts';
 import type { PointBatch } from '../../../core/protocol/wire/points.ts';
@@ -28,7 +28,8 @@ export function scoredRunOf(
   { config, task }: Pick<RunRecord, 'config' | 'task'>,
   own: readonly string[],
 ): ScoredRun {
-  const subjectOf = (metric: string): string => (hasProduct(config, task) && !own.includes(metric) ? 'product' : 'ens');
+  const subject = answerSubject[combinationOf(config.strategy, task)];
+  const subjectOf = (metric: string): string => (own.includes(metric) ? 'ens' : subject);
   // A metric of the whole ensemble, such as its disagreement, has no prefix.
   const ensembleNames = (metric: string): string[] => [`val/${subjectOf(metric)}_${metric}`, `val/${metric}`];
   return { metrics, members: memberCountOf(config), ensembleNames };
