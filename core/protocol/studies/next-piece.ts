@@ -1,5 +1,5 @@
 import { nextWork, type Work as RungWork } from '../../search/pruners/next-work.ts';
-import { suggest } from '../../search/samplers/index.ts';
+import { isSpent, suggest } from '../../search/samplers/index.ts';
 import { fromUnit } from '../../search/space/domain.ts';
 import { assign, orderSpace, type Assignment } from '../../search/space/space.ts';
 import type { Trial } from '../../search/trial.ts';
@@ -79,7 +79,7 @@ function choose(study: Study, log: StudyLog, trials: readonly Trial[]): PieceOfW
   const [{ direction }] = objectives;
   const rungs: RungWork =
     'maximumResource' in pruner
-      ? nextWork(pruner, trials, direction)
+      ? nextWork(pruner, trials, direction, { isLast: hasTriedAll(study, log, trials) })
       : { kind: 'begin', number: trials.length, untilStep: Infinity };
   if (rungs.kind === 'wait') return null;
   const until = Number.isFinite(rungs.untilStep) ? rungs.untilStep : null;
@@ -87,6 +87,11 @@ function choose(study: Study, log: StudyLog, trials: readonly Trial[]): PieceOfW
   if (log.left === 0) return null;
   const values = valuesOf(study, log, trials);
   return values === null ? null : { kind: 'begin', work, number: trials.length, ...values, until };
+}
+
+/** Whether no configuration is left to begin with: trials have had all that the sampler can suggest. */
+export function hasTriedAll({ sampler, space }: Study, { enqueued }: StudyLog, trials: readonly Trial[]): boolean {
+  return enqueued.length === 0 && isSpent(sampler, orderSpace(space), trials);
 }
 
 /** Enqueued values come first. What they leave open is the sampler's, or the middle of the parameter. */

@@ -14,8 +14,14 @@ export type Work =
  * `halving` and `hyperband` do so when all trials of the rung have arrived.
  *
  * @param trials all trials so far; failed ones leave their rung, and a step counts as reached once a report has at least that step
+ * @param isLast whether no trial can begin any more, so that a rung is full with those that are there
  */
-export function nextWork(pruner: RungPruner, trials: readonly Trial[], direction: Direction): Work {
+export function nextWork(
+  pruner: RungPruner,
+  trials: readonly Trial[],
+  direction: Direction,
+  { isLast = false } = {},
+): Work {
   const brackets = bracketsOf(pruner);
   const number = trials.reduce((next, trial) => Math.max(next, trial.number + 1), 0);
   const coming = placeOf(number, brackets);
@@ -25,8 +31,10 @@ export function nextWork(pruner: RungPruner, trials: readonly Trial[], direction
   });
   for (const [key, group] of [...groups].toSorted(([left], [right]) => left - right)) {
     const bracket = brackets[key % brackets.length];
-    const isOpen = pruner.kind === 'asha' || group.length === bracket.trials;
-    const promoted = isOpen ? findPromoted(pruner, bracket, group, direction) : null;
+    const isOpen = pruner.kind === 'asha' || isLast || group.length === bracket.trials;
+    const hasEnded = isLast && group.every(({ state }) => state !== 'running');
+    const least = pruner.kind === 'asha' && !hasEnded ? 0 : 1;
+    const promoted = isOpen ? findPromoted(pruner, bracket, { group, least }, direction) : null;
     if (promoted !== null) return promoted;
   }
   const isBusy = [...groups].some(
@@ -38,33 +46,32 @@ export function nextWork(pruner: RungPruner, trials: readonly Trial[], direction
   return { kind: 'begin', number, untilStep: brackets[coming.bracket].rungs[0] };
 }
 
-/** The trial to resume, of the highest rung that has one. */
+/**
+ * The trial to resume, of the highest rung that has one: of the best 1/η of those that reached it.
+ * @param among the trials of the bracket, and how many of a rung go on at least: a full one sends one, also when others failed
+ */
 function findPromoted(
   pruner: RungPruner,
   { rungs }: Bracket,
-  group: readonly Trial[],
+  { group, least }: { group: readonly Trial[]; least: number },
   direction: Direction,
 ): Work | null {
+  const shareOf = (count: number): number => Math.max(Math.floor(count / pruner.reductionFactor), least);
   const alive = group.filter(({ state }) => state !== 'failed');
   for (let rung = rungs.length - 2; rung >= 0; rung--) {
     const arrived = alive.filter((trial) => lossAt(trial, rungs[rung], direction) !== null);
-    const expected = rung === 0 ? alive.length : shareOf(pruner, countAt(alive, rungs, rung - 1, direction));
+    const expected = rung === 0 ? alive.length : shareOf(countAt(alive, rungs, rung - 1, direction));
     if (pruner.kind !== 'asha' && arrived.length < expected) continue;
     const ranked = arrived.toSorted(
       (left, right) => compareLosses(left, right, rungs[rung], direction) || left.number - right.number,
     );
-    const share = shareOf(pruner, arrived.length);
+    const share = shareOf(arrived.length);
     const next = ranked
       .slice(0, share)
       .find((trial) => trial.state === 'paused' && isAt(trial, rungs, rung, direction));
     if (next !== undefined) return { kind: 'resume', number: next.number, untilStep: rungs[rung + 1] };
   }
   return null;
-}
-
-/** How many of the trials of a rung go on. A full rung sends at least one, also when others failed. */
-function shareOf({ kind, reductionFactor }: RungPruner, count: number): number {
-  return Math.max(Math.floor(count / reductionFactor), kind === 'asha' ? 0 : 1);
 }
 
 function countAt(trials: readonly Trial[], rungs: readonly number[], rung: number, direction: Direction): number {

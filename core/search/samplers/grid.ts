@@ -3,16 +3,11 @@ import type { ParameterValue } from '../space/parameter.ts';
 import { takesPart, type Assignment, type Space } from '../space/space.ts';
 
 /**
- * The combination `number` of the grid, or null behind the last one. The last parameter changes fastest. Choices and steps contribute all of
- * their values, continuous parameters `points` values from bound to bound, evenly on their scale.
+ * The combinations of the grid. The last parameter changes fastest. Choices and steps contribute all of their values, continuous parameters `points` values
+ * from bound to bound, evenly on their scale.
  */
-export function suggestGrid(space: Space, points: number, number: number): Assignment | null {
-  let index = 0;
-  for (const values of combinations(space, points, {}, 0)) {
-    if (index === number) return values;
-    index++;
-  }
-  return null;
+export function combinationsOf(space: Space, points: number): Generator<Assignment> {
+  return combinations(space, points, {}, 0);
 }
 
 /** How many combinations the grid has. A parameter counts only where its condition holds. */

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import type { Assignment } from '../space/space.ts';
+import type { Assignment, Space } from '../space/space.ts';
+import type { Trial } from '../trial.ts';
 import { suggestGp } from './gp/gp.ts';
-import { suggestGrid } from './grid.ts';
+import { gridSize } from './grid.ts';
 import { suggestQuasiRandom } from './quasi-random.ts';
 import type { Question } from './question.ts';
 import { suggestRandom } from './random.ts';
 import { suggestTpe } from './tpe/tpe.ts';
+import { nextOfGrid, spaceSize, triedBefore, TriedConfigurations } from './untried.ts';
 
 /** How a study chooses its next configuration. */
 export const samplerSchema = z.discriminatedUnion('kind', [
@@ -40,11 +42,27 @@ export const samplerSchema = z.discriminatedUnion('kind', [
 ]);
 export type Sampler = z.infer<typeof samplerSchema>;
 
-/** The next configuration, or null when a grid has no more. */
+/** How many configurations a sampler can suggest; null where there is no end of them. */
+export function configurationsOf(sampler: Sampler, space: Space): number | null {
+  return sampler.kind === 'grid' ? gridSize(space, sampler.points) : spaceSize(space);
+}
+
+/** Whether trials have had all that a sampler can suggest. */
+export function isSpent(sampler: Sampler, space: Space, trials: readonly Pick<Trial, 'values'>[]): boolean {
+  if (trials.length < (configurationsOf(sampler, space) ?? Infinity)) return false;
+  const tried = new TriedConfigurations(space, trials);
+  if (sampler.kind !== 'grid') return tried.count >= (spaceSize(space) ?? Infinity);
+  return nextOfGrid(space, sampler.points, tried) === null;
+}
+
+/** The next configuration, which no trial has had, or null when they have had all. */
 export function suggest(sampler: Sampler, question: Question): Assignment | null {
+  const { space, trials, number } = question;
+  const others = trials.filter((trial) => trial.number !== number);
+  if (isSpent(sampler, space, others)) return null;
   switch (sampler.kind) {
     case 'grid':
-      return suggestGrid(question.space, sampler.points, question.number);
+      return nextOfGrid(space, sampler.points, triedBefore(question));
     case 'random':
       return suggestRandom(question);
     case 'quasi-random':

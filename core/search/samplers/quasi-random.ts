@@ -1,10 +1,18 @@
 import { fromUnit } from '../space/domain.ts';
 import { assign, type Assignment } from '../space/space.ts';
-import type { Question } from './question.ts';
+import { generatorFor, type Question } from './question.ts';
 import { scrambledSobolPoint } from './sobol/sobol.ts';
+import { firstUntried } from './untried.ts';
 
-/** The point of the trial's number in a scrambled Sobol sequence: covers the space more evenly than random points. */
-export function suggestQuasiRandom({ space, seed, number }: Question): Assignment {
-  const units = scrambledSobolPoint(number, space.length, seed);
-  return assign(space, ({ domain }, index) => fromUnit(domain, units[index]));
+/**
+ * The point of the trial's number in a scrambled Sobol sequence, or the first one after it whose configuration no trial has had: covers the space more
+ * evenly than random points.
+ */
+export function suggestQuasiRandom(question: Question): Assignment {
+  const { space, seed } = question;
+  let point = question.number;
+  return firstUntried(question, generatorFor(question, 'quasi-random'), () => {
+    const units = scrambledSobolPoint(point++, space.length, seed);
+    return assign(space, ({ domain }, index) => fromUnit(domain, units[index]));
+  });
 }

@@ -67,6 +67,7 @@ export function summaryOf(study: Study, trials: readonly StudyTrial[]): StudySum
       pruned: count('pruned'),
       failed: count('failed'),
     },
+    configurations: null,
     best,
     createdAt: study.createdAt,
     changedAt: timeAt(10 * Math.ceil(trials.length / 4) + 8),

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { nextPiece, trialsKnownTo } from '../../../core/protocol/studies/next-piece.ts';
+import { describeSpentSpace, summarize } from '../../../core/protocol/pages/studies/study-summary.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import type { StudyLine } from '../../../core/protocol/studies/study-line.ts';
 import { StudyLog, type Work } from '../../../core/protocol/studies/study-log.ts';
 import type { Pruner } from '../../../core/search/pruners/settings.ts';
+import type { Assignment } from '../../../core/search/space/space.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { chooseWork } from '../../../src-main/studies/work/choose-work.ts';
 import { studyOf } from './studies.ts';
@@ -49,10 +51,12 @@ function readAgain(lines: readonly StudyLine[]): StudyLog {
   return log;
 }
 
+const lossOf = ({ weightDecay, units }: Assignment): number =>
+  Math.abs(Math.log(Number(weightDecay))) + Number(units) / 64;
+
 function endOf(log: StudyLog, number: number): StudyLine[] {
   const { trial, until } = log.works[number];
-  const { weightDecay, units } = log.trials[trial].values;
-  const loss = Math.abs(Math.log(Number(weightDecay))) + Number(units) / 64;
+  const loss = lossOf(log.trials[trial].values);
   const end = { type: 'end' as const, work: number, number: trial, error: null, time };
   if (trial % 7 === 3) return [{ ...end, state: 'failed', objectives: null, error: 'killed' }];
   const report: StudyLine[] = until === null ? [] : [{ type: 'report', number: trial, step: until, value: loss, time }];
@@ -93,6 +97,54 @@ describe('the pieces of work of a study', () => {
       }
     },
   );
+
+  it.each(pruners.map((pruner) => [pruner.kind, pruner] as const))(
+    'end once each configuration of a small space was tried, with the best trained to its end: %s',
+    (_kind, pruner) => {
+      const space: Study['space'] = {
+        weightDecay: { kind: 'choice', choices: [1, 2] },
+        units: { kind: 'int', low: 1, high: 2 },
+      };
+      for (const [parallel, trialsPerWorker] of [
+        [1, 1],
+        [3, 1],
+        [4, 2],
+      ]) {
+        const study = studyOf({ pruner, parallel, trialsPerWorker, space });
+        const [lines, again] = [1, 2].map((seed) => simulate(study, 30, new Generator(seed, 'order')));
+        expect(choicesOf(again)).toEqual(choicesOf(lines));
+        const log = readAgain(lines);
+        expect(new Set(log.trials.map(({ values }) => JSON.stringify(values))).size).toBe(4);
+        expect(log.trials).toHaveLength(4);
+        // One is killed. Of the others the one with the least loss goes on to the last rung.
+        const losses = (isMeant: (state: string) => boolean) =>
+          log.trials.filter(({ state }) => isMeant(state)).map(({ values }) => lossOf(values));
+        expect(losses((state) => state === 'complete')).toContain(Math.min(...losses((state) => state !== 'failed')));
+        const now = { isRunning: false, isHere: false };
+        expect(summarize(study, log, now)).toMatchObject({ status: 'finished', configurations: 4 });
+        expect(describeSpentSpace(summarize(study, log, now))).toBe(
+          'There are 4 configurations to try, and the study has tried all.',
+        );
+      }
+    },
+  );
+
+  it('go on with what is enqueued in a space that is spent, and are announced to end early', () => {
+    const study = studyOf({ parallel: 1, space: { units: { kind: 'int', low: 5, high: 5 } } });
+    const log = new StudyLog();
+    log.take({ type: 'trials', count: 3, time });
+    const now = { isRunning: true, isHere: true };
+    const text = 'There is 1 configuration to try, each once, so the study ends before it has 3 trials.';
+    expect(describeSpentSpace(summarize(study, log, now))).toBe(text);
+    expect(describeSpentSpace(summarize(studyOf(), log, now))).toBeNull();
+    const begin = { type: 'begin' as const, isEnqueued: false, until: null, worker: 'w', time };
+    log.take({ ...begin, work: 0, number: 0, values: { units: 5 } });
+    log.take({ type: 'end', work: 0, number: 0, state: 'complete', objectives: [1], error: null, time });
+    expect(nextPiece(study, log)).toEqual({ kind: 'done' });
+    log.take({ type: 'enqueued', values: { units: 5 }, time });
+    expect(nextPiece(study, log)).toMatchObject({ kind: 'begin', isEnqueued: true, values: { units: 5 } });
+    expect(summarize(study, log, { isRunning: false, isHere: false }).status).toBe('stopped');
+  });
 
   it('keep as many trials under way as the study allows', () => {
     const study = studyOf({ parallel: 3 });
@@ -161,10 +213,10 @@ describe('the pieces of work of a study', () => {
       log.take({ type, ...fields, worker: 'w', time });
       log.take({ type: 'end', work, number: work, state: 'complete', objectives: [0], error: null, time });
     }
-    // The enqueued trial took number 0, so that the grid goes on with number 1.
+    // The grid does not repeat what was enqueued, and leaves nothing out.
     expect(tried).toEqual([
       [2, true],
-      [2, false],
+      [1, false],
     ]);
     expect(nextPiece(study, log)).toEqual({ kind: 'done' });
   });

@@ -1,4 +1,7 @@
 import { bestSoFar, metricsOf, objectiveOf, scoresOf } from '../../studies/results.ts';
+import { configurationsOf } from '../../../search/samplers/index.ts';
+import { orderSpace } from '../../../search/space/space.ts';
+import { hasTriedAll } from '../../studies/next-piece.ts';
 import type { Study } from '../../studies/study.ts';
 import type { LoggedTrial, StudyLog } from '../../studies/study-log.ts';
 import type { StudySummary, StudyTrial } from './study-views.ts';
@@ -16,7 +19,8 @@ export function summarize(study: Study, log: StudyLog, now: { isRunning: boolean
   const { id, name, project, objectives, createdAt } = study;
   const count = (state: LoggedTrial['state']): number => log.trials.filter((trial) => trial.state === state).length;
   const best = bestSoFar(study, log.trials).at(-1);
-  const isOver = log.left === 0 && log.works.every(({ end }) => end !== null);
+  const hasMore = log.left > 0 && !hasTriedAll(study, log, log.trials);
+  const isOver = !hasMore && log.works.every(({ end }) => end !== null);
   return {
     id,
     name,
@@ -32,11 +36,21 @@ export function summarize(study: Study, log: StudyLog, now: { isRunning: boolean
       pruned: count('pruned'),
       failed: count('failed'),
     },
+    configurations: configurationsOf(study.sampler, orderSpace(study.space)),
     best: best === undefined ? null : pickBest(viewTrial(study, best)),
     createdAt,
     changedAt: log.changedAt === '' ? createdAt : log.changedAt,
     isHere: now.isHere,
   };
+}
+
+/** Says that a study ends, or has ended, before it has its trials, because no configuration is left to try; null if that is not so. */
+export function describeSpentSpace({ status, trials, configurations }: StudySummary): string | null {
+  if (configurations === null || configurations >= trials.wanted) return null;
+  const begun = trials.running + trials.paused + trials.complete + trials.pruned + trials.failed;
+  const holds = `There ${configurations === 1 ? 'is 1 configuration' : `are ${configurations} configurations`} to try`;
+  if (status === 'finished' && begun < trials.wanted) return `${holds}, and the study has tried all.`;
+  return `${holds}, each once, so the study ends before it has ${trials.wanted} trials.`;
 }
 
 function pickBest({ number, values, objectives, standardErrors }: StudyTrial): NonNullable<StudySummary['best']> {

@@ -28,6 +28,8 @@ export const studySummarySchema = z.strictObject({
     pruned: count,
     failed: count,
   }),
+  /** How many configurations the sampler can suggest; null where there is no end of them. The study ends when all were tried. */
+  configurations: count.nullable().describe('how many the sampler can suggest, each once; null: without end'),
   /** The best complete trial by the first objective, with the study's minimum improvement; null before the first. */
   best: z
     .strictObject({

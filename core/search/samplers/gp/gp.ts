@@ -3,6 +3,7 @@ import type { Assignment } from '../../space/space.ts';
 import { lossesOf, type Trial } from '../../trial.ts';
 import { generatorFor, type Question } from '../question.ts';
 import { suggestRandom } from '../random.ts';
+import { triedBefore } from '../untried.ts';
 import { fitCovariance } from './fit.ts';
 import { maximizeImprovement } from './maximize.ts';
 import { decode, encode } from './points.ts';
@@ -50,7 +51,15 @@ export function suggestGp({ startupTrials }: GpSettings, question: Question): As
     regression = new Regression([...points, ...open], believed, choices, covariance);
   }
   const best = targets.indexOf(Math.max(...targets));
-  return decode(space, maximizeImprovement(space, regression, targets[best], points[best], generator));
+  const tried = triedBefore(question);
+  const isNew = (point: Float64Array): boolean => !tried.has(decode(space, point));
+  const found = maximizeImprovement(
+    space,
+    regression,
+    { best: targets[best], incumbent: points[best], isNew },
+    generator,
+  );
+  return found === null ? suggestRandom(question) : decode(space, found);
 }
 
 /** Values to maximize: the negative losses, of several objectives the negative augmented Chebyshev norm with random weights. */

@@ -17,15 +17,15 @@ type Scored = { point: Float64Array; score: number };
  * The point of the largest expected improvement over `best`, as a logarithm: the best of random points, improved by gradients in the continuous
  * dimensions and by trial in the others.
  *
- * @param incumbent the best point known, from which the search begins too
+ * @param known the value to improve on, the point that has it, from which the search begins too, and which points no trial has had
+ * @returns null if all points that it came to were tried
  */
 export function maximizeImprovement(
   space: Space,
   regression: Regression,
-  best: number,
-  incumbent: Float64Array,
+  { best, incumbent, isNew }: { best: number; incumbent: Float64Array; isNew: (point: Float64Array) => boolean },
   generator: Generator,
-): Float64Array {
+): Float64Array | null {
   const scoreOf = (point: Float64Array): number => {
     const { mean, variance } = regression.predict(point);
     const deviation = Math.sqrt(variance);
@@ -37,7 +37,12 @@ export function maximizeImprovement(
   });
   const starts = [...chooseStarts(drawn, generator), { point: incumbent, score: scoreOf(incumbent) }];
   const improved = starts.map((start) => improve(space, regression, best, start, scoreOf));
-  return improved.reduce((found, other) => (other.score > found.score ? other : found)).point;
+  return (
+    [...improved, ...drawn].reduce<Scored | null>(
+      (found, other) => ((found === null || other.score > found.score) && isNew(other.point) ? other : found),
+      null,
+    )?.point ?? null
+  );
 }
 
 function drawPoint(space: Space, generator: Generator): Float64Array {

@@ -1,10 +1,15 @@
+import type { Generator } from '../../../random/generator.ts';
 import { holdsValue } from '../../space/domain.ts';
 import { takesPart, type Assignment, type Space, type SpaceParameter } from '../../space/space.ts';
 import type { Trial } from '../../trial.ts';
 import { generatorFor, type Question } from '../question.ts';
 import { suggestRandom } from '../random.ts';
+import { triedBefore, type TriedConfigurations } from '../untried.ts';
 import { Mixture } from './mixture.ts';
 import { countBelow, splitTrials, type Split } from './split.ts';
+
+/** With so many rounds of candidates that were all tried, nearly nothing is left where the density of the good trials is. */
+const mostRounds = 8;
 
 export interface TpeSettings {
   /** Trials that are drawn at random first. */
@@ -19,7 +24,7 @@ export interface TpeSettings {
 
 /**
  * The tree-structured Parzen estimator: fits a density l to the best trials and g to the rest, draws candidates from l, and suggests the one with the
- * largest l/g. Defaults as in Optuna 5.
+ * largest l/g of those that no trial has had. Defaults as in Optuna 5, which also repeats trials.
  *
  * Source: Bergstra et al., "Algorithms for hyper-parameter optimization", 2011; Watanabe, "Tree-structured Parzen estimator: understanding its
  * algorithm components and their roles for better empirical performance", 2023.
@@ -35,17 +40,43 @@ export function suggestTpe(settings: TpeSettings, question: Question): Assignmen
   );
   const split = splitTrials(known, directions, countBelow(finished, directions.length));
   const generator = generatorFor(question, 'tpe');
-  const values: Record<string, Assignment[string]> = {};
-  for (const group of groupsOf(space, settings.multivariate ?? directions.length === 1)) {
+  const tried = triedBefore(question);
+  const groups = groupsOf(space, settings.multivariate ?? directions.length === 1).map((group) => ({
+    group,
+    ...mixturesOf(group, split),
+  }));
+  for (let round = 0; round < mostRounds; round++) {
+    const values = drawGroups(groups, settings.candidates, generator, tried);
+    if (values !== null) return values;
+  }
+  return suggestRandom(question);
+}
+
+interface Group {
+  group: readonly SpaceParameter[];
+  good: Mixture;
+  bad: Mixture;
+}
+
+/** Draws one group after the other; null where all candidates of a group would make up a configuration that was tried. */
+function drawGroups(
+  groups: readonly Group[],
+  candidates: number,
+  generator: Generator,
+  tried: TriedConfigurations,
+): Assignment | null {
+  let values: Assignment = {};
+  for (const { group, good, bad } of groups) {
     if (!takesPart(group[0], values)) continue;
-    const { good, bad } = mixturesOf(group, split);
-    let [best, most]: [Assignment, number] = [{}, -Infinity];
-    for (let draw = 0; draw < settings.candidates; draw++) {
+    let [best, most]: [Assignment | null, number] = [null, -Infinity];
+    for (let draw = 0; draw < candidates; draw++) {
       const candidate = good.sample(generator);
+      const whole = { ...values, ...candidate };
       const improvement = good.logDensity(candidate) - bad.logDensity(candidate);
-      if (draw === 0 || improvement > most) [best, most] = [candidate, improvement];
+      if ((best === null || improvement > most) && !tried.has(whole)) [best, most] = [whole, improvement];
     }
-    Object.assign(values, best);
+    if (best === null) return null;
+    values = best;
   }
   return values;
 }

@@ -1,4 +1,5 @@
 import type { StudySummary, StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
+import { describeSpentSpace } from '../../../../core/protocol/pages/studies/study-summary.ts';
 import type { Objective, Study } from '../../../../core/protocol/studies/study.ts';
 import type { Assignment } from '../../../../core/search/space/space.ts';
 import { formatMetric } from '../../../../core/text/numbers.ts';
@@ -14,14 +15,16 @@ export function describeTrial({ objectives }: Pick<Study, 'objectives'>, trial: 
 }
 
 /** The best configuration of a study, with the flags that train it. */
-export function describeBest({ best, objectives, trials }: StudySummary): string[] {
+export function describeBest(summary: StudySummary): string[] {
+  const { best, objectives, trials } = summary;
   const counts = [
     `${trials.complete} complete`,
     ...(trials.pruned > 0 ? [`${trials.pruned} pruned`] : []),
     ...(trials.paused > 0 ? [`${trials.paused} paused`] : []),
     ...(trials.failed > 0 ? [`${trials.failed} failed`] : []),
   ];
-  const ended = `${counts.join(', ')} of ${trials.wanted} trials.`;
+  const spent = describeSpentSpace(summary);
+  const ended = `${counts.join(', ')} of ${trials.wanted} trials.${spent === null ? '' : ` ${spent}`}`;
   if (best === null) return [`No trial is complete yet: ${ended}`];
   return [
     ended,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { explainFileError } from '../../../../core/node/file-error.ts';
 import { importJournal } from '../../../studies/journal.ts';
-import { summarize, viewTrial } from '../../../../core/protocol/pages/studies/study-summary.ts';
+import { describeSpentSpace, summarize, viewTrial } from '../../../../core/protocol/pages/studies/study-summary.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import { KeyPress } from '../../../processes/key-press.ts';
 import { createStudy, driveStudy } from '../../../studies/studies.ts';
@@ -134,6 +134,8 @@ class SearchReport {
     if (this.#json) this.#print(toJson({ type: 'study', study, folder: this.#store.folder }));
     else
       console.error(`Study ${study.id} ("${study.name}"). Ctrl-C stops it; tutti search --study ${study.id} goes on.`);
+    const spent = describeSpentSpace(summarize(study, this.#store.log, { isRunning: true, isHere: true }));
+    if (spent !== null) console.error(`note: ${spent} --seeds repeats each with other seeds.`);
   }
 
   changed(): void {
