@@ -1,15 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 const collected = new AsyncLocalStorage<Set<string>>();
+const printed = new Set<string>();
 
 /**
  * Tells what reading data found or assumed, one sentence or more: a run's record and terminal have it before training. Outside a run's `data()` it goes to
- * the standard error output.
+ * the standard error output, once.
  */
 export function noteData(message: string): void {
   const notes = collected.getStore();
-  if (notes === undefined) console.warn(message);
-  else notes.add(message);
+  if (notes === undefined && !printed.has(message)) console.warn(message);
+  (notes ?? printed).add(message);
 }
 
 /** What `read` returns, and the notes that it made, each once. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seriesOf } from '../../../workers/data/series/series-of.ts';
+import { withNotes } from '../../../workers/data/notes.ts';
 import { parseTable } from '../../../workers/data/tables/read-table.ts';
 import { windows, windowSplits } from '../../../workers/data/series/windows.ts';
 
@@ -90,5 +91,104 @@ describe('windows over a series', () => {
     expect(() => windowSplits({ name: 's', values: series(9), length: 2 }, { test: 9 })).toThrow(
       /no steps to train on/,
     );
+  });
+});
+
+describe('the steps of a series', () => {
+  const parse = (text: string) => parseTable(Buffer.from(text), 'load.csv');
+  const day = (i: number) => new Date(Date.UTC(2024, 0, 1 + i)).toISOString().slice(0, 10);
+  const rows = (days: readonly number[], valueOf = (i: number) => i) =>
+    `date,v\n${days.map((i) => `${day(i)},${valueOf(i)}`).join('\n')}\n`;
+  const targetsOf = (dataset: { targets: ArrayLike<number> } | undefined) => Array.from(dataset?.targets ?? []);
+  const notesOf = async (work: () => unknown) => (await withNotes(() => Promise.resolve(work()))).notes;
+
+  it('are sorted by time, so that the last are tested on', async () => {
+    const newestFirst = Array.from({ length: 20 }, (_, i) => 19 - i);
+    const shuffled = [7, 3, 12, 0, 19, 5, 16, 1, 9, 14, 2, 18, 11, 4, 8, 17, 6, 13, 10, 15];
+    for (const days of [newestFirst, shuffled, newestFirst.toReversed()]) {
+      const series = seriesOf(await parse(rows(days)), ['v'], { time: 'date' });
+      const splits = windowSplits({ ...series, length: 3 }, { validation: 4, test: 0.2 });
+      expect(targetsOf(splits.train)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11]);
+      expect(targetsOf(splits.validation)).toEqual([12, 13, 14, 15]);
+      expect(targetsOf(splits.test)).toEqual([16, 17, 18, 19]);
+      expect([...splits.train.features.subarray(0, 3)]).toEqual([0, 1, 2]);
+    }
+    expect(targetsOf(windows({ name: 's', values: Float32Array.of(2, 0, 1), time: [30, 10, 20], length: 1 }))).toEqual([
+      1, 2,
+    ]);
+  });
+
+  it('are refused where they are not in the order of the dates and no time is named', async () => {
+    const newestFirst = await parse(rows([5, 4, 3, 2, 1]));
+    expect(() => seriesOf(newestFirst, ['v'])).toThrow(
+      `The rows of load.csv are not in the order of "date": row 2 is earlier than row 1. Name the column by which they are sorted, and that of the entity if there are several series: seriesOf(table, columns, { time: 'date' }).`,
+    );
+    const twice = await parse(rows([1, 1, 2, 2]));
+    expect(() => seriesOf(twice, ['v'])).toThrow('row 2 has the same date as row 1');
+    expect(seriesOf(await parse(rows([1, 2, 5])), ['v']).time).toBeUndefined();
+    expect(seriesOf(await parse(rows([3, 3, 3])), ['v']).columns).toBe(1);
+    const text = await parse('date,v\nfirst,1\nsecond,2\n');
+    expect(() => seriesOf(text, ['v'], { time: 'date' })).toThrow('Column "date" of load.csv holds text (category)');
+  });
+
+  it('are noted where nothing orders them', async () => {
+    const [note, ...others] = await notesOf(() =>
+      windowSplits({ name: 's', values: series(20), length: 2 }, { test: 5 }),
+    );
+    expect(note).toMatch(/^The steps of "s" are taken in the order in which they come, which nothing checks\./);
+    expect(others).toEqual([]);
+    expect(await notesOf(() => windows({ name: 's', values: series(5), time: [1, 2, 3, 4, 5], length: 2 }))).toEqual(
+      [],
+    );
+  });
+
+  it('have one time each, and are about as long as each other, or say what then', async () => {
+    const timed =
+      (time: number[], more: object = {}) =>
+      () =>
+        windows({ name: 's', values: series(time.length), length: 2, time, ...more });
+    expect(timed([1, 2, 2, 3])).toThrow(
+      'Series "s": the rows 2 and 3 have the same time (2). If the rows are of several series, name what tells them apart (entity); else remove one.',
+    );
+    expect(timed([1, 2, 2, 3], { entity: ['a', 'a', 'a', 'a'] })).toThrow('Both are of a: remove one.');
+    expect(timed([1, Number.NaN, 3])).toThrow('row 2 has no time');
+    expect(timed([1, 2, 3], { entity: ['a'] })).toThrow('entity has 1 values for 3 steps');
+    expect(() => windows({ name: 's', values: series(9), length: 2, gaps: 'cut' })).toThrow('gaps needs time');
+    const days = [0, 1, 2, 3, 4, 7, 8, 9, 10, 11];
+    expect(timed(days)).toThrow(
+      "1 of 9 steps are not about as long as the usual one (1), first that of 3 from row 5 (4) to row 6 (7). Fill the series, or set gaps: 'cut' so that no window crosses a gap, or 'ignore'",
+    );
+    // Values are ten times the row: no window may have the rows 4 and 5.
+    expect(targetsOf(timed(days, { gaps: 'cut' })())).toEqual([20, 30, 40, 70, 80, 90]);
+    expect(targetsOf(timed(days, { gaps: 'ignore' })())).toEqual([20, 30, 40, 50, 60, 70, 80, 90]);
+    expect(timed([0, 1, 2, 2.1, 3], { gaps: 'cut' })).toThrow("set gaps: 'ignore'");
+    // Months of 31, 29, 31 and 30 days.
+    expect(timed([0, 31, 60, 91, 121])().length).toBe(3);
+  });
+
+  it('of several entities are divided at the same times, and no window crosses from one to another', async () => {
+    // Station b begins at day 2; the value is the day, plus 100 for b.
+    const table = await parse(
+      [
+        'date,station,v',
+        ...Array.from({ length: 10 }, (_, i) => `${day(i)},a,${i}`),
+        ...Array.from({ length: 8 }, (_, i) => `${day(9 - i)},b,${109 - i}`),
+        `${day(9)},c,209`,
+      ].join('\n'),
+    );
+    const series = seriesOf(table, ['v'], { time: 'date', entity: 'station' });
+    const { result, notes } = await withNotes(() =>
+      Promise.resolve(windowSplits({ ...series, length: 2 }, { validation: 0.2, test: 0.2 })),
+    );
+    expect(targetsOf(result.train)).toEqual([2, 3, 4, 5, 104, 105]);
+    expect(targetsOf(result.validation)).toEqual([6, 7, 106, 107]);
+    expect(targetsOf(result.test)).toEqual([8, 9, 108, 109]);
+    expect([...result.train.features.subarray(8, 10)]).toEqual([102, 103]);
+    // Windows of both stations cover the same days.
+    expect([...(result.train.spans ?? [])]).toEqual([0, 3, 1, 4, 2, 5, 3, 6, 2, 5, 3, 6]);
+    expect(notes).toEqual([
+      'Series "load.csv": 1 of 3 entities or parts between gaps are shorter than the 3 steps of a window and are left out, first the one that begins in row 19.',
+    ]);
+    expect(() => windows({ name: 's', values: series.values, length: 2, entity: ['a'] })).toThrow('entity needs time');
   });
 });

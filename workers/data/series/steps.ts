@@ -1,0 +1,120 @@
+import { noteData } from '../notes.ts';
+
+/** What orders the steps of a series. */
+export interface StepOrder {
+  /** When each step was, in any unit; shape `[T]`. Steps are sorted by it. Without it they are taken in the order in which they come. */
+  time?: ArrayLike<number>;
+  /** Which of several series each step belongs to, such as a station; shape `[T]`. No window crosses from one to the next. Needs `time`. */
+  entity?: ArrayLike<string | number>;
+  /**
+   * What happens where a step is longer than usual: `cut` lets no window cross it; `ignore` takes the steps as they are, such as trading days. Without
+   * it, uneven steps are refused.
+   */
+  gaps?: 'cut' | 'ignore';
+}
+
+/** The steps of a series in their order: entity by entity, each by time. */
+export interface OrderedSteps {
+  /** The row of each step; shape `[T]`. */
+  rows: Int32Array;
+  /** Which of all times each step has, counted from 0; shape `[T]`. */
+  positions: Int32Array;
+  /** The number of different times, P. */
+  times: number;
+  /** Runs of steps that windows stay in: the first step, and the one after the last. */
+  parts: [first: number, end: number][];
+}
+
+/**
+ * Orders T steps.
+ * @throws RangeError that names the rows where a time is missing, comes twice in one series, or follows the one before at another distance
+ */
+export function orderSteps(name: string, count: number, { time, entity, gaps }: StepOrder): OrderedSteps {
+  if (time === undefined) {
+    for (const [option, value] of Object.entries({ entity, gaps })) {
+      if (value !== undefined) throw new RangeError(`Series "${name}": ${option} needs time.`);
+    }
+    noteData(
+      `The steps of "${name}" are taken in the order in which they come, which nothing checks. Name the column of the time, and of the entity where there are ` +
+        "several series: seriesOf(table, columns, { time: 'date', entity: 'station' }).",
+    );
+    const inOrder = Int32Array.from({ length: count }, (_, step) => step);
+    return { rows: inOrder, positions: inOrder, times: count, parts: [[0, count]] };
+  }
+  for (const [option, values] of Object.entries({ time, ...(entity && { entity }) })) {
+    if (values.length === count) continue;
+    throw new RangeError(`Series "${name}": ${option} has ${values.length} values for ${count} steps. Give one each.`);
+  }
+  const missing = Array.from(time).findIndex((value) => !Number.isFinite(value));
+  if (missing >= 0)
+    throw new RangeError(`Series "${name}": row ${missing + 1} has no time. Complete or remove the row.`);
+  const series = numbersOf(entity, count);
+  const rows = Int32Array.from({ length: count }, (_, row) => row).sort(
+    (a, b) => series[a] - series[b] || time[a] - time[b] || a - b,
+  );
+  const isNew = (step: number) => step === 0 || series[rows[step]] !== series[rows[step - 1]];
+  const lengths = Float64Array.from(rows, (row, step) => (isNew(step) ? Number.NaN : time[row] - time[rows[step - 1]]));
+  requireDistinct(name, rows, lengths, { time, entity });
+  const cuts = gaps === 'ignore' ? new Set<number>() : findGaps(name, rows, lengths, { time, gaps });
+  const firsts = [...rows.keys()].filter((step) => isNew(step) || cuts.has(step));
+  const distinct = [...new Set(Array.from(time))].sort((a, b) => a - b);
+  const positionOf = new Map(distinct.map((value, position) => [value, position]));
+  return {
+    rows,
+    positions: rows.map((row) => positionOf.get(time[row]) ?? 0),
+    times: distinct.length,
+    parts: firsts.map((first, i) => [first, firsts[i + 1] ?? count]),
+  };
+}
+
+/** A number for each entity, in the order in which they come first. */
+function numbersOf(entity: StepOrder['entity'], count: number): Int32Array {
+  if (entity === undefined) return new Int32Array(count);
+  const numbers = new Map([...new Set(Array.from(entity))].map((own, number) => [own, number]));
+  return Int32Array.from(Array.from(entity), (own) => numbers.get(own) ?? 0);
+}
+
+function requireDistinct(
+  name: string,
+  rows: Int32Array,
+  lengths: Float64Array,
+  { time, entity }: Required<Pick<StepOrder, 'time'>> & StepOrder,
+): void {
+  const twice = lengths.indexOf(0);
+  if (twice < 0) return;
+  const [first, second] = [rows[twice - 1], rows[twice]];
+  const remedy =
+    entity === undefined
+      ? 'If the rows are of several series, name what tells them apart (entity); else remove one.'
+      : `Both are of ${entity[second]}: remove one.`;
+  throw new RangeError(
+    `Series "${name}": the rows ${first + 1} and ${second + 1} have the same time (${time[second]}). ${remedy}`,
+  );
+}
+
+/** The steps after a gap. @throws RangeError where steps are uneven and nothing says what to do about it */
+function findGaps(
+  name: string,
+  rows: Int32Array,
+  lengths: Float64Array,
+  { time, gaps }: Required<Pick<StepOrder, 'time'>> & Pick<StepOrder, 'gaps'>,
+): Set<number> {
+  const known = lengths.filter((length) => !Number.isNaN(length)).sort();
+  const usual = known[Math.floor(known.length / 2)];
+  // Months, years and days of a change to summer time differ by less.
+  const uneven = [...lengths.keys()].filter((step) => lengths[step] > 1.5 * usual || lengths[step] < 0.5 * usual);
+  const long = uneven.filter((step) => lengths[step] > usual);
+  if (uneven.length === 0 || (gaps === 'cut' && long.length === uneven.length)) return new Set(long);
+  const [step] = gaps === 'cut' ? uneven.filter((own) => lengths[own] < usual) : uneven;
+  const [from, to] = [rows[step - 1], rows[step]];
+  throw new RangeError(
+    `Series "${name}": ${uneven.length} of ${known.length} steps are not about as long as the usual one (${rounded(usual)}), first that of ` +
+      `${rounded(lengths[step])} from row ${from + 1} (${time[from]}) to row ${to + 1} (${time[to]}). Fill the series, or set gaps: ` +
+      (gaps === 'cut' ? '' : "'cut' so that no window crosses a gap, or ") +
+      "'ignore' to take the steps as they are, such as trading days.",
+  );
+}
+
+function rounded(value: number): string {
+  return String(Number(value.toPrecision(6)));
+}
