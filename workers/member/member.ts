@@ -118,9 +118,12 @@ export class Member {
     const of = lossInputsOf(batch, features, this.rowsPerSample);
     const mixed = mixedTargets(batch, features, this.rowsPerSample);
     const lossOf = (outputs: Tensor[], position: StepPosition): Tensor => {
-      const own = this.loss(outputs, targets, position, of);
-      if (mixed === null) return own;
-      return mixLosses(own, this.loss(outputs, mixed.targets, position, mixed.of), mixed.share);
+      const own = () => this.loss(outputs, targets, position, of);
+      if (mixed === null || mixed.share === 1) return own();
+      const partners = () => this.loss(outputs, mixed.targets, position, mixed.of);
+      // A mask counts nothing of the own samples of a part.
+      if (mixed.share === 0) return partners();
+      return mixLosses(own(), partners(), mixed.share);
     };
     return { inputs: modelInputs(this.model, batch, features), lossOf };
   }

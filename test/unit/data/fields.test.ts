@@ -80,9 +80,11 @@ describe('fields of a data set', () => {
 
   it('are divided with the parts of a batch', () => {
     const [first, second] = partsOf(gatherBatch(patients, Int32Array.of(2, 0, 1)), 2);
-    expect(first).toMatchObject(twoAndNone);
-    expect(second.extraTargets?.age.values).toEqual(Float32Array.of(40));
-    expect(second.weights).toEqual(Float32Array.of(0.5));
+    expect(first.batch).toMatchObject(twoAndNone);
+    // Two of the four targets of two samples count, and both of the third sample.
+    expect([first.counted, second.counted]).toEqual([1, 1]);
+    expect(second.batch.extraTargets?.age.values).toEqual(Float32Array.of(40));
+    expect(second.batch.weights).toEqual(Float32Array.of(0.5));
   });
 
   it.each([

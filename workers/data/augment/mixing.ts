@@ -1,12 +1,13 @@
 import type { Generator } from '../../../core/random/generator.ts';
 import type { Batch } from '../dataset.ts';
-import { gatherExtras, gatherRows } from '../fields.ts';
-import { type ImageSize, paste, rectangleAround } from './geometry.ts';
+import { type Field, type Fields, gatherExtras, gatherRows } from '../fields.ts';
+import { paste, type Rectangle, rectangleAround } from './geometry.ts';
 
 /**
  * Mixes each sample of a batch with another one, by the same share λ for the whole batch: λ·x + (1 − λ)·x′ (Zhang et al., 2018, "mixup"), or a
  * rectangle of x′ in x, whose area gives 1 − λ (Yun et al., 2019, "CutMix"). λ ~ Beta(α, α). With both, half of the batches have either. The
- * batch keeps both samples' targets, and its loss is λ·loss + (1 − λ)·loss′.
+ * batch keeps both samples' targets, and its loss is λ·loss + (1 − λ)·loss′. Further inputs are mixed too: with CutMix, images of the same height and
+ * width get the same rectangle, all others are weighed.
  */
 export function mixBatch(
   batch: Batch,
@@ -14,44 +15,69 @@ export function mixBatch(
   { generator, target }: { generator: Generator; target: Float32Array },
 ): Batch {
   const isCut = cutmix > 0 && (mixup === 0 || generator.integer(2) === 1);
-  const [count] = batch.featureShape;
+  const [count, ...shape] = batch.featureShape;
   const partners = generator.permutation(count);
   const drawn = drawBeta(isCut ? cutmix : mixup, generator);
-  const features = target.subarray(0, batch.features.length);
-  const share = isCut ? cut(batch, partners, drawn, { generator, features }) : mix(batch, partners, drawn, features);
-  return { ...batch, features, mixed: { share, partner: partnerOf(batch, partners) } };
+  const rectangle = isCut ? drawRectangle(shape, drawn, generator) : null;
+  const how = { share: rectangle?.share ?? drawn, rectangle };
+  const into = target.subarray(0, batch.features.length);
+  const features = mixed({ shape, values: batch.features }, partners, how, into);
+  const { extraInputs } = batch;
+  const others = Object.entries(extraInputs ?? {}).map(([name, field]) => [name, mixedField(field, partners, how)]);
+  return {
+    ...batch,
+    features,
+    ...(extraInputs && { extraInputs: Object.fromEntries(others) as Fields }),
+    mixed: { share: how.share, partner: partnerOf(batch, partners) },
+  };
 }
 
-function mix({ features, featureShape }: Batch, partners: Int32Array, share: number, target: Float32Array): number {
-  const size = features.length / featureShape[0];
-  partners.forEach((partner, sample) => {
-    for (let i = 0; i < size; i++) {
-      target[sample * size + i] = share * features[sample * size + i] + (1 - share) * features[partner * size + i];
-    }
-  });
-  return share;
+/** How two samples become one. */
+interface Mixture {
+  share: number;
+  /** Which pixels of an image are the partner's; null: all are weighed. */
+  rectangle: { height: number; width: number; at: Rectangle } | null;
 }
 
-function cut(
-  { features, featureShape: [, height, width, channels] }: Batch,
-  partners: Int32Array,
-  drawn: number,
-  { generator, features: target }: { generator: Generator; features: Float32Array },
-): number {
-  const image: ImageSize = [height, width, channels];
+function drawRectangle([height, width, channels]: number[], drawn: number, generator: Generator) {
   const side = Math.sqrt(1 - drawn);
   const centre = [generator.integer(height), generator.integer(width)] as const;
-  const at = rectangleAround(centre, [Math.floor(height * side), Math.floor(width * side)], image);
-  const size = height * width * channels;
-  target.set(features);
-  partners.forEach((partner, sample) => {
-    const from = features.subarray(partner * size, (partner + 1) * size);
-    paste(target.subarray(sample * size, (sample + 1) * size), image, at, from);
-  });
-  return 1 - ((at.bottom - at.top) * (at.right - at.left)) / (height * width);
+  const sides = [Math.floor(height * side), Math.floor(width * side)] as const;
+  const at = rectangleAround(centre, sides, [height, width, channels]);
+  return { height, width, at, share: 1 - ((at.bottom - at.top) * (at.right - at.left)) / (height * width) };
 }
 
-/** The partners' targets, and what belongs to them; inputs by name stay those of the samples themselves. */
+function mixedField({ shape, values }: Field, partners: Int32Array, how: Mixture): Field {
+  if (!(values instanceof Float32Array)) throw new TypeError('Whole numbers cannot be mixed.');
+  return { shape, values: mixed({ shape, values }, partners, how, new Float32Array(values.length)) };
+}
+
+/** Writes each sample of `values` mixed with its partner to `target`. */
+function mixed(
+  { shape, values }: { shape: readonly number[]; values: Float32Array },
+  partners: Int32Array,
+  { share, rectangle }: Mixture,
+  target: Float32Array,
+): Float32Array {
+  const size = values.length / partners.length;
+  const [height, width, channels] = shape;
+  if (rectangle !== null && shape.length === 3 && height === rectangle.height && width === rectangle.width) {
+    target.set(values);
+    partners.forEach((partner, sample) => {
+      const from = values.subarray(partner * size, (partner + 1) * size);
+      paste(target.subarray(sample * size, (sample + 1) * size), [height, width, channels], rectangle.at, from);
+    });
+    return target;
+  }
+  partners.forEach((partner, sample) => {
+    for (let i = 0; i < size; i++) {
+      target[sample * size + i] = share * values[sample * size + i] + (1 - share) * values[partner * size + i];
+    }
+  });
+  return target;
+}
+
+/** The partners' targets, and what belongs to them. */
 function partnerOf({ targets, featureShape: [count], extraTargets, weights, mask }: Batch, partners: Int32Array) {
   return {
     targets: gatherRows(targets, count, partners),

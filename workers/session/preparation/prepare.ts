@@ -40,7 +40,7 @@ import type { Report } from '../../member/report.ts';
 import type { Completion } from '../../training/completion.ts';
 import { keptPool } from './kept-pool.ts';
 import { readCompletion } from './read-completion.ts';
-import { requireUsableTargets } from './require-usable-targets.ts';
+import { requireMixable, requireUsableTargets } from './require-usable-data.ts';
 import { startingPoint } from './starting-point.ts';
 import type { Controls } from '../../training/controls.ts';
 import type { Throttle } from '../../training/throttle.ts';
@@ -155,6 +155,7 @@ async function createMember(seat: Seat, shared: Shared, seeder: DistributedSeede
     requireCounted(dataset);
     task.check(model, dataset);
   }
+  requireMixable(config, model, data.train);
   requireInnerMembers(model, task, config);
   const stage = await stageOf(seat, config, model);
   const { statePrecision } = config.optimizer;

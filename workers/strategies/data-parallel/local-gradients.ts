@@ -45,8 +45,8 @@ export class GradientAccumulator {
     let weight = 0;
     let weightedLoss = 0;
     const isReached = member.variables.map(() => false);
-    for (const part of partsOf(batch, this.#batchSize)) {
-      const share = countedSamples(part) / this.#batchSize;
+    for (const { batch: part, counted } of partsOf(batch, this.#batchSize)) {
+      const share = counted / this.#batchSize;
       // Its loss depends on no weight.
       if (share === 0) continue;
       const { loss, gradients } = await member.lossAndGradients(part, position);
@@ -78,32 +78,54 @@ export class GradientAccumulator {
   }
 }
 
-/** The samples of a batch; with a mask, the share of its targets that it counts, times the samples. The task's loss is their mean. */
-export function countedSamples({ featureShape: [samples], mask }: Batch): number {
-  if (mask === undefined) return samples;
-  return (mask.reduce((sum, value) => sum + value, 0) * samples) / mask.length;
+/** A part of a batch. */
+export interface BatchPart {
+  batch: Batch;
+  /**
+   * What it counts for: its samples; with a mask, the share of its targets that the mask counts, times the samples. The mean of the parts' losses with these
+   * weights is the loss of the whole batch. Of mixed samples λ·own + (1 − λ)·partners', as the losses of both are means over the whole batch.
+   */
+  counted: number;
 }
 
 /** Splits a batch into parts of `size` samples; the last one may be smaller. */
-export function* partsOf(batch: Batch, size: number): Generator<Batch> {
+export function* partsOf(batch: Batch, size: number): Generator<BatchPart> {
   const [samples, ...shape] = batch.featureShape;
   const [, ...targetShape] = batch.targetShape;
   const width = batch.features.length / samples;
   const targetWidth = batch.targets.length / samples;
   for (let start = 0; start < samples; start += size) {
     const end = Math.min(start + size, samples);
-    yield {
+    const part: Batch = {
       features: batch.features.subarray(start * width, end * width),
       featureShape: [end - start, ...shape],
       targets: batch.targets.subarray(start * targetWidth, end * targetWidth),
       targetShape: [end - start, ...targetShape],
       ...sliceExtras(batch, samples, start, end),
-      ...(batch.mixed && { mixed: partOfMixed(batch.mixed, samples, start, end) }),
     };
+    const counted = countedSamples(end - start, part.mask);
+    yield batch.mixed === undefined
+      ? { batch: part, counted }
+      : mixedPart(part, counted, partOfMixed(batch.mixed, samples, start, end));
   }
 }
 
-function partOfMixed({ share, partner }: Required<Batch>['mixed'], samples: number, start: number, end: number) {
+function countedSamples(samples: number, mask?: Uint8Array): number {
+  if (mask === undefined) return samples;
+  return (mask.reduce((sum, value) => sum + value, 0) * samples) / mask.length;
+}
+
+type Mixed = Required<Batch>['mixed'];
+
+/** With a share by which both losses of the part count as they do in that of the whole batch. */
+function mixedPart(part: Batch, own: number, { share, partner }: Mixed): BatchPart {
+  if (partner.mask === undefined) return { batch: { ...part, mixed: { share, partner } }, counted: own };
+  const [ofOwn, ofPartners] = [share * own, (1 - share) * countedSamples(part.featureShape[0], partner.mask)];
+  const counted = ofOwn + ofPartners;
+  return { batch: { ...part, mixed: { share: counted === 0 ? share : ofOwn / counted, partner } }, counted };
+}
+
+function partOfMixed({ share, partner }: Mixed, samples: number, start: number, end: number): Mixed {
   const width = partner.targets.length / samples;
   const targets = partner.targets.subarray(start * width, end * width);
   return { share, partner: { targets, ...sliceExtras(partner, samples, start, end) } };

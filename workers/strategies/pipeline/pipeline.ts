@@ -8,7 +8,7 @@ import type { Task } from '../../member/tasks.ts';
 import { boundValues, factorOf, sumOfSquares } from '../../optimizers/clipping.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
-import { countedSamples, partsOf } from '../data-parallel/local-gradients.ts';
+import { partsOf } from '../data-parallel/local-gradients.ts';
 import type { LiveStrategyState, StepOutcome, Strategy, StrategyContext, StrategyEvent } from '../strategy.ts';
 import type { ModelStage } from './model-stage.ts';
 import { PipelinedModel } from './spread-model.ts';
@@ -65,12 +65,12 @@ export class Pipeline implements Strategy {
     const { schedule, microBatches } = this.#config;
     // A micro-batch of which masks count nothing has no loss.
     const parts = [...partsOf(batch, Math.ceil(batch.featureShape[0] / microBatches))].filter(
-      (part) => countedSamples(part) > 0,
+      ({ counted }) => counted > 0,
     );
-    const samples = parts.reduce((sum, part) => sum + countedSamples(part), 0);
+    const samples = parts.reduce((sum, { counted }) => sum + counted, 0);
     for (const { pass, part } of stageSchedule(schedule, ranks.length, this.#stage.stage, parts.length)) {
       if (pass === 'backward') await passes.backward(part);
-      else await passes.forward(part, parts[part], countedSamples(parts[part]) / samples, position);
+      else await passes.forward(part, parts[part].batch, parts[part].counted / samples, position);
     }
     const own = passes.take();
     const penalty = parts.length === 0 ? null : await member.penalty();

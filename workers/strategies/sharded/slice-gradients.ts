@@ -3,7 +3,7 @@ import { LayeredPass } from '../../layered/layered-pass.ts';
 import type { LayerPlan } from '../../layered/layer-plan.ts';
 import type { Member, StepPosition } from '../../member/member.ts';
 import { type GradientExchange, type MeanGradients, meanOf } from '../data-parallel/gradient-exchange.ts';
-import { countedSamples, type GradientAccumulator, partsOf } from '../data-parallel/local-gradients.ts';
+import { type GradientAccumulator, partsOf } from '../data-parallel/local-gradients.ts';
 import { sliceLengthOf, type Unit } from './units.ts';
 import type { UnitWeights } from './unit-weights.ts';
 
@@ -86,9 +86,9 @@ export class LayeredGradients implements SliceGradients {
     const totals = { weight: 0, weightedLoss: 0, isReached: member.variables.map(() => false) };
     this.#sum.fill(0);
     for (let i = 0; i < accumulate; i++) {
-      const share = i < parts.length ? countedSamples(parts[i]) / batchSize : 0;
+      const share = i < parts.length ? parts[i].counted / batchSize : 0;
       // Without samples that count, the loss depends on no weight.
-      const pass = share === 0 ? null : new LayeredPass(plan, member, parts[i], position);
+      const pass = share === 0 ? null : new LayeredPass(plan, member, parts[i].batch, position);
       try {
         totals.weightedLoss += share * (await this.#run(pass, share, totals.isReached));
       } finally {

@@ -23,7 +23,10 @@ describe('mixBatch', () => {
     expect(share).toBeGreaterThan(0);
     expect(share).toBeLessThan(1);
     expect(targets).toEqual(batch.targets);
-    expect(extraInputs).toEqual(batch.extraInputs);
+    expect(extraInputs?.age).toEqual({
+      shape: [],
+      values: Float32Array.from(partner?.targets ?? [], (other, own) => share * own + (1 - share) * other),
+    });
     expect([...(partner?.targets ?? [])].sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4]);
     expect(partner?.weights).toEqual(Float32Array.from(partner?.targets ?? [], (target) => 10 * target));
     features.forEach((value, i) => {
@@ -42,6 +45,26 @@ describe('mixBatch', () => {
         expect(own.filter((value) => value === sample).length / 16).toBe(partner === sample ? 1 : mixed?.share);
       });
     }
+  });
+
+  it('CutMix: pastes the same rectangle into further images of the size, and weighs other inputs', () => {
+    const extraInputs = {
+      depth: { shape: [4, 4, 1], values: batch.features.map((value) => 100 + value) },
+      thumbnail: { shape: [2, 2, 1], values: Float32Array.from({ length: 20 }, (_, i) => Math.floor(i / 4)) },
+    };
+    const generator = new Generator(4, 'mix');
+    const given = { ...batch, extraInputs };
+    const mixed = mixBatch(given, { mixup: 0, cutmix: 1 }, { generator, target: new Float32Array(80) });
+    expect(mixed.extraInputs?.depth.values).toEqual(mixed.features.map((value) => 100 + value));
+    const { share = NaN, partner } = mixed.mixed ?? {};
+    expect(share).toBeGreaterThan(0);
+    expect(share).toBeLessThan(1);
+    mixed.extraInputs?.thumbnail.values.forEach((value, i) => {
+      const own = Math.floor(i / 4);
+      expect(value).toBeCloseTo(share * own + (1 - share) * (partner?.targets[own] ?? NaN), 5);
+    });
+    // What was given stays as it is.
+    expect(extraInputs.depth.values[0]).toBe(100);
   });
 
   it('with both, either in about half of the batches', () => {

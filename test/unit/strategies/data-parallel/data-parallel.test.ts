@@ -72,13 +72,14 @@ describe('micro-batches', () => {
   it('are views of at most that many samples, the last with the remainder; an empty batch has none', () => {
     const batch = gatherBatch(dataset, Int32Array.of(3, 1, 4, 1, 5));
     const parts = [...partsOf(batch, 2)];
-    expect(parts.map(({ featureShape, targetShape }) => [featureShape, targetShape])).toEqual([
+    expect(parts.map(({ counted }) => counted)).toEqual([2, 2, 1]);
+    expect(parts.map(({ batch: { featureShape, targetShape } }) => [featureShape, targetShape])).toEqual([
       [[2, 4], [2]],
       [[2, 4], [2]],
       [[1, 4], [1]],
     ]);
-    expect(parts.flatMap(({ features }) => [...features])).toEqual([...batch.features]);
-    expect(parts.flatMap(({ targets }) => [...targets])).toEqual([...batch.targets]);
+    expect(parts.flatMap(({ batch: { features } }) => [...features])).toEqual([...batch.features]);
+    expect(parts.flatMap(({ batch: { targets } }) => [...targets])).toEqual([...batch.targets]);
     expect([...partsOf(gatherBatch(dataset, Int32Array.of()), 2)]).toEqual([]);
   });
 });

@@ -1,0 +1,92 @@
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { holdsOut } from '../../../core/protocol/run/training-data/data-config.ts';
+import type { Dataset } from '../../data/dataset.ts';
+import type { Task } from '../../member/tasks.ts';
+import { callsOf, type Layer, nestedModel } from '../../exchange/model-calls.ts';
+import type { LayersModel } from '../../tensorflow/tf.ts';
+
+/** @throws where the strategy's loss would leave out the data's weights or masks, or takes no samples of several positions */
+export function requireUsableTargets(config: RunConfig, task: Task, train: Dataset): void {
+  if (task.further !== undefined) requireFurtherOutputs(config, train);
+  if (config.strategy.kind !== 'joint') return;
+  if (task.positionAxes !== undefined) {
+    throw new Error(
+      `${train.name} has targets of shape [${train.targetShape?.join(', ')}] for each sample: the strategy joint trains a product of experts ` +
+        'of one prediction per sample. Choose another strategy.',
+    );
+  }
+  const { weights = train.lossWeights } = train;
+  if (weights === undefined && train.mask === undefined) return;
+  throw new Error(
+    `${train.name} has ${weights === undefined ? 'a mask' : 'weights'}, which the loss of the strategy joint cannot use. ` +
+      'Remove them, or choose another strategy.',
+  );
+}
+
+/** @throws where further outputs of a model would be left out */
+function requireFurtherOutputs({ strategy, data }: RunConfig, { name, mask }: Dataset): void {
+  const obstacle =
+    strategy.kind === 'joint' || strategy.kind === 'coupled'
+      ? `the strategy ${strategy.kind}, whose members exchange one output`
+      : holdsOut(data)
+        ? 'samples that ranks hold out'
+        : mask === undefined
+          ? null
+          : `the mask of ${name}, which is that of the task's own targets`;
+  if (obstacle === null) return;
+  throw new Error(`The project's further outputs do not work with ${obstacle}. Remove the one or the other.`);
+}
+
+/**
+ * Checks that samples may be mixed, where `augmentation` asks for it: the mean of two ids of tokens is another token.
+ * @throws Error that names the input and, where that says that it holds ids, the layer
+ */
+export function requireMixable(
+  { augmentation: { mixup, cutmix } }: RunConfig,
+  model: LayersModel,
+  train: Dataset,
+): void {
+  if (mixup === 0 && cutmix === 0) return;
+  const { name, tokenizer, extraInputs = {} } = train;
+  const options = [mixup > 0 ? '--augmentation.mixup' : '', cutmix > 0 ? '--augmentation.cutmix' : ''].filter(Boolean);
+  const refuse = (what: string): never => {
+    throw new Error(
+      `${options.join(' and ')} ${options.length > 1 ? 'mix' : 'mixes'} the inputs of samples, but ${what}. Turn off what mixes, or give the model values that can be weighed.`,
+    );
+  };
+  if (tokenizer !== undefined)
+    refuse(`the features of "${name}" are ids of tokens, and the mean of two ids is another token`);
+  for (const [input, { values }] of Object.entries(extraInputs)) {
+    if (!(values instanceof Float32Array))
+      refuse(`the input "${input}" of "${name}" holds whole numbers (${values.constructor.name})`);
+  }
+  for (const [i, reader] of readersOfIds(model).entries()) {
+    if (reader === null) continue;
+    const input = model.inputs.length === 1 ? 'the features' : `the input "${model.inputNames[i]}"`;
+    refuse(
+      `the layer "${reader.name}" (${reader.getClassName()}) reads ${input} of "${name}" as ids, and the mean of two ids is another one`,
+    );
+  }
+}
+
+/** For each input of a model, a layer that reads it as ids, whatever lies between; else null. */
+function readersOfIds(model: LayersModel): (Layer | null)[] {
+  const readers = new Map<string, Layer>();
+  for (const { layer, inputs, outputs } of callsOf(model).toReversed()) {
+    const own = readersIn(layer);
+    const later = outputs.map((output) => readers.get(output.name)).find((reader) => reader !== undefined);
+    inputs.forEach(({ name }, i) => {
+      const reader = own[i] ?? later;
+      if (reader !== undefined) readers.set(name, reader);
+    });
+  }
+  return model.inputs.map(({ name }) => readers.get(name) ?? null);
+}
+
+function readersIn(layer: Layer): readonly (Layer | null)[] {
+  const { layer: wrapped } = layer as unknown as { layer?: Layer };
+  const nested = nestedModel(layer);
+  if (nested !== null) return readersOfIds(nested);
+  if (wrapped !== undefined) return readersIn(wrapped);
+  return ['Embedding', 'CategoryEncoding'].includes(layer.getClassName()) ? [layer] : [];
+}
