@@ -183,15 +183,18 @@ function combineValues(
   const answers = answersFor(counts, postprocessing);
   const { members: memberCount, samples, width, values } = isCount ? stack : inOwnUnit(stack, target);
   const [members] = values;
-  const memberVariances = values.length > 1 ? values[1] : null;
+  const scales = postprocessing?.calibration?.method === 'sigma' ? postprocessing.calibration.scales : [1];
+  const scaleOf = (i: number): number => scales[i % scales.length];
+  const memberVariances = values.length > 1 ? values[1].map((own, i) => scaleOf(i) ** 2 * own) : null;
   const average = meanOf(members, memberCount);
   const isProduct = combination === 'product';
   const mean = isProduct
     ? geometricMeanOverMembers({ members: memberCount, samples: average.length, values: members })
     : average;
-  const variance = isCount ? mean : memberVariances && meanOf(memberVariances, memberCount);
-  const epistemic = deviationOf(members, memberCount, average);
-  const scales = postprocessing?.calibration?.method === 'sigma' ? postprocessing.calibration.scales : [1];
+  const variance = isCount
+    ? mean.map((rate, i) => scaleOf(i) ** 2 * rate)
+    : memberVariances && meanOf(memberVariances, memberCount);
+  const epistemic = deviationOf(members, memberCount, average).map((own, i) => scaleOf(i) * own);
   return {
     kind: 'values',
     memberCount,
@@ -203,9 +206,7 @@ function combineValues(
     aleatoric: variance?.map(Math.sqrt) ?? null,
     epistemic,
     // A product is one distribution, not a mixture: what the members differ by is no part of its variance.
-    standardDeviation: epistemic.map(
-      (own, i) => scales[i % scales.length] * Math.sqrt((isProduct ? 0 : own * own) + (variance?.[i] ?? 0)),
-    ),
+    standardDeviation: epistemic.map((own, i) => Math.sqrt((isProduct ? 0 : own * own) + (variance?.[i] ?? 0))),
     intervals: isCount ? fromZero(answers?.intervals ?? null) : intervalsOf(answers, target),
     judgement: answers,
   };

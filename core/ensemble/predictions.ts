@@ -84,16 +84,13 @@ export interface LabelPredictions extends Predicted {
 /** K numbers, in the unit of the targets (tasks regression, heteroscedastic-regression, poisson-regression). */
 export interface ValuePredictions extends Predicted {
   kind: 'values';
-  /** The members' variances, shape `[M, N, K]`; null where they predict none. */
+  /** The members' variances, times the square of the scale s that was fitted for each of K (else 1), shape `[M, N, K]`; null where they predict none. */
   memberVariances: Float32Array | null;
-  /** Standard deviation of the data, √(1/M Σ_m σ²_m), shape `[N, K]`; null where members predict none. A count's variance is the ensemble's rate. */
+  /** Standard deviation of the data, s √(1/M Σ_m σ²_m), shape `[N, K]`; null where members predict none. A count's variance is the ensemble's rate. */
   aleatoric: Float64Array | null;
-  /** Standard deviation of the members' means around their mean, √(1/M Σ_m (μ_m − μ̄)²), shape `[N, K]`. */
+  /** Standard deviation of the members' means around their mean, s √(1/M Σ_m (μ_m − μ̄)²), shape `[N, K]`. */
   epistemic: Float64Array;
-  /**
-   * Standard deviation of the answer, times the scale that was fitted, shape `[N, K]`: of the mixture the root of the sum of the squares of both, of a
-   * product of counts the root of its rate.
-   */
+  /** Standard deviation of the answer, shape `[N, K]`: of the mixture √(aleatoric² + epistemic²), of a product of counts `aleatoric`. */
   standardDeviation: Float64Array;
   /** Shape `[N, K]`; null if none were fitted. */
   intervals: Intervals | null;

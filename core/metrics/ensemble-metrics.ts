@@ -50,7 +50,7 @@ export function classificationMetrics(
 
 /**
  * The metrics of a regression ensemble: the scores of the mean of the means (`ens_mse`), those of each member (`member_3_mse`), and values
- * of the ensemble (`ensemble_gain`); with variances also those of the mixture of Gaussians (`ens_nll`, `aleatoric`). Metrics that depend on
+ * of the ensemble (`ensemble_gain`); with variances also those of the mixture of Gaussians (`ens_nll`, `aleatoric_variance`). Metrics that depend on
  * a non-finite prediction are NaN.
  *
  * @param means shape `[M, N]`, in which several targets of a sample follow each other

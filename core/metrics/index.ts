@@ -45,6 +45,7 @@ export {
   memberGaussianLogDensities,
   memberGaussianNlls,
   totalVariance,
+  unbiasedVariance,
 } from './regression.ts';
 export { classwiseCalibrationError, equalMassCalibrationError } from './scores/calibration-scores.ts';
 export { auroc, macroF1, meanAveragePrecision, topAccuracy } from './scores/class-scores.ts';

@@ -40,7 +40,7 @@ export function ensembleGain(means: StackedValues, targets: Values, weights?: We
 
 /** Mean over the samples of the members' sample standard deviation: `preds.std(dim=0).mean()` in PyTorch; 0 for M = 1. */
 export function ensembleStd(means: StackedValues, weights?: Weights): number {
-  return weightedMean(epistemicVariance(means).map(Math.sqrt), weights);
+  return weightedMean(unbiasedVariance(means).map(Math.sqrt), weights);
 }
 
 /**
@@ -104,22 +104,31 @@ export function aleatoricVariance(variances: StackedValues): Float64Array {
 }
 
 /**
- * Epistemic variance, the spread of the members: the unbiased variance of their means, 1/(M - 1) sum_m (mu_m - mean mu)^2,
- * shape `[N]`; 0 for M = 1. Equals `torch.var`, which the example of torch-distributed-ensemble uses. Lakshminarayanan et al.
- * (2017) divide by M; their total is then the variance of the mixture itself.
+ * Epistemic variance, what the spread of the members adds to the variance of their mixture: 1/M sum_m (mu_m - mean mu)^2, shape `[N]`; 0 for
+ * M = 1. The square of `epistemic` in predictions.
+ *
+ * Source: Lakshminarayanan, Pritzel and Blundell (2017), section 2.4.
  */
 export function epistemicVariance(means: StackedValues): Float64Array {
-  const { members, samples, values } = means;
+  return squaresOverMembers(means, means.members);
+}
+
+/** The unbiased variance of the members' means, 1/(M - 1) sum_m (mu_m - mean mu)^2, shape `[N]`; 0 for M = 1. Equals `torch.var`. */
+export function unbiasedVariance(means: StackedValues): Float64Array {
   // At least 1: a single member's deviation is 0, or NaN where its mean is not finite, and dividing must not change that.
-  const degreesOfFreedom = Math.max(members - 1, 1);
+  return squaresOverMembers(means, Math.max(means.members - 1, 1));
+}
+
+function squaresOverMembers(means: StackedValues, divisor: number): Float64Array {
+  const { members, samples, values } = means;
   return meanOverMembers(means).map((center, sample) => {
     let sum = 0;
     for (let member = 0; member < members; member++) sum += (values[member * samples + sample] - center) ** 2;
-    return finiteOrNaN(sum / degreesOfFreedom);
+    return finiteOrNaN(sum / divisor);
   });
 }
 
-/** Aleatoric + epistemic variance, shape `[N]`: the variance behind prediction intervals. */
+/** Aleatoric + epistemic variance, that of the mixture, shape `[N]`: the square of `standard_deviation` in predictions before calibration. */
 export function totalVariance(means: StackedValues, variances: StackedValues): Float64Array {
   checkSameShape(means, variances);
   const epistemic = epistemicVariance(means);

@@ -1,7 +1,8 @@
 import { answeringClasses, answeringLabels, answeringRates } from '../metrics/combination.ts';
 import { checkSameShape } from '../metrics/checks.ts';
-import { meanOverMembers } from '../metrics/predictions.ts';
-import { aleatoricVariance, epistemicVariance } from '../metrics/regression.ts';
+import { meanOverMembers, memberValues } from '../metrics/predictions.ts';
+import { epistemicVariance, totalVariance } from '../metrics/regression.ts';
+import type { Gaussians } from '../metrics/scores/mixture-scores.ts';
 import type { Probabilities, StackedClasses, StackedLogits, StackedValues } from '../metrics/stacks.ts';
 import { calibratedProbabilities } from './calibration/apply-calibration.ts';
 import { classSets } from './conformal/class-sets.ts';
@@ -133,12 +134,11 @@ export function pooledValues(
   givenVariances: StackedValues | null,
   columns: number,
 ): Pick<ValueAnswers, 'mean' | 'variance'> {
-  if (givenVariances !== null) checkSameShape(given, givenVariances);
   const means = answeringRates(given, combination);
   const variances = givenVariances && answeringRates(givenVariances, combination);
   const mean = meanOverMembers(means);
   if (variances === null && means.members === 1) return { mean, variance: null };
-  const plain = mixtureVariance(means, variances);
+  const plain = variances === null ? epistemicVariance(means) : totalVariance(means, variances);
   if (calibration?.method !== 'sigma') return { mean, variance: plain };
   if (calibration.scales.length !== columns) {
     throw new RangeError(
@@ -148,11 +148,29 @@ export function pooledValues(
   return { mean, variance: plain.map((value, index) => value * calibration.scales[index % columns] ** 2) };
 }
 
-/** 1/M sum_m (v_m + (μ_m − μ)²), shape `[N, T]`: what `standardDeviation` of predictions is the root of. */
-function mixtureVariance(means: StackedValues, variances: StackedValues | null): Float64Array {
-  const { members } = means;
-  const aleatoric = variances === null ? null : aleatoricVariance(variances);
-  return epistemicVariance(means).map((value, i) => (value * (members - 1)) / members + (aleatoric?.[i] ?? 0));
+/**
+ * The members' Gaussians as the calibration leaves them, shape `[N, T]` each: stretched about the ensemble's mean μ by the scale s of each target,
+ * Normal(μ + s (μ_m − μ), s² v_m). Their mixture has the mean μ and s times the standard deviation. Without a calibration it is the mixture by which
+ * runs are judged.
+ */
+export function calibratedMixture(
+  { calibration }: Pick<Fitted, 'calibration'>,
+  means: StackedValues,
+  variances: StackedValues,
+  columns: number,
+): Gaussians[] {
+  checkSameShape(means, variances);
+  const scales = calibration?.method === 'sigma' ? calibration.scales : [1];
+  const scaleOf = (index: number): number => scales[(index % columns) % scales.length];
+  const mean = meanOverMembers(means);
+  return Array.from({ length: means.members }, (_, member) => {
+    const [own, spread] = [memberValues(means, member), memberValues(variances, member)];
+    if (calibration === null) return { means: own, variances: spread };
+    return {
+      means: mean.map((centre, i) => centre + scaleOf(i) * (own[i] - centre)),
+      variances: Float64Array.from(spread, (value, i) => scaleOf(i) ** 2 * value),
+    };
+  });
 }
 
 /** What intervals start from: the mean twice, or two quantiles of Q, shape `[N]`. */

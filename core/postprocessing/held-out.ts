@@ -31,6 +31,8 @@ export interface ValueSamples extends Weighted {
   /** Shape `[M, N · W]`. */
   means: StackedValues;
   variances: StackedValues | null;
+  /** Whether the means are rates of counts, and the variances the same. */
+  areCounts?: boolean;
   /** W, outputs of a sample: T targets, or Q quantiles of one target. */
   columns: number;
   /** Levels of the quantiles, shape `[Q]`; null for means. */

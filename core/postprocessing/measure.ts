@@ -1,11 +1,11 @@
 import { expectedCalibrationError, reliabilityBins } from '../metrics/calibration.ts';
 import { accuracy, brierScore } from '../metrics/classification.ts';
-import { logLikelihoods, nllOf } from '../metrics/likelihood.ts';
-import { intervalCoverage as gaussianCoverage } from '../metrics/scores/mixture-scores.ts';
+import { logLikelihoods, mixtureLogLikelihoods, nllOf } from '../metrics/likelihood.ts';
+import { intervalCoverage as mixtureCoverage } from '../metrics/scores/mixture-scores.ts';
 import { gaussianLogDensities } from '../metrics/regression.ts';
 import type { Probabilities } from '../metrics/stacks.ts';
 import { weightedMean, type Weights } from '../metrics/weights.ts';
-import { type Fitted, pooledValues } from './apply.ts';
+import { calibratedMixture, type Fitted, pooledValues } from './apply.ts';
 import { intervalCoverage, labelCoverage, setCoverage } from './conformal/coverage.ts';
 import { applyTo, confidenceAndLosses } from './fit.ts';
 import { countedWeights, type HeldOut, type ValueSamples, weightsOfValues } from './held-out.ts';
@@ -79,24 +79,39 @@ function compareClasses(
   };
 }
 
-/** As one Gaussian with the total variance; null where no variance is known. */
+/**
+ * Of members that predict variances the figures of their mixture, under the names of the run's metrics. Values without variances and counts have no
+ * such density once their deviations are scaled: they are judged as one Gaussian with the total variance, and the figures' names say so. Null where
+ * no variance is known.
+ */
 function measureValues({ combination, calibration }: Fitted, samples: ValueSamples): Measured['calibration'] {
-  const { means, variances, columns, levels } = samples;
+  const { columns, levels } = samples;
   if (levels !== null) return null;
   const targets = Float64Array.from(samples.targets);
   const weights = weightsOfValues(samples.weights, columns);
   const figuresOf = (fitted: Fitted['calibration']) => {
-    const { mean, variance } = pooledValues({ combination, calibration: fitted }, means, variances, columns);
-    if (variance === null) return null;
-    const gaussian = [{ means: mean, variances: variance }];
+    const predicted = predictedDensity({ combination, calibration: fitted }, samples);
+    if (predicted === null) return null;
+    const { mixture, prefix } = predicted;
+    const logarithms = mixture.map((own) => gaussianLogDensities(own.means, own.variances, targets));
     return {
-      nll: nllOf(gaussianLogDensities(mean, variance, targets), weights),
-      coverage_90: gaussianCoverage(gaussian, targets, 0.9, weights),
-      coverage_95: gaussianCoverage(gaussian, targets, 0.95, weights),
+      [`${prefix}nll`]: nllOf(mixtureLogLikelihoods(logarithms), weights),
+      [`${prefix}coverage_90`]: mixtureCoverage(mixture, targets, 0.9, weights),
+      [`${prefix}coverage_95`]: mixtureCoverage(mixture, targets, 0.95, weights),
     };
   };
   const [before, after] = [figuresOf(null), figuresOf(calibration)];
   return before === null || after === null ? null : { before, after, reliability: null };
+}
+
+/** The density by which values are judged, and how its figures' names begin. */
+function predictedDensity(fitted: Pick<Fitted, 'combination' | 'calibration'>, samples: ValueSamples) {
+  const { means, variances, areCounts = false, columns } = samples;
+  if (variances !== null && !areCounts) {
+    return { mixture: calibratedMixture(fitted, means, variances, columns), prefix: '' };
+  }
+  const { mean, variance } = pooledValues(fitted, means, variances, columns);
+  return variance === null ? null : { mixture: [{ means: mean, variances: variance }], prefix: 'gaussian_' };
 }
 
 function measureConformal(fitted: Fitted, samples: HeldOut): Measured['conformal'] {

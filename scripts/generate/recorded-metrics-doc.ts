@@ -27,8 +27,8 @@ const rows: Record<string, [title: string, reference: string]> = {
   'gaussian nll': ['Gaussian NLL', `PyTorch ${torch}`],
   'mixture nll': ['NLL of the mixture of Gaussians', `PyTorch ${torch} (MixtureSameFamily)`],
   ens_std: ['Ensemble std', `PyTorch ${torch}`],
-  aleatoric: ['Aleatoric variance', `PyTorch ${torch}`],
-  epistemic: ['Epistemic variance', `PyTorch ${torch}`],
+  aleatoric_variance: ['Aleatoric variance', `PyTorch ${torch}`],
+  epistemic_variance: ['Epistemic variance', `PyTorch ${torch}`],
 };
 
 const introduction = `Metrics of recorded predictions (\`test/golden/metrics/make_metrics.py\`): 1 to 8 members, 1 to 33 samples, 2 to 10 classes, logits up to

@@ -85,9 +85,7 @@ function combine(graph: GraphBuilder, stacks: readonly string[], shape: Shape, c
     case 'quantile-regression': {
       const [means, variances] = inOwnUnit(graph, stacks, shape.at(-1) ?? 1, target);
       const values = combineValues(graph, means, variances);
-      if (task === 'quantile-regression') return values;
-      const parts = [values.aleatoric, values.epistemic];
-      return { ...values, standard_deviation: deviationOf(graph, parts, calibration) };
+      return task === 'quantile-regression' ? values : withDeviation(graph, values, { combination, calibration });
     }
   }
 }
@@ -143,15 +141,21 @@ function logMean(graph: GraphBuilder, logs: string): string {
   return graph.op('Sub', [sum, graph.op('Log', [count])]);
 }
 
-/** The root of the sum of the squares of independent parts (of the mixture: aleatoric, epistemic), times the scale that was fitted for each target. */
-function deviationOf(
-  graph: GraphBuilder,
-  parts: readonly (string | undefined)[],
-  calibration: Calibration | null,
-): string {
+/**
+ * Multiplies both deviations by the scale that was fitted for each target, and adds that of the answer: of a mixture √(aleatoric² + epistemic²). A product
+ * is one distribution, so the members' deviation is no part of its own.
+ */
+function withDeviation(graph: GraphBuilder, outputs: Outputs, { combination, calibration }: Answering): Outputs {
+  const scales = calibration?.method === 'sigma' ? graph.floats(calibration.scales) : null;
+  const scaled = Object.entries(outputs).map(([name, value]) => {
+    const isDeviation = name === 'aleatoric' || name === 'epistemic';
+    return [name, isDeviation && scales !== null ? graph.op('Mul', [value, scales]) : value];
+  });
+  const found = Object.fromEntries(scaled) as Outputs;
+  const parts = combination === 'product' ? [found.aleatoric] : [found.aleatoric, found.epistemic];
   const squares = parts.flatMap((value) => (value === undefined ? [] : [graph.op('Mul', [value, value])]));
-  const plain = graph.op('Sqrt', [squares.length === 1 ? squares[0] : graph.op('Add', squares)]);
-  return calibration?.method === 'sigma' ? graph.op('Mul', [plain, graph.floats(calibration.scales)]) : plain;
+  const total = graph.op('Sqrt', [squares.length === 1 ? squares[0] : graph.op('Add', squares)]);
+  return { ...found, standard_deviation: total };
 }
 
 /** Any of K labels, each with its own entropy. */
@@ -194,14 +198,12 @@ function combineValues(graph: GraphBuilder, members: string, variances?: string)
   return { mean, members, ...(aleatoric && { aleatoric }), epistemic: deviation(graph, members, mean) };
 }
 
-/** The variance of a count is its rate. A product is one distribution, so the members' deviation is no part of its own. */
-function combineCounts(graph: GraphBuilder, logRates: string, { combination, calibration }: Answering): Outputs {
+/** The variance of a count is its rate. */
+function combineCounts(graph: GraphBuilder, logRates: string, answering: Answering): Outputs {
   const values = combineValues(graph, graph.op('Exp', [logRates]));
-  const isProduct = combination === 'product';
+  const isProduct = answering.combination === 'product';
   const mean = isProduct ? graph.op('Exp', [meanOverMembers(graph, logRates)]) : values.mean;
-  const aleatoric = graph.op('Sqrt', [mean]);
-  const deviation = deviationOf(graph, isProduct ? [aleatoric] : [aleatoric, values.epistemic], calibration);
-  return { ...values, mean, aleatoric, standard_deviation: deviation };
+  return withDeviation(graph, { ...values, mean, aleatoric: graph.op('Sqrt', [mean]) }, answering);
 }
 
 function meanOverMembers(graph: GraphBuilder, values: string): string {

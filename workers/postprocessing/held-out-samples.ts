@@ -48,6 +48,7 @@ export function heldOutSamples(
     means: stackOf(outputs[0]),
     // The variance of a count is its rate.
     variances: outputs.length > 1 ? stackOf(outputs[1]) : task === 'poisson-regression' ? stackOf(outputs[0]) : null,
+    ...(task === 'poisson-regression' && { areCounts: true }),
     columns: width,
     levels,
     targets: gatherRows(Float32Array.from(dataset.targets), count, rows),

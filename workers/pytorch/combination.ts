@@ -141,14 +141,18 @@ function valueLines(members: string): string[] {
 }
 
 /**
- * The standard deviation of the mixture, times the scale that was fitted for each target. A product is one distribution, so the members' deviation is
- * no part of its own.
+ * Both deviations times the scale that was fitted for each target, and that of the answer: of the mixture the root of the sum of their squares. A product
+ * is one distribution, so the members' deviation is no part of its own.
  */
 function deviationLines({ combination, calibration }: Combining): string[] {
-  const scales = calibration?.method === 'sigma' ? ` * members.new_tensor(${JSON.stringify(calibration.scales)})` : '';
+  const scaled = [
+    `scales = members.new_tensor(${JSON.stringify(calibration?.method === 'sigma' ? calibration.scales : [])})`,
+    'results |= {name: scales * results[name] for name in ("aleatoric", "epistemic") if name in results}',
+  ];
   const own = 'results.get("aleatoric", torch.zeros_like(results["mean"])) ** 2';
   return [
+    ...(calibration?.method === 'sigma' ? scaled : []),
     `variance = ${combination === 'product' ? own : `results["epistemic"] ** 2 + ${own}`}`,
-    `results["standard_deviation"] = variance.sqrt()${scales}`,
+    'results["standard_deviation"] = variance.sqrt()',
   ];
 }

@@ -118,10 +118,11 @@ const likelihoods: readonly GaussianMetric[] = [
   }),
   ofEnsemble(
     {
-      name: 'aleatoric',
-      title: 'Aleatoric uncertainty',
+      name: 'aleatoric_variance',
+      title: 'Aleatoric variance',
       direction: 'none',
-      meaning: 'The mean of the predicted variances: noise in the data, which more data does not reduce.',
+      meaning:
+        'The mean of the predicted variances, in the square of the target’s unit: noise in the data, which more data does not reduce.',
       formula: '1/N Σ 1/M Σ_m σ²_m',
       reference: deepEnsembles,
     },
@@ -129,11 +130,12 @@ const likelihoods: readonly GaussianMetric[] = [
   ),
   ofEnsemble(
     {
-      name: 'epistemic',
-      title: 'Epistemic uncertainty',
+      name: 'epistemic_variance',
+      title: 'Epistemic variance',
       direction: 'none',
-      meaning: 'The variance of the members’ means: what the members do not know and more data would teach.',
-      formula: '1/N Σ 1/(M − 1) Σ_m (μ_m − μ̄)²',
+      meaning:
+        'The variance of the members’ means, in the square of the target’s unit: what the members do not know and more data would teach.',
+      formula: '1/N Σ 1/M Σ_m (μ_m − μ̄)²',
       reference: deepEnsembles,
     },
     ({ means, ensemble }) => weightedMean(epistemicVariance(means), ensemble.weights),

@@ -1,5 +1,5 @@
 import { eachMember, memberProbabilities, memberRow } from '../../metrics/predictions.ts';
-import { epistemicVariance } from '../../metrics/regression.ts';
+import { unbiasedVariance } from '../../metrics/regression.ts';
 import type { StackedClasses, StackedValues } from '../../metrics/stacks.ts';
 import { mutualInformation, predictiveEntropy } from '../../metrics/uncertainty.ts';
 import { memberLogProbabilities } from '../calibration/mixture.ts';
@@ -42,7 +42,7 @@ export function classOutsideScores(score: PredictionScore, stack: StackedClasses
 }
 
 /**
- * The variance of the members' means, averaged over the T targets of a sample: shape `[N]`.
+ * The unbiased variance of the members' means, averaged over the T targets of a sample: shape `[N]`.
  *
  * @param means shape `[M, N · T]`
  * @throws RangeError for another score: values have no other
@@ -51,7 +51,7 @@ export function valueOutsideScores(score: OutsideScore, means: StackedValues, co
   if (score !== 'variance') {
     throw new RangeError(`The score "${score}" is one of classes: values have the score "variance" only.`);
   }
-  return eachRow(epistemicVariance(means), columns, (row) => row.reduce((sum, value) => sum + value, 0) / columns);
+  return eachRow(unbiasedVariance(means), columns, (row) => row.reduce((sum, value) => sum + value, 0) / columns);
 }
 
 function probabilityVariance(stack: StackedClasses): Float64Array {

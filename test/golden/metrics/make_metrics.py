@@ -134,8 +134,8 @@ def regression(name, means, variances, y):
         "member_nll": [number(F.gaussian_nll_loss(a, t, b, full=True, eps=0)) for a, b in zip(m, v)],
         "ens_nll": number(-mixture.log_prob(t).mean()),
         "ens_std": number(m.std(dim=0).mean()) if members > 1 else 0.0,
-        "aleatoric": number(v.mean(dim=0).mean()),
-        "epistemic": number(m.var(dim=0).mean()) if members > 1 else 0.0,
+        "aleatoric_variance": number(v.mean(dim=0).mean()),
+        "epistemic_variance": number(m.var(dim=0, unbiased=False).mean()),
     }
 
 

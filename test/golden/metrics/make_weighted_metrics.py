@@ -227,8 +227,8 @@ def regression(members, samples, columns):
         "ens_std": mean(means.std(axis=0, ddof=1), w),
         "avg_member_nll": average["nll"],
         "ambiguity": average["nll"] - ensemble["nll"],
-        "aleatoric": mean(variances.mean(axis=0), w),
-        "epistemic": mean(means.var(axis=0, ddof=1), w),
+        "aleatoric_variance": mean(variances.mean(axis=0), w),
+        "epistemic_variance": mean(means.var(axis=0), w),
     }
     return {
         "kind": "heteroscedastic-regression",

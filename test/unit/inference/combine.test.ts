@@ -170,6 +170,32 @@ describe('what an ensemble predicts of its members', () => {
     expect(found.standardDeviation[0]).toBeCloseTo(2 * Math.sqrt(5), 12);
   });
 
+  it('scales all deviations by what was fitted, so that the total stays the root of the sum of their squares', () => {
+    // Two targets of one sample: deviations 2, 1, √5 times 3, and √2, 2, √6 times 0.5.
+    const values = [Float32Array.of(1, 0, 3, 4), Float32Array.of(1, 1, 7, 3)];
+    const stack = { kind: 'values' as const, members: 2, samples: 1, width: 2, values };
+    const postprocessing = {
+      calibration: { method: 'sigma' as const, scales: [3, 0.5] },
+      conformal: null,
+      outside: null,
+      selective: null,
+    };
+    const found = combineMembers(stack, { task: 'heteroscedastic-regression', combination: mean, postprocessing });
+    if (found.kind !== 'values') throw new Error(found.kind);
+    expect([...found.mean]).toEqual([2, 2]);
+    expect([...(found.aleatoric ?? [])]).toEqual([6, Math.SQRT2 / 2].map((value) => expect.closeTo(value, 6)));
+    expect([...found.epistemic]).toEqual([3, 1]);
+    const total = [3 * Math.sqrt(5), Math.sqrt(6) / 2].map((value) => expect.closeTo(value, 6) as number);
+    expect([...found.standardDeviation]).toEqual(total);
+    expect([...(found.memberVariances ?? [])]).toEqual([9, 0.25, 63, 0.75]);
+    // Rates 3 and 5: the mean's root is 2, the spread 1.
+    const counts = { ...stack, width: 1, values: [Float32Array.of(3, 5)] };
+    const scaled = { ...postprocessing, calibration: { method: 'sigma' as const, scales: [0.5] } };
+    const rates = combineMembers(counts, { task: 'poisson-regression', combination: mean, postprocessing: scaled });
+    if (rates.kind !== 'values') throw new Error(rates.kind);
+    expect([rates.aleatoric?.[0], rates.epistemic[0], rates.standardDeviation[0]]).toEqual([1, 0.5, Math.sqrt(5) / 2]);
+  });
+
   it('takes a rate as the variance of a count', () => {
     const stack = { kind: 'values' as const, members: 2, samples: 1, width: 1, values: [Float32Array.of(3, 5)] };
     const found = combineMembers(stack, { task: 'poisson-regression', combination: mean });

@@ -70,8 +70,8 @@ export function compareRegression(given: Given<'regression'>): Comparison[] {
     compare('mse', 'ens', metrics.get('ens_mse'), given.ens_mse),
     compare('mixture nll', 'ens', metrics.get('ens_nll'), given.ens_nll),
     compare('ens_std', 'ens', metrics.get('ens_std'), given.ens_std),
-    compare('aleatoric', 'ens', metrics.get('aleatoric'), given.aleatoric),
-    compare('epistemic', 'ens', metrics.get('epistemic'), given.epistemic),
+    compare('aleatoric_variance', 'ens', metrics.get('aleatoric_variance'), given.aleatoric_variance),
+    compare('epistemic_variance', 'ens', metrics.get('epistemic_variance'), given.epistemic_variance),
     ...given.member_mse.map((mse, i) => compare('mse', `member_${i}`, metrics.get(`member_${i}_mse`), mse)),
     ...given.member_nll.map((nll, i) => compare('gaussian nll', `member_${i}`, metrics.get(`member_${i}_nll`), nll)),
   ];

@@ -34,8 +34,8 @@ export interface Recorded {
     ens_mse: number;
     ens_nll: number;
     ens_std: number;
-    aleatoric: number;
-    epistemic: number;
+    aleatoric_variance: number;
+    epistemic_variance: number;
     member_mse: number[];
     member_nll: number[];
   }[];

@@ -15,6 +15,7 @@ import {
   memberValues,
   totalVariance,
   type StackedValues,
+  unbiasedVariance,
 } from '../../../core/metrics/index.ts';
 import { identical, regressionCase, reversed } from './arbitraries.ts';
 import { referenceMeans, referenceTargets, referenceVariances } from './reference.ts';
@@ -94,21 +95,22 @@ describe('Gaussian likelihood', () => {
 });
 
 describe('variance decomposition', () => {
-  it('is mean variance plus unbiased variance of the means', () => {
+  it('is mean variance plus the variance of the means among the members', () => {
     const [centers, noise] = [stackOf([1, 0], [3, 6]), stackOf([1, 2], [3, 2])];
     expect([...aleatoricVariance(noise)]).toEqual([2, 2]);
-    expect([...epistemicVariance(centers)]).toEqual([2, 18]);
-    expect([...totalVariance(centers, noise)]).toEqual([4, 20]);
+    expect([...epistemicVariance(centers)]).toEqual([1, 9]);
+    expect([...unbiasedVariance(centers)]).toEqual([2, 18]);
+    expect([...totalVariance(centers, noise)]).toEqual([3, 11]);
   });
 
   it('equals PyTorch', () => {
     expect(mean(aleatoricVariance(variances))).toBeCloseTo(1.4883333333333335, 12);
-    expect(mean(epistemicVariance(means))).toBeCloseTo(4.077239583333334, 12);
+    expect(mean(unbiasedVariance(means))).toBeCloseTo(4.077239583333334, 12);
+    expect(mean(epistemicVariance(means))).toBeCloseTo((2 / 3) * 4.077239583333334, 12);
   });
 
-  it("is the mixture's variance if the spread is divided by M", () => {
-    const biased = mean(aleatoricVariance(variances)) + (2 / 3) * mean(epistemicVariance(means));
-    expect(biased).toBeCloseTo(4.206493055555556, 12);
+  it("is the mixture's variance", () => {
+    expect(mean(totalVariance(means, variances))).toBeCloseTo(4.206493055555556, 12);
   });
 });
 
@@ -117,9 +119,8 @@ describe('properties', () => {
     fc.assert(
       fc.property(regressionCase, (example) => {
         const gain = ensembleGain(example.means, example.targets);
-        const { members } = example.means;
         expect(gain).toBeGreaterThanOrEqual(-1e-9);
-        expect(gain).toBeCloseTo((mean(epistemicVariance(example.means)) * (members - 1)) / members, 7);
+        expect(gain).toBeCloseTo(mean(epistemicVariance(example.means)), 7);
       }),
     );
   });
@@ -183,7 +184,8 @@ describe('bad input', () => {
     expect(averageMemberMse(broken, values)).toBeNaN();
     expect(ensembleStd(broken)).toBeNaN();
     expect(ensembleStd(stackOf([value]))).toBeNaN();
-    expect([...epistemicVariance(broken)]).toEqual([NaN, 8 / 4]);
+    expect([...epistemicVariance(broken)]).toEqual([NaN, 4 / 4]);
+    expect([...unbiasedVariance(broken)]).toEqual([NaN, 8 / 4]);
     expect(gaussianMixtureNll(broken, noise, values)).toBeNaN();
     expect(memberGaussianNlls(broken, noise, values)[0]).not.toBeNaN();
     expect(memberGaussianNlls(broken, noise, values)[1]).toBeNaN();

@@ -240,9 +240,9 @@ describe('calibration in an ONNX file', () => {
     const outputs = await runOnnx(file, { features: { shape: [1, 1], data: Float32Array.of(Math.log(2)) } });
     // Rates 2 and 4.
     expect(rounded(outputs.mean.data)).toEqual([3]);
-    expect(rounded(outputs.epistemic.data)).toEqual([1]);
-    expect(rounded(outputs.aleatoric.data)).toEqual(rounded([Math.sqrt(3)]));
-    // √(3 + 1) times 0.5.
+    // Deviations 1 and √3 times 0.5, together √(3 + 1) times 0.5.
+    expect(rounded(outputs.epistemic.data)).toEqual([0.5]);
+    expect(rounded(outputs.aleatoric.data)).toEqual(rounded([Math.sqrt(3) / 2]));
     expect(rounded(outputs.standard_deviation.data)).toEqual([1]);
   });
 
@@ -251,7 +251,7 @@ describe('calibration in an ONNX file', () => {
     const file = fileOf(about('regression'), [scaledBy(1, 1), scaledBy(3, 1)], null, calibration);
     const outputs = await runOnnx(file, { features: { shape: [1, 1], data: Float32Array.of(1) } });
     expect(rounded(outputs.mean.data)).toEqual([2]);
-    expect(rounded(outputs.epistemic.data)).toEqual([1]);
+    expect(rounded(outputs.epistemic.data)).toEqual([0.5]);
     expect(rounded(outputs.standard_deviation.data)).toEqual([0.5]);
   });
 });

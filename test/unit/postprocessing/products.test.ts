@@ -123,6 +123,7 @@ describe('what is fitted on members that answer by their product', () => {
       combination: 'product',
       means: rates,
       variances: rates,
+      areCounts: true,
       columns: 1,
       levels: null,
       targets: [8, 0],
@@ -131,7 +132,7 @@ describe('what is fitted on members that answer by their product', () => {
     expect(fitted.calibration).toEqual({ method: 'sigma', scales: [expect.closeTo(2, 6)] });
     // As one Gaussian with mean 4 and variance 4 before, 16 after: both targets are one deviation away.
     const { calibration } = measurePostprocessing(fitted, counts);
-    expect(calibration?.after.nll).toBeCloseTo(0.5 * Math.log(2 * Math.PI * 16) + 0.5, 6);
+    expect(calibration?.after.gaussian_nll).toBeCloseTo(0.5 * Math.log(2 * Math.PI * 16) + 0.5, 6);
   });
 });
 

@@ -98,8 +98,8 @@ const regressionCases: Case[] = [
   ['avg_member_mse', '1/(M·N) Σ_m Σ (μ_m − y)²', meanMse],
   ['ensemble_gain', '1/M Σ_m MSE_m − MSE', meanMse - ensembleMse],
   ['ens_std', '1/N Σ √(1/(M − 1) Σ_m (μ_m − μ̄)²)', overSamples((n) => Math.sqrt(squares(n) / 2))],
-  ['epistemic', '1/N Σ 1/(M − 1) Σ_m (μ_m − μ̄)²', overSamples((n) => squares(n) / 2)],
-  ['aleatoric', '1/N Σ 1/M Σ_m σ²_m', (3.25 / 3 + 7 / 3) / 2],
+  ['epistemic_variance', '1/N Σ 1/M Σ_m (μ_m − μ̄)²', overSamples((n) => squares(n) / 3)],
+  ['aleatoric_variance', '1/N Σ 1/M Σ_m σ²_m', (3.25 / 3 + 7 / 3) / 2],
 ];
 
 describe('the formula of the glossary matches the computation:', () => {

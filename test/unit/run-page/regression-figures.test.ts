@@ -30,9 +30,9 @@ const stack = valueStack({
 });
 
 describe('regression metrics of kept predictions, by hand', () => {
-  it('variances: the mean predicted one, and the unbiased one between members', () => {
+  it('variances: the mean predicted one, and that between members, as in predictions', () => {
     expect([...aleatoricStd(stack)]).toEqual([1, Math.sqrt(2.5)]);
-    expect([...epistemicStd(stack)]).toEqual([Math.sqrt(0.5), Math.sqrt(2)]);
+    expect([...epistemicStd(stack)]).toEqual([0.5, 1]);
     expect([...aleatoricStd({ ...stack, variances: null })]).toEqual([0, 0]);
   });
 
@@ -58,7 +58,7 @@ describe('regression metrics of kept predictions, by hand', () => {
     expect([...band.feature]).toEqual([-7, 7]);
     expect([...band.mean]).toEqual([4, 1.5]);
     expect([...band.target]).toEqual([4, 1]);
-    expect([...band.epistemicStd]).toEqual([Math.sqrt(2), Math.sqrt(0.5)]);
+    expect([...band.epistemicStd]).toEqual([1, 0.5]);
   });
 
   it('refuses features and predictions of different lengths', () => {

@@ -72,16 +72,16 @@ describe('the samples of regressors, by hand', () => {
 
   it('have total deviation, absolute error and the deviation between the members', () => {
     const { uncertainty, error, disagreement } = table!.scores;
-    // Means [2 2 4 6]; sample deviations between the members [√2 0 √2 √8]; mean variances [4 9 1 4].
+    // Means [2 2 4 6]; deviations between the members [1 0 1 2]; mean variances [4 9 1 4].
     expect([...error.values]).toEqual([0, 3, 0, 0]);
-    expect([...disagreement.values]).toEqual([2, 0, 2, 8].map((value) => expect.closeTo(Math.sqrt(value), digits)));
-    expect([...uncertainty.values]).toEqual([6, 9, 3, 12].map((value) => expect.closeTo(Math.sqrt(value), digits)));
+    expect([...disagreement.values]).toEqual([1, 0, 1, 2]);
+    expect([...uncertainty.values]).toEqual([5, 9, 2, 8].map((value) => expect.closeTo(Math.sqrt(value), digits)));
   });
 
   it('show the values with their deviations', () => {
     expect(table!.rowAt(0)).toMatchObject({
       label: '2',
-      ensemble: { text: '2', detail: '± 2.449', isWrong: false },
+      ensemble: { text: '2', detail: '± 2.236', isWrong: false },
       members: [
         { text: '1', detail: '± 2' },
         { text: '3', detail: '± 2' },

@@ -161,8 +161,8 @@ const standardFamilies: Record<string, Family[]> = {
       title: 'Aleatoric and epistemic',
       yLabel: 'variance',
       lines: [
-        { metric: 'val/aleatoric', label: 'aleatoric' },
-        { metric: 'val/epistemic', label: 'epistemic', isOfDiversity: true },
+        { metric: 'val/aleatoric_variance', label: 'aleatoric' },
+        { metric: 'val/epistemic_variance', label: 'epistemic', isOfDiversity: true },
       ],
     },
   ],
