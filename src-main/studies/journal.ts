@@ -4,6 +4,7 @@ import { type JournalStudy, readJournal } from '../../core/search/optuna/read-jo
 import { writeJournal } from '../../core/search/optuna/write-journal.ts';
 import { checkAssignment, orderSpace } from '../../core/search/space/space.ts';
 import type { Trial } from '../../core/search/trial.ts';
+import { messageOf } from '../../core/text/errors.ts';
 import type { Hub } from '../hub/hub.ts';
 import { objectiveFor, usualMetric } from './create-study.ts';
 import type { NewLine, StudyStore } from './folder/study-store.ts';
@@ -42,14 +43,27 @@ export async function importJournal(
     space: found.parameters,
     objectives: objectivesOf(found, objectives, project),
   };
-  const store = await createStudy(hub, request, project);
-  const space = orderSpace(store.study.space);
-  for (const { values } of found.trials.filter(({ state }) => state === 'complete')) checkAssignment(space, values);
-  await store.append([
+  checkTrials(found);
+  return createStudy(hub, request, project, [
     ...found.trials.map((trial, work): NewLine => ({ type: 'imported', work, trial: ended(trial, work) })),
     ...found.enqueued.map((values): NewLine => ({ type: 'enqueued', values: { ...values } })),
   ]);
-  return store;
+}
+
+/** @throws Error that names the trial whose values or results do not fit the others' */
+function checkTrials({ name, parameters, directions, trials }: JournalStudy): void {
+  const space = orderSpace(parameters);
+  for (const { number, state, values, objectives } of trials) {
+    if (state !== 'complete') continue;
+    const where = `Trial ${number} of the study "${name}" of the journal does not fit its other trials: `;
+    try {
+      checkAssignment(space, values);
+    } catch (error) {
+      throw new Error(where + messageOf(error), { cause: error });
+    }
+    if (objectives?.length === directions.length) continue;
+    throw new Error(`${where}it has ${objectives?.length ?? 0} results for ${directions.length} objectives.`);
+  }
 }
 
 /** A journal has directions only, so its metrics are named, or the usual one. */

@@ -11,8 +11,8 @@ import { selectDevices } from '../devices/selection.ts';
 import { resolveConfig } from '../runs/configuration/resolve-config.ts';
 import { requirePermissions, requireTrust } from '../trust/project-trust.ts';
 import { studyOf } from './create-study.ts';
-import { createStudyFolder, listStudyFolders, studyPaths } from './folder/study-folder.ts';
-import { StudyStore } from './folder/study-store.ts';
+import { listStudyFolders, studyPaths } from './folder/study-folder.ts';
+import { type NewLine, StudyStore } from './folder/study-store.ts';
 import { hasWorkers } from './folder/worker-lock.ts';
 import { StudyDriver } from './work/driver.ts';
 import { HubRunner } from './work/hub-runner.ts';
@@ -21,15 +21,23 @@ import { sharePlaces } from '../devices/share-places.ts';
 /** Trials that a study has under way at a time, unless the user says so: at most this many, and one for each device. */
 const usualPlaces = 8;
 
-/** Creates a study with its folder. @throws Error with the problems of the request */
-export async function createStudy(hub: Hub, request: StudyRequest, project: ProjectDescription): Promise<StudyStore> {
+/**
+ * Creates a study with its folder, as a whole or not at all.
+ * @param first what its log begins with
+ * @throws Error with the problems of the request
+ */
+export async function createStudy(
+  hub: Hub,
+  request: StudyRequest,
+  project: ProjectDescription,
+  first: readonly NewLine[] = [],
+): Promise<StudyStore> {
   requireTrust(request.projectFolder);
   requirePermissions(request.projectFolder, project.permissions);
   const devices = await devicesOf(hub, project, request.overrides ?? {});
   const study = studyOf(request, project, Math.min(usualPlaces, devices.length) * (request.trialsPerWorker ?? 1));
-  const store = await StudyStore.open(await createStudyFolder(study));
-  await store.append([{ type: 'trials', count: request.trials }]);
-  note(hub, store);
+  const store = await StudyStore.create(study, [{ type: 'trials', count: request.trials }, ...first]);
+  noteOrWarn(hub, store);
   return store;
 }
 
@@ -53,13 +61,7 @@ export async function driveStudy(
   const places = Math.max(1, Math.floor(Math.min(study.parallel, most) / study.trialsPerWorker));
   const runner = new HubRunner(hub, study, project, sharePlaces(devices, places, study.trialsPerWorker > 1));
   const changed = (): void => {
-    try {
-      note(hub, store);
-    } catch (error) {
-      // The index is a cache. Whoever lists the studies reads the folder instead.
-      const warning = `The index does not show the newest state of the study: ${messageOf(error)}`;
-      if (!store.warnings.includes(warning)) store.warnings.push(warning);
-    }
+    noteOrWarn(hub, store);
     onChange();
   };
   return new StudyDriver({ store, runner, places, onChange: changed });
@@ -101,6 +103,16 @@ async function summaryOf(hub: Hub, folder: string): Promise<StudySummary | null>
 /** Writes a study to the index, as it is when nobody works on it. */
 function note({ index }: Hub, { folder, study, log, bytes }: StudyStore): void {
   index.studies.put(folder, bytes, summarize(study, log, { isRunning: false, isHere: false }));
+}
+
+/** The index is a cache: where it cannot be written, whoever lists the studies reads the folder instead. */
+function noteOrWarn(hub: Hub, store: StudyStore): void {
+  try {
+    note(hub, store);
+  } catch (error) {
+    const warning = `The index does not show the newest state of the study: ${messageOf(error)}`;
+    if (!store.warnings.includes(warning)) store.warnings.push(warning);
+  }
 }
 
 /** A study with all its trials. */

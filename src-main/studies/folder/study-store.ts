@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import { appendLines } from '../../../core/node/append-lines.ts';
 import { explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';
@@ -7,7 +7,7 @@ import { type StudyLine, studyLineSchema } from '../../../core/protocol/studies/
 import { StudyLog } from '../../../core/protocol/studies/study-log.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { withRunLock } from '../../store/runs/run-lock.ts';
-import { readStudy, studyPaths } from './study-folder.ts';
+import { createStudyFolder, readStudy, studyPaths } from './study-folder.ts';
 
 /** A suggestion of a Gaussian process takes a second, and other processes may wait for the same. */
 const lockWaitMs = 120_000;
@@ -42,6 +42,23 @@ export class StudyStore {
     const store = new StudyStore(folder, await readStudy(folder));
     await store.refresh();
     return store;
+  }
+
+  /**
+   * Creates a study with its first lines, as a whole or not at all.
+   * @throws Error if its files cannot be written, or a line does not follow the format or on those before
+   */
+  static async create(study: Study, lines: readonly NewLine[]): Promise<StudyStore> {
+    const folder = await createStudyFolder(study);
+    try {
+      const store = await StudyStore.open(folder);
+      await store.append(lines);
+      if (store.warnings.length > 0) throw new Error(`The study cannot begin so. ${store.warnings[0]}`);
+      return store;
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   /** Bytes of the log that were read: equal bytes mean an equal log. */

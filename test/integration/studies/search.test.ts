@@ -137,3 +137,15 @@ it('a study of which no trial is complete ends with exit code 1, and says why', 
     /No trial of the study \S+ is complete, so it has found nothing\. Trial 1: With --schedule/,
   );
 }, 60_000);
+
+it('a wrong option leaves no study behind', async () => {
+  const before = await listStudyFolders();
+  for (const options of [
+    ['--array', '4', '--parallel', '2', '--dry-run'],
+    ['--parallel-here', 'none'],
+  ]) {
+    const args = ['search', blobs, '--trust', '--search', 'hiddenUnits=int(2,4)', ...options];
+    expect(await once(spawn(process.execPath, [cli, ...args]), 'close')).toEqual([2, null]);
+  }
+  expect(await listStudyFolders()).toEqual(before);
+}, 60_000);

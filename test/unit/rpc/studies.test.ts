@@ -6,7 +6,6 @@ import type { StudyImportRequest } from '../../../core/protocol/pages/studies/st
 import { writeJournal } from '../../../core/search/optuna/write-journal.ts';
 import { orderSpace } from '../../../core/search/space/space.ts';
 import type { Trial } from '../../../core/search/trial.ts';
-import { createStudyFolder } from '../../../src-main/studies/folder/study-folder.ts';
 import { StudyStore } from '../../../src-main/studies/folder/study-store.ts';
 import { studyOf } from '../studies/studies.ts';
 import { openPage, openService, type TestPage } from './page.ts';
@@ -18,8 +17,7 @@ const values = { weightDecay: 0.5, units: 3 };
 /** A service, and a study with a trial that is complete. */
 async function openWithStudy() {
   const opened = await openService();
-  const store = await StudyStore.open(await createStudyFolder(studyOf()));
-  await store.append([
+  const store = await StudyStore.create(studyOf(), [
     { type: 'trials', count: 1 },
     { ...begin, work: 0, number: 0, values },
     { type: 'end', work: 0, number: 0, state: 'complete', objectives: [NaN], error: null },
@@ -98,6 +96,33 @@ async function sendJournal(page: TestPage, journal: string, objectives: StudyImp
   }
   return page.hub.importStudy({ projectFolder: tinyProject, upload, name: null, objectives });
 }
+
+it.each<[string, (journal: string) => string, string]>([
+  [
+    'whose range became smaller',
+    (journal) => `${journal}${journal.split('\n')[2].replace('\\"high\\": 1,', '\\"high\\": 0.4,')}\n`,
+    'Trial 0 of the study "narrow" of the journal does not fit its other trials: optimizer.learningRate is 0.5, but must be',
+  ],
+  [
+    'that lacks a parameter of the others',
+    (journal) => journal.replace('"params": {"optimizer.learningRate": 0.5}', '"params": {}'),
+    'does not fit its other trials: optimizer.learningRate is missing',
+  ],
+  [
+    'that has too few results',
+    (journal) => journal.replace('"value": 0,', '"value": null,'),
+    'it has 0 results for 1 objectives',
+  ],
+])('leaves no study behind where a journal has a trial %s', async (_, spoil, message) => {
+  const { page, home } = await openService();
+  await page.hub.trustProject(tinyProject);
+  const spoilt = spoil(journalOf('narrow', ['minimize'], 2));
+  await expect(sendJournal(page, spoilt, null)).rejects.toThrow(message);
+  expect(await page.hub.studies()).toEqual([]);
+  await expect(readdir(join(home, 'home', 'studies'))).rejects.toThrow('ENOENT');
+  await sendJournal(page, journalOf('narrow', ['minimize'], 2), null);
+  expect(await readdir(join(home, 'home', 'studies'))).toHaveLength(1);
+});
 
 it('imports a journal of more than one call, whose metrics are named', async () => {
   const { page, home } = await openService();

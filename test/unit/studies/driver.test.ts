@@ -1,7 +1,9 @@
-import { appendFile } from 'node:fs/promises';
+import { appendFile, readdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { StudyLog } from '../../../core/protocol/studies/study-log.ts';
 import { studyPaths } from '../../../src-main/studies/folder/study-folder.ts';
+import { type NewLine, StudyStore } from '../../../src-main/studies/folder/study-store.ts';
 import { isWorkerAlive, WorkerLock } from '../../../src-main/studies/folder/worker-lock.ts';
 import { drive, evaluationOf, MemoryRunner, newStudy, reopened, type Training } from './memory-runner.ts';
 import { studyOf } from './studies.ts';
@@ -249,6 +251,17 @@ describe('the driver of a study', () => {
     expect(store.log.trials).toHaveLength(2);
     expect(store.warnings).toEqual([expect.stringContaining('line 2, was skipped: it is not whole')]);
   });
+});
+
+it.each<[string, NewLine]>([
+  ['follow on nothing', { type: 'release', work: 3, worker: 'w' }],
+  ['do not follow the format', { type: 'trials', count: 0 }],
+])('a study whose first lines %s is not created', async (_, line) => {
+  const { folder, study } = await newStudy(studyOf(), 1);
+  const other = { ...study, id: 'study-2' };
+  await expect(StudyStore.create(other, [{ type: 'trials', count: 2 }, line])).rejects.toThrow('line 2, was skipped');
+  expect(await readdir(dirname(folder))).toEqual(['study-1']);
+  expect((await StudyStore.create(other, [{ type: 'trials', count: 2 }])).log.wanted).toBe(2);
 });
 
 it('tells whether a process that works on a study lives', async () => {

@@ -5,7 +5,6 @@ import { setImmediate } from 'node:timers/promises';
 import { onTestFinished, vi } from 'vitest';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import { StudyStore } from '../../../src-main/studies/folder/study-store.ts';
-import { createStudyFolder } from '../../../src-main/studies/folder/study-folder.ts';
 import { type DriverOptions, StudyDriver } from '../../../src-main/studies/work/driver.ts';
 import type { Evaluation, PartJob, PartOutcome, TrialRunner } from '../../../src-main/studies/work/runner.ts';
 
@@ -71,9 +70,7 @@ export async function newStudy(study: Study, trials: number): Promise<StudyStore
     vi.unstubAllEnvs();
     await rm(home, { recursive: true, force: true });
   });
-  const store = await StudyStore.open(await createStudyFolder(study));
-  await store.append([{ type: 'trials', count: trials }]);
-  return store;
+  return StudyStore.create(study, [{ type: 'trials', count: trials }]);
 }
 
 /** Another process's view of the study. */

@@ -1,5 +1,6 @@
 import { submit } from '../../../nodes/slurm/commands.ts';
 import { studyScript } from '../../../nodes/slurm/job-script.ts';
+import type { Study } from '../../../../core/protocol/studies/study.ts';
 import type { StudyStore } from '../../../studies/folder/study-store.ts';
 import { parseCount } from '../../arguments.ts';
 import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
@@ -19,6 +20,19 @@ export function parallelOf(tasks: number, { parallel, trialsPerWorker = '1' }: S
   return parallel ?? String(tasks * parseCount('--trials-per-worker', trialsPerWorker));
 }
 
+/** Checks that each task of an array would have work. @throws UsageError */
+export function requireTasks(
+  tasks: number,
+  { parallel, trialsPerWorker }: Pick<Study, 'parallel' | 'trialsPerWorker'>,
+): void {
+  const most = Math.floor(parallel / trialsPerWorker);
+  if (tasks <= most) return;
+  throw new UsageError(
+    `With ${parallel} trials under way at a time, ${trialsPerWorker} in a worker, at most ${most} tasks would have work. ` +
+      `Use --array ${most}, or a new study with a larger --parallel.`,
+  );
+}
+
 /** Submits an array of jobs whose tasks share the trials of a study. @returns the exit code */
 export async function searchInArray(
   { study, folder }: StudyStore,
@@ -26,14 +40,7 @@ export async function searchInArray(
   { sbatch = '', dryRun = false, json = false }: SearchOptions,
 ): Promise<number> {
   const { id, name, parallel, trialsPerWorker } = study;
-  const most = Math.floor(parallel / trialsPerWorker);
-  if (tasks > most) {
-    throw new UsageError(
-      `The study ${id} has ${parallel} trials under way at a time, ${trialsPerWorker} in a worker, so at most ${most} tasks would have work. ` +
-        `Use --array ${most}, or a new study with a larger --parallel.`,
-    );
-  }
-  const here = Math.floor(most / tasks) * trialsPerWorker;
+  const here = Math.floor(parallel / trialsPerWorker / tasks) * trialsPerWorker;
   const script = studyScript({
     name: `tutti-${name.replaceAll(/[^\w.-]+/g, '-')}`,
     tasks,

@@ -15,7 +15,7 @@ import { exitCodes, orUsageError, printError, toUsageError, UsageError } from '.
 import { withHub } from '../../open-hub.ts';
 import { requeueJob, slurmJob, TimeLimitWatch } from '../../launch/slurm-job.ts';
 import { describeBest, describeTrial } from './describe-study.ts';
-import { arrayOf, parallelOf, searchInArray } from './search-array.ts';
+import { arrayOf, parallelOf, requireTasks, searchInArray } from './search-array.ts';
 import { objectivesOf, requestOf, type SearchOptions } from './search-options.ts';
 
 /** `tutti search <project>`, or `tutti search --study <study>` to go on. @returns the exit code */
@@ -23,16 +23,17 @@ export function search(projectFolder: string | undefined, options: SearchOptions
   return withHub(async (hub) => {
     const tasks = arrayOf(options);
     const asked = tasks === null ? options : { ...options, parallel: parallelOf(tasks, options) };
-    const store = await openStore(hub, projectFolder, asked);
+    // Before there is a study: a wrong option must not leave one behind.
+    const most = options.parallelHere === undefined ? Infinity : parseCount('--parallel-here', options.parallelHere);
+    const store = await openStore(hub, projectFolder, asked, tasks);
     if (options.import !== undefined) return tellImported(store);
-    return tasks === null ? work(hub, store, options) : searchInArray(store, tasks, options);
+    return tasks === null ? work(hub, store, most, options) : searchInArray(store, tasks, options);
   });
 }
 
 /** Works on the study in this process. In a job of SLURM it stops before the time limit, and the job is requeued. */
-async function work(hub: Hub, store: StudyStore, options: SearchOptions): Promise<number> {
+async function work(hub: Hub, store: StudyStore, most: number, options: SearchOptions): Promise<number> {
   const project = await orUsageError(hub.describe(store.study.project.folder));
-  const most = options.parallelHere === undefined ? Infinity : parseCount('--parallel-here', options.parallelHere);
   const report = new SearchReport(store, options);
   report.begin();
   const driver = await driveStudy(hub, store, project, { most, onChange: () => report.changed() });
@@ -53,13 +54,19 @@ async function work(hub: Hub, store: StudyStore, options: SearchOptions): Promis
   }
 }
 
-async function openStore(hub: Hub, projectFolder: string | undefined, options: SearchOptions): Promise<StudyStore> {
+async function openStore(
+  hub: Hub,
+  projectFolder: string | undefined,
+  options: SearchOptions,
+  tasks: number | null,
+): Promise<StudyStore> {
   const consent = consentOf(options.trust ?? false);
   if (options.study !== undefined) {
     if (projectFolder !== undefined) {
       throw new UsageError('--study goes on with a study, which has its project: leave out the project, or --study.');
     }
     const { folder, study } = await orUsageError(findStudy(options.study));
+    if (tasks !== null) requireTasks(tasks, study);
     await orUsageError(ensureTrusted(study.project.folder, consent));
     const store = await StudyStore.open(folder);
     if (options.trials !== undefined) await raiseTrials(store, options.trials);
@@ -82,7 +89,10 @@ async function openStore(hub: Hub, projectFolder: string | undefined, options: S
       importJournal(hub, { projectFolder, journal, name: options.name ?? null, objectives }, project),
     );
   }
-  return orUsageError(createStudy(hub, requestOf(projectFolder, project, options), project));
+  const request = requestOf(projectFolder, project, options);
+  const { parallel = 1, trialsPerWorker = 1 } = request;
+  if (tasks !== null) requireTasks(tasks, { parallel, trialsPerWorker });
+  return orUsageError(createStudy(hub, request, project));
 }
 
 /** A study that has ended without a single result is no success, whatever its trials ended with. */
