@@ -1,11 +1,9 @@
 import {
   entropy,
-  geometricMeanOverMembers,
   logitsOf,
   meanProbabilities,
   memberProbabilities,
   probabilitiesOf,
-  productOfExperts,
   stackedClasses,
 } from '../metrics/index.ts';
 import type { Probabilities, StackedClasses } from '../metrics/index.ts';
@@ -19,7 +17,7 @@ import {
 } from '../postprocessing/apply.ts';
 import { sigmoid } from '../postprocessing/labels/label-answers.ts';
 import type { TargetMeaning } from '../preprocessing/schema.ts';
-import { answersBy, meanLogits } from '../metrics/combination.ts';
+import { answeredProbabilities, answeredValues, answersBy, meanLogits } from '../metrics/combination.ts';
 import { binaryEntropy, deviationOf, endsInOwnUnit, informationOf, inOwnUnit, meanOf } from './arithmetic.ts';
 import type { EnsembleDescription } from './schema.ts';
 import type {
@@ -111,7 +109,7 @@ function combineClasses(
   );
   const mean = meanProbabilities({ members: memberCount, samples, classes: width, values: members });
   const answers = postprocessing === null ? null : applyToClasses(postprocessing, given, stack.distances);
-  const plain = combination === 'product' ? productOfExperts(given) : mean;
+  const plain = combination === 'mean' ? mean : answeredProbabilities(given, combination);
   const ensemble = calibration !== null && answers !== null ? answers.probabilities : plain;
   const entropyOf = (values: Float32Array) => entropy({ samples, classes: width, values });
   return {
@@ -188,9 +186,7 @@ function combineValues(
   const memberVariances = values.length > 1 ? values[1].map((own, i) => scaleOf(i) ** 2 * own) : null;
   const average = meanOf(members, memberCount);
   const isProduct = combination === 'product';
-  const mean = isProduct
-    ? geometricMeanOverMembers({ members: memberCount, samples: average.length, values: members })
-    : average;
+  const mean = answeredValues({ members: memberCount, samples: average.length, values: members }, combination);
   const variance = isCount
     ? mean.map((rate, i) => scaleOf(i) ** 2 * rate)
     : memberVariances && meanOf(memberVariances, memberCount);

@@ -1,5 +1,5 @@
-import { geometricMeanOverMembers, meanOverMembers, productOfExperts } from './predictions.ts';
-import type { StackedClasses, StackedLogits, StackedValues } from './stacks.ts';
+import { geometricMeanOverMembers, meanOverMembers, meanProbabilities, productOfExperts } from './predictions.ts';
+import type { Probabilities, StackedClasses, StackedLogits, StackedValues } from './stacks.ts';
 import { taskKinds, type TaskKind } from './registry/task-kinds.ts';
 
 /**
@@ -62,6 +62,20 @@ export function answersBy({ task, combination }: { task: TaskKind; combination: 
 
 /** Whose metrics judge the answer: `val/product_nll` that of a product, `val/ens_nll` that of the mean. */
 export const answerSubject = { mean: 'ens', product: 'product' } as const satisfies Record<Combination, string>;
+
+/** What the ensemble answers for classes, shape `[N, K]`. */
+export function answeredProbabilities(stack: StackedClasses, combination: Combination): Probabilities {
+  return combination === 'product' ? productOfExperts(stack) : meanProbabilities(stack);
+}
+
+/** What the ensemble answers for values, or for counts by their rates, shape `[M, N]` to `[N]`. @param without a member to leave out */
+export function answeredValues(
+  stack: StackedValues,
+  combination: Combination,
+  without: number | null = null,
+): Float64Array {
+  return combination === 'product' ? geometricMeanOverMembers(stack, without) : meanOverMembers(stack, without);
+}
 
 /**
  * What answers for classes: the members, whose mean is the answer, or the product of their experts as the only member. Shape `[M, N, K]`.

@@ -35,11 +35,12 @@ export function meanProbabilities(stack: StackedClasses): Probabilities {
 /**
  * Product of experts, the normalized geometric mean of p_m over m: the softmax of the members' mean logits, shape `[N, K]`
  * (Hinton, "Training products of experts by minimizing contrastive divergence", 2002). A given probability of 0 in float32 counts as
- * 2^-149, so that one member cannot rule out a class.
+ * 2^-149, so that one member cannot rule out a class. @param without - a member to exclude
  */
-export function productOfExperts(stack: StackedClasses): Probabilities {
-  const logarithms = meanOfRows(stack.members, (member) => {
-    const { values, logValues } = memberProbabilities(stack, member);
+export function productOfExperts(stack: StackedClasses, without: number | null = null): Probabilities {
+  const members = Array.from({ length: stack.members }, (_, member) => member).filter((member) => member !== without);
+  const logarithms = meanOfRows(members.length, (index) => {
+    const { values, logValues } = memberProbabilities(stack, members[index]);
     return logValues ?? Float64Array.from(values, (value) => Math.log(Math.max(value, 2 ** -149)));
   });
   return softmax(logarithms, stack.classes);
@@ -47,12 +48,14 @@ export function productOfExperts(stack: StackedClasses): Probabilities {
 
 /**
  * The geometric mean of the members' rates, `[M, N]` to `[N]`: exp of the mean of log-rates. A rate of 0 in float32 counts as 2^-149, so that one
- * member cannot rule out every count.
+ * member cannot rule out every count. @param without - a member to exclude
  */
-export function geometricMeanOverMembers({ members, samples, values }: StackedValues): Float64Array {
-  const logarithms = Float64Array.from(values, (rate) => Math.log(Math.max(rate, 2 ** -149)));
-  const mean = meanOfRows(members, (member) => logarithms.subarray(member * samples, (member + 1) * samples));
-  return mean.map(Math.exp);
+export function geometricMeanOverMembers(stack: StackedValues, without: number | null = null): Float64Array {
+  const rows = eachMember(stack.members, (member) => memberRow(stack, member)).filter(
+    (_, member) => member !== without,
+  );
+  const logarithm = (rate: number): number => Math.log(Math.max(rate, 2 ** -149));
+  return meanOfRows(rows.length, (index) => Float64Array.from(rows[index], logarithm)).map(Math.exp);
 }
 
 /** Mean over the members, `[M, N]` to `[N]`. @param without - a member to exclude */

@@ -12,8 +12,9 @@ Every evaluation computes the standard metrics of the project's task. The others
 A split's sample weights and mask count: a mean over N samples is Σ w v / Σ w, a count of samples a sum of their weights, and a masked target (or one of weight 0) is left out of
 every metric, whatever its prediction. With several targets or labels a sample, each is masked by itself. Metrics that say "ignores weights" honour masks alone.
 
-A score judges one prediction: \`val/ens_nll\` is that of the ensemble, \`val/member_3_nll\` that of rank 3, \`val/product_nll\` that of jointly trained
-members' product of experts. The other metrics are one value for the ensemble, such as \`val/disagreement\`. After training, the same metrics judge the sets of
+A score judges one prediction: \`val/ens_nll\` is that of the ensemble, the mean of its members, and \`val/member_3_nll\` that of rank 3. Members that were trained jointly
+[answer by their product of experts](guides/answer.md#how-members-combine), whose score is \`val/product_nll\`; \`val/ens_nll\` is then there for comparison. The other metrics are one
+value for the ensemble, such as \`val/disagreement\`; a diversity gain is that of what answers, the product or the mean. After training, the same metrics judge the sets of
 checkpoints on the test split. A metric that depends on a prediction that is not finite is NaN.
 
 Every metric with a direction can be monitored (\`checkpoints.monitor\`, \`earlyStopping.monitor\`); with \`mode: auto\` the direction decides what is better. The

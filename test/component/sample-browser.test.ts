@@ -12,6 +12,7 @@ import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';
 const samples = 45;
 const each = (value: (n: number) => number) => Float32Array.from({ length: samples }, (_, n) => value(n));
 const data: PredictionData = {
+  combination: 'mean',
   task: 'regression',
   kind: 'values',
   ranks: [0, 1],

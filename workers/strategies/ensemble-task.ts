@@ -26,7 +26,7 @@ export function ensembleTask(
     ...task,
     ...(task.labelScores && { labelScores }),
     ensembleMonitor,
-    metrics: withHeldOut(withOwnMetrics(metrics, own)),
+    metrics: withHeldOut(withOwnMetrics(metrics, own, { task: task.kind, combination })),
   };
   const { monitor } = config.checkpoints;
   if (monitor === 'auto') return judged;

@@ -6,7 +6,7 @@ import { infoOfOwn, type OwnMetric } from './own-metrics.ts';
 /** What decides which metrics a run computes, or can compute if it is asked to. */
 export interface MonitoredRun {
   task: string;
-  /** Jointly trained members also predict by their product of experts. */
+  /** Jointly trained members answer by their product of experts. */
   isJoint: boolean;
   own: readonly OwnMetric[];
   /** Further outputs of its model, whose metrics are named `val/<output>/ens_nll`. */
@@ -28,8 +28,7 @@ export function whyNotComputed(monitor: string, run: MonitoredRun, option: strin
   }
   const infos = metricsOfRun(run);
   const named = monitor.startsWith('val/') ? metricNamed(monitor.slice('val/'.length), infos) : null;
-  const isOwn = run.own.some(({ name }) => name === named?.info.name);
-  if (named !== null && (named.subject !== 'product' || (run.isJoint && !isOwn))) return null;
+  if (named !== null && (named.subject !== 'product' || run.isJoint)) return null;
   const subjects = ['ens', 'member_{rank}', ...(run.isJoint ? ['product'] : [])];
   const names = infos.flatMap(({ name, of }) =>
     of === 'ensemble' ? [`val/${name}`] : subjects.map((subject) => `val/${subject}_${name}`),

@@ -1,3 +1,4 @@
+import type { Combination } from '../../metrics/combination.ts';
 import { z } from 'zod';
 import { checkpointKeySchema } from '../run/checkpoint-tasks.ts';
 import type { CheckpointRecord } from '../run/record.ts';
@@ -72,6 +73,8 @@ export interface ExportResult {
 /** Predictions of M members for N samples, W values each; one array `[M, N, W]` per output of the task. */
 export interface PredictionData {
   task: string;
+  /** How the members answer. */
+  combination: Combination;
   /** The outputs: logits of classifiers (or probabilities, which an earlier version kept), else means and variances. */
   kind: 'logits' | 'probabilities' | 'values';
   ranks: number[];

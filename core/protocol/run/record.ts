@@ -287,11 +287,11 @@ export interface EvaluatedEnsemble {
   prefix: '' | 'product_';
 }
 
-/** The ensembles of an evaluated set. Jointly trained members also predict by their product of experts, so neither is just "the ensemble". */
+/** The ensembles of an evaluated set, what answers first. Jointly trained members answer by their product of experts, beside which the mean stands. */
 export function ensemblesOf(ensemble: EvaluatedSet['ensemble']): EvaluatedEnsemble[] {
   if (!('product_nll' in ensemble)) return [{ label: 'ensemble', prefix: '' }];
   return [
     { label: 'product of experts', prefix: 'product_' },
-    { label: 'mean of probabilities', prefix: '' },
+    { label: 'mean of members', prefix: '' },
   ];
 }

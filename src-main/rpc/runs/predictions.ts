@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { combinationOf } from '../../../core/metrics/combination.ts';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
@@ -41,7 +42,7 @@ export async function readPredictions(
   { split, name }: { split: Split; name: string },
 ): Promise<PredictionData | null> {
   const { folder } = await hub.find(id);
-  const { task } = await readRunRecord(folder);
+  const { task, config } = await readRunRecord(folder);
   const splitFolder = join('predictions', split);
   const pathOf = (rank: number): string => join(splitFolder, `rank-${rank}`, `${name}${ending}`);
   const ranks = (await keptRanks(join(folder, splitFolder))).filter((rank) => existsSync(join(folder, pathOf(rank))));
@@ -54,6 +55,7 @@ export async function readPredictions(
   const { weights, count, ...targets } = await readTargets(folder, join(splitFolder, `targets${ending}`));
   const all = {
     task,
+    combination: combinationOf(config.strategy, task),
     kind: areLogits ? 'logits' : kindOfOthers,
     ranks,
     epoch: Math.max(...kept.map(({ metadata }) => Number(metadata.epoch))),

@@ -133,8 +133,7 @@ export class HubRunner implements TrialRunner {
   }
 
   #scored(config: RunConfig): ScoredRun {
-    const own = (this.#project.metrics ?? []).map(({ name }) => name);
-    return scoredRunOf(this.#metrics, { config, task: this.#project.task }, own);
+    return scoredRunOf(this.#metrics, { config, task: this.#project.task });
   }
 
   /** @param open starts the session; null: the run has ended already */

@@ -22,16 +22,13 @@ export interface ScoredRun {
   ensembleNames: (metric: string) => string[];
 }
 
-/** @param own names of the project's own metrics, which are those of the mean of the members also where the ensemble predicts by a product of experts */
 export function scoredRunOf(
   metrics: readonly WantedMetric[],
   { config, task }: Pick<RunRecord, 'config' | 'task'>,
-  own: readonly string[],
 ): ScoredRun {
   const subject = answerSubject[combinationOf(config.strategy, task)];
-  const subjectOf = (metric: string): string => (own.includes(metric) ? 'ens' : subject);
   // A metric of the whole ensemble, such as its disagreement, has no prefix.
-  const ensembleNames = (metric: string): string[] => [`val/${subjectOf(metric)}_${metric}`, `val/${metric}`];
+  const ensembleNames = (metric: string): string[] => [`val/${subject}_${metric}`, `val/${metric}`];
   return { metrics, members: memberCountOf(config), ensembleNames };
 }
 

@@ -59,9 +59,9 @@ describe('compareSets', () => {
       members: { nll: [0.5, 0.6] },
     };
     expect(compareSets([set]).slice(2)).toEqual([
-      'final    10      average member         0.5500         -',
-      '                 product of experts     0.3750    0.9000',
-      '                 mean of probabilities  0.4000    0.8750',
+      'final    10      average member      0.5500         -',
+      '                 product of experts  0.3750    0.9000',
+      '                 mean of members     0.4000    0.8750',
     ]);
   });
 

@@ -12,6 +12,7 @@ const digits = 6;
 function predictions(fields: Partial<PredictionData>): PredictionData {
   return {
     task: 'classification',
+    combination: 'mean',
     kind: 'probabilities',
     ranks: [0, 1],
     epoch: 3,
@@ -50,6 +51,20 @@ describe('kept predictions of classifiers, by hand', () => {
     const [first, second] = kept.marginalNll;
     expect(first).toBeCloseTo(0.9830564 - 0.5697171, digits);
     expect(second).toBeCloseTo(0.3080931 - 0.5697171, digits);
+  });
+
+  it('of jointly trained members show their product: its probabilities, entropy and what each member adds to it', () => {
+    const joint = keptClasses(predictions({ combination: 'product' }));
+    // √(.9 · .7) against √(.1 · .3), √(.4 · .8) against √(.6 · .2).
+    const [p, q] = [1 / (1 + Math.sqrt(0.03 / 0.63)), 1 / (1 + Math.sqrt(0.12 / 0.32))];
+    expect([...joint.ensemble.values]).toEqual([p, 1 - p, q, 1 - q].map((value) => expect.closeTo(value, digits)));
+    const entropy = -p * Math.log(p) - (1 - p) * Math.log(1 - p);
+    expect(joint.predictiveEntropy[0]).toBeCloseTo(entropy, digits);
+    expect(joint.mutualInformation).toEqual(kept.mutualInformation);
+    const nll = -(Math.log(p) + Math.log(1 - q)) / 2;
+    expect([...joint.marginalNll]).toEqual(
+      [0.9830564 - nll, 0.3080931 - nll].map((value) => expect.closeTo(value, digits)),
+    );
   });
 
   it('a single member has no marginal value', () => {

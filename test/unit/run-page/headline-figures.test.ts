@@ -5,6 +5,7 @@ import { plainPredictions, twoSamples } from './two-samples.ts';
 
 /** Members predict 1, 3 and 2, 5 for the targets 1 and 4; their mean is 1.5 and 4. */
 const values: PredictionData = {
+  combination: 'mean',
   ...plainPredictions,
   task: 'regression',
   kind: 'values',
@@ -45,6 +46,36 @@ describe('the headline numbers of an ensemble, by hand', () => {
       'Diversity gain',
       'Disagreement',
     ]);
+  });
+
+  it('of jointly trained members: of their product, which answers', () => {
+    // The geometric means of the class probabilities: √(.9 · .7) against √(.1 · .3), and √(.4 · .8) against √(.6 · .2).
+    const [first, second] = [
+      [Math.sqrt(0.63), Math.sqrt(0.03)],
+      [Math.sqrt(0.32), Math.sqrt(0.12)],
+    ];
+    const nll = -(Math.log(first[0] / (first[0] + first[1])) + Math.log(second[1] / (second[0] + second[1]))) / 2;
+    const memberNll = -(Math.log(0.9) + Math.log(0.6) + Math.log(0.7) + Math.log(0.2)) / 4;
+    const found = rows({ ...twoSamples, combination: 'product' });
+    expect(found[0]).toEqual(['nll', Number(nll.toFixed(5)), Number(memberNll.toFixed(5)), true]);
+    expect(found.find(([name]) => name === 'ambiguity')).toEqual([
+      'ambiguity',
+      Number((memberNll - nll).toFixed(5)),
+      null,
+      null,
+    ]);
+    // Rates 2 and 8 for the count 3: the product's rate is 4, the members' errors are 1 and 25.
+    const counts: PredictionData = {
+      ...values,
+      task: 'poisson-regression',
+      combination: 'product',
+      samples: 1,
+      outputs: [Float32Array.of(2, 8)],
+      targets: Float32Array.of(3),
+    };
+    const ofCounts = rows(counts);
+    expect(ofCounts.find(([name]) => name === 'nll')?.[1]).toBeCloseTo(4 - 3 * Math.log(4) + Math.log(6), 5);
+    expect(ofCounts.find(([name]) => name === 'mse')).toEqual(['mse', 1, 13, true]);
   });
 
   it('of regressors without variances: MSE, gain, spread; with them the NLL of the mixture too', () => {

@@ -58,6 +58,19 @@ describe('the charts of a run', () => {
     expect(specs.find(({ id }) => id === 'traffic')?.lines).toMatchObject([{ label: 'rank 1' }]);
   });
 
+  it('take the product of jointly trained members for the ensemble, also before its first point', () => {
+    const metrics = new Set(['val/product_nll', 'val/ens_own', 'val/product_own']);
+    const specs = chartSpecs({ ...run, combination: 'product', metrics });
+    expect(specs[0].lines.map(({ metric, label, role }) => [metric, label, role]).slice(2)).toEqual([
+      ['val/ens_nll', 'mean of members', 'variant'],
+      ['val/product_nll', 'ensemble', 'ensemble'],
+    ]);
+    expect(specs.at(-1)?.lines.map(({ metric, role }) => [metric, role])).toEqual([
+      ['val/ens_own', 'other'],
+      ['val/product_own', 'ensemble'],
+    ]);
+  });
+
   it('show one model on two ranks alone, without metrics that need several members', () => {
     const metrics = new Set(['val/ambiguity', 'val/disagreement', 'val/member_0_nll', 'val/mutual_information']);
     const specs = chartSpecs({ ...run, memberCount: 1, metrics });

@@ -13,6 +13,7 @@ import {
 
 /** Members predict N(1, 1), N(3, 1) and N(2, 1), N(5, 4) for the targets 1 and 4. */
 const stack = valueStack({
+  combination: 'mean',
   task: 'heteroscedastic-regression',
   kind: 'values',
   ranks: [0, 1],

@@ -6,6 +6,7 @@ import { sketchSeries } from '../../../src-renderer/views/run/inputs/series-sket
 
 /** One member. Chosen classes 0, 1, 0 and none; labels 0, 0, 1, 1. */
 const data: PredictionData = {
+  combination: 'mean',
   task: 'classification',
   kind: 'probabilities',
   ranks: [0],

@@ -6,6 +6,7 @@ import { plainPredictions, twoSamples } from './two-samples.ts';
 const digits = 6;
 /** Two members, two samples of two targets: means, then variances. */
 const values: PredictionData = {
+  combination: 'mean',
   ...plainPredictions,
   task: 'heteroscedastic-regression',
   kind: 'values',
@@ -24,6 +25,18 @@ describe('the samples of classifiers, by hand', () => {
     expect([...uncertainty.values]).toEqual([expect.closeTo(0.5004024, digits), expect.closeTo(0.6730117, digits)]);
     expect([...error.values]).toEqual([expect.closeTo(-Math.log(0.8), digits), expect.closeTo(-Math.log(0.4), digits)]);
     expect(disagreement.values[0]).toBeCloseTo(0.5004024 - (0.325083 + 0.6108643) / 2, digits);
+  });
+
+  it('of jointly trained members are those of their product, and counts have the deviation √rate', () => {
+    const joint = sampleTable({ ...twoSamples, combination: 'product' })!;
+    // √(.4 · .8) against √(.6 · .2) for the second.
+    const q = 1 / (1 + Math.sqrt(0.12 / 0.32));
+    expect(joint.scores.error.values[1]).toBeCloseTo(-Math.log(1 - q), digits);
+    expect(joint.rowAt(1).ensemble).toEqual({ text: '0', detail: '62 %', isWrong: true });
+    const counts = { ...values, task: 'poisson-regression', samples: 1, width: 1, targets: Float32Array.of(3) };
+    const table = sampleTable({ ...counts, combination: 'product', outputs: [Float32Array.of(2, 8)] })!;
+    expect(table.rowAt(0).ensemble).toMatchObject({ text: '4', detail: '± 2' });
+    expect(table.scores.error.values[0]).toBeCloseTo(1, digits);
   });
 
   it('show the class of each, and which is wrong', () => {

@@ -13,6 +13,7 @@ export const plainPredictions = {
 
 /** Two classes of two samples, 0 and 1, predicted by two members: the first is right both times, the second once. */
 export const twoSamples: PredictionData = {
+  combination: 'mean',
   ...plainPredictions,
   task: 'classification',
   kind: 'probabilities',

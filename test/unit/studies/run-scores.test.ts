@@ -23,11 +23,8 @@ function points(values: Record<string, number>, epoch = 0): PointBatch {
 
 const nll: WantedMetric[] = [{ metric: 'nll', direction: 'minimize' }];
 
-function collectorOf(
-  config: RunConfigInput,
-  { task = 'classification', metrics = nll, own = [] as string[] } = {},
-): EvaluationCollector {
-  return new EvaluationCollector(scoredRunOf(metrics, { config: runConfigSchema.parse(config), task }, own));
+function collectorOf(config: RunConfigInput, { task = 'classification', metrics = nll } = {}): EvaluationCollector {
+  return new EvaluationCollector(scoredRunOf(metrics, { config: runConfigSchema.parse(config), task }));
 }
 
 it.each<[string, RunConfigInput, number]>([
@@ -60,15 +57,15 @@ it.each(['classification', 'binary', 'multi-label', 'poisson-regression'])(
   },
 );
 
-it('scores joint regression, whose product is the mean, and own metrics by the one value that there is', () => {
+it('scores joint regression, whose product is the mean, by the mean, and own metrics by the product like all others', () => {
   const mse = [{ metric: 'mse', direction: 'minimize' as const }];
   const regression = collectorOf(joint, { task: 'regression', metrics: mse });
   expect(regression.take(points({ 'val/ens_mse': 2, 'val/member_0_mse': 3 }))).toEqual([
     { step: 1, scores: [{ metric: 'mse', ensemble: 2, meanMember: 3 }] },
   ]);
   const kappa = [{ metric: 'kappa', direction: 'maximize' as const }];
-  const own = collectorOf(joint, { metrics: kappa, own: ['kappa'] });
-  expect(own.take(points({ 'val/ens_kappa': 0.5, 'val/member_0_kappa': 0.25 }))).toEqual([
+  const own = collectorOf(joint, { metrics: kappa });
+  expect(own.take(points({ 'val/ens_kappa': 0.9, 'val/product_kappa': 0.5, 'val/member_0_kappa': 0.25 }))).toEqual([
     { step: 1, scores: [{ metric: 'kappa', ensemble: 0.5, meanMember: 0.25 }] },
   ]);
 });

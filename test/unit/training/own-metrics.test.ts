@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import { createDataset } from '../../../workers/data/dataset.ts';
+import { createDataset, type Dataset } from '../../../workers/data/dataset.ts';
 import type { MemberOutputs } from '../../../workers/member/predictions.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 import type { ProjectMetric } from '../../../workers/member/tasks/own-metrics.ts';
@@ -33,6 +33,43 @@ describe("a project's own metrics", () => {
     expect(values.get('member_0_first')).toBeCloseTo(0.75, 6);
     expect(values.get('member_3_first')).toBeCloseTo(0.25, 6);
     expect(values.has('ens_nll')).toBe(true);
+  });
+
+  it('judge the product of jointly trained members, which answers, and the mean beside it', () => {
+    const joint = runConfigSchema.parse({ strategy: { kind: 'joint' } });
+    const last: ProjectMetric['compute'] = ({ prediction }) => prediction.values[0].at(-1) ?? NaN;
+    const metrics = {
+      last: { direction: 'max', compute: last },
+      whole: { direction: 'none', of: 'ensemble', compute: last },
+    } as const;
+    const valuesOf = (kind: Parameters<typeof taskOf>[0], stack: MemberOutputs, dataset: Dataset) =>
+      ensembleTask(taskOf(kind), joint, metrics).metrics(stack, dataset);
+    // Logits 1 and 3 of the second class: σ(2) for both of its values.
+    const classes = { ...logits, samples: 1, values: [Float32Array.of(0, 1, 0, 3)] };
+    const one = { ...data, length: 1, features: Float32Array.of(0), targets: Int32Array.of(0) };
+    const ofClasses = valuesOf('classification', classes, one);
+    const sigmoid = (z: number): number => 1 / (1 + Math.exp(-z));
+    expect(ofClasses.get('product_last')).toBeCloseTo(sigmoid(2), 6);
+    expect(ofClasses.get('whole')).toBeCloseTo(sigmoid(2), 6);
+    expect(ofClasses.get('ens_last')).toBeCloseTo((sigmoid(1) + sigmoid(3)) / 2, 6);
+    const binary = { ...logits, samples: 1, width: 1, values: [Float32Array.of(1, 3)] };
+    expect(valuesOf('binary', binary, one).get('product_last')).toBeCloseTo(sigmoid(2), 6);
+    const counts = createDataset({
+      name: 'c',
+      featureShape: [1],
+      features: Float32Array.of(0),
+      targets: Float32Array.of(3),
+    });
+    const rates = { ...binary, kind: 'values' as const, values: [Float32Array.of(2, 8)] };
+    expect(valuesOf('poisson-regression', rates, counts).get('product_last')).toBeCloseTo(4, 6);
+    const states = createDataset({
+      name: 'l',
+      featureShape: [1],
+      features: Float32Array.of(0),
+      targets: Float32Array.of(1),
+    });
+    const labels = { ...binary, kind: 'label-logits' as const };
+    expect(valuesOf('multi-label', labels, states).get('product_last')).toBeCloseTo(sigmoid(2), 6);
   });
 
   it('may be one value of the ensemble', () => {

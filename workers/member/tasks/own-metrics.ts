@@ -1,6 +1,9 @@
+import { combineMembers } from '../../../core/ensemble/combine-members.ts';
+import type { Combination } from '../../../core/metrics/combination.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { meanOverMembers, memberValues, type StackedValues, totalVariance } from '../../../core/metrics/index.ts';
 import type { Direction } from '../../../core/metrics/registry/index.ts';
+import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
 import type { OwnMetric } from '../../../core/metrics/registry/own-metrics.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { copyForProject, type MemberOutputs, type Predictions } from '../predictions.ts';
@@ -11,7 +14,7 @@ import { tf } from '../../tensorflow/tf.ts';
 export interface MetricContext {
   /**
    * The prediction to judge, of the ensemble or of one member: one array `[N, W]` per output; class probabilities, or values. The ensemble's
-   * is the mean of its members'; its variance is the aleatoric plus the epistemic one.
+   * is the mean of its members', whose variance is the aleatoric plus the epistemic one, or the product of those that were trained jointly.
    */
   prediction: Predictions;
   /** All members' predictions, `[M, N, W]` per output. */
@@ -29,8 +32,8 @@ export interface ProjectMetric {
   /** A sentence for the pages. */
   help?: string;
   /**
-   * `prediction` (default): judges the ensemble, as `val/ens_<name>`, and each member, as `val/member_<rank>_<name>`. `ensemble`: one value,
-   * `val/<name>`.
+   * `prediction` (default): judges the ensemble, as `val/ens_<name>`, and each member, as `val/member_<rank>_<name>`; of jointly trained members
+   * also their product, as `val/product_<name>`. `ensemble`: one value of what answers, `val/<name>`.
    */
   of?: 'prediction' | 'ensemble';
   /** Computes the value. All ranks call it with the same predictions, so it must not depend on anything else. */
@@ -47,20 +50,29 @@ export function describeMetrics(metrics: Readonly<Record<string, ProjectMetric>>
   }));
 }
 
-/** A task's metrics, followed by the project's own. */
-export function withOwnMetrics(metricsOf: MetricsOf, metrics: Readonly<Record<string, ProjectMetric>> = {}): MetricsOf {
+/** A task's metrics, followed by the project's own. @param answering how the members answer */
+export function withOwnMetrics(
+  metricsOf: MetricsOf,
+  metrics: Readonly<Record<string, ProjectMetric>>,
+  answering: { task: TaskKind; combination: Combination },
+): MetricsOf {
   const own = Object.entries(metrics);
   if (own.length === 0) return metricsOf;
   return (stack, dataset, options) => {
     const values = new Map(metricsOf(stack, dataset, options));
     const members = copyForProject(stack);
     const context = { members, targets: dataset.targets.slice(), dataset };
+    const product =
+      answering.combination === 'product' ? [['product', productOf(stack, members, answering.task)] as const] : [];
+    const mean = ['ens', ensembleOf(members)] as const;
     const judged = [
-      ['ens', ensembleOf(members)] as const,
+      mean,
       ...members.ranks.map((rank, i) => [`member_${rank}`, memberOf(members, i)] as const),
+      ...product,
     ];
+    const answer = product.at(0) ?? mean;
     for (const [name, metric] of own) {
-      for (const [subject, prediction] of metric.of === 'ensemble' ? judged.slice(0, 1) : judged) {
+      for (const [subject, prediction] of metric.of === 'ensemble' ? [answer] : judged) {
         const recorded = metric.of === 'ensemble' ? name : `${subject}_${name}`;
         values.set(recorded, valueOf(name, metric, { ...context, prediction }));
       }
@@ -96,6 +108,16 @@ function ensembleOf({ kind, samples, width, ranks, values }: MemberOutputs): Pre
   const hasVariance = kind === 'values' && stacks.length === 2;
   const outputs = hasVariance ? [means[0], Float32Array.from(totalVariance(stacks[0], stacks[1]))] : means;
   return { kind, samples, width, values: outputs };
+}
+
+/** What the product of experts predicts, in the form of the members' predictions. */
+function productOf(stack: MemberOutputs, { kind, width }: MemberOutputs, task: TaskKind): Predictions {
+  const { ranks, samples, values: outputs } = stack;
+  const given = { kind: stack.kind, members: ranks.length, samples, width, values: outputs };
+  const { mean, width: found } = combineMembers(given, { task, combination: 'product' });
+  // A binary decision has one output, the probability of the second class.
+  const values = Float32Array.from(found === width ? mean : mean.filter((_, i) => i % found === 1));
+  return { kind, samples, width, values: [values] };
 }
 
 function stacksOf({ ranks, samples, width, values }: Omit<MemberOutputs, 'kind'>): StackedValues[] {

@@ -82,7 +82,7 @@ function scoreOf(
 }
 
 function meanMember(found: EvaluatedSet | undefined, metric: string): number | null {
-  const values = found?.members[metric];
+  const values = found?.members[metric.replace(/^product_/, '')];
   return values === undefined || values.length === 0 ? null : estimate(values).mean;
 }
 

@@ -1,15 +1,18 @@
+import { answeredProbabilities } from '../../../../../core/metrics/combination.ts';
 import {
+  entropy,
   marginalNlls,
   memberLogLikelihoods,
   memberProbabilities,
-  meanProbabilities,
   mostProbableClass,
   mutualInformation,
   type Probabilities,
   pairwiseDisagreement,
-  predictiveEntropy,
+  productOfExperts,
+  type StackedClasses,
   stackedClasses,
 } from '../../../../../core/metrics/index.ts';
+import { logLikelihoods, nllOf } from '../../../../../core/metrics/likelihood.ts';
 import type { HistogramProps } from '../../../../charts/types.ts';
 import type { PredictionData } from '../../../../../core/protocol/pages/run-data.ts';
 
@@ -19,7 +22,7 @@ export interface KeptClasses {
   targets: Int32Array;
   /** Of each member, `[N, K]`. */
   members: Probabilities[];
-  /** The mean of the members' probabilities, `[N, K]`. */
+  /** What the ensemble answers, `[N, K]`. */
   ensemble: Probabilities;
   /** In nats, `[N]`. */
   predictiveEntropy: Float64Array;
@@ -31,20 +34,31 @@ export interface KeptClasses {
   marginalNll: number[];
 }
 
-export function keptClasses({ kind, ranks, samples, width, outputs, targets }: PredictionData): KeptClasses {
+export function keptClasses({ combination, ...data }: PredictionData): KeptClasses {
+  const { kind, ranks, samples, width, outputs, targets } = data;
   const form = kind === 'logits' ? 'logits' : 'probabilities';
   const stack = stackedClasses({ kind: form, members: ranks.length, samples, width, values: outputs[0] });
   const labels = Int32Array.from(targets);
+  const ensemble = answeredProbabilities(stack, combination);
   return {
     ranks,
     targets: labels,
     members: ranks.map((_, member) => memberProbabilities(stack, member)),
-    ensemble: meanProbabilities(stack),
-    predictiveEntropy: predictiveEntropy(stack),
+    ensemble,
+    predictiveEntropy: entropy(ensemble),
     mutualInformation: mutualInformation(stack),
     disagreement: pairwiseDisagreement(stack),
-    marginalNll: marginalNlls(memberLogLikelihoods(stack, labels)),
+    marginalNll:
+      combination === 'mean' ? marginalNlls(memberLogLikelihoods(stack, labels)) : marginalOfProduct(stack, labels),
   };
+}
+
+/** The NLL of the product without each member minus that of the product. */
+function marginalOfProduct(stack: StackedClasses, labels: Int32Array): number[] {
+  if (stack.members === 1) return [];
+  const nll = (without: number | null): number => nllOf(logLikelihoods(productOfExperts(stack, without), labels));
+  const whole = nll(null);
+  return Array.from({ length: stack.members }, (_, member) => nll(member) - whole);
 }
 
 /** Names of the classes, `[K]`: those of the project where it names as many, else their numbers. */

@@ -1,10 +1,10 @@
+import { answeredValues, type Combination } from '../../../../../core/metrics/combination.ts';
 import {
   aleatoricVariance,
   coverageOfTransform,
   epistemicVariance,
   type Gaussians,
   marginalNlls,
-  meanOverMembers,
   meanSquaredError,
   memberGaussianLogDensities,
   memberValues,
@@ -19,6 +19,8 @@ export interface ValueStack {
   variances: StackedValues | null;
   /** shape `[N]` */
   targets: Float64Array;
+  /** How the members answer. */
+  combination: Combination;
 }
 
 /** An ensemble's prediction over one feature, by ascending feature, `[N]` each. */
@@ -32,13 +34,14 @@ export interface FeatureBand {
   epistemicStd: Float64Array;
 }
 
-export function valueStack({ ranks, outputs, targets }: PredictionData): ValueStack {
+export function valueStack({ combination, ranks, outputs, targets }: PredictionData): ValueStack {
   const stackOf = (values: Float32Array) => ({ members: ranks.length, samples: targets.length, values });
   const variances = outputs.at(1);
   return {
     means: stackOf(outputs[0]),
     variances: variances === undefined ? null : stackOf(variances),
     targets: Float64Array.from(targets),
+    combination,
   };
 }
 
@@ -56,17 +59,20 @@ export function epistemicStd({ means }: ValueStack): Float64Array {
  * The marginal value of each member: the ensemble's error without it minus the ensemble's error, `[M]`; NLL where variances are
  * predicted, MSE otherwise. Above 0 the member helps; empty for a single member.
  */
-export function marginalError({ means, variances, targets }: ValueStack): number[] {
+export function marginalError({ means, variances, targets, combination }: ValueStack): number[] {
   if (means.members === 1) return [];
   if (variances !== null) return marginalNlls(memberGaussianLogDensities(means, variances, targets));
-  const error = (without: number | null) => meanSquaredError(meanOverMembers(means, without), targets);
+  const error = (without: number | null) => meanSquaredError(answeredValues(means, combination, without), targets);
   const whole = error(null);
   return Array.from({ length: means.members }, (_, member) => error(member) - whole);
 }
 
-/** What the ensemble misses: target − mean prediction, `[N]`; and the predictions themselves. */
-export function residuals({ means, targets }: ValueStack): { predicted: Float64Array; residual: Float64Array } {
-  const predicted = Float64Array.from(meanOverMembers(means));
+/** What the ensemble misses: target − prediction, `[N]`; and the predictions themselves. */
+export function residuals({ means, targets, combination }: ValueStack): {
+  predicted: Float64Array;
+  residual: Float64Array;
+} {
+  const predicted = answeredValues(means, combination);
   return { predicted, residual: targets.map((target, place) => target - predicted[place]) };
 }
 
@@ -110,7 +116,7 @@ export function featureBand(stack: ValueStack, feature: Float32Array): FeatureBa
   return {
     feature: ordered(feature),
     target: ordered(stack.targets),
-    mean: ordered(meanOverMembers(stack.means)),
+    mean: ordered(answeredValues(stack.means, stack.combination)),
     aleatoricStd: ordered(aleatoricStd(stack)),
     epistemicStd: ordered(epistemicStd(stack)),
   };

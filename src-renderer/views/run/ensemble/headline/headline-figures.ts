@@ -1,3 +1,4 @@
+import { answerSubject } from '../../../../../core/metrics/combination.ts';
 import {
   classificationMetrics,
   countEnsembleMetrics,
@@ -57,10 +58,10 @@ export function headlineFigures(data: PredictionData, nllEpsilon: number): Headl
 function scoreFigure(
   name: string,
   metrics: Metrics,
-  { task, ranks }: PredictionData,
+  { task, combination, ranks }: PredictionData,
   reason: string,
 ): HeadlineFigure[] {
-  const value = metrics.get(`ens_${name}`);
+  const value = metrics.get(`${answerSubject[combination]}_${name}`);
   const info = metricNamed(`ens_${name}`, metricsOfTask(task))?.info;
   if (value === undefined || info === undefined) return [];
   const ofMembers = ranks.map((rank) => metrics.get(`member_${rank}_${name}`) ?? NaN);
@@ -90,9 +91,9 @@ function isBetterThan(value: number, other: number, name: string): boolean | nul
 
 /** All standard metrics of kept predictions; null for a task whose metrics need more than these. */
 function metricsOf(data: PredictionData, nllEpsilon: number): Metrics | null {
-  const { task, ranks, samples, width, outputs, targets } = data;
+  const { task, combination, ranks, samples, width, outputs, targets } = data;
   if (data.areHeldOut || task === 'quantile-regression') return null;
-  const options = data.weights === null ? { nllEpsilon } : { nllEpsilon, weights: data.weights };
+  const options = { nllEpsilon, combination, ...(data.weights && { weights: data.weights }) };
   const members = ranks.length;
   if (data.kind === 'values') {
     const { means, variances, targets: values } = valueStack(data);

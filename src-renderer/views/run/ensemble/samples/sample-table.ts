@@ -1,10 +1,9 @@
+import { answeredProbabilities, answeredValues } from '../../../../../core/metrics/combination.ts';
 import {
-  meanOverMembers,
-  meanProbabilities,
+  entropy,
   memberProbabilities,
   mostProbableClass,
   mutualInformation,
-  predictiveEntropy,
   type Probabilities,
   stackedClasses,
 } from '../../../../../core/metrics/index.ts';
@@ -87,7 +86,7 @@ function tableOfClasses(data: PredictionData): SampleTable {
   const { ranks, samples, width, outputs, targets, feature } = data;
   const kind = data.kind === 'logits' ? 'logits' : 'probabilities';
   const stack = stackedClasses({ kind, members: ranks.length, samples, width, values: outputs[0] });
-  const ensemble = meanProbabilities(stack);
+  const ensemble = answeredProbabilities(stack, data.combination);
   const members = ranks.map((_, member) => memberProbabilities(stack, member));
   const { classes } = stack;
   const names = namesOfClasses(data, classes);
@@ -100,7 +99,7 @@ function tableOfClasses(data: PredictionData): SampleTable {
   return {
     length: samples,
     scores: {
-      uncertainty: { title: 'Entropy', values: predictiveEntropy(stack) },
+      uncertainty: { title: 'Entropy', values: entropy(ensemble) },
       error: { title: 'NLL', values: nlls },
       disagreement: { title: 'Mutual information', values: mutualInformation(stack) },
     },
@@ -158,16 +157,19 @@ function tableOfValues(data: PredictionData): SampleTable {
   const stack = valueStack(data);
   const { means, variances, targets } = stack;
   const { samples, feature, ranks } = data;
-  const mean = meanOverMembers(means);
-  const [noise, spread] = [aleatoricStd(stack), epistemicStd(stack)];
-  const total = spread.map((own, place) => Math.hypot(own, noise[place]));
+  const mean = answeredValues(means, data.combination);
+  const spread = epistemicStd(stack);
+  // The variance of a count is the ensemble's rate. A product is one distribution: the members' spread is no part of its deviation.
+  const isCount = data.task === 'poisson-regression';
+  const noise = isCount ? mean.map(Math.sqrt) : aleatoricStd(stack);
+  const total = data.combination === 'product' ? noise : spread.map((own, place) => Math.hypot(own, noise[place]));
   const perSample = targets.length / samples;
   const memberAnswer = (member: number, place: number): Answer => {
     const index = member * targets.length + place;
     const deviation = variances === null ? null : Math.sqrt(variances.values[index]);
     return valueAnswer(means.values[index], deviation);
   };
-  const hasDeviation = ranks.length > 1 || variances !== null;
+  const hasDeviation = ranks.length > 1 || variances !== null || isCount;
   const quantityAt = (place: number): Quantity => ({
     name: 'value',
     isProbability: false,

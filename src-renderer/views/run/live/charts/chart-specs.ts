@@ -1,3 +1,4 @@
+import { answerSubject, type Combination } from '../../../../../core/metrics/combination.ts';
 import { type MetricMode, modeOfMetric } from '../../../../../core/metrics/metric-mode.ts';
 import type { OwnMetric } from '../../../../../core/metrics/registry/own-metrics.ts';
 import type { ChartSeries } from '../../../../charts/types.ts';
@@ -33,6 +34,8 @@ export interface ChartedRun {
   ranks: readonly number[];
   /** Whether several ranks share the layers of a member and report the same: only their first has lines, named after the member. */
   isPipelined?: boolean;
+  /** How the members answer; by the mean unless stated. */
+  combination?: Combination;
   /** Members of the ensemble: fewer than ranks if several train one model. */
   memberCount: number;
   /** The project's own metrics. */
@@ -54,13 +57,14 @@ export function chartSpecs(charted: ChartedRun): ChartSpec[] {
     lines.length > 0 && (run.isLive || lines.some(({ metric }) => run.metrics.has(metric)));
   const claimed = new Set(families.flatMap(({ lines }) => lines.map(({ metric }) => metric)));
   const others = [...run.metrics].filter((metric) => !claimed.has(ofAnyRank(metric)) && !shownElsewhere.has(metric));
-  const grouped = Map.groupBy(others, (metric) => metric.replace(/\/(ens|member_\d+)_/, '/'));
+  const grouped = Map.groupBy(others, (metric) => metric.replace(/\/(ens|product|member_\d+)_/, '/'));
   return [
     ...families.map((family) => specOf(family, run)).filter(isDrawn),
     ...[...grouped].map(([name, metrics]) =>
       specOfOthers(name, metrics, {
         best: modeOfMetric(metrics[0]) ?? bestOfOwn(name, run.own),
         noun: run.isPipelined === true ? 'member' : 'rank',
+        combination: run.combination,
       }),
     ),
   ];
@@ -90,7 +94,8 @@ export function moved(ids: readonly string[], id: string, target: string): strin
   return ids.filter((other) => other !== id).toSpliced(to, 0, id);
 }
 
-function specOf(family: Family, { ranks, memberCount, metrics, isPipelined }: ChartedRun): ChartSpec {
+function specOf(family: Family, run: ChartedRun): ChartSpec {
+  const { ranks, memberCount, metrics, isPipelined } = run;
   const isSingle = memberCount === 1;
   // Where several ranks share a model, the first ones are the members.
   const members = isSingle ? [] : ranks.filter((rank) => rank < memberCount);
@@ -99,6 +104,7 @@ function specOf(family: Family, { ranks, memberCount, metrics, isPipelined }: Ch
     best: modeOfMetric(family.lines[0].metric) ?? null,
     isLinear: family.isLinear ?? false,
     lines: family.lines
+      .map((line) => (run.combination === 'product' ? answeringByProduct(line) : line))
       .filter(({ isOfDiversity }) => !(isSingle && (isOfDiversity ?? family.isOfDiversity ?? false)))
       .flatMap(({ metric, label, role = 'other', isOptional }) =>
         linesOf(
@@ -107,6 +113,12 @@ function specOf(family: Family, { ranks, memberCount, metrics, isPipelined }: Ch
         ).filter((line) => !isOptional || metrics.has(line.metric)),
       ),
   };
+}
+
+/** Of members that answer by their product, that is the ensemble; the mean is shown beside it. */
+function answeringByProduct(line: Family['lines'][number]): Family['lines'][number] {
+  if (line.metric.startsWith('val/product_')) return { ...line, label: 'ensemble', role: 'ensemble' };
+  return line.label === 'ensemble' ? { ...line, label: 'mean of members', role: 'variant' } : line;
 }
 
 function labelOf(
@@ -131,12 +143,17 @@ function linesOf(line: LineSpec, ranks: readonly number[]): LineSpec[] {
 function specOfOthers(
   name: string,
   metrics: readonly string[],
-  { best, noun }: { best: MetricMode | null; noun: string },
+  {
+    best,
+    noun,
+    combination = 'mean',
+  }: { best: MetricMode | null; noun: string; combination?: Combination | undefined },
 ): ChartSpec {
+  const ofAnswer = `/${answerSubject[combination]}_`;
   const lines = metrics.map((metric): LineSpec => {
     const rank = /\/member_(\d+)_/.exec(metric)?.[1];
     return rank === undefined
-      ? { metric, label: metric, role: metric.includes('/ens_') ? 'ensemble' : 'other' }
+      ? { metric, label: metric, role: metric.includes(ofAnswer) ? 'ensemble' : 'other' }
       : { metric, label: `${noun} ${rank}`, role: 'rank', rank: Number(rank) };
   });
   return {

@@ -1,4 +1,5 @@
 import { computed, type ComputedRef, watch } from 'vue';
+import { combinationOf } from '../../../../../core/metrics/combination.ts';
 import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
 import { memberCountOf } from '../../../../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { ChartEvent, ChartSeries, ChartView } from '../../../../charts/types.ts';
@@ -76,6 +77,7 @@ function useSpecs(run: RunStore, view: () => RunView): ComputedRef<ChartSpec[]> 
       own: view().record.metrics,
       ranks: ranks.value.split(',').filter(Boolean).map(Number),
       isPipelined: view().record.config.strategy.kind === 'pipeline',
+      combination: combinationOf(view().record.config.strategy, task.value),
       memberCount: memberCountOf(view().record.config),
       metrics: new Set(metrics.value.split('\n').filter(Boolean)),
       isLive: isLive.value,

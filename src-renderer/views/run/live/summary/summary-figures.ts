@@ -1,3 +1,4 @@
+import { answerSubject, combinationOf } from '../../../../../core/metrics/combination.ts';
 import { improves, type MetricMode, modeFor } from '../../../../../core/metrics/metric-mode.ts';
 import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
 import { memberCountOf } from '../../../../../core/protocol/run/strategies/ranks-and-members.ts';
@@ -27,21 +28,21 @@ export function summaryFigures(view: RunView, columnsOf: ColumnsOf): SummaryFigu
   const watched = monitor === null ? undefined : columnsOf(monitor);
   if (monitor === null || watched === undefined || watched.length === 0) return [];
   const mode = modeFor(monitor, view.record.config.earlyStopping.mode);
+  const subject = answerSubject[combinationOf(view.record.config.strategy, view.record.task)];
   return [
     metricFigure(monitor, `${subjectOf(monitor, view.record.config)} ${nameOf(monitor)}`, watched, mode),
     ...(mode === null ? [] : [bestFigure(watched, mode)]),
     // A single model gains nothing over itself.
     ...(memberCountOf(view.record.config) === 1 ? [] : gainFigure(columnsOf)),
-    ...['acc', 'f1', 'mse', 'ece'].flatMap((name) => further(monitor, name, columnsOf)).slice(0, 2),
+    ...['acc', 'f1', 'mse', 'ece'].flatMap((name) => further(monitor, `val/${subject}_${name}`, columnsOf)).slice(0, 2),
     ...patienceFigure(view, columnsOf),
   ];
 }
 
-function further(monitor: string, name: string, columnsOf: ColumnsOf): SummaryFigure[] {
-  const metric = `val/ens_${name}`;
+function further(monitor: string, metric: string, columnsOf: ColumnsOf): SummaryFigure[] {
   const columns = columnsOf(metric);
   if (metric === monitor || columns === undefined || columns.length === 0) return [];
-  return [metricFigure(metric, metricTitle(name), columns, modeFor(metric, 'auto'))];
+  return [metricFigure(metric, nameOf(metric), columns, modeFor(metric, 'auto'))];
 }
 
 /** The last value of a metric, and how far it moved since the evaluation before. */

@@ -23,7 +23,9 @@ function ofEachRank(metric: string, ranks: readonly number[]): OfRank[] {
 /** A panel of lines as a chart like those of the families. @param noun what its ranks are called */
 export function specOfPanel({ id, title, metrics }: Panel, ranks: readonly number[], noun = 'rank'): ChartSpec {
   const isOne = metrics.length === 1;
-  const ensemble = metrics.find((metric) => metric.includes('/ens_'));
+  const ensemble = ['/product_', '/ens_']
+    .flatMap((subject) => metrics.find((metric) => metric.includes(subject)) ?? [])
+    .at(0);
   const lines = metrics.flatMap((metric) =>
     ofEachRank(metric, ranks).map(({ metric: name, rank }): LineSpec => {
       const label = labelOfMetric(metric);
