@@ -57,8 +57,12 @@ export class Tokenizer {
   }
 }
 
-/** Letters, digits and what joins them, or a run of other marks: the rule `\w+|[^\w\s]+` of the usual tokenizers. */
-const words = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d\s]+/gu;
+/**
+ * Letters, digits and what joins them, or a run of other marks: the rule `\w+|[^\w\s]+` of the usual tokenizers. Its white space is Unicode's: U+0085 is
+ * such and U+FEFF is not, while JavaScript's `\s` has it the other way round.
+ */
+const words =
+  /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d\p{White_Space}]+/gu;
 
 /** The parts of a text that are counted and looked up: words and marks, or characters. */
 export function partsOf(text: string, { kind, lowercase }: Pick<TokenizerData, 'kind' | 'lowercase'>): string[] {

@@ -26,7 +26,8 @@ export function sampledTopology(
     if (!isDescribed(value)) return mapValues(value, replace);
     refuseHiddenMasks(value, subject);
     if (!isDropout(value) || !isActive(value.config.rate)) return mapValues(value, replace);
-    return sampled(value, { seed, draw, layer: layers++ });
+    // Functional models name their layers, and say what they are called with, beside the configuration.
+    return { ...value, ...sampled(value, { seed, draw, layer: layers++ }) };
   };
   const replaced = JSON.stringify(replace(JSON.parse(topology)));
   if (layers > 0) return replaced;

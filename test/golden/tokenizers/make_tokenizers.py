@@ -20,6 +20,8 @@ TRAIN = [
     "\U0001f600\U0001f600 emoji \U0001f680 rocket",
 ]
 ENCODE = TRAIN + ["", "   ", "Lowest ensembles unknownish zz\u00e9 \U0001f600!", "newest, NEWEST; knowing"]
+# U+0085 is white space and U+FEFF is none; U+00A0, U+2028 and U+3000 are.
+ENCODE += ["new\u0085low", "\ufefflow newest", "low\ufeffnew", "dog\u00a0fox\u2028low\u3000new"]
 SPECIAL = ["<pad>", "<unk>"]
 
 

@@ -3,7 +3,7 @@ import { startBackend } from '../../../workers/backends/backend.ts';
 import { weightNames } from '../../../workers/member/weights.ts';
 import { sampledTopology } from '../../../workers/parts/sampled-topology.ts';
 import { drawMask, type MaskSource, type SampledDropout } from '../../../workers/tensorflow/layers/sampled-dropout.ts';
-import { tf, type LayersModel, type Tensor } from '../../../workers/tensorflow/tf.ts';
+import { tf, type LayersModel, type SymbolicTensor, type Tensor } from '../../../workers/tensorflow/tf.ts';
 import { isSelfContained, modelFromTopology, topologyOf } from '../../../workers/tensorflow/topology.ts';
 import { modelFile, runOnnx } from '../onnx/run-onnx.ts';
 
@@ -106,6 +106,35 @@ describe('a draw of MC dropout', () => {
     const steps = tf.tile(tf.randomNormal([1, 1, 2], 0, 1, 'float32', 4), [1, 7, 1]);
     const [first, ...others] = tf.unstack(drawn.predict(steps) as Tensor, 1).map(valuesOf);
     for (const other of others) expect(other).toEqual(first);
+  });
+
+  it('has the connections of a functional model, also of one inside of it and of a layer that is called twice', async () => {
+    const { dense, dropout, add, gaussianDropout } = tf.layers;
+    const innerInput = tf.input({ shape: [4] });
+    const innerOutput = gaussianDropout({ rate: 0.3, name: 'noise' }).apply(innerInput) as SymbolicTensor;
+    const inner = tf.model({ inputs: innerInput, outputs: innerOutput, name: 'inner' });
+    const input = tf.input({ shape: [3] });
+    const hidden = dense({ units: 4, activation: 'relu', name: 'hidden' }).apply(input) as SymbolicTensor;
+    const drop = dropout({ rate: 0.5, name: 'drop' });
+    const [once, twice] = [drop.apply(hidden), drop.apply(inner.apply(hidden) as SymbolicTensor)];
+    const sum = add().apply([once, twice] as SymbolicTensor[]) as SymbolicTensor;
+    const outputs = dense({ units: 2, name: 'answer' }).apply(sum) as SymbolicTensor;
+    const model = tf.model({ inputs: input, outputs });
+    const drawn = await draw(model);
+    expect(weightNames(drawn)).toEqual(weightNames(model));
+    const maskOf = (layer: unknown) => {
+      const { mask } = layer as SampledDropout;
+      return tf.tensor(mask.data, mask.shape);
+    };
+    const [dropMask, noiseMask] = [
+      maskOf(drawn.getLayer('drop')),
+      maskOf((drawn.getLayer('inner') as unknown as LayersModel).getLayer('noise')),
+    ];
+    const x = tf.randomNormal([4, 3], 0, 1, 'float32', 3);
+    const h = model.getLayer('hidden').apply(x) as Tensor;
+    const expected = tf.add(tf.mul(h, dropMask), tf.mul(tf.mul(h, noiseMask), dropMask));
+    const answer = valuesOf(model.getLayer('answer').apply(expected));
+    valuesOf(drawn.predict(x)).forEach((value, i) => expect(value).toBeCloseTo(answer[i], 6));
   });
 
   it('is written to ONNX with its masks', async () => {
