@@ -142,8 +142,8 @@ export interface SeriesChartProps extends ChartProps {
 
 export interface BarChartProps extends ChartProps {
   yLabel: string;
-  /** `rank` gives a bar its rank's colour; without it, the accent. */
-  bars: readonly { label: string; value: number; rank?: number }[];
+  /** `rank` gives a bar its rank's colour; without it, the accent. `interval` is drawn as a line over the bar. */
+  bars: readonly { label: string; value: number; rank?: number; interval?: { low: number; high: number } }[];
   /** Bars lie, the first at the top: for long names. */
   isLying?: boolean;
 }

@@ -67,7 +67,7 @@ describe('the page of a study', () => {
     expect(wrapper.get('[role=img][aria-label^=History]').attributes('aria-label')).toBe(
       'History: ensemble NLL over trial; 2 complete, 1 failed.',
     );
-    expect(wrapper.text()).toContain('It needs 10 complete trials; there are 2.');
+    expect(wrapper.text()).toContain('The importance of parameters needs 10 complete trials; there are 2.');
     expect(rowsOf(wrapper)).toEqual([
       ['', '0', 'complete', '0.5000 ± 0.01', '0.001000', '8', '8 s', ''],
       ['', '1', 'failed', '–, the trial is failed', '10', '4', '8 s', 'Rank 1 on cpu:1: the loss is NaN.'],
@@ -85,6 +85,27 @@ describe('the page of a study', () => {
       ['1', 'failed', '1', '–, not a number (NaN)', '–, not a number (NaN)'],
       ['2', 'complete', '2', '0.4000', '0.02000'],
     ]);
+  });
+
+  it('shows the importance of parameters with intervals, and says where few trials stand behind it', async () => {
+    // Only units decide: by chance or not, 12 trials cannot tell.
+    const some = Array.from({ length: 12 }, (_, number) => {
+      const units = 5 * number + 1;
+      return trialOf(number, { values: { weightDecay: 10 ** (-1 - (number % 4)), units }, objectives: [units] });
+    });
+    const { wrapper } = await open(viewOf(some));
+    expect(wrapper.get('.importance .muted').text()).toContain('With 12 complete trials the best tenth is 2 trials');
+    expect(wrapper.findAll('.importance line.interval')).toHaveLength(2);
+    await wrapper.get('[aria-label="Table of Importance"]').trigger('click');
+    const [head, ...rows] = wrapper
+      .findAll('.chart-rows tr')
+      .map((row) => row.findAll('th, td').map((cell) => cell.text()));
+    expect(head).toEqual(['name', 'share', 'from', 'to']);
+    for (const [, share, from, to] of rows) {
+      expect(Number(from)).toBeLessThanOrEqual(Number(share));
+      expect(Number(to)).toBeGreaterThanOrEqual(Number(share));
+    }
+    expect(rows.map(([name]) => name)).toEqual(['units', 'weightDecay']);
   });
 
   it('has more charts where there is more to show', async () => {

@@ -16,7 +16,7 @@ import { estimateSchema } from '../run/sweep/sweep-scores.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { studySchema } from '../studies/study.ts';
 import { sweepSummarySchema } from './sweeps/sweep-summary.ts';
-import { studySummarySchema, studyTrialSchema } from './studies/study-views.ts';
+import { studyImportanceSchema, studySummarySchema, studyTrialSchema } from './studies/study-views.ts';
 import { runRowSchema } from './run-list.ts';
 
 /** What commands print with `--json`. `docs/json.md` is generated from these schemas, and tests check the outputs against them. */
@@ -317,7 +317,22 @@ export const searchLineSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('study'), study: studySchema, folder: z.string() }).describe('The first line.'),
   z.strictObject({ type: z.literal('trial'), trial: studyTrialSchema }).describe('A trial has ended.'),
   z
-    .strictObject({ type: z.literal('ended'), end: z.enum(['finished', 'stopped']), summary: studySummarySchema })
+    .strictObject({
+      type: z.literal('ended'),
+      end: z.enum(['finished', 'stopped']),
+      summary: studySummarySchema,
+      importance: z.array(studyImportanceSchema).describe('which parameters matter, for each objective'),
+    })
+    .describe('The last line.'),
+]);
+
+/** A line of `tutti studies <study>`. */
+export const shownStudyLineSchema = z.union([
+  studyTrialSchema.describe('A trial.'),
+  z
+    .strictObject({
+      importance: z.array(studyImportanceSchema).describe('which parameters matter, for each objective'),
+    })
     .describe('The last line.'),
 ]);
 
@@ -365,6 +380,7 @@ export const jsonOutputs = [
   { commands: ['discover'], isLines: true, schema: discoverLineSchema },
   { commands: ['search'], isLines: true, schema: searchLineSchema },
   { commands: ['studies'], isLines: true, schema: studySummarySchema },
+  { commands: ['studies <study>'], isLines: true, schema: shownStudyLineSchema },
   { commands: ['devices'], isLines: false, schema: devicesOutputSchema },
   { commands: ['doctor'], isLines: false, schema: doctorOutputSchema },
 ] as const;

@@ -57,15 +57,19 @@ function choiceDensity(counts: Float64Array, observed: readonly number[]): Float
 function numericDensity(places: number, observed: readonly number[], weights: readonly number[]): Float64Array {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const deviation = scottDeviation(observed, weights, sum);
-  const kernels = observed.map((mean, index) => ({ mean, deviation, weight: weights[index] / (sum + 1) }));
-  kernels.push({ mean: (places - 1) / 2, deviation: places, weight: 1 / (sum + 1) });
   const density = new Float64Array(places);
-  for (const { mean, deviation, weight } of kernels) {
+  const add = (mean: number, deviation: number, weight: number, massAt: (place: number) => number): void => {
     const share = weight / massBetween((-0.5 - mean) / deviation, (places - 0.5 - mean) / deviation);
-    for (let place = 0; place < places; place++) {
-      density[place] += share * massBetween((place - 0.5 - mean) / deviation, (place + 0.5 - mean) / deviation);
-    }
-  }
+    for (let place = 0; place < places; place++) density[place] += share * massAt(place);
+  };
+  const massAround = (distance: number, width: number): number =>
+    massBetween((distance - 0.5) / width, (distance + 0.5) / width);
+  // All kernels have the same form, which only the distance of two places decides.
+  const masses = Float64Array.from({ length: 2 * places - 1 }, (_, index) => massAround(index - places + 1, deviation));
+  for (const [index, mean] of observed.entries())
+    add(mean, deviation, weights[index] / (sum + 1), (place) => masses[place - mean + places - 1]);
+  const middle = (places - 1) / 2;
+  add(middle, places, 1 / (sum + 1), (place) => massAround(place - middle, places));
   return density;
 }
 

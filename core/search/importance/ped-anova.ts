@@ -1,3 +1,4 @@
+import { Generator } from '../../random/generator.ts';
 import { chooseFronts } from '../pareto/choose-fronts.ts';
 import type { Space, SpaceParameter } from '../space/space.ts';
 import { lossesOf, type Direction, type Trial } from '../trial.ts';
@@ -60,4 +61,80 @@ function importanceOf({ path, domain }: SpaceParameter, best: readonly Trial[], 
   }, 0);
   const [inBest, inAll] = [bestValues.length / best.length, allValues.length / around.length];
   return (inBest ** 2 / inAll) * divergence * (best.length / around.length) ** 2;
+}
+
+/** Fewer complete trials say nothing of what matters. */
+export const leastForImportance = 10;
+/** With fewer, the best tenth is so few trials that which parameter leads is often chance. */
+const enoughForImportance = 30;
+/** Bootstrap samples: of many trials fewer, so that pages stay quick. Their intervals are narrow. */
+const resamplesOf = (trials: number): number => Math.min(Math.max(Math.round(200_000 / trials), 40), 200);
+
+/** What matters for being among the best tenth, as a share of all parameters. */
+export interface ImportanceReport {
+  /** Number of complete trials with a finite value. */
+  trials: number;
+  /** The largest first, each with the ends of its 95 % interval; empty with fewer trials than {@link leastForImportance}. */
+  parameters: { path: string; share: number; low: number; high: number }[];
+  /** Why the shares say little; null with enough trials. */
+  note: string | null;
+}
+
+/**
+ * The importance of each parameter for one objective as a share of the sum, with the 95 % percentile interval of up to 200 bootstrap samples of the trials,
+ * which are the same for the same trials. The interval contains the share.
+ *
+ * Source: Efron and Tibshirani, "An introduction to the bootstrap", 1993, chapter 13.
+ *
+ * @param objective which of the objectives, and what is better
+ */
+export function importanceReport(
+  space: Space,
+  trials: readonly Trial[],
+  { index, direction }: { index: number; direction: Direction },
+): ImportanceReport {
+  const scored = trials
+    .filter(({ state, objectives }) => state === 'complete' && Number.isFinite(objectives?.[index] ?? NaN))
+    .map((trial) => ({ ...trial, objectives: trial.objectives?.slice(index, index + 1) ?? null }))
+    .toSorted((left, right) => left.number - right.number);
+  const count = scored.length;
+  if (count < leastForImportance) {
+    const note = `The importance of parameters needs ${leastForImportance} complete trials; there are ${count}.`;
+    return { trials: count, parameters: [], note };
+  }
+  const generator = new Generator(0, 'search/importance');
+  const drawn = Array.from({ length: resamplesOf(count) }, () =>
+    sharesOf(
+      space,
+      Array.from({ length: count }, () => scored[generator.integer(count)]),
+      direction,
+    ),
+  );
+  const parameters = [...sharesOf(space, scored, direction)].map(([path, share]) => {
+    const values = drawn.map((shares) => shares.get(path) ?? 0).toSorted((left, right) => left - right);
+    // As many of the values lie outside on either side: 5 of 200.
+    const outside = Math.floor(values.length / 40);
+    return {
+      path,
+      share,
+      low: Math.min(share, values[outside]),
+      high: Math.max(share, values[values.length - 1 - outside]),
+    };
+  });
+  return { trials: count, parameters, note: count < enoughForImportance ? noteOfFew(count) : null };
+}
+
+function noteOfFew(count: number): string {
+  const best = Math.ceil(count / 10);
+  return (
+    `With ${count} complete trials the best tenth is ${best === 1 ? 'one trial' : `${best} trials`}, so the shares may be chance: look at their intervals, ` +
+    `and try at least ${enoughForImportance} trials.`
+  );
+}
+
+/** By path, the largest first. They sum to 1, or are 0 where no parameter matters. */
+function sharesOf(space: Space, trials: readonly Trial[], direction: Direction): Map<string, number> {
+  const found = parameterImportance(space, trials, [direction]);
+  const sum = found.reduce((total, { importance }) => total + importance, 0);
+  return new Map(found.map(({ path, importance }) => [path, sum > 0 ? importance / sum : 0]));
 }

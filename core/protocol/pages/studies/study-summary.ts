@@ -1,10 +1,12 @@
 import { bestSoFar, metricsOf, objectiveOf, scoresOf } from '../../studies/results.ts';
+import { importanceReport } from '../../../search/importance/ped-anova.ts';
 import { configurationsOf } from '../../../search/samplers/index.ts';
+import type { Trial } from '../../../search/trial.ts';
 import { orderSpace } from '../../../search/space/space.ts';
 import { hasTriedAll } from '../../studies/next-piece.ts';
 import type { Study } from '../../studies/study.ts';
 import type { LoggedTrial, StudyLog } from '../../studies/study-log.ts';
-import type { StudySummary, StudyTrial } from './study-views.ts';
+import type { StudyImportance, StudySummary, StudyTrial } from './study-views.ts';
 
 /** A trial as pages see it. */
 export function viewTrial(study: Pick<Study, 'objectives'>, trial: LoggedTrial): StudyTrial {
@@ -42,6 +44,17 @@ export function summarize(study: Study, log: StudyLog, now: { isRunning: boolean
     changedAt: log.changedAt === '' ? createdAt : log.changedAt,
     isHere: now.isHere,
   };
+}
+
+/** Which parameters matter, for each objective. */
+export function importanceOf(
+  { space, objectives }: Pick<Study, 'space' | 'objectives'>,
+  trials: readonly Trial[],
+): StudyImportance[] {
+  return objectives.map((objective, index) => ({
+    objective,
+    ...importanceReport(orderSpace(space), trials, { index, direction: objective.direction }),
+  }));
 }
 
 /** Says that a study ends, or has ended, before it has its trials, because no configuration is left to try; null if that is not so. */

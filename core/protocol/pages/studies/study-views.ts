@@ -80,6 +80,17 @@ export const studyTrialSchema = trialSchema.extend({
 });
 export type StudyTrial = z.output<typeof studyTrialSchema>;
 
+/** What matters for being among the best tenth of the trials, for one objective (`core/search/importance`). */
+export const studyImportanceSchema = z.strictObject({
+  objective: objectiveSchema,
+  trials: count.describe('complete trials'),
+  parameters: z
+    .array(z.strictObject({ path: z.string(), share: realNumber, low: realNumber, high: realNumber }))
+    .describe('the largest share first, with the ends of its 95 % interval; empty with fewer than 10 trials'),
+  note: z.string().nullable().describe('why the shares say little; null with 30 trials and more'),
+});
+export type StudyImportance = z.output<typeof studyImportanceSchema>;
+
 export interface StudyView {
   study: Study;
   folder: string;

@@ -1,4 +1,4 @@
-import type { StudySummary, StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
+import type { StudyImportance, StudySummary, StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
 import { describeSpentSpace } from '../../../../core/protocol/pages/studies/study-summary.ts';
 import type { Objective, Study } from '../../../../core/protocol/studies/study.ts';
 import type { Assignment } from '../../../../core/search/space/space.ts';
@@ -33,6 +33,26 @@ export function describeBest(summary: StudySummary): string[] {
   ];
 }
 
+/** Which parameters matter, with intervals, and why that may say little. */
+export function describeImportance(importance: readonly StudyImportance[]): string[] {
+  return importance.flatMap(({ objective, parameters, note }) => {
+    if (parameters.length === 0) return [];
+    const width = Math.max(...parameters.map(({ path }) => path.length));
+    return [
+      `Importance for ${nameOf(objective)}, as a share with its 95 % interval:`,
+      ...parameters.map(
+        ({ path, share, low, high }) =>
+          `  ${path.padEnd(width)}  ${share.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`,
+      ),
+      ...(note === null ? [] : [`  note: ${note}`]),
+    ];
+  });
+}
+
+function nameOf({ metric, kind }: Objective): string {
+  return `${metric} of the ${kind === 'ensemble' ? 'ensemble' : 'mean member'}`;
+}
+
 /** `nll of the ensemble 0.41 ± 0.02`, for each objective; without an error where there is one part. */
 export function describeValues(
   objectives: readonly Objective[],
@@ -41,10 +61,10 @@ export function describeValues(
 ): string {
   if (values === null) return '';
   return objectives
-    .map(({ metric, kind }, index) => {
+    .map((objective, index) => {
       const error = errors?.[index] ?? NaN;
       const spread = Number.isNaN(error) ? '' : ` ± ${formatMetric(error)}`;
-      return `${metric} of the ${kind === 'ensemble' ? 'ensemble' : 'mean member'} ${formatMetric(values[index])}${spread}`;
+      return `${nameOf(objective)} ${formatMetric(values[index])}${spread}`;
     })
     .join(', ');
 }

@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { explainFileError } from '../../../../core/node/file-error.ts';
 import { importJournal } from '../../../studies/journal.ts';
-import { describeSpentSpace, summarize, viewTrial } from '../../../../core/protocol/pages/studies/study-summary.ts';
+import {
+  describeSpentSpace,
+  importanceOf,
+  summarize,
+  viewTrial,
+} from '../../../../core/protocol/pages/studies/study-summary.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import { KeyPress } from '../../../processes/key-press.ts';
 import { createStudy, driveStudy } from '../../../studies/studies.ts';
@@ -14,7 +19,7 @@ import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
 import { exitCodes, orUsageError, printError, toUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
 import { requeueJob, slurmJob, TimeLimitWatch } from '../../launch/slurm-job.ts';
-import { describeBest, describeTrial } from './describe-study.ts';
+import { describeBest, describeImportance, describeTrial } from './describe-study.ts';
 import { arrayOf, parallelOf, requireTasks, searchInArray } from './search-array.ts';
 import { objectivesOf, requestOf, type SearchOptions } from './search-options.ts';
 
@@ -163,8 +168,10 @@ class SearchReport {
     const { study, log, warnings } = this.#store;
     for (const warning of warnings) console.error(`warning: ${warning}`);
     const summary = summarize(study, log, { isRunning: false, isHere: false });
-    if (this.#json) return this.#print(toJson({ type: 'ended', end, summary }));
+    const importance = importanceOf(study, log.trials);
+    if (this.#json) return this.#print(toJson({ type: 'ended', end, summary, importance }));
     for (const line of describeBest(summary)) this.#print(line);
+    if (!this.#quiet) for (const line of describeImportance(importance)) this.#print(line);
     if (end === 'stopped') this.#print(`Stopped. Go on with: tutti search --study ${study.id}`);
   }
 

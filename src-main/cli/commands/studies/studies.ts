@@ -10,7 +10,8 @@ import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
 import { lookOf } from '../../output/look.ts';
 import { renderTable } from '../../output/table.ts';
-import { describeAssignment, describeBest, describeValues } from './describe-study.ts';
+import { importanceOf } from '../../../../core/protocol/pages/studies/study-summary.ts';
+import { describeAssignment, describeBest, describeImportance, describeValues } from './describe-study.ts';
 
 const columns = [
   { title: 'id' },
@@ -64,7 +65,9 @@ async function showStudy(name: string, { json = false, journal }: StudiesOptions
   }
   const view = viewStudy(store);
   for (const warning of view.warnings) console.error(`warning: ${warning}`);
-  const lines = json ? view.trials.map((trial) => toJson(trial)) : describeStudy(view);
+  const lines = json
+    ? [...view.trials, { importance: importanceOf(view.study, view.trials) }].map((line) => toJson(line))
+    : describeStudy(view);
   for (const line of lines) process.stdout.write(`${line}\n`);
   return exitCodes.finished;
 }
@@ -91,5 +94,6 @@ function describeStudy({ study, folder, summary, trials }: StudyView): string[] 
     '',
     ...(rows.length === 0 ? [] : [...renderTable(trialColumns, rows, lookOf(process.stdout)), '']),
     ...describeBest(summary),
+    ...describeImportance(importanceOf(study, trials)),
   ];
 }
