@@ -1,7 +1,8 @@
-import { type FileHandle, open } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { explainFileError } from './file-error.ts';
 import { flushFolder } from './flush-folder.ts';
+import { openOwnFile } from './own-files.ts';
 
 export interface AppendOptions {
   /** First line of a new file. */
@@ -12,11 +13,11 @@ export interface AppendOptions {
   durable?: boolean;
 }
 
-/** Appends lines to a text file, which need not exist yet. */
+/** Appends lines to a text file, which need not exist yet. @throws ForeignEntryError where a link or something else than a file is in its place */
 export async function appendLines(path: string, lines: readonly string[], options: AppendOptions = {}): Promise<void> {
   const { header, closing = '', durable = false } = options;
   try {
-    const handle = await open(path, 'a+');
+    const handle = await openOwnFile(dirname(path), basename(path), 'append');
     try {
       const { size } = await handle.stat();
       const tail = Buffer.alloc(1);

@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { appendWhole } from '../../../core/node/append-lines.ts';
 import { asFullDisk } from '../../../core/node/disk-room.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
+import { openOwnFile } from '../../../core/node/own-files.ts';
 
 /** Enough to see what a worker did before it died. */
 const keptLines = 12;
@@ -21,6 +22,8 @@ export interface LogFileOptions {
 
 /** `logs/rank-3.log`: the output of a worker, line by line, with the time. */
 export class LogFile {
+  readonly #runFolder: string;
+  /** Relative to the run's folder. */
   readonly #path: string;
   readonly #options: LogFileOptions;
   readonly #last: string[] = [];
@@ -36,7 +39,8 @@ export class LogFile {
 
   constructor(logsFolder: string, rank: number, options: LogFileOptions) {
     mkdirSync(logsFolder, { recursive: true });
-    this.#path = join(logsFolder, `rank-${rank}.log`);
+    this.#runFolder = dirname(logsFolder);
+    this.#path = join(basename(logsFolder), `rank-${rank}.log`);
     this.#options = options;
   }
 
@@ -96,13 +100,13 @@ export class LogFile {
     const note = this.#leftOut === 0 ? '' : stamped(`(hub) ${this.#leftOut} lines were left out: the disk was full.`);
     let length = 0;
     try {
-      this.#handle ??= await open(this.#path, 'a');
+      this.#handle ??= await openOwnFile(this.#runFolder, this.#path, 'append');
       ({ length } = this.#waiting);
       await appendWhole(this.#handle, this.#waiting + note);
     } catch (error) {
       this.#isDiskFull = asFullDisk(error) !== null;
       this.#move();
-      throw explainFileError(error, this.#path, 'append to', length);
+      throw explainFileError(error, join(this.#runFolder, this.#path), 'append to', length);
     }
     this.#isDiskFull = false;
     this.#leftOut = 0;

@@ -1,7 +1,8 @@
-import { constants } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import type { FileHandle } from 'node:fs/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
+import { openOwnFile } from '../../../core/node/own-files.ts';
 import { formatNumber, formatRow, type Position } from './metrics-csv.ts';
 import { allRows, type KeptRows, repairMetrics, widenMetrics } from './metrics-rewrite.ts';
 
@@ -83,8 +84,8 @@ export class MetricsFile {
 
   async #withHandle(action: (handle: FileHandle) => Promise<void>): Promise<void> {
     try {
-      // Without O_CREAT, because a removed file must not come back without its header.
-      const handle = await open(this.#path, constants.O_WRONLY | constants.O_APPEND);
+      // Not created: a removed file must not come back without its header.
+      const handle = await openOwnFile(dirname(this.#path), basename(this.#path), 'extend');
       try {
         await action(handle);
       } finally {

@@ -1,10 +1,10 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open, truncate } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { linkExclusively, replaceFile, writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { flushFolder } from '../../../core/node/flush-folder.ts';
+import { openOwnFile } from '../../../core/node/own-files.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';
-import { explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
+import { unlessMissing } from '../../../core/node/file-error.ts';
 import { formatHeader, parseHeader } from './metrics-csv.ts';
 
 const chunkCharacters = 65_536;
@@ -35,7 +35,7 @@ interface Findings {
  * @returns its metrics and the number of its rows
  */
 export async function repairMetrics(path: string, kept: KeptRows): Promise<{ metrics: string[]; rows: number }> {
-  const file = await unlessMissing(open(path, 'r'));
+  const file = await openIfAny(path);
   if (file === null) return createMetrics(path);
   try {
     const { size, nlink } = await file.stat();
@@ -49,7 +49,7 @@ export async function repairMetrics(path: string, kept: KeptRows): Promise<{ met
     if (hasLaterRows) await keepCopy(path);
     // The file has a second name here, too, where a crash came between naming the copy and replacing the file.
     if (hasLaterRows || nlink > 1) await rewrite();
-    else if (wholeBytes < size) await truncate(path, wholeBytes);
+    else if (wholeBytes < size) await cutAt(path, wholeBytes);
     return { metrics, rows: keptRows };
   } finally {
     await file.close();
@@ -61,7 +61,7 @@ export async function repairMetrics(path: string, kept: KeptRows): Promise<{ met
  * @returns the number of rows written
  */
 export async function copyMetrics(from: string, to: string, kept: KeptRows): Promise<number> {
-  const file = await unlessMissing(open(from, constants.O_RDONLY | constants.O_NOFOLLOW));
+  const file = await openIfAny(from);
   if (file === null) return (await createMetrics(to)).rows;
   try {
     const { wholeBytes, keptRows } = await inspect(file, from, kept);
@@ -79,14 +79,21 @@ export async function copyMetrics(from: string, to: string, kept: KeptRows): Pro
 export async function widenMetrics(path: string, bytes: number, metrics: string[], addedCount: number): Promise<void> {
   const header = formatHeader(metrics).trimEnd();
   const emptyCells = ','.repeat(addedCount);
-  const file = await open(path, 'r').catch((error: unknown) => {
-    throw explainFileError(error, path, 'write');
-  });
+  const file = await openOwnFile(dirname(path), basename(path), 'read', 'write');
   try {
     await copyLines(file, bytes, path, (row, number) => (number === 1 ? header : row + emptyCells));
   } finally {
     await file.close();
   }
+}
+
+function openIfAny(path: string): Promise<FileHandle | null> {
+  return unlessMissing(openOwnFile(dirname(path), basename(path)));
+}
+
+async function cutAt(path: string, bytes: number): Promise<void> {
+  const file = await openOwnFile(dirname(path), basename(path), 'extend');
+  await file.truncate(bytes).finally(() => file.close());
 }
 
 async function createMetrics(path: string): Promise<{ metrics: string[]; rows: number }> {
