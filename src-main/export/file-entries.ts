@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { ASIDE_ENDING, DELETED_ENDING } from '../../core/node/atomic-file.ts';
 import { explainFileError, unlessMissing } from '../../core/node/file-error.ts';
-import { ForeignEntryError, openOwnFile } from '../../core/node/own-files.ts';
+import { ForeignEntryError, openOwnFile } from '../../core/node/folders/own-files.ts';
 import type { SkippedFile } from './checkpoint-entries.ts';
 import { type ExportEntry, isSafePath } from './sinks.ts';
 

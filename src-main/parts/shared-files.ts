@@ -7,7 +7,7 @@ import type { Combined } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { copyTree } from '../runs/fork/copy-run.ts';
 import { copyOwnFile } from '../runs/fork/copy-sealed.ts';
 import { formatHeader, formatNumber, formatRow } from '../store/metrics/metrics-csv.ts';
-import { readOwnText } from '../../core/node/own-files.ts';
+import { readOwnText } from '../../core/node/folders/own-files.ts';
 import { runPaths } from '../store/runs/run-folder.ts';
 import type { PartsRun } from './choose-candidates.ts';
 

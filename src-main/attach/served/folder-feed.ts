@@ -11,7 +11,7 @@ import {
   type HeldFile,
   largestWholeBytes,
 } from '../../../core/protocol/run/control/follow.ts';
-import { openOwnFile } from '../../../core/node/own-files.ts';
+import { openOwnFile } from '../../../core/node/folders/own-files.ts';
 
 /** What one message carries at most, if no single file is larger. */
 const batchBytes = 4 * 2 ** 20;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ProjectPicture } from '../../../core/protocol/pages/project-views.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import type { Hub } from '../../hub/hub.ts';
-import { ForeignEntryError, openOwnFile } from '../../../core/node/own-files.ts';
+import { ForeignEntryError, openOwnFile } from '../../../core/node/folders/own-files.ts';
 import { trustOnCard } from './trusted-projects.ts';
 
 /** A larger file is no picture for a card. */

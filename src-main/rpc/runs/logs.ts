@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readFully } from '../../../core/node/read-fully.ts';
 import type { LogLine } from '../../../core/protocol/pages/run-views.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
-import { ForeignEntryError, openOwnFile } from '../../../core/node/own-files.ts';
+import { ForeignEntryError, openOwnFile } from '../../../core/node/folders/own-files.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 

@@ -10,7 +10,7 @@ import { isInReach } from '../../runs/control/remote-control.ts';
 import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { isOpen } from '../../store/index/recovery.ts';
-import { ForeignEntryError, readOwnText } from '../../../core/node/own-files.ts';
+import { ForeignEntryError, readOwnText } from '../../../core/node/folders/own-files.ts';
 import { holdsState } from '../../store/runs/saved-rounds.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../../hub/run-feed.ts';

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { replaceFile, writeFlushed } from '../../../core/node/atomic-file.ts';
 import { errorCode } from '../../../core/node/file-error.ts';
-import { openOwnFile, readOwnText } from '../../../core/node/own-files.ts';
+import { openOwnFile, readOwnText } from '../../../core/node/folders/own-files.ts';
 
 /** A run that trains may replace a file while it is copied. */
 const maximumAttempts = 5;

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { linkExclusively, replaceFile, writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { flushFolder } from '../../../core/node/flush-folder.ts';
-import { openOwnFile } from '../../../core/node/own-files.ts';
+import { openOwnFile } from '../../../core/node/folders/own-files.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { formatHeader, parseHeader } from './metrics-csv.ts';

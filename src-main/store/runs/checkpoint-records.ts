@@ -5,7 +5,7 @@ import { messageOf } from '../../../core/text/errors.ts';
 import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { type CheckpointRecord, checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
-import { readOwnText } from '../../../core/node/own-files.ts';
+import { readOwnText } from '../../../core/node/folders/own-files.ts';
 import { runPaths } from './run-folder.ts';
 
 /**

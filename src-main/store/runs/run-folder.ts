@@ -9,7 +9,7 @@ import { createFileExclusively, writeFileAtomic } from '../../../core/node/atomi
 import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';
-import { openOwnFile, readOwnText } from '../../../core/node/own-files.ts';
+import { openOwnFile, readOwnText } from '../../../core/node/folders/own-files.ts';
 
 /** Paths of the files and folders in a run's folder. Formats: docs/formats.md. */
 export function runPaths(folder: string) {

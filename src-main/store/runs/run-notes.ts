@@ -3,7 +3,7 @@ import { checkpointKeySchema, type CheckpointKey } from '../../../core/protocol/
 import { runNotesSchema, type RunNotes as NoteChanges } from '../../../core/protocol/pages/run-views.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
-import { ForeignEntryError, readOwnText } from '../../../core/node/own-files.ts';
+import { ForeignEntryError, readOwnText } from '../../../core/node/folders/own-files.ts';
 import { runPaths } from './run-folder.ts';
 import { withRunLock } from './run-lock.ts';
 

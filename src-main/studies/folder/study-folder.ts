@@ -9,7 +9,7 @@ import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { homePaths } from '../../store/home.ts';
 import { privateMode } from '../../store/private-home.ts';
-import { readOwnText } from '../../../core/node/own-files.ts';
+import { readOwnText } from '../../../core/node/folders/own-files.ts';
 
 /** Paths in a study's folder. Formats: docs/formats.md. */
 export function studyPaths(folder: string) {

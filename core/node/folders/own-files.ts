@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { errorCode, explainFileError, rereadStale } from './file-error.ts';
+import { errorCode, explainFileError, rereadStale } from '../file-error.ts';
 
 /** An entry of a run's folder that is neither read nor written, because it is not a file of that folder. */
 export class ForeignEntryError extends Error {
