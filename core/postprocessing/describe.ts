@@ -10,15 +10,15 @@ export function describeFittedOn({ samples, split, parts }: Postprocessing['fitt
   return `${samples} ${split} samples${divided}`;
 }
 
-/** What was fitted, in words: `temperature 1.250 after averaging; conformal aps for 90.0 %`. */
-export function describeFit({ calibration, conformal, outside, selective }: Postprocessing): string {
+/** What was fitted, in words, and on what where that is not the mean: `temperature 1.250 after averaging; conformal aps for 90.0 %`. */
+export function describeFit({ combination, calibration, conformal, outside, selective }: Postprocessing): string {
   const parts = [
     calibration === null ? 'no calibration' : describeCalibration(calibration),
     ...(conformal === null ? [] : [describeConformal(conformal)]),
     ...(outside === null ? [] : [`outside above ${outside.score} ${formatMetric(outside.threshold)}`]),
     ...(selective === null ? [] : [`answers from a confidence of ${formatMetric(selective.threshold)}`]),
   ];
-  return parts.join('; ');
+  return `${combination === 'product' ? "on the members' product, " : ''}${parts.join('; ')}`;
 }
 
 function describeCalibration(calibration: Calibration): string {

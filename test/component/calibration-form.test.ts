@@ -86,6 +86,18 @@ describe('the form that calibrates', () => {
     }
   });
 
+  it('says that predictions refuse what an earlier version fitted on the mean of jointly trained members', async () => {
+    const fitted = { postprocessing: () => [calibratedSet] };
+    const { wrapper } = await open(viewOf('classification', 'finished', 'joint'), fitted);
+    expect(wrapper.get('.calibrate .warn').text()).toContain(
+      'What was fitted for final is for members that answer by their mean',
+    );
+    wrapper.unmount();
+    const independent = await open(viewOf('classification'), fitted);
+    expect(independent.wrapper.find('.calibrate .warn').exists()).toBe(false);
+    independent.wrapper.unmount();
+  });
+
   it('offers no temperatures before averaging to members that answer by their product', async () => {
     const { wrapper } = await open(viewOf('classification', 'finished', 'joint'));
     await wrapper.get('.calibrate button').trigger('click');

@@ -1,5 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import type { EnsemblePredictions } from '../../../core/ensemble/predictions.ts';
+import { postprocessingSchema } from '../../../core/postprocessing/schema.ts';
+import { usualRequest } from '../../../core/postprocessing/request.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
+import { toJson } from '../../../core/protocol/wire/numbers.ts';
+import { calibrateRun } from '../../../src-main/calibration/calibrate-run.ts';
+import { dataFolders } from '../../../src-main/store/home.ts';
+import { openEnsemble, type Project } from '../../../workers/index.ts';
 import { metricValues, readCheckpointRecord, resume, startRun, train, useHub } from '../harness.ts';
 
 const { hub } = useHub();
@@ -50,4 +61,60 @@ describe('members trained jointly in separate workers', () => {
       expect(lastLosses(run)).toEqual(lastLosses(whole));
     },
   );
+});
+
+/** −log of the probability that an answer gives each target, averaged: of a class, of each label's state, of a count. */
+function nllOf({ kind, mean, width }: EnsemblePredictions, targets: ArrayLike<number>): number {
+  const losses = Array.from({ length: targets.length }, (_, i) => {
+    const target = targets[i];
+    if (kind === 'classes') return -Math.log(mean[i * width + target]);
+    if (kind === 'labels') return -Math.log(target === 1 ? mean[i] : 1 - mean[i]);
+    let logFactorial = 0;
+    for (let k = 2; k <= target; k++) logFactorial += Math.log(k);
+    return mean[i] - target * Math.log(mean[i]) + logFactorial;
+  });
+  return losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
+}
+
+describe('members trained jointly answer', () => {
+  it.each(['blobs', 'labels', 'counts'])('as they were evaluated, also once they are calibrated (%s)', async (name) => {
+    const { folder, record } = await train(hub(), name, { ...jointRun, maxEpochs: 3 });
+    const { default: project } = (await import(pathToFileURL(join(record.project.folder, 'project.ts')).href)) as {
+      default: Project;
+    };
+    const { config } = record;
+    const hyperparameters = project.hyperparameters.parse(config.hyperparameters);
+    const { test } = await project.data({ hyperparameters, config, folders: dataFolders(), seed: config.seed });
+    const set = 'ensemble-best';
+    const evaluated = record.summary?.evaluatedSets.find((found) => found.set === set && found.split === 'test');
+    if (test === undefined || evaluated === undefined) throw new Error(`${name} has no test split.`);
+    const { product_nll: reported, nll: ofMean } = evaluated.ensemble;
+    expect(reported).not.toBeCloseTo(ofMean, 7);
+    const predicted = async (): Promise<EnsemblePredictions> => {
+      const ensemble = await openEnsemble(folder, { set });
+      const found = await ensemble.predict({ values: test.features });
+      ensemble.dispose();
+      return found;
+    };
+    const plain = await predicted();
+    expect(nllOf(plain, test.targets)).toBeCloseTo(reported, 5);
+
+    const { postprocessing, path } = await calibrateRun(folder, record, {
+      set,
+      split: 'validation',
+      request: { ...usualRequest, method: 'none' },
+      corruptions: false,
+    });
+    expect(postprocessing.combination).toBe('product');
+    const { before } = postprocessing.measured?.calibration ?? {};
+    if (name !== 'counts') expect(before?.nll).toBeCloseTo(reported, 5);
+    // A calibration that does nothing leaves the answers as they are.
+    expect((await predicted()).mean).toEqual(plain.mean);
+    // Earlier versions fitted on the mean, and did not say so.
+    const { combination: _, ...earlier } = postprocessingSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+    await writeFileAtomic(path, toJson(earlier));
+    await expect(predicted()).rejects.toThrow(
+      `postprocessing/${set}.json in ${folder} is for members that answer by their mean, but this ensemble answers by their product`,
+    );
+  });
 });

@@ -4,11 +4,13 @@ import type { MemberOutputStack } from '../../../core/ensemble/predictions.ts';
 import { combinationOf, combinations } from '../../../core/metrics/combination.ts';
 import { taskKinds } from '../../../core/metrics/registry/task-kinds.ts';
 import { choicesFor } from '../../../core/postprocessing/choices.ts';
+import { describeFit } from '../../../core/postprocessing/describe.ts';
 import { fitPostprocessing } from '../../../core/postprocessing/fit.ts';
 import type { HeldOut } from '../../../core/postprocessing/held-out.ts';
 import { measurePostprocessing } from '../../../core/postprocessing/measure.ts';
 import { usualRequest } from '../../../core/postprocessing/request.ts';
 import { Generator } from '../../../core/random/generator.ts';
+import { calibratedSet } from './recorded-file.ts';
 
 const [N, M, K] = [400, 3, 4];
 
@@ -49,6 +51,7 @@ describe('what is fitted on members that answer by their product', () => {
     expect(errorOf(combineMembers(stack, { ...joint, combination: 'mean' }).mean)).toBeGreaterThan(errorOf(plain.mean));
     const fitted = fitPostprocessing({ ...request, risk: null }, samples, 1);
     expect(fitted.combination).toBe('product');
+    expect(describeFit({ ...calibratedSet, ...fitted })).toMatch(/^on the members' product, temperature/);
     const found = combineMembers(stack, { ...joint, postprocessing: fitted });
     expect(errorOf(found.mean)).toBe(errorOf(plain.mean));
     if (fitted.calibration?.method !== 'pooled-temperature') throw new Error(fitted.calibration?.method);
