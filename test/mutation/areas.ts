@@ -52,6 +52,12 @@ export const areas: readonly Area[] = [
     integrationTests: ['test/integration/lifecycle/restarts.test.ts', 'test/integration/lifecycle/hub-death.test.ts'],
   },
   {
+    name: 'studies',
+    sources: ['core/search/', 'core/protocol/studies/', 'src-main/studies/'],
+    nearTests: ['test/unit/search/', 'test/unit/studies/', 'test/unit/rpc/studies.test.ts'],
+    integrationTests: ['test/integration/studies/search.test.ts', 'test/integration/studies/pruners.test.ts'],
+  },
+  {
     name: 'kernels',
     sources: ['workers/kernels/assembly/', 'workers/backends/wasm/', 'workers/tensorflow/gradients.ts'],
     nearTests: [
