@@ -1,3 +1,4 @@
+import type { MemberCount } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { RunSettings } from '../../core/protocol/run/settings.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Dataset } from '../data/dataset.ts';
@@ -9,7 +10,7 @@ export interface Training {
   /** This rank. */
   readonly rank: number;
   /** M, the members of the ensemble, including those of other waves, without those that were lost. */
-  readonly members: number;
+  readonly members: MemberCount;
   /** Members that were lost. */
   readonly lostMembers: number;
   /** The ranks that train together. */

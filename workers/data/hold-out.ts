@@ -1,4 +1,6 @@
-import { type DataConfig, holdsOut } from '../../core/protocol/run/training-data/data-config.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
+import { type MemberCount, memberCountOf } from '../../core/protocol/run/strategies/ranks-and-members.ts';
+import { holdsOut } from '../../core/protocol/run/training-data/data-config.ts';
 import { Generator } from '../../core/random/generator.ts';
 import { chunksOfGroups, foldsOfRows, requireOneDivision, takeRows } from './assign-rows.ts';
 import { createSplits, type Dataset, type Splits, subset } from './dataset.ts';
@@ -40,10 +42,12 @@ type Divided = Pick<Dataset, 'name' | 'length' | 'groups' | 'strata' | 'spans'>;
  * @throws RangeError if a chunk has no sample, or a rank none to train on; Error if samples have several of groups, strata and spans
  */
 export function holdOutOf(
-  { data, members, seed }: { data: DataConfig; members: number; seed: number },
+  config: Pick<RunConfig, 'data' | 'members' | 'strategy' | 'seed'>,
   train: Divided,
 ): HoldOut | null {
+  const { data, seed } = config;
   if (!holdsOut(data)) return null;
+  const members = memberCountOf(config);
   const { length } = train;
   const held = data.foldPerRank ? foldsOf(data.folds, members, length) : overlapping(data.holdOut, members, length);
   const holders = Array.from({ length: held.chunks }, (_, chunk) => held.ranksOf(chunk));
@@ -138,14 +142,14 @@ function lengthened(rows: Int32Array, length: number): Int32Array {
   return missing === 0 ? rows : Int32Array.from([...rows, ...again]);
 }
 
-function overlapping(share: number, members: number, length: number): Held {
+function overlapping(share: number, members: MemberCount, length: number): Held {
   // Rounding must not ask for more samples than there are.
   const size = Math.min(Math.round((length * share) / 2), Math.floor(length / members));
   const before = (chunk: number): number => (chunk + members - 1) % members;
   return { chunks: members, size, ranksOf: (chunk) => [chunk, before(chunk)].toSorted((a, b) => a - b) };
 }
 
-function foldsOf(folds: number, members: number, length: number): Held {
+function foldsOf(folds: number, members: MemberCount, length: number): Held {
   const ranks = Array.from({ length: members }, (_, rank) => rank);
   return {
     chunks: folds,

@@ -1,6 +1,11 @@
 import { pipelinePlace } from '../../core/pipeline/places.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { memberCountOf, stagesOf } from '../../core/protocol/run/strategies/ranks-and-members.ts';
+import {
+  type MemberCount,
+  memberCount,
+  memberCountOf,
+  stagesOf,
+} from '../../core/protocol/run/strategies/ranks-and-members.ts';
 import { strategyRules } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { modeFor } from '../../core/metrics/metric-mode.ts';
 import type { RetentionPolicy } from '../checkpoints/retention.ts';
@@ -101,8 +106,8 @@ export class RankTraining implements Training {
     return this.group.rank;
   }
 
-  get members(): number {
-    return memberCountOf(this.parts.config) - this.lostMembers;
+  get members(): MemberCount {
+    return memberCount(memberCountOf(this.parts.config) - this.lostMembers);
   }
 
   get lostMembers(): number {

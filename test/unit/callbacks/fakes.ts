@@ -1,3 +1,4 @@
+import { type MemberCount, memberCount } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { Callback, Evaluation, Training } from '../../../workers/callbacks/callback.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
@@ -7,7 +8,7 @@ import type { Predictions } from '../../../workers/member/predictions.ts';
 /** A rank's training as its callbacks see it. Records their actions. */
 export class FakeTraining implements Training {
   readonly group: ProcessGroup;
-  readonly members: number;
+  readonly members: MemberCount;
   readonly lostMembers: number = 0;
   epoch = 0;
   step = 0;
@@ -20,7 +21,7 @@ export class FakeTraining implements Training {
 
   constructor(options: { group?: ProcessGroup; members?: number; rank?: number } = {}) {
     this.group = options.group ?? ProcessGroup.alone(options.rank ?? 0);
-    this.members = options.members ?? 1;
+    this.members = memberCount(options.members ?? 1);
   }
 
   get rank(): number {

@@ -7,6 +7,7 @@ import {
   samplerSchema,
   suggest,
 } from '../../../core/search/samplers/index.ts';
+import { scrambledSobolPoint } from '../../../core/search/samplers/sobol/sobol.ts';
 import { spaceSize, TriedConfigurations } from '../../../core/search/samplers/untried.ts';
 import { type Assignment, checkAssignment, orderSpace } from '../../../core/search/space/space.ts';
 import type { SearchSpace } from '../../../core/search/space/schema.ts';
@@ -89,6 +90,17 @@ it('a space with a continuous parameter never ends, except for a grid', () => {
     const trials = runStudy(sampler, { space, minimum: 0, value: () => 1 }, 1, 12);
     expect([trials.length, isSpent(sampler, space, trials)]).toEqual([ends ?? 12, ends !== null]);
   }
+});
+
+it('the quasi-random sampler goes on to the next point of its sequence that is new', () => {
+  const space = orderSpace({ x: { kind: 'int', low: 0, high: 9 } });
+  const pointAt = (number: number) => Math.floor(scrambledSobolPoint(number, 1, 4)[0] * 10);
+  const taken = [pointAt(20), pointAt(21)];
+  const next = [22, 23, 24, 25, 26].map(pointAt).find((x) => !taken.includes(x));
+  const trials = taken.map((x, number) => completed(number, { x }, 0));
+  const question = { space, directions: ['minimize' as const], seed: 4, number: 20 };
+  expect(suggest({ kind: 'quasi-random' }, { ...question, trials: [] })).toEqual({ x: taken[0] });
+  expect(suggest({ kind: 'quasi-random' }, { ...question, trials })).toEqual({ x: next });
 });
 
 it('values that are no whole configuration of the space do not count as tried', () => {

@@ -19,6 +19,15 @@ const conditional = orderSpace({
   nesterov: { kind: 'choice', choices: [true, false], when: { path: 'kind', equals: ['sgd'] } },
 });
 
+it('trials older than the newest 25 weigh less, from 1/n on, as NumPy spaces them', () => {
+  // numpy.linspace(1 / n, 1, n - 25), and 25 ones.
+  const older = (count: number): number[] => rampOf(count).slice(0, -25);
+  expect(rampOf(25)).toEqual(Array.from({ length: 25 }, () => 1));
+  expect(older(26)).toEqual([1 / 26]);
+  expect(older(27)).toEqual([1 / 27, 1]);
+  expect(older(28)).toEqual([1 / 28, expect.closeTo(0.5178571428571428, 12), 1]);
+});
+
 describe('the densities agree with Optuna', () => {
   it.each(optuna.estimators)('around $observed.length observations', ({ observed, asked, logDensities }) => {
     const mixture = new Mixture(space, observed, rampOf(observed.length));

@@ -1,6 +1,5 @@
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { memberCountOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import {
   commonSamplers,
   samplerOf,
@@ -127,7 +126,7 @@ export async function buildRun(seats: readonly Seat[]): Promise<BuiltRun> {
   const groups = seats.map((seat) => seat.links.group);
   const { splits, openBatches } = await loadData(launch, project, hyperparameters, groups);
   requireStreamable(config, splits);
-  const holdOut = holdOutOf({ ...config, members: memberCountOf(config) }, splits.train);
+  const holdOut = holdOutOf(config, splits.train);
   const data = withHoldOut(splits, holdOut);
   const task = ensembleTask(taskFor(project, data.train), config, project.metrics);
   for (const dataset of [data.train, data.unlabelled]) if (dataset) requireAugmentable(dataset, config.augmentation);
