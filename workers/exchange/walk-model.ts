@@ -38,6 +38,8 @@ export interface ModelTarget {
 interface Passed {
   /** The last mask that a layer was called with. Layers after it get it too, unless they have their own. */
   mask?: string;
+  /** Its number of steps; null: any. */
+  steps?: number | null;
 }
 
 /**
@@ -57,7 +59,7 @@ export function walkModel(
   );
   for (const call of callsOf(model)) {
     const given = call.inputs.map(({ name, shape }) => ({ ...valueOf(values, name), shape }));
-    passed.mask = given[0]?.mask ?? passed.mask;
+    if (given[0]?.mask !== undefined) Object.assign(passed, { mask: given[0].mask, steps: given[0].shape[1] });
     const [names, mask] = target.within(call.layer, () => [
       writeCall(target, call, given, passed),
       maskAfter(target, call.layer, given),
@@ -79,7 +81,10 @@ function writeCall(target: ModelTarget, call: LayerCall, given: readonly LayerIn
   const names = given.map(({ name }) => name);
   if (nested !== null) return walkModel(nested, names, target, passed);
   if (layer.getClassName() === 'TimeDistributed') return [writeEachStep(target, call, given[0])];
-  const inputs = given.map((input) => ({ ...input, mask: input.mask ?? passed.mask }));
+  const inputs = given.map((input) => {
+    const last = input.shape[1] === passed.steps ? passed.mask : undefined;
+    return { ...input, mask: input.mask ?? last };
+  });
   return target.layer(
     layer,
     inputs,
@@ -121,9 +126,22 @@ function maskAfter(target: ModelTarget, layer: Layer, inputs: readonly LayerInpu
       return (layer as unknown as { returnSequences: boolean }).returnSequences ? inputs[0].mask : undefined;
     case 'Dot':
       return undefined;
-    default: {
-      const masks = inputs.flatMap(({ mask }) => mask ?? []);
-      return masks.length === 0 ? undefined : masks.reduce((all, mask) => target.both(all, mask));
-    }
+    case 'Concatenate':
+      if (!isOfFeatures(configOf(layer).axis, inputs) && inputs.some(({ mask }) => mask !== undefined))
+        throw new UnsupportedLayerError(layer, target.format, 'it joins masks of steps one after the other');
+      return bothMasks(target, inputs);
+    default:
+      return bothMasks(target, inputs);
   }
+}
+
+/** Whether an axis is the last one. */
+function isOfFeatures(axis: number | number[], [{ shape }]: readonly LayerInput[]): boolean {
+  return axis === -1 || axis === shape.length - 1;
+}
+
+/** The steps that count in all inputs. */
+function bothMasks(target: ModelTarget, inputs: readonly LayerInput[]): string | undefined {
+  const masks = inputs.flatMap(({ mask }) => mask ?? []);
+  return masks.length === 0 ? undefined : masks.reduce((all, mask) => target.both(all, mask));
 }

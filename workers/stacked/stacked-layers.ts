@@ -21,6 +21,9 @@ const foldedKinds = new Set(
   GlobalAveragePooling1D GlobalMaxPooling1D GlobalAveragePooling2D GlobalMaxPooling2D`.split(/\s+/),
 );
 
+/** Those of them that compute with a mask. */
+const maskedKinds = ['Softmax', 'GlobalAveragePooling1D'];
+
 /** How a layer of TensorFlow.js is stacked. A project's layers, which may do anything, never are. */
 export function stackingOf(layer: Layer): Stacking {
   if (stackerOf(layer) !== null) return 'stacked';
@@ -54,8 +57,7 @@ function stackerOf(layer: Layer): Stacker | null {
 /** Applies the first member's layer to the samples of all members: all members' layers are equal. */
 function foldLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLayer {
   const [layer] = layers;
-  // Of these layers, only the softmax computes with a mask.
-  const looped = layer.getClassName() === 'Softmax' ? loopLayer(layers, draws) : null;
+  const looped = maskedKinds.includes(layer.getClassName()) ? loopLayer(layers, draws) : null;
   return {
     weights: [],
     apply(inputs, masks) {

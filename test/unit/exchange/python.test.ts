@@ -76,6 +76,7 @@ async function wrongLayers(write: (folder: string, model: LayersModel) => Promis
     for (const drawn of drawModels(own, draws, seed)) await add(own.op, drawn);
   }
   await add('layers.sampledDropout', await sampledDropout());
+  await add('layers.globalAveragePooling1d', averagedSteps());
   for (const dataFormat of ['channelsLast', 'channelsFirst'] as const)
     await add('layers.upSampling2d', enlarged(dataFormat));
   const results = compareInPython(cases.map(({ folder }) => folder));
@@ -97,6 +98,22 @@ async function sampledDropout(): Promise<LayerModel> {
   const expected = new Value([...(model.predict(x) as Tensor).dataSync()], [4, 5, 2]);
   const inputs = [{ shape: [4, 5, 3], data: x.dataSync<'float32'>() }];
   return { model, inputs, expected, about: 'rate 0.4' };
+}
+
+/** The mean of two masked series over the steps that count in both, by hand. */
+function averagedSteps(): LayerModel {
+  const inputs = [0, 1].map(() => tf.input({ shape: [3, 1] }));
+  const masked = inputs.map((input) => tf.layers.masking({ maskValue: -1 }).apply(input) as SymbolicTensor);
+  const pool = tf.layers.globalAveragePooling1d({});
+  const outputs = pool.apply(tf.layers.add().apply(masked)) as SymbolicTensor;
+  // Steps 0 and 2 of the first sample, none of the second.
+  const values = [Float32Array.of(1, 2, 3, 4, -1, 5), Float32Array.of(10, -1, 30, -1, 40, -1)];
+  return {
+    model: tf.model({ inputs, outputs }),
+    inputs: values.map((data) => ({ shape: [2, 3, 1], data })),
+    expected: new Value([(11 + 33) / 2, 0], [2, 1]),
+    about: 'of masked steps',
+  };
 }
 
 /** An image between whose pixels values are interpolated, by TensorFlow.js alone: the float64 reference repeats pixels. */

@@ -53,6 +53,8 @@ const close: Record<string, () => LayersModel> = {
       layers.lstm({ units: 5 }),
       layers.dense({ units: 3 }),
     ),
+  'the mean of the words that count': () =>
+    sequential(embedding(), layers.globalAveragePooling1d({}), layers.dense({ units: 3 })),
   'values that are masked': () =>
     sequential(
       layers.reshape({ targetShape: [length, 1], inputShape: [length] }),

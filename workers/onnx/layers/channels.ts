@@ -58,6 +58,16 @@ const globalPool =
     return graph.op(type, [x, graph.integers(axes)], { keepdims: 0 });
   };
 
+/** The mean over the steps that the mask counts; 0 where it counts none. */
+const averageSteps: Convert = (context) => {
+  const { graph, x, inputs } = context;
+  const [{ mask }] = inputs;
+  if (mask === undefined) return globalPool('ReduceMean')(context);
+  const kept = graph.op('Unsqueeze', [mask, graph.integers([-1])]);
+  const sumOf = (values: string): string => graph.op('ReduceSum', [values, graph.integers([1])], { keepdims: 0 });
+  return graph.op('Div', [sumOf(graph.op('Mul', [x, kept])), graph.op('Max', [sumOf(kept), graph.scalar(1)])]);
+};
+
 const upSampling: Convert = (context) => {
   const { graph, config, layer } = context;
   const isLinear = (layer as unknown as { interpolation?: string }).interpolation === 'bilinear';
@@ -98,7 +108,7 @@ export const imageLayers: Readonly<Record<string, Convert>> = {
   AveragePooling3D: pool('AveragePool', 3),
   GlobalMaxPooling1D: globalPool('ReduceMax'),
   GlobalMaxPooling2D: globalPool('ReduceMax'),
-  GlobalAveragePooling1D: globalPool('ReduceMean'),
+  GlobalAveragePooling1D: averageSteps,
   GlobalAveragePooling2D: globalPool('ReduceMean'),
   UpSampling2D: upSampling,
   ZeroPadding2D: zeroPadding,

@@ -32,6 +32,15 @@ const globalPool =
     return `${x}.${method}(${tuple(Array.from({ length: rank - 2 }, (_, axis) => axis + start))})`;
   };
 
+/** The mean over the steps that the mask counts; 0 where it counts none. */
+const averageSteps: ConvertToPython = (context) => {
+  const { code, x, inputs } = context;
+  const [{ mask }] = inputs;
+  if (mask === undefined) return globalPool('mean')(context);
+  const kept = code.value(`${mask}.unsqueeze(-1).to(${x}.dtype)`);
+  return `(${x} * ${kept}).sum(1) / ${kept}.sum(1).clamp(min=1)`;
+};
+
 const upSampling: ConvertToPython = (context) => {
   const { code, x, config, layer } = context;
   const [rows, columns] = perAxis(config.size, 2);
@@ -64,7 +73,7 @@ export const imageLayers: Readonly<Record<string, ConvertToPython>> = {
   AveragePooling3D: pool('avg', 3),
   GlobalMaxPooling1D: globalPool('amax'),
   GlobalMaxPooling2D: globalPool('amax'),
-  GlobalAveragePooling1D: globalPool('mean'),
+  GlobalAveragePooling1D: averageSteps,
   GlobalAveragePooling2D: globalPool('mean'),
   UpSampling2D: upSampling,
   ZeroPadding2D: zeroPadding,

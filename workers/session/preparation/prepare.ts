@@ -27,6 +27,7 @@ import type { Project } from '../../project/define-project.ts';
 import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from '../../project/load-project.ts';
 import { explainError } from '../../project/trace/explain-error.ts';
 import { projectCallbacks } from '../../project/project-callbacks.ts';
+import { requireUsedMasks } from './require-used-masks.ts';
 import { setupIndependentWorker } from './setup.ts';
 import { modelBuilder, orderOf, stageOf } from './stage-of-rank.ts';
 import type { StackedStrategy } from '../../stacked/member-stack.ts';
@@ -155,6 +156,7 @@ async function createMember(seat: Seat, shared: Shared, seeder: DistributedSeede
     task.check(model, dataset);
   }
   requireMixable(config, model, data.train);
+  requireUsedMasks(model);
   requireInnerMembers(model, task, config);
   const stage = await stageOf(seat, config, model);
   const { statePrecision } = config.optimizer;

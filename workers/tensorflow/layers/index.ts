@@ -2,6 +2,7 @@ import { correctActivations } from './activations.ts';
 import { correctConvolutions } from './convolutions.ts';
 import { correctInitializers } from './initializers.ts';
 import { registerInnerLayers } from './inner/index.ts';
+import { correctMasks } from './masks.ts';
 import { correctNormalization } from './normalization.ts';
 import { refuseOptions } from './refused-options.ts';
 import { registerSampledDropout } from './sampled-dropout.ts';
@@ -11,6 +12,7 @@ export function correctLayers(): void {
   correctActivations();
   correctConvolutions();
   correctInitializers();
+  correctMasks();
   correctNormalization();
   registerSampledDropout();
   registerInnerLayers();

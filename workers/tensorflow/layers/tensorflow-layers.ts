@@ -22,7 +22,11 @@ export interface TensorflowLayer {
   gamma?: Weight | null;
   beta?: Weight | null;
   call: (this: TensorflowLayer, inputs: Tensor | Tensor[], options: object) => Tensor;
-  computeMask: (this: TensorflowLayer, inputs: Tensor | Tensor[]) => Tensor;
+  computeMask: (
+    this: TensorflowLayer,
+    inputs: Tensor | Tensor[],
+    masks?: Tensor | (Tensor | null)[] | null,
+  ) => Tensor | null;
   computeOutputShape: (this: TensorflowLayer, inputShape: number[]) => number[];
 }
 
