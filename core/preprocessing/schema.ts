@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { tokenizerSchema } from '../tokens/tokenizer.ts';
+import { tableReadingSchema } from './reading.ts';
 
 /**
  * What a project fitted on its training split, in the order in which it is applied to raw values. Kept as `preprocessing.json` in a run
@@ -94,6 +95,10 @@ export const preprocessingSchema = z.strictObject({
     z.discriminatedUnion('kind', [tableStepSchema, textsStepSchema, imagesStepSchema, standardizeStepSchema]),
   ),
   target: targetSchema.optional(),
+  /** How the training table was read; absent where the data come from no table, and from files of earlier versions. */
+  reading: tableReadingSchema.optional(),
+  /** Names of the features, in their order, where columns of numbers are the features as they are. */
+  featureNames: z.array(z.string()).optional(),
 });
 /** What was fitted on a training split. */
 export type Preprocessing = z.output<typeof preprocessingSchema>;

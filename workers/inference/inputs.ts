@@ -1,8 +1,8 @@
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { Fields } from '../data/fields.ts';
 import { columnTypes, fitted } from '../data/preprocessing/fitted.ts';
-import type { Cell, RawTable } from '../data/tables/cells.ts';
-import { type ColumnType, typedColumn } from '../data/tables/columns.ts';
+import { addCell, type Cell, emptyColumn, type RawTable } from '../data/tables/cells.ts';
+import { type Column, typedColumn } from '../data/tables/columns.ts';
 import type { Table } from '../data/tables/table.ts';
 
 /** One sample by the names of its columns. A value that is null, NaN or absent is missing. */
@@ -56,17 +56,19 @@ function prepareTable(
     const apply = fitted(preprocessing);
     return { ...shaped(apply.features(table), featureShape), extraInputs: apply.extraInputs(table) };
   }
-  return { ...shaped(normalized(numbersOf(table), preprocessing), featureShape), extraInputs: {} };
+  return { ...shaped(normalized(numbersOf(table, preprocessing, featureShape), preprocessing), featureShape), extraInputs: {} };
 }
 
-/** Rows of a table without fitted columns: all its columns are features, in their order. */
-function numbersOf({ name, columns, length }: Table): Float32Array {
-  const values = new Float32Array(length * columns.length);
+/** Rows of a table without fitted columns: columns of numbers are the features. */
+function numbersOf(table: Table, preprocessing: Preprocessing | null, shape: readonly (number | null)[]): Float32Array {
+  const columns = featureColumns(table, preprocessing?.featureNames ?? null, shape);
+  const values = new Float32Array(table.length * columns.length);
   columns.forEach((column, i) => {
     const own = column.values;
-    if (!(own instanceof Float64Array) || own.some(Number.isNaN)) {
+    const isDate = column.type === 'date' && preprocessing?.featureNames === undefined;
+    if (!(own instanceof Float64Array) || isDate || own.some(Number.isNaN)) {
       throw new Error(
-        `Column "${column.name}" of ${name} has texts or missing values, and the run kept nothing that turns them into features ` +
+        `Column "${column.name}" of ${table.name} has ${isDate ? 'dates' : 'texts or missing values'}, and the run kept nothing that turns them into features ` +
           '(no preprocessing.json with a table). Give one column of numbers for each feature, in the order of the features.',
       );
     }
@@ -75,11 +77,57 @@ function numbersOf({ name, columns, length }: Table): Float32Array {
   return values;
 }
 
-/** The model's shape, with the given sizes where its own are free. */
+/**
+ * The columns that are the features, in their order: by the names that the run kept, in which case others do not matter; without names all columns, as
+ * many as there are features.
+ * @throws Error that names the columns that are missing or too many
+ */
+function featureColumns(
+  { name: table, columns }: Table,
+  names: readonly string[] | null,
+  shape: readonly (number | null)[],
+): readonly Column[] {
+  const isUnnamed = columns.every(({ name }, i) => name === `column ${i + 1}`);
+  if (names !== null && !(isUnnamed && columns.length === names.length)) {
+    return names.map((name) => {
+      const column = columns.find((own) => own.name === name);
+      if (column !== undefined) return column;
+      const given = columns.map((own) => own.name).slice(0, 30);
+      throw new Error(
+        `${table} has no column "${name}", which is a feature of the training data. Its columns are ${given.join(', ')}; the features are ${names.join(', ')}.`,
+      );
+    });
+  }
+  const count = product(shape);
+  if (columns.length === count || shape.includes(null)) return columns;
+  throw wrongCount(table, columns, shape, count);
+}
+
+function wrongCount(table: string, columns: readonly Column[], shape: readonly (number | null)[], count: number): Error {
+  const { length } = columns;
+  const difference =
+    length > count
+      ? `${listed(columns.slice(count).map(({ name }) => JSON.stringify(name)))} ${length - count === 1 ? 'is' : 'are'} too many, if the order is that of training`
+      : `${count - length} are missing after ${listed(columns.map(({ name }) => JSON.stringify(name)))}`;
+  const many = shape.length > 1 ? ` (shape [${shape.join(', ')}])` : '';
+  return new Error(
+    `${table} has ${length} columns for ${count} features${many}: ${difference}. A row is one sample, and the run kept no names of features: give exactly its ` +
+      `${count} columns of numbers, in the order of training${shape.length > 1 ? ', or arrays (.npy)' : ''}.`,
+  );
+}
+
+function listed(names: readonly string[]): string {
+  return names.length <= 12 ? names.join(', ') : `${names.slice(0, 12).join(', ')} and ${names.length - 12} more`;
+}
+
+/** The model's shape, with the given sizes where its own are free; without free sizes, samples of as many values may have another shape. */
 function shapeOf(given: readonly number[] | undefined, own: readonly (number | null)[]): readonly (number | null)[] {
-  if (given === undefined || !own.includes(null)) return own;
-  const fits = given.length === own.length && own.every((size, i) => size === null || size === given[i]);
-  if (fits) return given;
+  if (given === undefined) return own;
+  const isFree = own.includes(null);
+  const fits = isFree
+    ? given.length === own.length && own.every((size, i) => size === null || size === given[i])
+    : product(given) === product(own);
+  if (fits) return isFree ? given : own;
   throw new Error(
     `The samples have the shape [${given.join(', ')}], the model takes [${own.map((size) => size ?? 'any').join(', ')}].`,
   );
@@ -94,7 +142,7 @@ function shaped(features: Float32Array, shape: readonly (number | null)[]): Omit
     );
   }
   const sizes = shape as readonly number[];
-  const size = sizes.reduce((product, own) => product * own, 1);
+  const size = product(sizes);
   const samples = features.length / size;
   if (Number.isInteger(samples) && samples > 0) return { features, shape: sizes, samples };
   throw new Error(
@@ -112,23 +160,35 @@ function normalized(values: Float32Array | Uint8Array, preprocessing: Preprocess
   );
 }
 
+/** A table of the columns that were fitted, or else of all, read as the training table was. */
 function tableOfRows(rows: readonly Row[], preprocessing: Preprocessing | null): Table {
-  const types = new Map<string, ColumnType | undefined>(
-    Object.entries(preprocessing ? columnTypes(preprocessing) : {}),
-  );
-  if (types.size === 0) for (const name of Object.keys(rows[0] ?? {})) types.set(name, 'number');
   if (rows.length === 0) throw new Error('There are no rows to predict. Give one row a sample.');
+  const types = new Map(Object.entries(preprocessing ? columnTypes(preprocessing) : {}));
+  const { reading, featureNames } = preprocessing ?? {};
+  if (types.size === 0) {
+    const names = featureNames ?? rows.flatMap((row) => Object.keys(row));
+    for (const name of names) types.set(name, 'number');
+  }
   const names = [...types.keys()];
   const absent = names.find((name) => !rows.some((row) => Object.hasOwn(row, name)));
   if (absent !== undefined) {
     throw new Error(`No row has the column "${absent}" of the training data, whose columns are ${names.join(', ')}.`);
   }
-  const columns = names.map((name) => ({ name, cells: rows.map((row) => presentCell(row[name])) }));
+  const missing = new Set(reading?.missingValues);
+  const columns = names.map((name) => {
+    const column = emptyColumn(name);
+    for (const row of rows) addCell(column, row[name] ?? null, (text) => missing.has(text));
+    return column;
+  });
   const placeOf = (row: number) => `row ${row}`;
   const raw: RawTable = { source: 'rows', columns, length: rows.length, hasNames: true, placeOf };
-  return { name: 'rows', length: rows.length, columns: names.map((name, i) => typedColumn(raw, i, types.get(name))) };
+  const typed = [...types].map(([name, type], i) => {
+    const format = reading?.columns.find((column) => column.name === name && column.type === type);
+    return typedColumn(raw, i, type, format);
+  });
+  return { name: 'rows', length: rows.length, columns: typed };
 }
 
-function presentCell(cell: Cell | undefined): Cell {
-  return cell === undefined || (typeof cell === 'number' && Number.isNaN(cell)) ? null : cell;
+function product(sizes: readonly (number | null)[]): number {
+  return sizes.reduce<number>((all, size) => all * (size ?? 1), 1);
 }

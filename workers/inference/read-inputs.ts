@@ -45,7 +45,8 @@ export async function* readInputs(
   const types = preprocessing === null ? {} : columnTypes(preprocessing);
   const isFitted = Object.keys(types).length > 0;
   const own = isFitted ? null : ((await tableInputs?.()) ?? null);
-  for await (const table of tableBlocks(path, { types: isFitted ? types : null })) {
+  const reading = preprocessing?.reading ?? null;
+  for await (const table of tableBlocks(path, { types: isFitted ? types : null, reading })) {
     yield { input: own === null ? { table } : await own(table), table };
   }
 }

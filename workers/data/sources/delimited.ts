@@ -1,9 +1,15 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import { type Delimiter, delimiterSchema } from '../../../core/preprocessing/reading.ts';
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-export type Delimiter = 'whitespace' | ',' | ';' | '\t';
+/** The delimiter shows in these lines, */
+const shownLines = 20;
+/** and in so many bytes. */
+const shownBytes = 2 ** 16;
+/** A semicolon comes before a comma, which may be a decimal comma then. */
+const candidates = [';', '\t', ',', '|'] as const;
 
 /** One row of the text: its fields, and where it begins. */
 export interface Row {
@@ -22,24 +28,23 @@ export interface Row {
 export function forEachRow(
   text: Buffer,
   file: string,
-  delimiter: Delimiter | 'auto',
+  delimiter: Delimiter,
   visit: (row: Row) => void,
   linesBefore = 0,
 ): void {
-  const chosen = delimiter === 'auto' ? detectDelimiter(text) : delimiter;
   let start = 0;
   const place = () => `${file}, line ${linesBefore + lineOf(text, start)}`;
   try {
     parse(text, {
       bom: true,
-      delimiter: chosen === 'whitespace' ? [' ', '\t'] : chosen,
+      delimiter: delimiter === 'whitespace' ? [' ', '\t'] : delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
       trim: true,
       on_record: (record: string[], { bytes }) => {
         // Every blank is a delimiter to the parser: a run of them leaves empty fields.
-        const fields = chosen === 'whitespace' ? record.filter((field) => field !== '') : record;
+        const fields = delimiter === 'whitespace' ? record.filter((field) => field !== '') : record;
         if (fields.length > 0) visit({ fields, place });
         start = bytes;
         return null;
@@ -50,16 +55,46 @@ export function forEachRow(
   }
 }
 
-/** The first line decides: semicolon before comma (which may be a decimal comma then), white space if it has neither. */
+/**
+ * The delimiter that each of the first lines has equally often; where none has, the first line decides: semicolon before comma, white space if it has
+ * neither.
+ */
 export function detectDelimiter(text: Buffer): Delimiter {
-  const firstLine =
-    /[^\r\n]*/.exec(
-      text
-        .toString('utf8', 0, 2 ** 16)
-        .replace(/"[^"]*"/g, '')
-        .trimStart(),
-    )?.[0] ?? '';
-  return ([';', ','] as const).find((candidate) => firstLine.includes(candidate)) ?? 'whitespace';
+  const lines = text
+    .toString('utf8', 0, shownBytes)
+    .replace(/"[^"]*"/g, '')
+    .split(/[\r\n]+/)
+    .filter((line) => line.trim() !== '');
+  // The last line may be cut.
+  const whole = lines.slice(0, text.length > shownBytes && lines.length > 1 ? -1 : undefined).slice(0, shownLines);
+  const countIn = (line: string, delimiter: string) => line.split(delimiter).length - 1;
+  const [first = ''] = whole;
+  const even = candidates.find((delimiter) => {
+    const count = countIn(first, delimiter);
+    return count > 0 && whole.every((line) => countIn(line, delimiter) === count);
+  });
+  return even ?? ([';', ','] as const).find((delimiter) => first.includes(delimiter)) ?? 'whitespace';
+}
+
+/** The delimiter of a table like one that was separated by `known`: the same if the first line has it, or no other one. */
+export function delimiterLike(text: Buffer, known: Delimiter | null): Delimiter {
+  const [firstLine = ''] = text.toString('utf8', 0, shownBytes).split(/[\r\n]/, 1);
+  if (known !== null && known !== 'whitespace' && firstLine.includes(known)) return known;
+  const detected = detectDelimiter(text);
+  return detected === 'whitespace' ? (known ?? detected) : detected;
+}
+
+/**
+ * The line `sep=;` with which Excel says what separates the fields: the delimiter, and the bytes of that line; null where the first line is another one.
+ * @throws Error for a delimiter that is not known
+ */
+export function separatorLine(text: Buffer, file: string): { delimiter: Delimiter; bytes: number } | null {
+  const [line, separator] = /^\s*"?sep=(.)"?[ ]*(?:\r\n|\n|\r|$)/i.exec(text.toString('utf8', 0, 32)) ?? [];
+  if (line === undefined) return null;
+  const delimiter = delimiterSchema.safeParse(separator);
+  if (delimiter.success) return { delimiter: delimiter.data, bytes: Buffer.byteLength(line) };
+  const known = candidates.map((own) => JSON.stringify(own)).join(', ');
+  throw new Error(`${file}, line 1: sep=${separator} names a delimiter that is not known. Use one of ${known}.`);
 }
 
 /** The line, counted from 1, of the first byte from `offset` on that is not white space. */

@@ -1,11 +1,23 @@
+import type { DateFormat, NumberFormat } from '../../../core/preprocessing/reading.ts';
 import { type Cell, isDecimal, type RawTable } from './cells.ts';
-import { parseDate } from './dates.ts';
+import { parseDate } from './reading/dates.ts';
+import { parseNumber } from './reading/numbers.ts';
 
 /**
  * Types of a table's columns. A date counts as days since 1970-01-01 UTC, a boolean as 0 or 1. A category has few distinct values,
  * a text many.
  */
 export type ColumnType = 'number' | 'category' | 'text' | 'date' | 'boolean';
+
+/** How the text of a column's cells is written. */
+export interface ColumnFormat {
+  /** Null: plain numbers with a decimal point. */
+  readonly numberFormat: NumberFormat | null;
+  /** Null: ISO 8601. */
+  readonly dateFormat: DateFormat | null;
+}
+
+export const plainFormat: ColumnFormat = { numberFormat: null, dateFormat: null };
 
 /** A column of numbers, dates or booleans. */
 export interface NumericColumn {
@@ -26,69 +38,63 @@ export interface TextColumn {
 /** A column of a table. */
 export type Column = NumericColumn | TextColumn;
 
-/** A column of strings with more distinct values than this is text unless the user says that it is a category. */
-const mostGuessedCategories = 100;
-
 /**
- * Gives a column its type.
- * @param type the type that the user gave; otherwise it follows from the values that are present: all numbers, all `true` and
- * `false`, all ISO dates, else categories up to 100 distinct values, else text
+ * A column with values of its type.
  * @throws Error that names place, column and value of the first cell that does not fit
  */
-export function typedColumn(table: RawTable, index: number, type?: ColumnType): Column {
+export function typedColumn(table: RawTable, index: number, type: ColumnType, format = plainFormat): Column {
   const { name, cells } = table.columns[index];
-  const chosen = type ?? guessType(table, index);
-  if (chosen === 'category' || chosen === 'text') return { name, type: chosen, values: cells.map(textOf) };
+  if (type === 'text') return { name, type, values: cells.map(textOf) };
+  if (type === 'category') return { name, type, values: cells.map(categoryOf) };
   const values = Float64Array.from(cells, (cell, row) => {
     if (cell === null) return Number.NaN;
-    const value = readers[chosen](cell);
-    if (value === null) throw wrongCell(table, index, row, chosen);
+    const value = readCell(cell, type, format);
+    if (value === null) throw wrongCell(table, { index, row }, type, format);
     return value;
   });
-  return { name, type: chosen, values };
+  return { name, type, values };
 }
 
-function guessType(table: RawTable, index: number): ColumnType {
-  const present = table.columns[index].cells.filter((cell) => cell !== null);
-  const kinds = ['number', 'boolean', 'date'] as const;
-  const all = kinds.find((kind) => present.every((cell) => readers[kind](cell) !== null));
-  if (all !== undefined) return all;
-  refuseMostlyNumbers(table, index, present);
-  return new Set(present.map(textOf)).size <= mostGuessedCategories ? 'category' : 'text';
+/** The value of a cell in a column of numbers, dates or booleans; null where it is none. */
+export function readCell(cell: Cell, type: NumericColumn['type'], format: ColumnFormat): number | null {
+  if (type === 'boolean') return readBoolean(cell);
+  return type === 'date' ? readDate(cell, format.dateFormat) : readNumber(cell, format.numberFormat);
 }
 
-/** A misspelt number must not turn a column of numbers into categories. */
-function refuseMostlyNumbers(table: RawTable, index: number, present: readonly Cell[]): void {
-  const numbers = present.filter((cell) => readNumber(cell) !== null).length;
-  if (2 * numbers < present.length || numbers === 0) return;
-  const row = table.columns[index].cells.findIndex((cell) => cell !== null && readNumber(cell) === null);
-  throw wrongCell(table, index, row, 'number');
-}
-
-function wrongCell(table: RawTable, index: number, row: number, type: keyof typeof readers): Error {
-  const { name, cells } = table.columns[index];
+/** The error for a cell that is not of its column's type. */
+export function wrongCell(
+  table: RawTable,
+  { index, row }: { index: number; row: number },
+  type: NumericColumn['type'],
+  format: ColumnFormat,
+): Error {
+  const cell = table.columns[index].cells[row];
   return new Error(
-    `${table.placeOf(row)}, column ${index + 1}${table.hasNames ? ` (${name})` : ''}: ${JSON.stringify(cells[row], bigIntText)} is not ` +
-      `${rules[type]}. Correct it, or name its text in missingValues, or give the column another type.`,
+    `${placeOfColumn(table, index, row)}: ${JSON.stringify(cell, bigIntText)} is not ${ruleOf(type, format)}. ` +
+      'Correct it, or name its text in missingValues, or give the column another type.',
   );
 }
 
-const rules = {
-  number: 'a number (finite, with a decimal point, within float32)',
-  date: 'a date (2026-01-31, or with a time: 2026-01-31T12:00:00Z)',
-  boolean: 'true or false',
-};
+/** `houses.csv, line 3, column 2 (size)` */
+export function placeOfColumn(table: RawTable, index: number, row: number): string {
+  return `${table.placeOf(row)}, column ${index + 1}${table.hasNames ? ` (${table.columns[index].name})` : ''}`;
+}
 
-const readers = { number: readNumber, date: readDate, boolean: readBoolean };
+function ruleOf(type: NumericColumn['type'], { numberFormat, dateFormat }: ColumnFormat): string {
+  if (type === 'boolean') return 'true or false';
+  if (type === 'date') return `a date (${dateFormat ?? '2026-01-31'}, or with a time: 2026-01-31T12:00:00Z)`;
+  const { decimal, unit } = numberFormat ?? { decimal: '.', unit: '' };
+  return `a number (finite, with a decimal ${decimal === '.' ? 'point' : 'comma'}${unit === '' ? '' : ` and ${unit}`}, within float32)`;
+}
 
-function readNumber(cell: Cell): number | null {
-  if (typeof cell === 'string') return isDecimal(cell) ? Number(cell) : null;
+function readNumber(cell: Cell, format: NumberFormat | null): number | null {
+  if (typeof cell === 'string') return format === null && isDecimal(cell) ? Number(cell) : parseNumber(cell, format);
   if (typeof cell !== 'number' && typeof cell !== 'bigint') return null;
   return Number.isFinite(Math.fround(Number(cell))) ? Number(cell) : null;
 }
 
-function readDate(cell: Cell): number | null {
-  const time = cell instanceof Date ? cell.getTime() : typeof cell === 'string' ? parseDate(cell) : Number.NaN;
+function readDate(cell: Cell, format: DateFormat | null): number | null {
+  const time = cell instanceof Date ? cell.getTime() : typeof cell === 'string' ? parseDate(cell, format) : Number.NaN;
   return Number.isNaN(time) ? null : time / 86_400_000;
 }
 
@@ -100,6 +106,20 @@ function readBoolean(cell: Cell): number | null {
 
 function textOf(cell: Cell): string | null {
   return cell instanceof Date ? cell.toISOString() : cell === null ? null : String(cell);
+}
+
+function categoryOf(cell: Cell): string | null {
+  const text = textOf(cell);
+  return text === null ? null : categoryText(text);
+}
+
+/**
+ * A category in the form in which it is compared: other programs write the code 1 as 1.0 once a column has missing values, and `true` as
+ * `True` or `TRUE`. Codes such as 01 stay as they are.
+ */
+export function categoryText(text: string): string {
+  if (/^-?(?:0|[1-9]\d*)\.0+$/.test(text)) return text.slice(0, text.indexOf('.'));
+  return /^(?:true|false)$/i.test(text) ? text.toLowerCase() : text;
 }
 
 function bigIntText(_: string, value: unknown): unknown {

@@ -1,19 +1,21 @@
 import { basename } from 'node:path';
-import { type Delimiter, detectDelimiter } from '../sources/delimited.ts';
+import type { TableReading } from '../../../core/preprocessing/reading.ts';
+import { detectDelimiter, separatorLine } from '../sources/delimited.ts';
 import type { RawTable } from './cells.ts';
-import type { ColumnType } from './columns.ts';
 import { parseNumberRows } from './number-rows.ts';
-import { parseDelimited } from './raw-table.ts';
+import { type DelimitedOptions, parseDelimited, type TextPiece } from './raw-table.ts';
+import { delimitedOptions } from './read-table.ts';
+import type { ChosenColumn } from './reading/choose-columns.ts';
 import type { Table } from './table.ts';
 
 /** How to read delimited text in pieces. */
 interface DelimitedBlocksOptions {
   /** For messages. */
   file: string;
-  /** Types of the wanted columns; null: not known yet. */
-  types: Readonly<Record<string, ColumnType>> | null;
-  /** Null: recognised. */
-  delimiter: Delimiter | null;
+  /** The wanted columns; null: not known yet. */
+  wanted: ReadonlyMap<string, ChosenColumn> | null;
+  /** How the training table was read; null: not known. */
+  reading: TableReading | null;
   isMissing: (field: string) => boolean;
 }
 
@@ -27,27 +29,28 @@ export async function* delimitedBlocks(
   pieces: AsyncIterable<{ text: Buffer; linesBefore: number }>,
   options: DelimitedBlocksOptions,
 ): AsyncGenerator<RawTable | Table> {
-  const { file, isMissing } = options;
-  let { delimiter } = options;
-  let names: string[] | null = null;
+  const { file, isMissing, reading } = options;
+  let how: DelimitedOptions | null = null;
+  let known: TextPiece['known'] = null;
   for await (const { text, linesBefore } of pieces) {
-    const own = (delimiter ??= detectDelimiter(text));
-    const known: string[] | null = names;
-    const parse = (part: Buffer, lines: number): RawTable =>
-      parseDelimited(part, file, isMissing, { delimiter: own }, { linesBefore: lines, names: known });
-    const header: Header | null =
-      known === null ? headerOf(text, (line) => parse(line, linesBefore)) : { names: known, bytes: 0 };
-    const block: Table | null =
-      header === null ? null : numberBlock(text.subarray(header.bytes), header.names, own, options);
-    const rows: RawTable | Table = block ?? parse(text, linesBefore);
-    names ??= rows.columns.length === 0 ? null : (header?.names ?? rows.columns.map(({ name }) => name));
+    const separator = linesBefore === 0 ? separatorLine(text, file) : null;
+    const body: Buffer = text.subarray(separator?.bytes ?? 0);
+    const before: TextPiece = { linesBefore: linesBefore + (separator === null ? 0 : 1), known };
+    how ??= { ...delimitedOptions(file, body, reading === null ? {} : { reading }), ...separator };
+    const own: DelimitedOptions = how.delimiter ? how : { ...how, delimiter: detectDelimiter(body) };
+    const parse = (part: Buffer): RawTable => parseDelimited(part, file, isMissing, own, before);
+    const header: Header | null = known === null ? headerOf(body, parse) : { columns: known, bytes: 0 };
+    const block: Table | null = header === null ? null : numberBlock(body.subarray(header.bytes), header, own, options);
+    const rows: RawTable | Table = block ?? parse(body);
+    const found: TextPiece['known'] = 'source' in rows ? rows : (header?.columns ?? null);
+    if (known === null && found !== null && found.columns.length > 0) [known, how] = [found, own];
     yield rows;
   }
 }
 
-/** The names of a file's columns, and the bytes of their line. */
+/** The columns of a file, and the bytes of the line with their names. */
 interface Header {
-  names: string[];
+  columns: Pick<RawTable, 'columns' | 'nameless'>;
   bytes: number;
 }
 
@@ -55,27 +58,28 @@ interface Header {
 function headerOf(text: Buffer, parse: (line: Buffer) => RawTable): Header | null {
   const bytes = text.indexOf(lineFeed) + 1;
   if (bytes === 0 || text.includes(quote)) return null;
-  const { length, columns } = parse(text.subarray(0, bytes));
-  return length > 0 || columns.length === 0 ? null : { names: columns.map(({ name }) => name), bytes };
+  const found = parse(text.subarray(0, bytes));
+  return found.length > 0 || found.columns.length === 0 ? null : { columns: found, bytes };
 }
 
 /** A typed table; null where not all wanted columns are there and plain numbers. */
 function numberBlock(
   text: Buffer,
-  names: readonly string[],
-  delimiter: Delimiter,
-  { file, types, isMissing }: DelimitedBlocksOptions,
+  { columns: { columns } }: Header,
+  { delimiter = 'auto' }: DelimitedOptions,
+  { file, wanted, isMissing }: DelimitedBlocksOptions,
 ): Table | null {
-  if (types === null || delimiter === 'whitespace' || !Object.values(types).every((type) => type === 'number'))
-    return null;
-  const wanted = Object.keys(types).map((name) => names.indexOf(name));
-  if (wanted.includes(-1)) return null;
-  const rows = { delimiter: delimiter.charCodeAt(0), width: names.length, wanted, isMissing };
-  const columns = parseNumberRows(text, rows);
-  if (columns === null) return null;
+  if (wanted === null || delimiter === 'whitespace' || delimiter === 'auto') return null;
+  if (![...wanted.values()].every(({ type, numberFormat }) => type === 'number' && numberFormat === null)) return null;
+  const names = [...wanted.keys()];
+  const positions = names.map((name) => columns.findIndex((column) => column.name === name));
+  if (positions.includes(-1)) return null;
+  const rows = { delimiter: delimiter.charCodeAt(0), width: columns.length, wanted: positions, isMissing };
+  const values = parseNumberRows(text, rows);
+  if (values === null) return null;
   return {
     name: basename(file),
-    length: columns[0]?.length ?? 0,
-    columns: Object.keys(types).map((name, i) => ({ name, type: 'number', values: columns[i] })),
+    length: values[0]?.length ?? 0,
+    columns: names.map((name, i) => ({ name, type: 'number', values: values[i] })),
   };
 }

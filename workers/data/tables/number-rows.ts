@@ -20,7 +20,7 @@ const exactDigits = 15;
 
 /**
  * Reads delimited text of which the wanted fields are decimal numbers, in a tenth of the time that `parseDelimited` takes, with the same values.
- * @returns the wanted columns, NaN where a value is missing; null for text that is not that simple (quotes, other blanks, uneven rows, fields
+ * @returns the wanted columns, NaN where a value is missing; null for text that is not that simple (quotes, other blanks, uneven or empty rows, fields
  * that are no numbers), which `parseDelimited` must read
  */
 export function parseNumberRows(text: Buffer, options: NumberRowsOptions): Float64Array[] | null {
@@ -36,6 +36,7 @@ export function parseNumberRows(text: Buffer, options: NumberRowsOptions): Float
   let rows = 0;
   while (!reader.isAtEnd()) {
     if (reader.skipLineEnd()) continue;
+    if (reader.isEmptyRow()) return null;
     for (let field = 0; field < width; field++) {
       const target = targets[field];
       if (target === undefined) reader.skipField();
@@ -78,6 +79,13 @@ class FieldReader {
     if (byte !== lineFeed && byte !== carriageReturn) return false;
     this.#at++;
     return true;
+  }
+
+  /** Whether the row has delimiters and blanks alone. */
+  isEmptyRow(): boolean {
+    let at = this.#at;
+    while (this.#text[at] === this.#delimiter || this.#isBlank(this.#text[at])) at++;
+    return at > this.#at && (at >= this.#text.length || this.#text[at] === lineFeed || this.#text[at] === carriageReturn);
   }
 
   skipField(): void {

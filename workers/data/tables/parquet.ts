@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { reasonOf } from '../sources/files.ts';
 import { checkPages } from './parquet-pages.ts';
-import type { Cell, RawTable } from './cells.ts';
+import { addCell, type Cell, emptyColumn, type RawTable } from './cells.ts';
 import { checkSize } from './raw-table.ts';
 
 const unzip = (decompress: (bytes: Uint8Array, options: { maxOutputLength: number }) => Buffer) => {
@@ -46,10 +46,11 @@ export async function* parquetBlocks(
       if (read.length === end - first) return read;
       throw new Error(`it has ${read.length} rows from row ${first} to ${end}, its footer says ${end - first}`);
     });
-    const columns = names.map((name) => ({
-      name,
-      cells: rows.map((row) => cellOf(row[name], name, source, isMissing)),
-    }));
+    const columns = names.map((name) => {
+      const column = emptyColumn(name);
+      for (const row of rows) addCell(column, cellOf(row[name], name, source), isMissing);
+      return column;
+    });
     const placeOf = (row: number) => `${source}, row ${first + row + 1}`;
     yield { source, columns, length: rows.length, hasNames: true, placeOf };
   }
@@ -76,9 +77,9 @@ async function explained<T>(source: string, read: () => T | Promise<T>): Promise
   }
 }
 
-function cellOf(value: unknown, name: string, source: string, isMissing: (field: string) => boolean): Cell {
-  if (value === null || value === undefined || (typeof value === 'number' && Number.isNaN(value))) return null;
-  if (typeof value === 'string') return isMissing(value) ? null : value;
+function cellOf(value: unknown, name: string, source: string): Cell {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' || value instanceof Date) {
     return value;
   }

@@ -1,5 +1,7 @@
-import { type Delimiter, forEachRow, type Row } from '../sources/delimited.ts';
-import { type Cell, isDecimal, type RawTable } from './cells.ts';
+import type { Delimiter } from '../../../core/preprocessing/reading.ts';
+import { detectDelimiter, forEachRow, type Row, separatorLine } from '../sources/delimited.ts';
+import { addCell, type Cell, emptyColumn, type RawColumn, type RawTable } from './cells.ts';
+import { isHeader } from './reading/header.ts';
 
 /** More columns, or cells in all, than this are refused: a small damaged file must not fill the memory. */
 const mostColumns = 10_000;
@@ -16,9 +18,9 @@ export function checkSize(source: string, rows: number, columns: number): void {
 
 /** How to read delimited text. */
 export interface DelimitedOptions {
-  /** Separates fields. `auto` (default) uses the first line: a semicolon if it has one, else a comma, else white space. */
+  /** Separates fields. `auto` (default) uses what the first lines have equally often: a semicolon, a tab, a comma, a bar, else white space. */
   delimiter?: Delimiter | 'auto';
-  /** Whether the first line names the columns. `auto` (default): yes if none of its fields is a number. */
+  /** Whether the first line names the columns. `auto` (default): yes if none of its fields is a number, or if it differs in kind from all rows below. */
   header?: boolean | 'auto';
 }
 
@@ -26,53 +28,128 @@ export interface DelimitedOptions {
 export interface TextPiece {
   /** Lines in front of it. */
   linesBefore: number;
-  /** The columns' names, of an earlier piece; null: the first piece. */
-  names: readonly string[] | null;
+  /** The columns of an earlier piece; null: the first piece. */
+  known: Pick<RawTable, 'columns' | 'nameless'> | null;
 }
 
-/** Reads delimited text (UTF-8, RFC 4180 quotes). Columns without names are `column 1`, `column 2`, ... */
+/**
+ * Reads delimited text (UTF-8, RFC 4180 quotes). Columns without names are `column 1`, `column 2`, ... Rows of empty fields alone are left out, and so are
+ * empty fields beyond the names.
+ */
 export function parseDelimited(
   text: Buffer,
   source: string,
   isMissing: (field: string) => boolean,
   { delimiter = 'auto', header = 'auto' }: DelimitedOptions,
-  { linesBefore, names }: TextPiece = { linesBefore: 0, names: null },
+  { linesBefore, known }: TextPiece = { linesBefore: 0, known: null },
 ): RawTable {
-  let columns: RawTable['columns'] = (names ?? []).map((name) => ({ name, cells: [] }));
-  let length = 0;
-  let hasNames = false;
-  const visitRow = (visit: (row: Row) => void) => forEachRow(text, source, delimiter, visit, linesBefore);
-  visitRow(({ fields, place }) => {
-    if (columns.length === 0) {
-      hasNames = header === 'auto' ? fields.every((field) => !isDecimal(field)) : header;
-      columns = fields.map((name, i) => ({ name: hasNames ? name : `column ${i + 1}`, cells: [] }));
-      checkSize(source, 0, columns.length);
-      if (hasNames) return;
+  const separator = linesBefore === 0 ? separatorLine(text, source) : null;
+  const body = separator === null ? text : text.subarray(separator.bytes);
+  const own = delimiter === 'auto' ? (separator?.delimiter ?? detectDelimiter(body)) : delimiter;
+  const lines = linesBefore + (separator === null ? 0 : 1);
+  const visitRow = (visit: (row: Row) => void) => forEachRow(body, source, own, visit, lines);
+  const rows = new DelimitedRows(source, isMissing, known);
+  visitRow((row) => rows.add(row));
+  const { columns, nameless, length, emptyRows, hasNames } = rows.finish(header);
+  const before = hasNames && known === null ? 1 : 0;
+  const placeOf = (row: number) => placeOfRow(source, visitRow, row + before);
+  return { source, columns, length, hasNames, nameless, emptyRows, delimiter: own, placeOf };
+}
+
+/** Gathers rows of fields by column. */
+class DelimitedRows {
+  readonly #source: string;
+  readonly #isMissing: (field: string) => boolean;
+  readonly #columns: RawColumn[];
+  readonly #nameless: readonly number[] | null;
+  /** Of the first piece of a file: its first line. */
+  #first: readonly string[] | null = null;
+  #emptyRows = 0;
+  #length = 0;
+
+  constructor(source: string, isMissing: (field: string) => boolean, known: TextPiece['known']) {
+    this.#source = source;
+    this.#isMissing = isMissing;
+    const nameless = known?.nameless ?? [];
+    this.#columns = known?.columns.map(({ name }, i) => emptyColumn(nameless.includes(i) ? '' : name)) ?? [];
+    this.#nameless = known === null ? null : nameless;
+  }
+
+  add({ fields, place }: Row): void {
+    if (isEmptyRow(fields)) {
+      this.#emptyRows++;
+    } else if (this.#nameless === null && this.#first === null) {
+      this.#first = fields;
+      checkSize(this.#source, 0, fields.length);
+      for (const name of fields) this.#columns.push(emptyColumn(name));
+    } else {
+      this.#push(fitted(fields, this.#columns, place));
     }
-    if (fields.length !== columns.length) throw uneven(place(), fields.length, columns.length);
-    fields.forEach((field, i) => columns[i].cells.push(isMissing(field) ? null : field));
-    length++;
-    checkSize(source, length, columns.length);
-  });
-  const placeOf = (row: number) => placeOfRow(source, visitRow, row + (hasNames ? 1 : 0));
-  return { source, columns, length, hasNames: hasNames || names !== null, placeOf };
+  }
+
+  #push(fields: readonly string[]): void {
+    fields.forEach((field, i) => addCell(this.#columns[i], field, this.#isMissing));
+    this.#length++;
+    checkSize(this.#source, this.#length, this.#columns.length);
+  }
+
+  finish(header: boolean | 'auto') {
+    const [columns, first] = [this.#columns, this.#first];
+    const hasNames = first === null || (header === 'auto' ? isHeader(first, columns, this.#source) : header);
+    if (first !== null && !hasNames) this.#putBack(first);
+    const nameless = columns.flatMap(({ name }, i) => (hasNames && name === '' ? [i] : []));
+    columns.forEach((column, i) => {
+      if (!hasNames || column.name === '') column.name = `column ${i + 1}`;
+    });
+    return { columns, nameless, emptyRows: this.#emptyRows, length: this.#length, hasNames };
+  }
+
+  /** The first line is a row. */
+  #putBack(first: readonly string[]): void {
+    first.forEach((field, i) => {
+      const own = emptyColumn('');
+      addCell(own, field, this.#isMissing);
+      this.#columns[i].cells.unshift(...own.cells);
+      for (const [text, count] of own.missing) {
+        const { missing } = this.#columns[i];
+        missing.set(text, (missing.get(text) ?? 0) + count);
+      }
+    });
+    this.#length++;
+  }
+}
+
+/** Spreadsheets write rows of delimiters alone below a table. */
+function isEmptyRow(fields: readonly string[]): boolean {
+  return fields.length > 1 && fields.every((field) => field === '');
+}
+
+/** Delimiters at the end of a line may be too many or, after the last name, too few. */
+function fitted(fields: readonly string[], columns: readonly RawColumn[], place: () => string): readonly string[] {
+  const [found, wanted] = [fields.length, columns.length];
+  if (found === wanted) return fields;
+  if (found > wanted && fields.slice(wanted).every((field) => field === '')) return fields.slice(0, wanted);
+  if (found < wanted && columns.slice(found).every(({ name }) => name === '')) {
+    return [...fields, ...Array.from({ length: wanted - found }, () => '')];
+  }
+  const cause =
+    found === wanted + 1
+      ? " If the first field is the row's name, as R writes it, give it a name in the first line too."
+      : '';
+  throw new Error(
+    `${place()}: ${found} fields, the first line has ${wanted}. Give every line the same number, and set the delimiter if it was not ` +
+      `recognised.${cause}`,
+  );
 }
 
 /** Reads the text again up to the row: keeping the place of every row would take more memory than the values. */
 function placeOfRow(source: string, visitRow: (visit: (row: Row) => void) => void, wanted: number): string {
   let row = 0;
   let found = source;
-  visitRow(({ place }) => {
-    if (row++ === wanted) found = place();
+  visitRow(({ fields, place }) => {
+    if (!isEmptyRow(fields) && row++ === wanted) found = place();
   });
   return found;
-}
-
-function uneven(place: string, fields: number, columns: number): Error {
-  return new Error(
-    `${place}: ${fields} fields, the first line has ${columns}. Give every line the same number, ` +
-      'and set the delimiter if it was not recognised.',
-  );
 }
 
 /** Reads one JSON object a line. A column is missing in rows that lack its key. */
@@ -82,28 +159,25 @@ export function parseJsonLines(
   isMissing: (field: string) => boolean,
   linesBefore = 0,
 ): RawTable {
-  const columns = new Map<string, Cell[]>();
+  const columns = new Map<string, RawColumn>();
   const lines: number[] = [];
   let lineNumber = linesBefore;
-  for (const line of text.replace(/^\uFEFF/, '').split('\n')) {
+  for (const line of text.split('\n')) {
     lineNumber++;
     if (line.trim() === '') continue;
     const place = `${source}, line ${lineNumber}`;
     for (const [name, value] of Object.entries(parseObject(line, place))) {
-      let cells = columns.get(name);
-      if (cells === undefined) columns.set(name, (cells = []));
-      while (cells.length < lines.length) cells.push(null);
-      cells.push(plainCell(value, name, place, isMissing));
+      let column = columns.get(name);
+      if (column === undefined) columns.set(name, (column = emptyColumn(name)));
+      while (column.cells.length < lines.length) addCell(column, null, isMissing);
+      addCell(column, plainCell(value, name, place), isMissing);
     }
     lines.push(lineNumber);
     checkSize(source, lines.length, columns.size);
   }
-  const padded = [...columns].map(([name, cells]) => {
-    while (cells.length < lines.length) cells.push(null);
-    return { name, cells };
-  });
+  for (const column of columns.values()) while (column.cells.length < lines.length) addCell(column, null, isMissing);
   const placeOf = (row: number) => `${source}, line ${lines[row]}`;
-  return { source, columns: padded, length: lines.length, hasNames: true, placeOf };
+  return { source, columns: [...columns.values()], length: lines.length, hasNames: true, placeOf };
 }
 
 function parseObject(line: string, place: string): Record<string, unknown> {
@@ -117,8 +191,8 @@ function parseObject(line: string, place: string): Record<string, unknown> {
   throw new Error(`${place}: it is not an object. Give one object a line, with the columns' names as keys.`);
 }
 
-function plainCell(value: unknown, name: string, place: string, isMissing: (field: string) => boolean): Cell {
-  if (typeof value === 'string') return isMissing(value) ? null : value;
+function plainCell(value: unknown, name: string, place: string): Cell {
+  if (typeof value === 'string') return value;
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
   throw new Error(
     `${place}: "${name}" holds a list or an object. A cell is a number, a text, true, false or null: give each part a column.`,

@@ -1,21 +1,30 @@
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import type { RawTable } from './cells.ts';
-import { type ColumnType, typedColumn } from './columns.ts';
+import { markOf, mostMarkBytes, pieceDecoder, requireText } from '../../../core/node/text-encoding.ts';
+import type { TableReading } from '../../../core/preprocessing/reading.ts';
+import { addCell, emptyColumn, type RawTable } from './cells.ts';
+import { type ColumnType, plainFormat, typedColumn } from './columns.ts';
 import { delimitedBlocks } from './delimited-blocks.ts';
 import { parseJsonLines } from './raw-table.ts';
-import { usualMissingValues } from './read-table.ts';
+import { encodingFor, usualMissingValues } from './read-table.ts';
+import { type ChosenColumn, chooseColumns } from './reading/choose-columns.ts';
+import { leftOutColumns } from './reading/describe-reading.ts';
 import { noColumn, type Table } from './table.ts';
 
 /** How to read a table in blocks. */
 export interface TableBlocksOptions {
-  /** The columns that are wanted, with their types; null: all, with the types of the first block. */
+  /** The columns that are wanted, with their types; null: all, with the types of the training table or of the first block. */
   types: Readonly<Record<string, ColumnType>> | null;
+  /** How the training table was read, which also holds for this one; null: not known. */
+  reading?: TableReading | null;
   /** Bytes of text in a block, and rows of a block of Parquet. */
   blockBytes?: number;
   blockRows?: number;
 }
+
+/** The wanted columns by name. */
+type WantedColumns = ReadonlyMap<string, ChosenColumn>;
 
 const usualBlockBytes = 2 ** 22;
 const usualBlockRows = 2 ** 14;
@@ -29,25 +38,61 @@ const [quote, lineFeed, carriageReturn] = [0x22, 0x0a, 0x0d];
  * @throws Error that names file, place, column and value of what cannot be read
  */
 export async function* tableBlocks(file: string, options: TableBlocksOptions): AsyncGenerator<Table> {
-  let { types } = options;
+  const isText = extname(file).toLowerCase() === '.txt';
+  let wanted = wantedColumns(options);
   let rows = 0;
+  let emptyRows = 0;
   for await (const block of rawBlocks(file, options)) {
+    emptyRows += block.emptyRows ?? 0;
     if (block.length === 0) continue;
-    const table = 'source' in block ? typedBlock(block, types, extname(file).toLowerCase() === '.txt') : block;
-    types ??= Object.fromEntries(table.columns.map(({ name, type }) => [name, type]));
+    const own = 'source' in block ? (wanted ?? firstColumns(block, options.reading ?? null, isText)) : wanted;
+    wanted = own;
+    const table = 'source' in block ? typedBlock(block, own ?? new Map(), isText) : block;
     rows += block.length;
-    yield table;
+    yield { ...table, emptyRows };
+    emptyRows = 0;
   }
   if (rows === 0) throw new Error(`${file} has no rows of data. Give one row a sample.`);
 }
 
+/** The wanted columns, written as in the training table; null where the file says which there are. */
+function wantedColumns({ types, reading = null }: TableBlocksOptions): WantedColumns | null {
+  if (types === null) return null;
+  return new Map(
+    Object.entries(types).map(([name, type]): [string, ChosenColumn] => {
+      const known = reading?.columns.find((column) => column.name === name && column.type === type);
+      return [name, { type, ...formatOf(known) }];
+    }),
+  );
+}
+
+function formatOf({ numberFormat, dateFormat } = plainFormat) {
+  return { numberFormat, dateFormat };
+}
+
+/** All columns of a file: those of the training table, else as the first block shows them. */
+function firstColumns(raw: RawTable, reading: TableReading | null, isText: boolean): WantedColumns {
+  const names = raw.columns.map(({ name }) => name);
+  if (isText) return new Map(names.map((name) => [name, { type: 'text', ...plainFormat }]));
+  const known = new Map(reading?.columns.map((column) => [column.name, column]));
+  const types = new Map<string, 'ignore'>(leftOutColumns(raw, new Map()).map(({ name }) => [name, 'ignore']));
+  for (const name of known.keys()) types.set(name, 'ignore');
+  const chosen = chooseColumns(raw, types, {});
+  const columns = names.flatMap((name, i): [string, ChosenColumn][] => {
+    const column = known.get(name);
+    if (column !== undefined) return [[name, { type: column.type, ...formatOf(column) }]];
+    return chosen[i] === null ? [] : [[name, chosen[i]]];
+  });
+  return new Map(columns);
+}
+
 /** Blocks of cells, or already typed ones. */
-function rawBlocks(
-  file: string,
-  { types, blockBytes, blockRows = usualBlockRows }: TableBlocksOptions,
-): AsyncGenerator<RawTable | Table> {
-  const missing = new Set(usualMissingValues);
+function rawBlocks(file: string, options: TableBlocksOptions): AsyncGenerator<RawTable | Table> {
+  const { reading = null, blockBytes = usualBlockBytes, blockRows = usualBlockRows } = options;
+  const missing = new Set(reading?.missingValues ?? usualMissingValues);
   const isMissing = (field: string) => missing.has(field);
+  const pieces = (hasQuotes: boolean) =>
+    textPieces(file, { hasQuotes, encoding: reading === null ? null : encodingFor({ reading }), blockBytes });
   switch (extname(file).toLowerCase()) {
     case '.parquet':
       return parquetRows(file, isMissing, blockRows);
@@ -56,50 +101,56 @@ function rawBlocks(
       return arrowRows(file, isMissing);
     case '.jsonl':
     case '.ndjson':
-      return jsonBlocks(file, isMissing, blockBytes);
+      return jsonBlocks(file, isMissing, pieces(false));
     case '.txt':
-      return lineBlocks(file, blockBytes);
-    case '.tsv':
-      return delimitedBlocks(textPieces(file, true, blockBytes), { file, isMissing, types, delimiter: '\t' });
+      return lineBlocks(file, pieces(false));
     default:
-      return delimitedBlocks(textPieces(file, true, blockBytes), { file, isMissing, types, delimiter: null });
+      return delimitedBlocks(pieces(true), { file, isMissing, reading, wanted: wantedColumns(options) });
   }
 }
 
-function typedBlock(raw: RawTable, types: TableBlocksOptions['types'], isText: boolean): Table {
+function typedBlock(raw: RawTable, wanted: WantedColumns, isText: boolean): Table {
   const names = raw.columns.map(({ name }) => name);
-  const wanted: [string, ColumnType | undefined][] =
-    types === null ? names.map((name) => [name, undefined]) : Object.entries(types);
   // A file of texts has no names: its texts are the only column that is wanted.
-  const nameOf = (name: string) => (isText && wanted.length === 1 ? 'text' : name);
-  const columns = wanted.map(([name, type]) => {
+  const nameOf = (name: string) => (isText && wanted.size === 1 ? 'text' : name);
+  const columns = [...wanted].map(([name, how]) => {
     const index = names.indexOf(nameOf(name));
     if (index < 0) throw noColumn(raw.source, name, names);
-    return { ...typedColumn(raw, index, isText ? (type ?? 'text') : type), name };
+    return { ...typedColumn(raw, index, how.type, how), name };
   });
   return { name: basename(raw.source), length: raw.length, columns };
 }
 
-async function* jsonBlocks(file: string, isMissing: (field: string) => boolean, blockBytes?: number) {
+/** A piece of a file that ends with a line. */
+interface LinePiece {
+  text: Buffer;
+  linesBefore: number;
+}
+
+async function* jsonBlocks(file: string, isMissing: (field: string) => boolean, pieces: AsyncIterable<LinePiece>) {
   let names = new Set<string>();
-  for await (const { text, linesBefore } of textPieces(file, false, blockBytes)) {
+  for await (const { text, linesBefore } of pieces) {
     const raw = parseJsonLines(text.toString('utf8'), file, isMissing, linesBefore);
     names = new Set([...names, ...raw.columns.map(({ name }) => name)]);
     // Rows of this block may lack a column of earlier ones.
     const absent = [...names].filter((name) => !raw.columns.some((column) => column.name === name));
-    const cells = () => Array.from({ length: raw.length }, () => null);
-    yield { ...raw, columns: [...raw.columns, ...absent.map((name) => ({ name, cells: cells() }))] };
+    const added = absent.map((name) => {
+      const column = emptyColumn(name);
+      for (let row = 0; row < raw.length; row++) addCell(column, null, isMissing);
+      return column;
+    });
+    yield { ...raw, columns: [...raw.columns, ...added] };
   }
 }
 
-async function* lineBlocks(file: string, blockBytes?: number): AsyncGenerator<RawTable> {
-  for await (const { text, linesBefore } of textPieces(file, false, blockBytes)) {
+async function* lineBlocks(file: string, pieces: AsyncIterable<LinePiece>): AsyncGenerator<RawTable> {
+  for await (const { text, linesBefore } of pieces) {
     const cells = text
       .toString('utf8')
       .replace(/\r?\n$/, '')
       .split(/\r?\n/);
     const placeOf = (row: number) => `${file}, line ${linesBefore + row + 1}`;
-    yield { source: file, columns: [{ name: 'text', cells }], length: cells.length, hasNames: true, placeOf };
+    yield { source: file, columns: [{ ...emptyColumn('text'), cells }], length: cells.length, hasNames: true, placeOf };
   }
 }
 
@@ -114,12 +165,23 @@ async function* arrowRows(file: string, isMissing: (field: string) => boolean): 
   yield parseArrow(await readFile(file), file, isMissing);
 }
 
-/** Pieces of a text file that end with a line, and outside quotes where these may hold line ends. */
-async function* textPieces(file: string, hasQuotes: boolean, blockBytes = usualBlockBytes) {
+/** Pieces of a text file as UTF-8 that end with a line, and outside quotes where these may hold line ends. */
+async function* textPieces(
+  file: string,
+  { hasQuotes, encoding, blockBytes }: { hasQuotes: boolean; encoding: string | null; blockBytes: number },
+): AsyncGenerator<LinePiece> {
+  const mark = await readMark(file);
+  const decode = pieceDecoder(mark?.encoding ?? encoding ?? 'utf-8', file);
   let rest: Buffer = Buffer.alloc(0);
   let linesBefore = 0;
-  for await (const chunk of createReadStream(file, { highWaterMark: blockBytes }) as AsyncIterable<Buffer>) {
-    const whole = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+  const piece = (text: Buffer): LinePiece => {
+    requireText(text, file, linesBefore);
+    return { text, linesBefore };
+  };
+  const stream = createReadStream(file, { highWaterMark: blockBytes, start: mark?.markBytes ?? 0 });
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const own = decode(chunk);
+    const whole = rest.length === 0 ? own : Buffer.concat([rest, own]);
     const end = lastLineEnd(whole, hasQuotes);
     rest = whole.subarray(end);
     if (rest.length > longestRowBytes) {
@@ -129,10 +191,21 @@ async function* textPieces(file: string, hasQuotes: boolean, blockBytes = usualB
     }
     if (end === 0) continue;
     const text = whole.subarray(0, end);
-    yield { text, linesBefore };
+    yield piece(text);
     linesBefore += countLines(text);
   }
-  if (rest.length > 0) yield { text: rest, linesBefore };
+  rest = Buffer.concat([rest, decode(null)]);
+  if (rest.length > 0) yield piece(rest);
+}
+
+async function readMark(file: string) {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(mostMarkBytes) });
+    return markOf(buffer.subarray(0, bytesRead));
+  } finally {
+    await handle.close();
+  }
 }
 
 /** The byte after the last line end that is outside quotes; 0 if there is none. The text begins outside quotes. */

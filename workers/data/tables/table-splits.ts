@@ -60,7 +60,8 @@ export function tableSplits(table: Table, options: TableSplitOptions): Splits {
   const { steps, target } = fit(table, parts, splits.train, options);
   const datasetOf = (name: string, own: Int32Array) => toDataset(table, name, own, { steps, target, parts });
   const train = datasetOf(table.name, splits.train);
-  const preprocessing: Preprocessing = { format: 1, steps, target };
+  const { reading } = table;
+  const preprocessing: Preprocessing = { format: 1, steps, target, ...(reading && { reading }) };
   return createSplits({
     train: options.classWeights === undefined ? train : weighted(train, options.classWeights),
     validation: splits.validation.length > 0 ? datasetOf(`${table.name} validation`, splits.validation) : undefined,

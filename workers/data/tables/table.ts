@@ -1,4 +1,5 @@
 import { nearest } from '../../../core/options/suggest.ts';
+import type { TableReading } from '../../../core/preprocessing/reading.ts';
 import type { Column } from './columns.ts';
 
 /** A table with typed columns. */
@@ -7,6 +8,10 @@ export interface Table {
   /** Number of rows, N. */
   readonly length: number;
   readonly columns: readonly Column[];
+  /** How its file was read; absent from a table that comes from no file. */
+  readonly reading?: TableReading;
+  /** Rows without any value that its file has besides; none by default. */
+  readonly emptyRows?: number;
 }
 
 /** The table's column of that name, or of that index, counted from 0. @throws Error that lists the columns */

@@ -1,5 +1,5 @@
 import { reasonOf } from '../../sources/files.ts';
-import type { Cell, RawTable } from '../cells.ts';
+import { addCell, type Cell, emptyColumn, type RawTable } from '../cells.ts';
 import { checkSize } from '../raw-table.ts';
 import { Buffers, readColumn } from './columns.ts';
 import { type ArrowBatch, type ArrowDictionary, type ArrowField, readArrowFile } from './messages.ts';
@@ -12,10 +12,13 @@ import { type ArrowBatch, type ArrowDictionary, type ArrowField, readArrowFile }
 export function parseArrow(bytes: Buffer, source: string, isMissing: (field: string) => boolean): RawTable {
   try {
     const { names, columns, length } = readColumns(bytes, source);
-    const present = (cell: Cell): Cell => (typeof cell === 'string' && isMissing(cell) ? null : cell);
     return {
       source,
-      columns: columns.map((cells, i) => ({ name: names[i], cells: cells.map(present) })),
+      columns: columns.map((cells, i) => {
+        const column = emptyColumn(names[i]);
+        for (const cell of cells) addCell(column, cell, isMissing);
+        return column;
+      }),
       length,
       hasNames: true,
       placeOf: (row) => `${source}, row ${row + 1}`,

@@ -1,0 +1,201 @@
+import { z } from 'zod';
+
+/**
+ * How the file of a training table was understood. It is found out once, shown before training, kept in `preprocessing.json`, and every later file
+ * of the user is read in the same way.
+ */
+
+/** Ways to write a date apart from ISO 8601: a time may follow. `YY` is 1969 to 2068, `MMM` an English month such as Jan. */
+export const dateFormats = [
+  'DD/MM/YYYY',
+  'MM/DD/YYYY',
+  'YYYY/MM/DD',
+  'DD.MM.YYYY',
+  'YYYY.MM.DD',
+  'DD-MM-YYYY',
+  'MM-DD-YYYY',
+  'DD/MM/YY',
+  'MM/DD/YY',
+  'YY/MM/DD',
+  'DD.MM.YY',
+  'DD-MM-YY',
+  'MM-DD-YY',
+  'YY-MM-DD',
+  'DD-MMM-YYYY',
+  'DD MMM YYYY',
+] as const;
+export type DateFormat = (typeof dateFormats)[number];
+
+export const numberFormatSchema = z.strictObject({
+  /** The sign in front of the decimals. */
+  decimal: z.enum(['.', ',']),
+  /** Between groups of three digits; empty where there is none. A blank stands for every kind of blank. */
+  grouping: z.enum(['', ',', '.', ' ', "'"]),
+  /** A currency sign or % at every number, which is left out; empty where there is none. */
+  unit: z.string(),
+});
+/** How the numbers of a column are written. */
+export type NumberFormat = z.output<typeof numberFormatSchema>;
+
+export const delimiterSchema = z.enum(['whitespace', ',', ';', '\t', '|']);
+export type Delimiter = z.output<typeof delimiterSchema>;
+
+export const columnTypeSchema = z.enum(['number', 'category', 'text', 'date', 'boolean']);
+
+export const columnReadingSchema = z.strictObject({
+  name: z.string(),
+  /** In the file, counted from 1. */
+  position: z.int().min(1),
+  type: columnTypeSchema,
+  /** Of text that holds numbers; null: plain ones with a decimal point. */
+  numberFormat: numberFormatSchema.nullable(),
+  /** Of text that holds dates; null: ISO 8601. */
+  dateFormat: z.enum(dateFormats).nullable(),
+  /** Cells that count as missing, by their text; cells that the file itself leaves out are those of the empty text. */
+  missing: z.record(z.string(), z.int().min(1)),
+  /** Number of distinct texts; null for other types. */
+  distinct: z.int().min(0).nullable(),
+  /** Whether its numbers count the rows: 0, 1, 2, ... or 1, 2, 3, ... */
+  countsRows: z.boolean(),
+});
+/** How a column was read. */
+export type ColumnReading = z.output<typeof columnReadingSchema>;
+
+const leftOutSchema = z.strictObject({
+  name: z.string(),
+  position: z.int().min(1),
+  /** `ignored`: as the user wished. `empty`: neither a name nor a value. `row-names`: without a name, and different in each row. */
+  reason: z.enum(['ignored', 'empty', 'row-names']),
+});
+
+export const tableReadingSchema = z.strictObject({
+  /** Name of the file, without its folder. */
+  file: z.string(),
+  /** Number of rows. */
+  rows: z.int().min(1),
+  /** Of text: `utf-8`, `utf-16le`, or what the user named; null for Parquet and Arrow. */
+  encoding: z.string().nullable(),
+  /** Whether a mark at the file's beginning says the encoding. */
+  hasMark: z.boolean(),
+  /** Of delimited text, else null. */
+  delimiter: delimiterSchema.nullable(),
+  /** Whether the first line of delimited text names the columns; null for other formats. */
+  header: z.boolean().nullable(),
+  /** Texts that stand for a missing value. */
+  missingValues: z.array(z.string()),
+  /** Rows without any value, which were left out. */
+  emptyRows: z.int().min(0),
+  columns: z.array(columnReadingSchema),
+  leftOut: z.array(leftOutSchema),
+});
+/** How a table was read. */
+export type TableReading = z.output<typeof tableReadingSchema>;
+
+const delimiterNames: Record<Delimiter, string> = {
+  whitespace: 'white space',
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'vertical bars',
+};
+const reasons: Record<TableReading['leftOut'][number]['reason'], string> = {
+  ignored: 'ignored, as the project says',
+  empty: 'left out: no name and no value',
+  'row-names': 'left out: no name, and another value in each row',
+};
+/** More rows of columns are not shown. */
+const mostShown = 24;
+
+/** One sentence for the run's record: `houses.csv: 506 rows, UTF-8, separated by commas, names in the first line, 13 numbers, 1 category.` */
+export function readingSentence(reading: TableReading): string {
+  const { file, rows, encoding, delimiter, header, emptyRows, leftOut, columns } = reading;
+  const counts = columnTypeSchema.options.flatMap((type) => {
+    const count = columns.filter((column) => column.type === type).length;
+    return count === 0 ? [] : [count === 1 ? `1 ${type}` : `${count} ${plurals[type]}`];
+  });
+  const parts = [
+    `${rows} rows`,
+    ...(encoding === null ? [] : [encoding.toUpperCase()]),
+    ...(delimiter === null ? [] : [`separated by ${delimiterNames[delimiter]}`]),
+    ...(header === null ? [] : [header ? 'names in the first line' : 'no line of names']),
+    ...(emptyRows === 0 ? [] : [`${emptyRows} empty rows left out`]),
+    ...counts,
+    ...(leftOut.length === 0 ? [] : [`${leftOut.length} columns left out`]),
+  ];
+  return `${file}: ${parts.join(', ')}.`;
+}
+
+const plurals: Record<ColumnReading['type'], string> = {
+  number: 'numbers',
+  category: 'categories',
+  text: 'texts',
+  date: 'dates',
+  boolean: 'booleans',
+};
+
+/** A line of {@link readingTable}. */
+export interface ReadingRow {
+  column: string;
+  type: string;
+  readAs: string;
+  missing: string;
+}
+
+/** A short table of how the columns were read. Those with something to check come first where there are many. @returns the rows, and how many are not shown */
+export function readingTable(reading: TableReading): { rows: ReadingRow[]; hidden: number } {
+  const all = [
+    ...reading.columns.map((column) => ({ position: column.position, weight: weightOf(column), row: rowOf(column) })),
+    ...reading.leftOut.map(({ name, position, reason }) => ({
+      position,
+      weight: reason === 'ignored' ? 0 : 2,
+      row: { column: name, type: 'none', readAs: reasons[reason], missing: '' },
+    })),
+  ];
+  const shown = all
+    .sort((a, b) => b.weight - a.weight || a.position - b.position)
+    .slice(0, mostShown)
+    .sort((a, b) => a.position - b.position);
+  return { rows: shown.map(({ row }) => row), hidden: all.length - shown.length };
+}
+
+function weightOf({ type, numberFormat, dateFormat, missing, countsRows }: ColumnReading): number {
+  if (countsRows || numberFormat !== null || dateFormat !== null) return 2;
+  if (Object.keys(missing).some((text) => text !== '')) return 2;
+  return type === 'number' && Object.keys(missing).length === 0 ? 0 : 1;
+}
+
+function rowOf(column: ColumnReading): ReadingRow {
+  return { column: column.name, type: column.type, readAs: readAs(column), missing: missingCells(column.missing) };
+}
+
+function readAs({ type, numberFormat, dateFormat, distinct, countsRows }: ColumnReading): string {
+  switch (type) {
+    case 'number':
+      return `${numberFormat === null ? '' : formatName(numberFormat)}${countsRows ? 'counts the rows: ignore it if it is no feature' : ''}`;
+    case 'date':
+      return dateFormat ?? 'ISO 8601';
+    case 'boolean':
+      return 'true, false';
+    default:
+      return distinct === 1 ? '1 value' : `${distinct} values`;
+  }
+}
+
+/** `decimal comma, groups by ".", without €` */
+export function formatName({ decimal, grouping, unit }: NumberFormat): string {
+  const parts = [
+    `decimal ${decimal === ',' ? 'comma' : 'point'}`,
+    ...(grouping === '' ? [] : [`groups by "${grouping}"`]),
+    ...(unit === '' ? [] : [`without ${unit}`]),
+  ];
+  return parts.join(', ');
+}
+
+/** `20 (NA 18, empty 2)`; empty where there is none. */
+export function missingCells(missing: ColumnReading['missing']): string {
+  const counts = Object.entries(missing).sort(([, a], [, b]) => b - a);
+  const total = counts.reduce((sum, [, count]) => sum + count, 0);
+  if (total === 0) return '';
+  const texts = counts.map(([text, count]) => `${text === '' ? 'empty' : JSON.stringify(text)} ${count}`);
+  return `${total} (${texts.join(', ')})`;
+}

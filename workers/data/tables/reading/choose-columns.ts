@@ -1,0 +1,201 @@
+import type { DateFormat } from '../../../../core/preprocessing/reading.ts';
+import type { Cell, RawTable } from '../cells.ts';
+import {
+  type ColumnFormat,
+  type ColumnType,
+  type NumericColumn,
+  placeOfColumn,
+  plainFormat,
+  readCell,
+  wrongCell,
+} from '../columns.ts';
+import { fittingDateFormats, mostlyDates, parseDate } from './dates.ts';
+import { decimalShownBy, fittingNumberFormats, mostlyNumbers, parseNumber } from './numbers.ts';
+
+/** What the user says of how cells are written. */
+export interface WritingOptions {
+  /** The sign in front of decimals, in all columns or by name; the other one then separates thousands. Found out by default. */
+  decimal?: '.' | ',' | Readonly<Record<string, '.' | ','>>;
+  /** How dates that are not ISO 8601 are written, in all columns or by name. Found out by default, where only one format fits. */
+  dateFormat?: DateFormat | Readonly<Record<string, DateFormat>>;
+}
+
+/** The type of a column, and how its cells are written. */
+export interface ChosenColumn extends ColumnFormat {
+  type: ColumnType;
+}
+
+/** A column of strings with more distinct values than this is text unless the user says that it is a category. */
+const mostGuessedCategories = 100;
+
+/**
+ * The types and formats of a table's columns: as the user gave them, else as all values that are present allow. Where two readings are equally good, none is
+ * taken.
+ * @param types by name; `ignore`: the column is left out
+ * @throws Error that names every column that cannot be read, with place, value and remedy
+ */
+export function chooseColumns(
+  table: RawTable,
+  types: ReadonlyMap<string, ColumnType | 'ignore'>,
+  options: WritingOptions,
+): (ChosenColumn | null)[] {
+  const chooser = new ColumnChooser(table, options);
+  const problems: string[] = [];
+  const chosen = table.columns.map(({ name }, index) => {
+    const type = types.get(name);
+    if (type === 'ignore') return null;
+    const found = chooser.choose(index, type);
+    if (typeof found !== 'string') return found;
+    problems.push(found);
+    return null;
+  });
+  if (problems.length === 1) throw new Error(problems[0]);
+  if (problems.length === 0) return chosen;
+  const list = problems.map((problem) => `\n- ${problem}`).join('');
+  throw new Error(`${table.source}: ${problems.length} columns cannot be read as they are.${list}`);
+}
+
+class ColumnChooser {
+  readonly #table: RawTable;
+  readonly #options: WritingOptions;
+  /** The decimal signs that columns with only one reading have; found out once a column has two. */
+  #shownDecimals: Set<'.' | ','> | null = null;
+
+  constructor(table: RawTable, options: WritingOptions) {
+    this.#table = table;
+    this.#options = options;
+  }
+
+  /** @param type as the user says @returns the column's type and format, or why there is none */
+  choose(index: number, type: ColumnType | undefined): ChosenColumn | string {
+    if (type === 'category' || type === 'text') return { type, ...plainFormat };
+    if (type === 'number') return this.#number(index) ?? this.#wrong(index, type, this.#mostlyNumberFormat(index));
+    if (type === 'date') return this.#date(index) ?? this.#wrong(index, type, this.#mostlyDateFormat(index));
+    if (type === 'boolean') return this.#boolean(index) ?? this.#wrong(index, type, plainFormat);
+    return (
+      this.#number(index) ??
+      this.#boolean(index) ??
+      this.#date(index) ??
+      this.#mostly(index) ?? { type: this.#isCategory(index) ? 'category' : 'text', ...plainFormat }
+    );
+  }
+
+  #number(index: number): ChosenColumn | string | null {
+    const others = this.#cells(index).filter((cell) => cell !== null && typeof cell !== 'string');
+    if (others.some((cell) => readCell(cell, 'number', plainFormat) === null)) return null;
+    const texts = this.#texts(index);
+    const formats = fittingNumberFormats(texts, this.#decimalOf(index));
+    if (formats.length === 0) return null;
+    const usual = formats[0];
+    if (formats.length === 1) return { type: 'number', numberFormat: usual, dateFormat: null };
+    const shown = this.#decimals();
+    // A column of plain numbers is no riddle unless other columns have decimal commas.
+    if (usual === null && !shown.has(',')) return { type: 'number', ...plainFormat };
+    const decided = formats.filter((format) => shown.size === 1 && format !== null && shown.has(format.decimal));
+    if (usual !== null && decided.length === 1) return { type: 'number', numberFormat: decided[0], dateFormat: null };
+    const row = this.#rowOf(index, (text) => parseNumber(text, formats[0]) !== parseNumber(text, formats[1]));
+    const text = String(this.#table.columns[index].cells[row]);
+    const values = formats.map((format) => `${parseNumber(text, format)} (decimal: '${format?.decimal ?? '.'}')`);
+    return (
+      `${placeOfColumn(this.#table, index, row)}: ${JSON.stringify(text)} is ${values.join(' or ')}, and ` +
+      `${shown.size > 1 ? 'other columns have both' : 'nothing else in the file decides'}. Say which: readTable(file, { decimal: ',' }).`
+    );
+  }
+
+  #decimals(): ReadonlySet<'.' | ','> {
+    if (this.#shownDecimals !== null) return this.#shownDecimals;
+    const shown = new Set<'.' | ','>();
+    this.#table.columns.forEach((_, index) => {
+      const texts = this.#texts(index);
+      const formats = fittingNumberFormats(texts, null);
+      const sign = formats.length === 1 ? decimalShownBy(texts, formats[0]) : null;
+      if (sign !== null) shown.add(sign);
+    });
+    return (this.#shownDecimals = shown);
+  }
+
+  #boolean(index: number): ChosenColumn | null {
+    return this.#fits(index, 'boolean', plainFormat) ? { type: 'boolean', ...plainFormat } : null;
+  }
+
+  #date(index: number): ChosenColumn | string | null {
+    if (this.#fits(index, 'date', plainFormat)) return { type: 'date', ...plainFormat };
+    const { name } = this.#table.columns[index];
+    const texts = this.#texts(index);
+    const wanted = ofColumn(this.#options.dateFormat, name);
+    const formats = fittingDateFormats(texts, wanted).filter((format) =>
+      this.#fits(index, 'date', { numberFormat: null, dateFormat: format }),
+    );
+    if (formats.length === 0) return null;
+    if (formats.length === 1) return { type: 'date', numberFormat: null, dateFormat: formats[0] };
+    const row = this.#rowOf(index, (text) => parseDate(text, formats[0]) !== parseDate(text, formats[1]));
+    const text = String(this.#table.columns[index].cells[row]);
+    const readings = formats.map((format) => `${longDate(parseDate(text, format))} (${format})`);
+    return (
+      `${placeOfColumn(this.#table, index, row)}: ${JSON.stringify(text)} is ${readings.join(' or ')}, and no date of the column decides. Say which: ` +
+      `readTable(file, { dateFormat: { ${JSON.stringify(name)}: '${formats[0]}' } }), or give the column the type category or ignore.`
+    );
+  }
+
+  /** A misspelt number or date must not turn a column into categories. */
+  #mostly(index: number): string | null {
+    const present = this.#cells(index).filter((cell) => cell !== null);
+    const numbers = present.filter((cell) => readCell(cell, 'number', plainFormat) !== null).length;
+    if (numbers > 0 && 2 * numbers >= present.length) return this.#wrong(index, 'number', this.#mostlyNumberFormat(index));
+    const texts = this.#texts(index);
+    if (2 * texts.length < present.length) return null;
+    const numberFormat = mostlyNumbers(texts, this.#decimalOf(index));
+    if (numberFormat !== undefined) return this.#wrong(index, 'number', { numberFormat, dateFormat: null });
+    const dateFormat = mostlyDates(texts);
+    return dateFormat === undefined ? null : this.#wrong(index, 'date', { numberFormat: null, dateFormat });
+  }
+
+  #mostlyNumberFormat(index: number): ColumnFormat {
+    const decimal = this.#decimalOf(index);
+    const usual = decimal === ',' ? { decimal, grouping: '' as const, unit: '' } : null;
+    return { numberFormat: mostlyNumbers(this.#texts(index), decimal) ?? usual, dateFormat: null };
+  }
+
+  #decimalOf(index: number): '.' | ',' | null {
+    return ofColumn(this.#options.decimal, this.#table.columns[index].name);
+  }
+
+  #mostlyDateFormat(index: number): ColumnFormat {
+    return { numberFormat: null, dateFormat: mostlyDates(this.#texts(index)) ?? null };
+  }
+
+  /** Says which cell does not fit. */
+  #wrong(index: number, type: NumericColumn['type'], format: ColumnFormat): string {
+    const row = this.#cells(index).findIndex((cell) => cell !== null && readCell(cell, type, format) === null);
+    return wrongCell(this.#table, { index, row }, type, format).message;
+  }
+
+  #isCategory(index: number): boolean {
+    return new Set(this.#cells(index).filter((cell) => cell !== null)).size <= mostGuessedCategories;
+  }
+
+  #fits(index: number, type: NumericColumn['type'], format: ColumnFormat): boolean {
+    return this.#cells(index).every((cell) => cell === null || readCell(cell, type, format) !== null);
+  }
+
+  #rowOf(index: number, differs: (text: string) => boolean): number {
+    return this.#cells(index).findIndex((cell) => typeof cell === 'string' && differs(cell));
+  }
+
+  #cells(index: number): readonly Cell[] {
+    return this.#table.columns[index].cells;
+  }
+
+  #texts(index: number): string[] {
+    return this.#cells(index).filter((cell) => typeof cell === 'string');
+  }
+}
+
+function ofColumn<T extends string>(option: T | Readonly<Record<string, T>> | undefined, name: string): T | null {
+  if (typeof option !== 'object') return option ?? null;
+  return Object.hasOwn(option, name) ? option[name] : null;
+}
+
+function longDate(time: number): string {
+  return new Date(time).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+}

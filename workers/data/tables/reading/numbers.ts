@@ -1,0 +1,108 @@
+import type { NumberFormat } from '../../../../core/preprocessing/reading.ts';
+import { isDecimal } from '../cells.ts';
+
+/** Signs that may stand at a number. */
+const unit = /[$€£¥₹%]/u;
+const blanks = /[ \u00a0\u2009\u202f]/gu;
+const apostrophes = /['’]/gu;
+
+const signs: readonly Omit<NumberFormat, 'unit'>[] = [
+  { decimal: '.', grouping: '' },
+  { decimal: ',', grouping: '' },
+  { decimal: '.', grouping: ',' },
+  { decimal: ',', grouping: '.' },
+  { decimal: '.', grouping: ' ' },
+  { decimal: ',', grouping: ' ' },
+  { decimal: '.', grouping: "'" },
+  { decimal: ',', grouping: "'" },
+];
+const escaped = { '': '', '.': String.raw`\.`, ',': ',', ' ': ' ', "'": "'" } as const;
+const grouped = new Map(
+  signs.map(({ decimal, grouping }) => [
+    decimal + grouping,
+    // Groups begin with a digit from 1, so that 0,125 is no thousand.
+    new RegExp(`^[+-]?[1-9]\\d{0,2}(?:${escaped[grouping]}\\d{3})+(?:${escaped[decimal]}\\d*)?$`),
+  ]),
+);
+
+/** A number that is written in a format; null where the text is none, or beyond float32. */
+export function parseNumber(text: string, format: NumberFormat | null): number | null {
+  if (format === null) return isDecimal(text) ? Number(text) : null;
+  const body = withoutUnit(text, format.unit);
+  return body === null ? null : parseBody(body, format);
+}
+
+function parseBody(body: string, { decimal, grouping }: Omit<NumberFormat, 'unit'>): number | null {
+  const plain = body.replaceAll(blanks, ' ').replaceAll(apostrophes, "'");
+  const isGrouped = grouping !== '' && (grouped.get(decimal + grouping)?.test(plain) ?? false);
+  const digits = isGrouped ? plain.replaceAll(grouping, '') : plain;
+  if (decimal === ',' && digits.includes('.')) return null;
+  const text = decimal === ',' ? digits.replace(',', '.') : digits;
+  return isDecimal(text) ? Number(text) : null;
+}
+
+/** The text without its unit, which stands in front or behind; null where it has another one or none. */
+function withoutUnit(text: string, own: string): string | null {
+  if (own === '') return text;
+  const parts = text.split(own);
+  if (parts.length !== 2) return null;
+  const [before, after] = parts.map((part) => part.trim());
+  if (after === '') return before;
+  return before === '' || before === '-' || before === '+' ? before + after : null;
+}
+
+/**
+ * The formats in which all texts are numbers, each with other values than those before it.
+ * @param decimal the sign that the user names; null: any
+ */
+export function fittingNumberFormats(texts: readonly string[], decimal: '.' | ',' | null): (NumberFormat | null)[] {
+  if (decimal !== ',' && texts.every(isDecimal)) {
+    const maybeThousands = decimal === null && isGroupedBy(texts, '.');
+    return maybeThousands ? [null, { decimal: ',', grouping: '.', unit: '' }] : [null];
+  }
+  return formatsFor(texts, decimal).filter(
+    (format) => texts.every((text) => parseNumber(text, format) !== null) && usesGrouping(texts, format),
+  );
+}
+
+/** Whether every text with that sign has it between groups of three digits alone, and one has it. */
+function isGroupedBy(texts: readonly string[], sign: '.' | ','): boolean {
+  const pattern = grouped.get(sign === '.' ? ',.' : '.,');
+  const withSign = texts.filter((text) => text.includes(sign));
+  return withSign.length > 0 && withSign.every((text) => pattern?.test(text) ?? false);
+}
+
+function formatsFor(texts: readonly string[], decimal: '.' | ',' | null): NumberFormat[] {
+  const own = texts.length === 0 ? '' : (unit.exec(texts[0])?.[0] ?? '');
+  return signs
+    .filter((format) => decimal === null || format.decimal === decimal)
+    .map((format) => ({ ...format, unit: own }));
+}
+
+/** A grouping that never occurs is none, and a decimal sign that never occurs is the point. */
+function usesGrouping(texts: readonly string[], { decimal, grouping }: NumberFormat): boolean {
+  const has = (sign: string): boolean =>
+    texts.some((text) => text.replaceAll(blanks, ' ').replaceAll(apostrophes, "'").includes(sign));
+  return (grouping === '' || has(grouping)) && (decimal === '.' || grouping === '.' || has(','));
+}
+
+/** The format in which most of the texts are numbers; undefined where fewer than half are. */
+export function mostlyNumbers(
+  texts: readonly string[],
+  decimal: '.' | ',' | null,
+): NumberFormat | null | undefined {
+  const withDigits = texts.filter((text) => /\d/.test(text));
+  if (2 * withDigits.length < texts.length) return undefined;
+  const formats = decimal === ',' ? formatsFor(withDigits, decimal) : [null, ...formatsFor(withDigits, decimal)];
+  return formats.find((format) => {
+    const numbers = withDigits.filter((text) => parseNumber(text, format) !== null).length;
+    return numbers > 0 && 2 * numbers >= texts.length;
+  });
+}
+
+/** The decimal sign that the numbers show; null where they have none. */
+export function decimalShownBy(texts: readonly string[], format: NumberFormat | null): '.' | ',' | null {
+  const { decimal, grouping } = format ?? { decimal: '.', grouping: '' };
+  if (grouping === '.' || grouping === ',') return decimal;
+  return texts.some((text) => text.includes(decimal)) ? decimal : null;
+}
