@@ -71,8 +71,10 @@ function decoderOf(encoding: string, file: string): InstanceType<typeof TextDeco
  */
 export function requireText(lines: Buffer, file: string, linesBefore: number): void {
   const isValid = isUtf8(lines);
-  if (isValid && !lines.includes(0)) return;
-  const at = isValid ? lines.indexOf(0) : wrongByte(lines);
+  const zero = lines.indexOf(0);
+  if (isValid && zero < 0) return;
+  const wrong = isValid ? zero : wrongByte(lines);
+  const at = zero < 0 ? wrong : Math.min(zero, wrong);
   const before = lines.subarray(0, at);
   const place = `${file}, line ${linesBefore + before.filter((byte) => byte === lineFeed).length + 1}`;
   const position = at - before.lastIndexOf(lineFeed);

@@ -26,7 +26,7 @@ export const dateFormats = [
 ] as const;
 export type DateFormat = (typeof dateFormats)[number];
 
-export const numberFormatSchema = z.strictObject({
+const numberFormatSchema = z.strictObject({
   /** The sign in front of the decimals. */
   decimal: z.enum(['.', ',']),
   /** Between groups of three digits; empty where there is none. A blank stands for every kind of blank. */
@@ -40,9 +40,9 @@ export type NumberFormat = z.output<typeof numberFormatSchema>;
 export const delimiterSchema = z.enum(['whitespace', ',', ';', '\t', '|']);
 export type Delimiter = z.output<typeof delimiterSchema>;
 
-export const columnTypeSchema = z.enum(['number', 'category', 'text', 'date', 'boolean']);
+const columnTypeSchema = z.enum(['number', 'category', 'text', 'date', 'boolean']);
 
-export const columnReadingSchema = z.strictObject({
+const columnReadingSchema = z.strictObject({
   name: z.string(),
   /** In the file, counted from 1. */
   position: z.int().min(1),
@@ -103,12 +103,44 @@ const reasons: Record<TableReading['leftOut'][number]['reason'], string> = {
   empty: 'left out: no name and no value',
   'row-names': 'left out: no name, and another value in each row',
 };
-/** More rows of columns are not shown. */
-const mostShown = 24;
+const plurals: Record<ColumnReading['type'], string> = {
+  number: 'numbers',
+  category: 'categories',
+  text: 'texts',
+  date: 'dates',
+  boolean: 'booleans',
+};
+/** More columns are not shown. */
+const mostShown = 20;
 
-/** One sentence for the run's record: `houses.csv: 506 rows, UTF-8, separated by commas, names in the first line, 13 numbers, 1 category.` */
-export function readingSentence(reading: TableReading): string {
-  const { file, rows, encoding, delimiter, header, emptyRows, leftOut, columns } = reading;
+/**
+ * How a table was read, for people: a sentence, `houses.csv: 506 rows, UTF-8, separated by commas, names in the first line; 13 numbers, 1 category.`, and
+ * below it a short table of the columns that are worth a look. Columns of plain numbers without missing cells are only counted.
+ */
+export function readingText(reading: TableReading): string {
+  const { columns, leftOut } = reading;
+  const all = [
+    ...columns.map((column) => ({ position: column.position, weight: weightOf(column), cells: cellsOf(column) })),
+    ...leftOut.map(({ name, position, reason }) => ({
+      position,
+      weight: reason === 'ignored' ? 0 : 2,
+      cells: [JSON.stringify(name), reasons[reason], ''],
+    })),
+  ].filter(({ weight }) => weight > 0);
+  const shown = all
+    .toSorted((a, b) => b.weight - a.weight || a.position - b.position)
+    .slice(0, mostShown)
+    .sort((a, b) => a.position - b.position)
+    .map(({ cells }) => cells);
+  const hidden = all.length - shown.length;
+  return [
+    sentenceOf(reading),
+    ...alignedLines(shown),
+    ...(hidden > 0 ? [`  ${hidden} more columns of categories, or with missing cells`] : []),
+  ].join('\n');
+}
+
+function sentenceOf({ file, rows, encoding, delimiter, header, emptyRows, columns }: TableReading): string {
   const counts = columnTypeSchema.options.flatMap((type) => {
     const count = columns.filter((column) => column.type === type).length;
     return count === 0 ? [] : [count === 1 ? `1 ${type}` : `${count} ${plurals[type]}`];
@@ -119,43 +151,13 @@ export function readingSentence(reading: TableReading): string {
     ...(delimiter === null ? [] : [`separated by ${delimiterNames[delimiter]}`]),
     ...(header === null ? [] : [header ? 'names in the first line' : 'no line of names']),
     ...(emptyRows === 0 ? [] : [`${emptyRows} empty rows left out`]),
-    ...counts,
-    ...(leftOut.length === 0 ? [] : [`${leftOut.length} columns left out`]),
   ];
-  return `${file}: ${parts.join(', ')}.`;
+  return `${file}: ${parts.join(', ')}; ${counts.join(', ')}.`;
 }
 
-const plurals: Record<ColumnReading['type'], string> = {
-  number: 'numbers',
-  category: 'categories',
-  text: 'texts',
-  date: 'dates',
-  boolean: 'booleans',
-};
-
-/** A line of {@link readingTable}. */
-export interface ReadingRow {
-  column: string;
-  type: string;
-  readAs: string;
-  missing: string;
-}
-
-/** A short table of how the columns were read. Those with something to check come first where there are many. @returns the rows, and how many are not shown */
-export function readingTable(reading: TableReading): { rows: ReadingRow[]; hidden: number } {
-  const all = [
-    ...reading.columns.map((column) => ({ position: column.position, weight: weightOf(column), row: rowOf(column) })),
-    ...reading.leftOut.map(({ name, position, reason }) => ({
-      position,
-      weight: reason === 'ignored' ? 0 : 2,
-      row: { column: name, type: 'none', readAs: reasons[reason], missing: '' },
-    })),
-  ];
-  const shown = all
-    .sort((a, b) => b.weight - a.weight || a.position - b.position)
-    .slice(0, mostShown)
-    .sort((a, b) => a.position - b.position);
-  return { rows: shown.map(({ row }) => row), hidden: all.length - shown.length };
+function alignedLines(rows: readonly (readonly string[])[]): string[] {
+  const [first, second] = [0, 1].map((i) => Math.max(0, ...rows.map((row) => row[i].length)));
+  return rows.map(([name, how, missing]) => `  ${name.padEnd(first)}  ${how.padEnd(second)}  ${missing}`.trimEnd());
 }
 
 function weightOf({ type, numberFormat, dateFormat, missing, countsRows }: ColumnReading): number {
@@ -164,25 +166,27 @@ function weightOf({ type, numberFormat, dateFormat, missing, countsRows }: Colum
   return type === 'number' && Object.keys(missing).length === 0 ? 0 : 1;
 }
 
-function rowOf(column: ColumnReading): ReadingRow {
-  return { column: column.name, type: column.type, readAs: readAs(column), missing: missingCells(column.missing) };
+function cellsOf(column: ColumnReading): string[] {
+  const missing = missingCells(column.missing);
+  return [JSON.stringify(column.name), readAs(column), missing === '' ? '' : `missing: ${missing}`];
 }
 
 function readAs({ type, numberFormat, dateFormat, distinct, countsRows }: ColumnReading): string {
   switch (type) {
     case 'number':
-      return `${numberFormat === null ? '' : formatName(numberFormat)}${countsRows ? 'counts the rows: ignore it if it is no feature' : ''}`;
+      if (countsRows) return 'number that counts the rows: ignore it if it is no feature';
+      return numberFormat === null ? 'number' : `number, ${formatName(numberFormat)}`;
     case 'date':
-      return dateFormat ?? 'ISO 8601';
+      return `date, ${dateFormat ?? 'ISO 8601'}`;
     case 'boolean':
-      return 'true, false';
+      return 'true or false';
     default:
-      return distinct === 1 ? '1 value' : `${distinct} values`;
+      return `${type}, ${distinct === 1 ? '1 value' : `${distinct} values`}`;
   }
 }
 
 /** `decimal comma, groups by ".", without €` */
-export function formatName({ decimal, grouping, unit }: NumberFormat): string {
+function formatName({ decimal, grouping, unit }: NumberFormat): string {
   const parts = [
     `decimal ${decimal === ',' ? 'comma' : 'point'}`,
     ...(grouping === '' ? [] : [`groups by "${grouping}"`]),
@@ -191,7 +195,7 @@ export function formatName({ decimal, grouping, unit }: NumberFormat): string {
   return parts.join(', ');
 }
 
-/** `20 (NA 18, empty 2)`; empty where there is none. */
+/** `20 ("NA" 18, empty 2)`; empty where there is none. */
 export function missingCells(missing: ColumnReading['missing']): string {
   const counts = Object.entries(missing).sort(([, a], [, b]) => b - a);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);

@@ -32,6 +32,8 @@ export interface Dataset extends SampleExtras {
   readonly length: number;
   /** Shape of one sample, channels last: `[28, 28, 1]`, `[6]`. */
   readonly featureShape: readonly number[];
+  /** Names of a sample's values, where each is a column of a table: new tables may then have further columns, in any order. */
+  readonly featureNames?: readonly string[];
   /** Raw values, shape `[N, ...featureShape]`. A byte `v` stands for `v / 255`. Batches apply the normalization. */
   readonly features: Float32Array | Uint8Array;
   /** Where the features are read, batch by batch, if they are not in memory; `features` is then empty. */
@@ -120,7 +122,15 @@ export function createDataset(fields: Omit<Dataset, 'length'>): Dataset {
   const classCount = fields.classCount ?? fields.classNames?.length;
   if (classCount !== undefined) checkLabels(name, targets, classCount);
   if (fields.normalization) checkNormalization(name, fields.normalization, size);
+  if (fields.featureNames !== undefined) checkNames(name, fields.featureNames, size);
   return Object.freeze({ ...fields, length, featureShape: Object.freeze([...featureShape]), classCount });
+}
+
+function checkNames(dataset: string, names: readonly string[], size: number): void {
+  if (names.length === size && new Set(names).size === size) return;
+  throw new Error(
+    `Data set "${dataset}": ${names.length} featureNames for samples of ${size} values. Give each value its own name.`,
+  );
 }
 
 function checkTargets({ name, targets, targetShape }: Omit<Dataset, 'length'>, length: number): void {

@@ -1,6 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { readingText, type TableReading } from '../../core/preprocessing/reading.ts';
 
-const collected = new AsyncLocalStorage<Set<string>>();
+/** What reading data told. */
+interface Collected {
+  notes: Set<string>;
+  readings: TableReading[];
+}
+
+const collected = new AsyncLocalStorage<Collected>();
 const printed = new Set<string>();
 
 /**
@@ -8,14 +15,24 @@ const printed = new Set<string>();
  * the standard error output, once.
  */
 export function noteData(message: string): void {
-  const notes = collected.getStore();
-  if (notes === undefined && !printed.has(message)) console.warn(message);
-  (notes ?? printed).add(message);
+  const store = collected.getStore();
+  if (store !== undefined) store.notes.add(message);
+  else if (!printed.has(message)) {
+    printed.add(message);
+    console.warn(message);
+  }
 }
 
-/** What `read` returns, and the notes that it made, each once. */
-export async function withNotes<T>(read: () => Promise<T>): Promise<{ result: T; notes: string[] }> {
-  const notes = new Set<string>();
-  const result = await collected.run(notes, read);
-  return { result, notes: [...notes] };
+/** Tells how a table was read, within a run's `data()`. */
+export function noteReading(reading: TableReading): void {
+  const store = collected.getStore();
+  store?.readings.push(reading);
+  store?.notes.add(readingText(reading));
+}
+
+/** What `read` returns, the notes that it made, each once, and how it read tables. */
+export async function withNotes<T>(read: () => Promise<T>) {
+  const store: Collected = { notes: new Set(), readings: [] };
+  const result = await collected.run(store, read);
+  return { result, notes: [...store.notes], readings: store.readings };
 }

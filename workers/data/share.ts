@@ -33,6 +33,7 @@ const fieldsSchema = z.record(z.string(), z.object({ shape: z.array(z.int()), va
 const datasetSchema = z.object({
   name: z.string(),
   featureShape: z.array(z.int()),
+  featureNames: z.array(z.string()).optional(),
   classNames: z.array(z.string()).optional(),
   classCount: z.int().optional(),
   normalization: z.object({ mean: z.array(z.number()), std: z.array(z.number()) }).optional(),

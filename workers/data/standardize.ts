@@ -82,18 +82,23 @@ function applied(splits: Splits, moments: Moments, options: StandardizeOptions):
   return Object.freeze({ splits: createSplits({ ...mapEachSplit(splits, apply), preprocessing }), targetScale });
 }
 
-/** What is applied to new samples: what was fitted, or else the normalization that a project gave; null if there is neither. */
-export function preprocessingOf({ preprocessing, train: { normalization } }: Splits): Preprocessing | null {
-  if (preprocessing !== undefined || normalization === undefined) return preprocessing ?? null;
-  const { mean, std } = normalization;
-  return { format: 1, steps: [{ kind: 'standardize', mean: [...mean], std: [...std] }] };
+/** What is applied to new samples: what was fitted, or else the normalization that a project gave; null if there is neither, and no name of a feature. */
+export function preprocessingOf({ preprocessing, train }: Splits): Preprocessing | null {
+  const { normalization, featureNames } = train;
+  const { mean, std } = normalization ?? {};
+  const steps = mean && std ? [{ kind: 'standardize' as const, mean: [...mean], std: [...std] }] : [];
+  const known: Preprocessing = preprocessing ?? { format: 1, steps };
+  if (featureNames !== undefined && !known.steps.some(({ kind }) => kind === 'table')) {
+    return { ...known, featureNames: [...featureNames] };
+  }
+  return preprocessing === undefined && steps.length === 0 ? null : known;
 }
 
 /** What was fitted before, and now this; scaled targets that are scaled again keep both scales. */
 function withStep({ preprocessing }: Splits, { mean, std }: Normalization, scale?: TargetScale): Preprocessing {
   const { steps = [], target } = preprocessing ?? {};
   const step = { kind: 'standardize' as const, mean: [...mean], std: [...std] };
-  return { format: 1, steps: [...steps, step], ...targetAfter(target, scale) };
+  return { format: 1, ...preprocessing, steps: [...steps, step], ...targetAfter(target, scale) };
 }
 
 function targetAfter(target: TargetMeaning | undefined, scale?: TargetScale): { target?: TargetMeaning } {

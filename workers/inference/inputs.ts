@@ -56,7 +56,10 @@ function prepareTable(
     const apply = fitted(preprocessing);
     return { ...shaped(apply.features(table), featureShape), extraInputs: apply.extraInputs(table) };
   }
-  return { ...shaped(normalized(numbersOf(table, preprocessing, featureShape), preprocessing), featureShape), extraInputs: {} };
+  return {
+    ...shaped(normalized(numbersOf(table, preprocessing, featureShape), preprocessing), featureShape),
+    extraInputs: {},
+  };
 }
 
 /** Rows of a table without fitted columns: columns of numbers are the features. */
@@ -103,7 +106,12 @@ function featureColumns(
   throw wrongCount(table, columns, shape, count);
 }
 
-function wrongCount(table: string, columns: readonly Column[], shape: readonly (number | null)[], count: number): Error {
+function wrongCount(
+  table: string,
+  columns: readonly Column[],
+  shape: readonly (number | null)[],
+  count: number,
+): Error {
   const { length } = columns;
   const difference =
     length > count

@@ -1,6 +1,10 @@
 import { positionsOfRows, predictionColumns, type PredictionColumn } from '../../core/ensemble/columns.ts';
 import { allOutsideScores } from '../../core/ensemble/outside-scores.ts';
 import type { EnsemblePredictions } from '../../core/ensemble/predictions.ts';
+import type { Preprocessing, TableStep } from '../../core/preprocessing/schema.ts';
+import { noteData } from '../data/notes.ts';
+import { unseenValues } from '../data/preprocessing/table-features.ts';
+import type { Table } from '../data/tables/table.ts';
 import type { Ensemble } from './ensemble.ts';
 import { type InputBlock, readInputs, type TableInputs } from './read-inputs.ts';
 import { openWriter, type PredictionFormat } from './writers/write-predictions.ts';
@@ -22,15 +26,20 @@ export interface PredictFileOptions {
   progress?: (rows: number) => void;
 }
 
-/** Predicts all samples, block by block in their order. Memory holds one block. @returns the number of rows written */
+/**
+ * Predicts all samples, block by block in their order. Memory holds one block. Notes what of a table the predictions do not use.
+ * @returns the number of rows written
+ */
 export async function predictFile(ensemble: Ensemble, options: PredictFileOptions): Promise<number> {
   const { input, output, format, withMembers, withScores = false, tableInputs = null, firstBlock, progress } = options;
   const { description, preprocessing } = ensemble;
   const target = preprocessing?.target;
   const targets = target?.kind === 'values' ? target.columns : undefined;
   const writer = await openWriter(output, format);
+  const losses = new TableLosses(preprocessing);
   let rows = 0;
   for await (const block of readInputs(input, preprocessing, tableInputs)) {
+    if (block.table !== undefined) losses.add(block.table);
     const stack = await ensemble.outputs(block.input);
     const found = ensemble.combine(stack);
     const scores = withScores ? allOutsideScores(stack, description, ensemble.postprocessing?.outside ?? null) : {};
@@ -44,7 +53,52 @@ export async function predictFile(ensemble: Ensemble, options: PredictFileOption
     progress?.(rows);
   }
   await writer.finish();
+  for (const warning of losses.warnings()) noteData(warning);
   return rows;
+}
+
+/** Values of unseen categories that a warning names. */
+const mostNamed = 3;
+
+/** Counts what predictions of a table do not use: rows without any value, and categories that the training split lacks. */
+class TableLosses {
+  readonly #step: TableStep | undefined;
+  readonly #unseen = new Map<string, Map<string, number>>();
+  #rows = 0;
+  #emptyRows = 0;
+
+  constructor(preprocessing: Preprocessing | null) {
+    this.#step = preprocessing?.steps.find((step) => step.kind === 'table');
+  }
+
+  add(table: Table): void {
+    this.#rows += table.length;
+    this.#emptyRows += table.emptyRows ?? 0;
+    if (this.#step === undefined) return;
+    for (const [column, counts] of unseenValues(this.#step, table)) {
+      const all = this.#unseen.get(column) ?? new Map<string, number>();
+      for (const [value, count] of counts) all.set(value, (all.get(value) ?? 0) + count);
+      this.#unseen.set(column, all);
+    }
+  }
+
+  warnings(): string[] {
+    const unseen = [...this.#unseen].map(([column, counts]) => {
+      const sorted = [...counts].sort(([, a], [, b]) => b - a);
+      const total = sorted.reduce((sum, [, count]) => sum + count, 0);
+      const named = sorted.slice(0, mostNamed).map(([value, count]) => `${JSON.stringify(value)} ${count}`);
+      const others = sorted.length > mostNamed ? ` and ${sorted.length - mostNamed} more` : '';
+      return (
+        `Column "${column}": ${total} of ${this.#rows} rows have values that the training data lack (${named.join(', ')}${others}). They count as ` +
+        'none of its categories.'
+      );
+    });
+    if (this.#emptyRows === 0) return unseen;
+    return [
+      `${this.#emptyRows} rows without any value are left out: they have no line among the predictions.`,
+      ...unseen,
+    ];
+  }
 }
 
 /** What says which sample a row belongs to, where its order alone does not: the image's file, or sample and position. */

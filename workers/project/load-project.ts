@@ -11,6 +11,7 @@ import type { HyperparameterSchema, Project } from './define-project.ts';
 import { loadedModules, shareOwnCopies } from '../system/own-copies.ts';
 import { mountSources } from '../system/kept-sources.ts';
 import { outputNameSchema } from '../../core/ensemble/further-outputs.ts';
+import type { TableReading } from '../../core/preprocessing/reading.ts';
 import { searchSpaceSchema } from '../../core/search/space/schema.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { projectEntries } from '../../core/protocol/run/project-description.ts';
@@ -18,6 +19,7 @@ import type { Launch } from '../../core/protocol/run/messages.ts';
 import { createSplits, type Dataset, type Splits } from '../data/dataset.ts';
 import { withKeptClasses } from '../data/kept-classes.ts';
 import { withNotes } from '../data/notes.ts';
+import { preprocessingOf } from '../data/standardize.ts';
 import { explainRefusal } from './refusals.ts';
 import { keepDeepStacks } from './trace/explain-error.ts';
 import { withSyntaxPlace } from './trace/syntax-place.ts';
@@ -182,15 +184,23 @@ export async function loadProjectData(
       return asked;
     },
   };
-  const { result, notes } = await withNotes(() =>
+  const { result, notes, readings } = await withNotes(() =>
     load(() => withSeededMathRandom(new Generator(config.seed, 'data'), () => project.data(context))),
   );
-  const splits = notes.length === 0 ? result : createSplits({ ...result, notes });
+  const read = withReading(result, readings);
+  const splits = notes.length === 0 ? read : createSplits({ ...read, notes });
   if (asked === undefined || isFoldRead) return runFolder === undefined ? splits : withKeptClasses(splits, runFolder);
   throw new Error(
     `The run is to test on fold ${fold} of ${folds}, but data() of the project "${project.name}" does not read its argument's \`fold\`. ` +
       'Give it to the function that splits: data({ seed, fold }) { return tableSplits(table, { seed, fold, ... }); }.',
   );
+}
+
+/** The only table that a project reads is that of its training data, also where the project itself made samples of it. */
+function withReading(splits: Splits, readings: readonly TableReading[]): Splits {
+  const known = preprocessingOf(splits) ?? { format: 1, steps: [] };
+  if (readings.length !== 1 || known.reading !== undefined) return splits;
+  return createSplits({ ...splits, preprocessing: { ...known, reading: readings[0] } });
 }
 
 async function load(data: () => Promise<Splits>): Promise<Splits> {

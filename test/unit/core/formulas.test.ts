@@ -16,8 +16,12 @@ describe('a cell of a CSV file', () => {
     '＋1+1',
     '－1+1',
     '＠x',
-    '-',
     '=',
+    "+cmd|' /C calc'!A0",
+    '-SUM(A1)',
+    '+A1*2',
+    '-=1',
+    '+@x',
     '-Infinity!',
   ])('that begins a formula is text: %j', (cell) => {
     expect(withoutFormula(cell)).toBe(`'${cell}`);
@@ -43,6 +47,14 @@ describe('a cell of a CSV file', () => {
     'NaN',
     'Infinity',
     '-Infinity',
+    '+',
+    '-',
+    '--',
+    '+/-',
+    '-ve',
+    '+5 mg',
+    '-10 to 0',
+    '-ähnlich',
   ])('that is none stays: %j', (cell) => {
     expect(withoutFormula(cell)).toBe(cell);
   });

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { readTable } from '../../../workers/data/tables/read-table.ts';
+import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
+import { withNotes } from '../../../workers/data/notes.ts';
+import { parseTable, readTable } from '../../../workers/data/tables/read-table.ts';
+import { tableSplits } from '../../../workers/data/tables/table-splits.ts';
 import { openEnsemble } from '../../../workers/inference/open-ensemble.ts';
 import { predictFile } from '../../../workers/inference/predict-file.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
@@ -98,5 +101,105 @@ describe('predictions of a file', () => {
     await expect(predictFile(ensemble, { ...options, input: folder })).rejects.toThrow(
       'the run kept no size of images',
     );
+  });
+});
+
+describe('a table of a run that kept no step for it', () => {
+  const written = async (folder: string, text: string) => {
+    const input = join(folder, 'new.csv');
+    await writeFile(input, text);
+    return { input, output: join(folder, 'out.csv'), format: 'csv' as const, withMembers: false };
+  };
+  const sum = (size: number) => {
+    const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, useBias: false, inputShape: [size] })] });
+    model.setWeights([
+      tf.tensor2d(
+        Array.from({ length: size }, (_, i) => 10 ** i),
+        [size, 1],
+      ),
+    ]);
+    return model;
+  };
+  const opened = async (preprocessing?: Preprocessing) => {
+    const folder = await runWithModels([sum(3)], { task: 'regression', ...(preprocessing && { preprocessing }) });
+    return { folder, ensemble: await openEnsemble(folder) };
+  };
+
+  it('has exactly one column of numbers for each feature', async () => {
+    const { folder, ensemble } = await opened();
+    const predict = async (text: string) => predictFile(ensemble, await written(folder, text));
+    // Three rows of four columns are four samples of three.
+    const four = 'a,b,c,price\n1,2,3,9\n1,2,3,9\n1,2,3,9\n';
+    await expect(predict(four)).rejects.toThrow('new.csv has 4 columns for 3 features: "price" is too many');
+    await expect(predict('a,b\n1,2\n1,2\n1,2\n')).rejects.toThrow(
+      'has 2 columns for 3 features: 1 are missing after "a", "b"',
+    );
+    await expect(predict('when,a,b\n2026-01-31,1,2\n')).rejects.toThrow('Column "when" of new.csv has dates');
+    expect(await predict('a,b,c\n1,2,3\n')).toBe(1);
+    const rows = [
+      { a: 1, b: 2, c: 3 },
+      { a: 1, b: 2, c: 3, price: 4 },
+    ];
+    await expect(ensemble.predict({ rows })).rejects.toThrow('rows has 4 columns for 3 features');
+    await expect(ensemble.predict({ values: new Float32Array(12), shape: [4] })).rejects.toThrow('have the shape [4]');
+  });
+
+  it('is not cut into samples where its rows are steps of a series', async () => {
+    const model = tf.sequential({ layers: [tf.layers.flatten({ inputShape: [4, 1] }), tf.layers.dense({ units: 1 })] });
+    const folder = await runWithModels([model], { task: 'regression' });
+    const ensemble = await openEnsemble(folder);
+    const steps = 'day,load\n2026-01-01,5\n2026-01-02,6\n2026-01-03,7\n2026-01-04,8\n';
+    await expect(predictFile(ensemble, await written(folder, steps))).rejects.toThrow(
+      'new.csv has 2 columns for 4 features (shape [4, 1])',
+    );
+  });
+
+  it('has its columns by the names of the features, in any order', async () => {
+    const { folder, ensemble } = await opened({ format: 1, steps: [], featureNames: ['a', 'b', 'c'] });
+    const options = await written(folder, 'price,c,b,a\n9,3,2,1\n');
+    expect(await predictFile(ensemble, options)).toBe(1);
+    expect(await readFile(options.output, 'utf8')).toContain('\n321,');
+    expect([...(await ensemble.predict({ rows: [{ c: 3, a: 1, b: 2 }] })).mean]).toEqual([321]);
+    await expect(predictFile(ensemble, await written(folder, 'a,b,d\n1,2,3\n'))).rejects.toThrow(
+      'new.csv has no column "c", which is a feature of the training data',
+    );
+    // Without names, the order is that of training.
+    expect(await predictFile(ensemble, await written(folder, '1,2,3\n'))).toBe(1);
+    expect(await readFile(options.output, 'utf8')).toContain('\n321,');
+  });
+});
+
+describe('a table of a run with categories', () => {
+  it('is read as in training, and values that training lacks are counted', async () => {
+    // zip 1, zip 2, size, and whether the size was missing.
+    const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, useBias: false, inputShape: [4] })] });
+    model.setWeights([tf.tensor2d([1, 10, 100, 0], [4, 1])]);
+    const text = 'zip,size,y\n1,"1,5",1\n2,-999,2\n2,"2,5",3\n';
+    const training = await parseTable(Buffer.from(text), 'training.csv', {
+      columns: { zip: 'category' },
+      missingValues: ['', '-999'],
+    });
+    const { preprocessing } = tableSplits(training, { seed: 1, missing: 'impute', standardize: false });
+    if (preprocessing === undefined) throw new Error('nothing was fitted');
+    const folder = await runWithModels([model], { task: 'regression', preprocessing });
+    const ensemble = await openEnsemble(folder);
+    const input = join(folder, 'new.csv');
+    const output = join(folder, 'out.csv');
+    await writeFile(input, 'size,zip\n"0,5",1.0\n-999,2\n"1,5",9\n"1,5",9\n,\n');
+    const options = { input, output, format: 'csv' as const, withMembers: false };
+    const { result, notes } = await withNotes(() => predictFile(ensemble, options));
+    expect(result).toBe(4);
+    // The median of the sizes is 2.
+    const means = (await readFile(output, 'utf8')).trim().split('\n').slice(1);
+    expect(means.map((line) => Number(line.split(',')[0]))).toEqual([51, 210, 150, 150]);
+    expect(notes).toEqual([
+      '1 rows without any value are left out: they have no line among the predictions.',
+      'Column "zip": 2 of 4 rows have values that the training data lack ("9" 2). They count as none of its categories.',
+    ]);
+    const rows = [
+      { zip: 1, size: '0,5' },
+      { zip: '2.0', size: '-999' },
+    ];
+    expect([...(await ensemble.predict({ rows })).mean]).toEqual([51, 210]);
   });
 });

@@ -2,9 +2,21 @@ import type { Column } from '../tables/columns.ts';
 import type { Table } from '../tables/table.ts';
 
 /** A missing value that nothing replaces. */
-export function missingAt(table: Table, { name }: Column, row: number): Error {
+export function missingAt(table: Table, column: Column, row: number): Error {
+  const { name } = column;
   return new Error(
     `Column "${name}" of ${table.name} has no value in row ${row + 1}. Choose missing: 'drop' to leave out such rows, or ` +
-      `'impute' to fill them in; for one column: missing: { ${JSON.stringify(name)}: 'impute' }.`,
+      `'impute' to fill them in; for one column: missing: { ${JSON.stringify(name)}: 'impute' }.${missingTexts(table, column)}`,
   );
+}
+
+/** Which texts of a column count as missing, and what to do where they are values; empty where only empty cells do. */
+export function missingTexts({ reading }: Table, { name }: Column): string {
+  const known = reading?.columns.find((column) => column.name === name);
+  const counted = Object.entries(known?.missing ?? {}).filter(([text]) => text !== '');
+  if (reading === undefined || counted.length === 0) return '';
+  const shown = counted.map(([text, count]) => `${JSON.stringify(text)} (${count} cells)`).join(', ');
+  const others = reading.missingValues.filter((text) => !counted.some(([own]) => own === text));
+  const texts = others.map((text) => `'${text}'`).join(', ');
+  return ` The text ${shown} counts as missing: where it is a value, read the table with missingValues: [${texts}].`;
 }

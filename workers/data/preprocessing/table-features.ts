@@ -1,7 +1,7 @@
 import { orderClasses } from '../../../core/preprocessing/class-order.ts';
 import type { ColumnStep, TableStep } from '../../../core/preprocessing/schema.ts';
 import { columnMoments } from '../column-moments.ts';
-import { type Column, isMissingAt, type NumericColumn, type TextColumn } from '../tables/columns.ts';
+import { categoryText, type Column, isMissingAt, type NumericColumn, type TextColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';
 import { missingAt } from './missing.ts';
 
@@ -118,12 +118,35 @@ function writeFeatures(step: ColumnStep, cell: TableCell, features: Float32Array
   if (isMissing && step.impute === null) throw missingAt(table, column, row);
   const value = isMissing ? step.impute?.value : column.values[row];
   if (step.type === 'category') {
-    const category = step.categories.indexOf(String(value));
+    const category = categoryIndex(step.categories, String(value));
     if (category >= 0) features[at + category] = 1;
   } else {
     features[at] = (Number(value) - step.mean) / step.std;
   }
   if (step.impute?.indicator && isMissing) features[at + widthOf(step) - 1] = 1;
+}
+
+/** The position of a category; -1 for a value that the training split lacks. */
+function categoryIndex(categories: readonly string[], value: string): number {
+  const at = categories.indexOf(value);
+  // Runs of earlier versions keep categories as the file had them.
+  return at >= 0 ? at : categories.findIndex((category) => categoryText(category) === value);
+}
+
+/** How many of a table's cells have values that the training split lacks: by column, by value. */
+export function unseenValues({ columns: steps }: TableStep, { columns }: Table): Map<string, Map<string, number>> {
+  const unseen = new Map<string, Map<string, number>>();
+  for (const step of steps) {
+    if (step.type !== 'category') continue;
+    const known = new Set(step.categories.map(categoryText));
+    const counts = new Map<string, number>();
+    for (const value of columns.find(({ name }) => name === step.name)?.values ?? []) {
+      if (value === null || known.has(String(value))) continue;
+      counts.set(String(value), (counts.get(String(value)) ?? 0) + 1);
+    }
+    if (counts.size > 0) unseen.set(step.name, counts);
+  }
+  return unseen;
 }
 
 function wrongType({ name: table }: Table, { name, type }: Column, step: ColumnStep): Error {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { TableReading } from '../../../core/preprocessing/reading.ts';
 import { detectDelimiter, separatorLine } from '../sources/delimited.ts';
-import type { RawTable } from './cells.ts';
+import { isDecimal, type RawTable } from './cells.ts';
 import { parseNumberRows } from './number-rows.ts';
 import { type DelimitedOptions, parseDelimited, type TextPiece } from './raw-table.ts';
 import { delimitedOptions } from './read-table.ts';
@@ -67,8 +67,10 @@ function numberBlock(
   text: Buffer,
   { columns: { columns } }: Header,
   { delimiter = 'auto' }: DelimitedOptions,
-  { file, wanted, isMissing }: DelimitedBlocksOptions,
+  { file, wanted, reading, isMissing }: DelimitedBlocksOptions,
 ): Table | null {
+  // The fast reader asks only what is no number whether it is missing.
+  if (reading?.missingValues.some(isDecimal)) return null;
   if (wanted === null || delimiter === 'whitespace' || delimiter === 'auto') return null;
   if (![...wanted.values()].every(({ type, numberFormat }) => type === 'number' && numberFormat === null)) return null;
   const names = [...wanted.keys()];

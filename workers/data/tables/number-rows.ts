@@ -85,7 +85,9 @@ class FieldReader {
   isEmptyRow(): boolean {
     let at = this.#at;
     while (this.#text[at] === this.#delimiter || this.#isBlank(this.#text[at])) at++;
-    return at > this.#at && (at >= this.#text.length || this.#text[at] === lineFeed || this.#text[at] === carriageReturn);
+    return (
+      at > this.#at && (at >= this.#text.length || this.#text[at] === lineFeed || this.#text[at] === carriageReturn)
+    );
   }
 
   skipField(): void {

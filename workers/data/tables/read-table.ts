@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { decodeText } from '../../../core/node/text-encoding.ts';
 import type { ColumnReading, TableReading } from '../../../core/preprocessing/reading.ts';
+import { noteReading } from '../notes.ts';
 import type { RawTable } from './cells.ts';
 import { type Column, type ColumnType, typedColumn } from './columns.ts';
 import { delimiterLike, separatorLine } from '../sources/delimited.ts';
 import { type DelimitedOptions, parseDelimited, parseJsonLines } from './raw-table.ts';
 import { chooseColumns, type WritingOptions } from './reading/choose-columns.ts';
-import { describeReading, type FileReading, leftOutColumns, noteReading } from './reading/describe-reading.ts';
+import { describeReading, type FileReading, leftOutColumns } from './reading/describe-reading.ts';
 import { noColumn, type Table } from './table.ts';
 
 /** How to read a table. */

@@ -2,15 +2,16 @@ import type { Preprocessing, TargetMeaning } from '../../../core/preprocessing/s
 import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, type Splits } from '../dataset.ts';
 import { type Division, divideRows, divisionAt, type Fold, numbersOf, type RowSplits } from '../assign-rows.ts';
-import { missingAt } from '../preprocessing/missing.ts';
+import { missingAt, missingTexts } from '../preprocessing/missing.ts';
+import { noteData } from '../notes.ts';
 import { fitColumn, tableFeatures } from '../preprocessing/table-features.ts';
 import { fitTexts, textIds, textInputs, type TextColumnOptions } from '../preprocessing/text-columns.ts';
 import { type Column, isMissingAt } from './columns.ts';
-import { columnOf, type Table } from './table.ts';
+import { columnOf, type Table, throwProblems } from './table.ts';
 import { classWeightsOf, type ClassWeights, fitTarget, targetsOf } from './targets.ts';
 
-/** What to do with rows that lack a value. A target is never imputed. */
-export type MissingPolicy = 'refuse' | 'drop' | 'impute';
+/** What to do with rows that lack a value. A target is never imputed; `mask` leaves a target of numbers out of the loss and the metrics in such rows. */
+export type MissingPolicy = 'refuse' | 'drop' | 'impute' | 'mask';
 
 /** Which columns a model learns from and predicts. */
 export interface TableDatasetOptions {
@@ -18,7 +19,7 @@ export interface TableDatasetOptions {
   target?: string | number | readonly string[];
   /** `classes`: each distinct value is a class, in natural order. By default numbers are `values`, all else `classes`. */
   targetKind?: 'values' | 'classes';
-  /** Rows without a value: `refuse` (default), `drop`, `impute`; or the policy of columns by name. */
+  /** Rows without a value: `refuse` (default), `drop`, `impute`, for targets of numbers `mask`; or the policy of columns by name. */
   missing?: MissingPolicy | Readonly<Record<string, MissingPolicy>>;
   /** The column that holds the samples' weights in loss and metrics, which is then no feature. */
   weights?: string;
@@ -116,26 +117,55 @@ function policyOf({ missing = 'refuse' }: TableDatasetOptions, column: string): 
   return Object.hasOwn(missing, column) ? missing[column] : 'refuse';
 }
 
-/** The rows that are used: all but those dropped. @throws Error for a missing value that may not be imputed */
+/**
+ * The rows that are used: all but those dropped. A row stays where one of several masked targets has a value.
+ * @throws Error that names each column with a missing value that nothing replaces
+ */
 function completeRows(table: Table, parts: Parts, options: TableDatasetOptions): Int32Array {
   for (const name of Object.keys(typeof options.missing === 'object' ? options.missing : {})) columnOf(table, name);
-  const others = [...parts.targets, parts.weights, parts.group].filter((column) => column !== null);
-  const rows: number[] = [];
-  for (let row = 0; row < table.length; row++) {
-    const missing = [...others, ...parts.features].filter((column) => isMissingAt(column, row));
-    const refused = missing.find((column) => policyOf(options, column.name) === 'refuse');
-    if (refused !== undefined) throw missingAt(table, refused, row);
-    if (missing.some((column) => policyOf(options, column.name) === 'drop')) continue;
-    const unknown = missing.find((column) => others.includes(column));
-    if (unknown !== undefined) {
-      throw new Error(
-        `Column "${unknown.name}" of ${table.name} has no value in row ${row + 1}. Targets, weights and groups cannot be imputed: choose ` +
-          `missing: { ${JSON.stringify(unknown.name)}: 'drop', ... }.`,
-      );
-    }
-    rows.push(row);
-  }
-  return Int32Array.from(rows);
+  const policies = [parts.targets, [parts.weights, parts.group], parts.features].flatMap((columns, use) =>
+    columns.flatMap((column) => (column === null ? [] : [{ column, use, policy: policyOf(options, column.name) }])),
+  );
+  const dropped = policies.filter(({ policy }) => policy === 'drop').map(({ column }) => column);
+  const isDropped = (row: number) => dropped.some((column) => isMissingAt(column, row));
+  const all = Int32Array.from({ length: table.length }, (_, row) => row);
+  const problems = policies.flatMap(({ column, use, policy }) => {
+    const isImpossible = (policy === 'impute' && use < 2) || (policy === 'mask' && use > 0);
+    if (policy !== 'refuse' && !isImpossible) return [];
+    const row = all.findIndex((own) => isMissingAt(column, own) && !(isImpossible && isDropped(own)));
+    if (row < 0) return [];
+    return [use === 2 ? missingAt(table, column, row).message : missingTarget(table, column, row, use === 0)];
+  });
+  throwProblems(`${table.name}: ${problems.length} columns have missing values that nothing replaces.`, problems);
+  const masked = parts.targets.filter((column) => policyOf(options, column.name) === 'mask');
+  const areAllMasked = masked.length === parts.targets.length;
+  const rows = all.filter(
+    (row) => !isDropped(row) && !(areAllMasked && masked.every((column) => isMissingAt(column, row))),
+  );
+  noteRows(table, rows.length, [...dropped, ...masked]);
+  return rows;
+}
+
+/** Says what missing values cost, where they leave out rows or targets. */
+function noteRows({ name, length }: Table, kept: number, columns: readonly Column[]): void {
+  const counts = columns.flatMap((column) => {
+    const missing = Array.from({ length }, (_, row) => row).filter((row) => isMissingAt(column, row)).length;
+    return missing === 0 ? [] : [`${JSON.stringify(column.name)} ${length - missing}`];
+  });
+  if (counts.length === 0) return;
+  noteData(`${name}: ${kept} of ${length} rows are used. Rows with a value: ${counts.join(', ')}.`);
+}
+
+function missingTarget(table: Table, column: Column, row: number, isTarget: boolean): string {
+  const name = JSON.stringify(column.name);
+  const masks =
+    isTarget && column.values instanceof Float64Array
+      ? `, or missing: { ${name}: 'mask', ... } to learn from the other targets of such rows`
+      : '';
+  return (
+    `Column ${name} of ${table.name} has no value in row ${row + 1}. Targets, weights and groups cannot be imputed: choose ` +
+    `missing: { ${name}: 'drop', ... }${masks}.${missingTexts(table, column)}`
+  );
 }
 
 function assign(table: Table, rows: Int32Array, options: TableSplitOptions, division: Division): RowSplits {
@@ -204,11 +234,14 @@ function toDataset(table: Table, name: string, rows: Int32Array, { steps, target
     tableStep === undefined
       ? { features: Float32Array.from(textIds(main, table, rows)), width: main.length }
       : tableFeatures(tableStep, table, rows);
+  const names =
+    tableStep?.columns.flatMap((step) => (step.type === 'category' || step.impute ? [] : [step.name])) ?? [];
   const weights = parts.weights && Float32Array.from(rows, (row) => Number(parts.weights?.values[row]));
   return createDataset({
     name,
     featureShape: [width],
     features,
+    ...(names.length === width && { featureNames: names }),
     ...targetsOf(name, target, parts.targets, rows),
     ...(weights && { weights }),
     ...divisionAt(parts, rows),

@@ -30,7 +30,8 @@ export function fitTarget(
       throw new Error(`Target "${name}" of ${table} is not a column of numbers. Choose targetKind: 'classes'.`);
     }
     if (!options.standardizeTargets) return { mean: 0, std: 1 };
-    const own = Float64Array.from(rows, (row) => values[row]);
+    // Masked targets have holes.
+    const own = Float64Array.from(rows, (row) => values[row]).filter((value) => !Number.isNaN(value));
     const { mean, std } = columnMoments({ name: table, kind: `"${name}",`, values: own, count: 1 });
     return { mean: mean[0], std: std[0] };
   });
@@ -58,12 +59,16 @@ export function targetsOf(name: string, target: TargetMeaning, columns: readonly
     return { targets, classNames: target.classNames };
   }
   const targets = new Float32Array(rows.length * columns.length);
+  const mask = new Uint8Array(targets.length).fill(1);
   columns.forEach(({ values }, column) => {
     rows.forEach((row, i) => {
-      targets[i * columns.length + column] = (Number(values[row]) - target.mean[column]) / target.std[column];
+      const at = i * columns.length + column;
+      const value = (Number(values[row]) - target.mean[column]) / target.std[column];
+      if (Number.isNaN(value)) mask[at] = 0;
+      else targets[at] = value;
     });
   });
-  return { targets };
+  return mask.includes(0) ? { targets, mask } : { targets };
 }
 
 /** The weight of each class, shape `[K]`. @throws Error for a name that is no class, or targets that are values */

@@ -9,6 +9,7 @@ import {
   readCell,
   wrongCell,
 } from '../columns.ts';
+import { throwProblems } from '../table.ts';
 import { fittingDateFormats, mostlyDates, parseDate } from './dates.ts';
 import { decimalShownBy, fittingNumberFormats, mostlyNumbers, parseNumber } from './numbers.ts';
 
@@ -49,10 +50,8 @@ export function chooseColumns(
     problems.push(found);
     return null;
   });
-  if (problems.length === 1) throw new Error(problems[0]);
-  if (problems.length === 0) return chosen;
-  const list = problems.map((problem) => `\n- ${problem}`).join('');
-  throw new Error(`${table.source}: ${problems.length} columns cannot be read as they are.${list}`);
+  throwProblems(`${table.source}: ${problems.length} columns cannot be read as they are.`, problems);
+  return chosen;
 }
 
 class ColumnChooser {
@@ -141,7 +140,8 @@ class ColumnChooser {
   #mostly(index: number): string | null {
     const present = this.#cells(index).filter((cell) => cell !== null);
     const numbers = present.filter((cell) => readCell(cell, 'number', plainFormat) !== null).length;
-    if (numbers > 0 && 2 * numbers >= present.length) return this.#wrong(index, 'number', this.#mostlyNumberFormat(index));
+    if (numbers > 0 && 2 * numbers >= present.length)
+      return this.#wrong(index, 'number', this.#mostlyNumberFormat(index));
     const texts = this.#texts(index);
     if (2 * texts.length < present.length) return null;
     const numberFormat = mostlyNumbers(texts, this.#decimalOf(index));
@@ -197,5 +197,10 @@ function ofColumn<T extends string>(option: T | Readonly<Record<string, T>> | un
 }
 
 function longDate(time: number): string {
-  return new Date(time).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+  return new Date(time).toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
 }

@@ -54,7 +54,7 @@ function monthOf(text: string): number {
 }
 
 function timeOf(year: number, month: number, day: number, clock: readonly (string | undefined)[]): number {
-  const [hourText = '0', minute = 0, second = 0] = [clock[0], Number(clock[1] ?? 0), Number(clock[2] ?? 0)];
+  const [hourText, minute, second] = [clock[0] ?? '0', Number(clock[1] ?? 0), Number(clock[2] ?? 0)];
   const [fraction, half, zone] = [clock[3] ?? '0', clock[4]?.toLowerCase(), clock[5] ?? 'Z'];
   const written = Number(hourText);
   const hour = half === undefined ? written : (written % 12) + (half === 'p' ? 12 : 0);

@@ -51,7 +51,11 @@ export function describeReading(
   return { file: basename(raw.source), rows: raw.length, ...about, emptyRows: raw.emptyRows ?? 0, columns };
 }
 
-function columnReading({ columns }: RawTable, index: number, { type, numberFormat, dateFormat }: ChosenColumn): ColumnReading {
+function columnReading(
+  { columns }: RawTable,
+  index: number,
+  { type, numberFormat, dateFormat }: ChosenColumn,
+): ColumnReading {
   const { name, cells, missing } = columns[index];
   const isText = type === 'category' || type === 'text';
   return {
@@ -74,20 +78,4 @@ function countRows(cells: readonly Cell[]): boolean {
   const first = Number(cells[0]);
   if (cells.length < leastRows || (first !== 0 && first !== 1)) return false;
   return cells.every((cell, row) => cell !== null && Number(cell) === first + row);
-}
-
-/** More are not noted: a project may read a table for each of its samples. */
-const mostNoted = 32;
-let noted: TableReading[] = [];
-
-/** Notes a reading for {@link takeReadings}. */
-export function noteReading(reading: TableReading): void {
-  if (noted.length < mostNoted) noted.push(reading);
-}
-
-/** How the tables were read since the last call, in their order: a project's `data()` returns only what it made of them. */
-export function takeReadings(): TableReading[] {
-  const taken = noted;
-  noted = [];
-  return taken;
 }

@@ -26,7 +26,9 @@ export function isHeader(first: readonly string[], columns: readonly RawColumn[]
 }
 
 function areNames(numbers: readonly string[]): boolean {
-  return numbers.every((text, i) => /^(?:0|[1-9]\d*)$/.test(text) && (i === 0 || Number(text) > Number(numbers[i - 1])));
+  return numbers.every(
+    (text, i) => /^(?:0|[1-9]\d*)$/.test(text) && (i === 0 || Number(text) > Number(numbers[i - 1])),
+  );
 }
 
 /** Whether cells below a text are numbers, or repeat each other as classes do. */

@@ -87,10 +87,7 @@ function usesGrouping(texts: readonly string[], { decimal, grouping }: NumberFor
 }
 
 /** The format in which most of the texts are numbers; undefined where fewer than half are. */
-export function mostlyNumbers(
-  texts: readonly string[],
-  decimal: '.' | ',' | null,
-): NumberFormat | null | undefined {
+export function mostlyNumbers(texts: readonly string[], decimal: '.' | ',' | null): NumberFormat | null | undefined {
   const withDigits = texts.filter((text) => /\d/.test(text));
   if (2 * withDigits.length < texts.length) return undefined;
   const formats = decimal === ',' ? formatsFor(withDigits, decimal) : [null, ...formatsFor(withDigits, decimal)];

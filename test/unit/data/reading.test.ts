@@ -1,0 +1,313 @@
+import fc from 'fast-check';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { decodeText } from '../../../core/node/text-encoding.ts';
+import { readingText, tableReadingSchema } from '../../../core/preprocessing/reading.ts';
+import { tableBlocks } from '../../../workers/data/tables/table-blocks.ts';
+import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';
+import { tableSplits } from '../../../workers/data/tables/table-splits.ts';
+import type { Table } from '../../../workers/data/tables/table.ts';
+
+const parse = (text: string | Buffer, options: ReadTableOptions = {}, file = 'd.csv') =>
+  parseTable(Buffer.from(text), file, options);
+const columnsOf = ({ columns }: Table) =>
+  Object.fromEntries(columns.map(({ name, type, values }) => [name, { type, values: [...values] }]));
+const lines = (...rows: string[]) => `${rows.join('\n')}\n`;
+const dayOf = (date: string) => Date.parse(`${date}T00:00:00Z`) / 86_400_000;
+
+describe('the first line', () => {
+  it.each([
+    ['numbers above numbers and a text that no class repeats', '0,1,2,y\n5,3,1,a\n6,3,2,b\n5,2,1,a\n6,3,2,b\n', true],
+    ['years and a text above numbers', '2019,2020,total\n1,2,3\n4,5,9\n', true],
+    ['a class that occurs again', '5.1,3.5,virginica\n4.9,3.0,setosa\n4.7,3.2,virginica\n', false],
+    ['fractions, which are no names', '5.1,3.5,c\n4.9,3.0,a\n4.7,3.2,a\n4.8,3.3,b\n4.1,3.3,b\n', false],
+    ['numbers alone', '2019,2020\n1,2\n', false],
+  ])('is recognised: %s', async (_, text, header) => {
+    expect((await parse(text)).reading?.header).toBe(header);
+  });
+
+  it.each([
+    ['the numbers of pandas', '0,1,2\n1.5,2,3\n4,5,6\n'],
+    ['a year beside texts that differ in each row', 'country,2019\nDE,1\nFR,2\n'],
+  ])('is asked for where both readings are equally good: %s', async (_, text) => {
+    await expect(parse(text)).rejects.toThrow(/may name the columns or be a row of data.*header: true/);
+    expect((await parse(text, { header: true })).length).toBe(2);
+    expect((await parse(text, { header: false })).length).toBe(3);
+  });
+
+  it('may say what separates the fields', async () => {
+    const table = await parse('sep=;\r\na;b\r\n1,5;x\r\n2,5;y\r\n');
+    expect(columnsOf(table).a).toEqual({ type: 'number', values: [1.5, 2.5] });
+    await expect(parse('sep=;\na;b\n1;2\n3;x\n5;6\n')).rejects.toThrow('line 4, column 2 (b): "x"');
+    expect((await parse('sep=|\na|b\n1|2\n')).reading?.delimiter).toBe('|');
+    await expect(parse('sep=:\na:b\n1:2\n')).rejects.toThrow('sep=: names a delimiter that is not known');
+  });
+});
+
+describe('columns without a name', () => {
+  it('that number or name the rows are left out, unless the user gives them a type', async () => {
+    const text = ',x,y\n0,1.5,a\n1,2.5,a\n2,0.5,b\n3,1,b\n';
+    const { reading, columns } = await parse(text);
+    expect(reading?.leftOut).toEqual([{ name: 'column 1', position: 1, reason: 'row-names' }]);
+    expect(columns.map(({ name }) => name)).toEqual(['x', 'y']);
+    const kept = await parse(text, { columns: { 'column 1': 'number' } });
+    expect(kept.columns.map(({ name }) => name)).toEqual(['column 1', 'x', 'y']);
+    const shuffled = await parse('Unnamed: 0,x,y\n7,1.5,a\n3,2.5,a\n9,0.5,b\n');
+    expect(shuffled.columns.map(({ name }) => name)).toEqual(['x', 'y']);
+  });
+
+  it('that have other values stay, and a counter with a name is said', async () => {
+    const { columns, reading } = await parse('id,,y\n1,2.5,a\n2,2.5,a\n3,0.5,b\n');
+    expect(columns.map(({ name }) => name)).toEqual(['id', 'column 2', 'y']);
+    expect(reading?.columns.map(({ countsRows }) => countsRows)).toEqual([true, false, false]);
+  });
+
+  it('that are empty are left out, as rows without values are; lines may end in more or fewer delimiters', async () => {
+    const text = 'a;b;;\n1;2;;\n3;4\n5;6;;;\n;;;\n7;8;;\n';
+    const table = await parse(text);
+    expect(columnsOf(table)).toEqual({
+      a: { type: 'number', values: [1, 3, 5, 7] },
+      b: { type: 'number', values: [2, 4, 6, 8] },
+    });
+    expect(table.reading).toMatchObject({ emptyRows: 1, leftOut: [{ reason: 'empty' }, { reason: 'empty' }] });
+    await expect(parse('a;b\n1;2\n;;\n3;4\n5;x\n7;8\n')).rejects.toThrow('line 5, column 2 (b): "x"');
+    await expect(parse('x,y\n0,1,a\n1,2,b\n')).rejects.toThrow("If the first field is the row's name, as R writes it");
+  });
+});
+
+describe('numbers', () => {
+  it.each([
+    ['decimal commas', ['28,7', '3', '-0,5'], [28.7, 3, -0.5]],
+    ['points between thousands and decimal commas', ['1.234,5', '7', '12.345.678'], [1234.5, 7, 12_345_678]],
+    ['commas between thousands and decimal points', ['1,234.5', '999.25', '1024'], [1234.5, 999.25, 1024]],
+    ['several commas between thousands', ['1,234,567', '5'], [1_234_567, 5]],
+    ['blanks between thousands', ['1 234', '12\u202f345', '7'], [1234, 12_345, 7]],
+    ['apostrophes between thousands', ["1'234.5", '7'], [1234.5, 7]],
+    ['a currency sign', ['$1,024.50', '-$16.02', '$3'], [1024.5, -16.02, 3]],
+    ['a currency sign behind', ['1.024,50 €', '16,02 €'], [1024.5, 16.02]],
+    ['per cent', ['12.5%', '3%'], [12.5, 3]],
+  ])('with %s', async (_, cells, values) => {
+    const table = await parse(lines('x;y', ...cells.map((cell, i) => `"${cell}";c${i % 2}`)));
+    expect(columnsOf(table).x).toEqual({ type: 'number', values });
+  });
+
+  it('that can be read in two ways are asked for, unless another column decides', async () => {
+    const text = 'x;y\n1,234;a\n5,678;b\n';
+    await expect(parse(text)).rejects.toThrow(
+      "d.csv, line 2, column 1 (x): \"1,234\" is 1.234 (decimal: ',') or 1234 (decimal: '.'), and nothing else in the file decides",
+    );
+    expect(columnsOf(await parse(text, { decimal: ',' })).x.values).toEqual([1.234, 5.678]);
+    expect(columnsOf(await parse(text, { decimal: { x: '.' } })).x.values).toEqual([1234, 5678]);
+    expect(columnsOf(await parse('x;z;y\n1,234;0,5;a\n5,678;1;b\n')).x.values).toEqual([1.234, 5.678]);
+    expect(columnsOf(await parse('x;z;y\n1,234;0.5;a\n5,678;1;b\n')).x.values).toEqual([1234, 5678]);
+    await expect(parse('x;z;y\n1.234;0,5;a\n5.678;1;b\n')).rejects.toThrow('"1.234" is 1.234');
+    await expect(parse('x;y\n1.5;a\n2.5;b\n', { decimal: ',' })).rejects.toThrow('with a decimal comma');
+  });
+
+  it('of one wrong spelling are named, also with decimal commas', async () => {
+    await expect(parse('x;y\n1,5;a\n2,x;b\n3,5;a\n')).rejects.toThrow(
+      '"2,x" is not a number (finite, with a decimal comma',
+    );
+  });
+
+  it('that were written in a country are the numbers that were meant', async () => {
+    const numbers = fc.array(fc.integer({ min: -99_999_999, max: 99_999_999 }), { minLength: 2, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(numbers, fc.constantFrom('de-DE', 'en-US', 'de-CH', 'fr-FR'), async (hundredths, country) => {
+        const written = hundredths.map((own) =>
+          (own / 100).toLocaleString(country, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+        );
+        const table = await parse(lines('x;y', ...written.map((text, i) => `${text};c${i % 2}`)));
+        expect(columnsOf(table).x.values).toEqual(hundredths.map((own) => own / 100));
+      }),
+      { seed: 7, numRuns: 200 },
+    );
+  });
+});
+
+describe('dates', () => {
+  it.each([
+    ['31/01/2011', 'DD/MM/YYYY', '2011-01-31'],
+    ['01/31/2011', 'MM/DD/YYYY', '2011-01-31'],
+    ['31.1.2011', 'DD.MM.YYYY', '2011-01-31'],
+    ['2011/01/31', 'YYYY/MM/DD', '2011-01-31'],
+    ['31-Jan-2011', 'DD-MMM-YYYY', '2011-01-31'],
+  ])('%s are read as %s', async (text, format, date) => {
+    const { columns, reading } = await parse(`when,y\n${text},1\n`);
+    expect(columns[0]).toMatchObject({ type: 'date', values: Float64Array.of(dayOf(date)) });
+    expect(reading?.columns[0].dateFormat).toBe(format);
+  });
+
+  it('with a time, of half a day too', async () => {
+    const { columns } = await parse('when,y\n31/01/2011 06:00,1\n31/01/2011 06:00 PM,2\n');
+    expect(columns[0].values).toEqual(Float64Array.of(dayOf('2011-01-31') + 0.25, dayOf('2011-01-31') + 0.75));
+  });
+
+  it('that can be read in two ways are asked for', async () => {
+    const text = 'when,y\n01/01/2021,1\n03/04/2021,2\n';
+    await expect(parse(text)).rejects.toThrow(
+      'd.csv, line 3, column 1 (when): "03/04/2021" is 3 April 2021 (DD/MM/YYYY) or 4 March 2021 (MM/DD/YYYY)',
+    );
+    const { columns } = await parse(text, { dateFormat: { when: 'MM/DD/YYYY' } });
+    expect(columns[0].values).toEqual(Float64Array.of(dayOf('2021-01-01'), dayOf('2021-03-04')));
+    expect((await parse(text, { columns: { when: 'category' } })).columns[0].type).toBe('category');
+  });
+
+  it('of one wrong spelling are named', async () => {
+    await expect(parse('when,y\n31/01/2011,1\nsoon,2\n28/02/2011,3\n')).rejects.toThrow(
+      '"soon" is not a date (DD/MM/YYYY',
+    );
+  });
+});
+
+describe('all columns that cannot be read', () => {
+  it('are named in one message', async () => {
+    const text = 'price;when;size\n1,234;03/04/2021;1\n5,678;05/06/2021;2\n1,111;01/02/2021;x\n';
+    await expect(parse(text)).rejects.toThrow(/3 columns cannot be read[^]*- .*price[^]*- .*when[^]*- .*size/);
+  });
+
+  it('so are columns whose missing values nothing replaces, with the texts that counted as missing', async () => {
+    const table = await parse('country,x,y\nNA,1,a\nDE,2,b\nFR,,a\nNA,4,b\n');
+    const split = () => tableSplits(table, { seed: 1, target: 'y' });
+    expect(split).toThrow(
+      /2 columns have missing values[^]*"country"[^]*"NA" \(2 cells\) counts as missing: where it is a value/,
+    );
+    expect(split).toThrow(/missingValues: \['', 'N\/A'/);
+    const classes = await parse('x,y\n1,None\n2,Mild\n3,None\n4,Mild\n');
+    expect(() => tableSplits(classes, { seed: 1, target: 'y', missing: 'impute' })).toThrow(
+      '"None" (2 cells) counts as missing: where it is a value, read the table with missingValues',
+    );
+  });
+});
+
+describe('targets with holes', () => {
+  it('are masked, each by itself, and scaled by their values', async () => {
+    const table = await parse('x,t,u\n1,2,\n2,,3\n3,4,5\n4,,\n5,6,7\n');
+    const options = { seed: 1, target: ['t', 'u'], standardizeTargets: true } as const;
+    const { train, preprocessing } = tableSplits(table, { ...options, missing: { t: 'mask', u: 'mask' } });
+    expect(train.length).toBe(4);
+    expect([...(train.mask ?? [])]).toEqual([1, 0, 0, 1, 1, 1, 1, 1]);
+    // t: 2, 4, 6; u: 3, 5, 7.
+    expect(preprocessing?.target).toMatchObject({ mean: [4, 5], std: [Math.sqrt(8 / 3), Math.sqrt(8 / 3)] });
+    expect(train.targets[1]).toBe(0);
+    expect(() => tableSplits(table, { ...options, missing: 'impute' })).toThrow(
+      "'mask', ... } to learn from the other",
+    );
+    expect(() => tableSplits(table, { ...options, target: 'x', missing: { t: 'mask', u: 'drop' } })).toThrow('"t"');
+  });
+});
+
+describe('bytes', () => {
+  const cities = 'city,x,y\nZürich,1,a\nBern,2,b\n';
+
+  it('are UTF-16 where a mark says so, and another encoding where the user does', async () => {
+    const utf16 = Buffer.from(`\uFEFF${cities}`, 'utf16le');
+    for (const bytes of [utf16, Buffer.from(utf16).swap16(), Buffer.from(`\uFEFF${cities}`)]) {
+      expect(columnsOf(await parse(bytes)).city.values).toEqual(['Zürich', 'Bern']);
+    }
+    const windows = Buffer.from(cities, 'latin1');
+    expect(columnsOf(await parse(windows, { encoding: 'windows-1252' })).city.values).toEqual(['Zürich', 'Bern']);
+    await expect(parse(windows, { encoding: 'windows-9' })).rejects.toThrow('encoding "windows-9" is not known');
+  });
+
+  it.each([
+    ['Windows-1252', Buffer.from(cities, 'latin1'), 'd.csv, line 2: byte 2 of the line is 0xFC, which is not UTF-8'],
+    ['a character that is cut off', Buffer.from(cities).subarray(0, 11), 'd.csv, line 2: byte 2 of the line is 0xC3'],
+    ['UTF-16 without a mark', Buffer.from(cities, 'utf16le'), 'd.csv, line 1: byte 2 of the line is 0, as in UTF-16'],
+  ])('are refused where they are no UTF-8: %s', async (_, bytes, message) => {
+    await expect(parse(bytes)).rejects.toThrow(message);
+    await expect(parse(bytes, {}, 'd.jsonl')).rejects.toThrow(message.replace('d.csv', 'd.jsonl'));
+  });
+
+  it('that are wrong are found at any place', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', '\n', 'é', '€', '😀') });
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const start = Buffer.from(before);
+        const bytes = Buffer.concat([start, Buffer.of(0xff), Buffer.from(after)]);
+        const line = before.split('\n').length;
+        const position = start.length - start.lastIndexOf(10);
+        expect(() => decodeText(bytes, 'f')).toThrow(`f, line ${line}: byte ${position} of the line is 0xFF`);
+      }),
+      { seed: 3, numRuns: 500 },
+    );
+  });
+});
+
+describe('a later file', () => {
+  async function blocksLike(
+    training: Table,
+    bytes: string | Buffer,
+    types: Parameters<typeof tableBlocks>[1]['types'],
+    blockBytes = 2 ** 20,
+  ) {
+    const file = join(await mkdtemp(join(tmpdir(), 'tutti-reading-')), 'new.csv');
+    await writeFile(file, bytes);
+    const values: Record<string, unknown[]> = {};
+    for await (const table of tableBlocks(file, { types, reading: training.reading ?? null, blockBytes })) {
+      for (const column of table.columns) (values[column.name] ??= []).push(...column.values);
+    }
+    return values;
+  }
+
+  it.each<[string, string | Buffer, ReadTableOptions]>([
+    ['texts that count as missing', 'a,b\n-999,1\n3,2\n4,5\n', { missingValues: ['', '-999'] }],
+    ['decimal commas', 'a;b\n28,7;1\n3;2,5\n', {}],
+    ['thousands', 'a;b\n1,234;1\n3;2.5\n', { decimal: '.' }],
+    ['dates', 'a,b\n03/04/2021,1\n', { dateFormat: 'DD/MM/YYYY' }],
+    ['a header of numbers', '0,1\n5,6\n7,8\n', { header: true }],
+    ['no header', '5,6\n7,8\n', { header: false }],
+    ['an encoding', Buffer.from('a,b\nZürich,1\nGenève,2\n', 'latin1'), { encoding: 'windows-1252' }],
+    ['UTF-16', Buffer.from('\uFEFFa\tb\nZürich\t1\nGenève\t2\n', 'utf16le'), {}],
+    ['sep=', 'sep=;\na;b\n1,5;2\n', {}],
+    ['empty columns and rows', 'a;b;;\n1,5;2;;\n;;;\n2,5;3;;\n', {}],
+    ['a delimiter', 'a|b\n1|2\n', { delimiter: '|' }],
+  ])('is read as the training table was, in pieces too: %s', async (_, bytes, options) => {
+    const training = await parse(bytes, options);
+    const types = Object.fromEntries(training.columns.map(({ name, type }) => [name, type]));
+    const expected = Object.fromEntries(training.columns.map(({ name, values }) => [name, [...values]]));
+    for (const blockBytes of [1, 7, 2 ** 20]) {
+      expect(await blocksLike(training, bytes, types, blockBytes)).toEqual(expected);
+    }
+    expect(await blocksLike(training, bytes, null)).toEqual(expected);
+    const whole = await parse(bytes, { reading: training.reading });
+    expect(whole.columns).toEqual(training.columns);
+  });
+
+  it('may be separated by something else, lack the counter of the rows, and have the columns in another order', async () => {
+    const training = await parse(',x,y\n0,1.5,a\n1,2.5,b\n2,3,b\n');
+    const wanted = { x: 'number', y: 'category' } as const;
+    expect(await blocksLike(training, 'y;x\nb;1\n', wanted)).toEqual({ x: [1], y: ['b'] });
+  });
+
+  it('has the same categories for 1, 1.0 and "1", and for True and true, but not for 01', async () => {
+    const training = await parse('zip,flag,code\n1,True,01\n2,False,1\n', {
+      columns: { zip: 'category', flag: 'category', code: 'category' },
+    });
+    const types = { zip: 'category', flag: 'category', code: 'category' } as const;
+    expect(columnsOf(training).code.values).toEqual(['01', '1']);
+    expect(await blocksLike(training, 'zip,flag,code\n1.0,true,1.0\n,TRUE,01\n', types)).toEqual({
+      zip: ['1', null],
+      flag: ['true', 'true'],
+      code: ['1', '01'],
+    });
+  });
+});
+
+describe('the description of a reading', () => {
+  it('says what is worth a look, and follows its schema', async () => {
+    const text = ',country,price,when,x\n0,NA,"1,5",31/01/2011,1\n1,DE,"2,5",28/02/2011,2\n2,FR,"3,5",01/03/2011,9\n';
+    const { reading } = await parse(text);
+    if (reading === undefined) throw new Error('there is no reading');
+    expect(tableReadingSchema.parse(JSON.parse(JSON.stringify(reading)))).toEqual(reading);
+    expect(readingText(reading).split('\n')).toEqual([
+      'd.csv: 3 rows, UTF-8, separated by commas, names in the first line; 2 numbers, 1 category, 1 date.',
+      '  "column 1"  left out: no name, and another value in each row',
+      '  "country"   category, 2 values                                missing: 1 ("NA" 1)',
+      '  "price"     number, decimal comma',
+      '  "when"      date, DD/MM/YYYY',
+    ]);
+  });
+});
