@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decodeText } from '../../../core/node/text-encoding.ts';
+import { decodeText } from '../../../workers/data/tables/reading/text-encoding.ts';
 import { readingText, tableReadingSchema } from '../../../core/preprocessing/reading.ts';
 import { tableBlocks } from '../../../workers/data/tables/table-blocks.ts';
 import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';

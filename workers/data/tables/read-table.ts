@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { decodeText } from '../../../core/node/text-encoding.ts';
+import { decodeText } from './reading/text-encoding.ts';
 import type { ColumnReading, TableReading } from '../../../core/preprocessing/reading.ts';
 import { noteReading } from '../notes.ts';
 import type { RawTable } from './cells.ts';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { markOf, mostMarkBytes, pieceDecoder, requireText } from '../../../core/node/text-encoding.ts';
+import { markOf, mostMarkBytes, pieceDecoder, requireText } from './reading/text-encoding.ts';
 import type { TableReading } from '../../../core/preprocessing/reading.ts';
 import { addCell, emptyColumn, type RawTable } from './cells.ts';
 import { type ColumnType, plainFormat, typedColumn } from './columns.ts';
