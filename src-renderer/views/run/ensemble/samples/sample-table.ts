@@ -11,7 +11,7 @@ import type { PredictionData } from '../../../../../core/protocol/pages/run-data
 import { formatShare, formatValue, unknownText } from '../../../../../core/text/numbers.ts';
 import { mostProbable, type Quantity } from '../../predict/answers.ts';
 import { namesOfClasses } from '../figures/classification-figures.ts';
-import { aleatoricStd, epistemicStd, valueStack } from '../figures/regression-figures.ts';
+import { aleatoricStd, epistemicStd, type ValueStack, valueStack } from '../figures/regression-figures.ts';
 
 /** Kept predictions as a table with a row for each sample, or for each target of a sample. Legend: `N` rows. */
 export interface SampleTable {
@@ -158,11 +158,10 @@ function tableOfValues(data: PredictionData): SampleTable {
   const { means, variances, targets } = stack;
   const { samples, feature, ranks } = data;
   const mean = answeredValues(means, data.combination);
-  const spread = epistemicStd(stack);
-  // The variance of a count is the ensemble's rate. A product is one distribution: the members' spread is no part of its deviation.
   const isCount = data.task === 'poisson-regression';
-  const noise = isCount ? mean.map(Math.sqrt) : aleatoricStd(stack);
-  const total = data.combination === 'product' ? noise : spread.map((own, place) => Math.hypot(own, noise[place]));
+  const spread = epistemicStd(stack);
+  // The variance of a count is the ensemble's rate.
+  const total = totalStd(stack, isCount ? mean.map(Math.sqrt) : aleatoricStd(stack), spread);
   const perSample = targets.length / samples;
   const memberAnswer = (member: number, place: number): Answer => {
     const index = member * targets.length + place;
@@ -194,6 +193,11 @@ function tableOfValues(data: PredictionData): SampleTable {
       members: ranks.map((_, member) => memberAnswer(member, place)),
     }),
   };
+}
+
+/** A product is one distribution, not a mixture: the members' spread is no part of its deviation. */
+function totalStd({ combination }: ValueStack, noise: Float64Array, spread: Float64Array): Float64Array {
+  return combination === 'product' ? noise : spread.map((own, place) => Math.hypot(own, noise[place]));
 }
 
 function valueAnswer(value: number, deviation: number | null): Answer {
