@@ -35,6 +35,7 @@ const notable = new Set([
   'paused',
   'resumed',
   'change-requested',
+  'rate-jumped',
   'checkpoint-requested',
   'checkpoints-kept',
   'source-changed',

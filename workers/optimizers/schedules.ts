@@ -38,6 +38,11 @@ export function settingsAt(schedule: ScheduleConfig, base: number, position: Sch
   return { learningRate: (first * (position.step + 1)) / warmupSteps };
 }
 
+/** Whether a schedule's course depends on the number of steps that are planned. */
+export function isSpread({ kind }: ScheduleConfig): boolean {
+  return kind === 'cosine' || kind === 'polynomial' || kind === 'one-cycle';
+}
+
 type Warmed = Exclude<ScheduleConfig, { kind: 'one-cycle' }>;
 
 function rateAfterWarmup(schedule: Warmed, base: number, position: SchedulePosition): number {

@@ -61,7 +61,7 @@ export interface LossContext<H> extends ProjectContext<H>, LossInputs {
   epoch: number;
   /** Steps done. */
   step: number;
-  /** Share of the planned steps that are done, in [0, 1). */
+  /** Share of the planned steps that are done, in [0, 1]. It reaches 1 only where `scheduleEpochs` plans fewer epochs than train. */
   progress: number;
 }
 

@@ -85,7 +85,11 @@ export function plannedSteps(config: RunConfig, sampler: Sampler, done: Done = n
   return config.maxSteps > 0 ? Math.min(config.maxSteps, steps) : steps;
 }
 
-/** The steps over which schedules are spread: those that a rank does in the end, also if it pauses before. */
+/** The steps over which schedules are spread: all that a rank does, unless the configuration names more or fewer epochs. */
 export function scheduledSteps(config: RunConfig, sampler: Sampler, done: Done = nothing): number {
-  return plannedSteps({ ...config, maxEpochs: Math.max(config.maxEpochs, config.scheduleEpochs) }, sampler, done);
+  return plannedSteps({ ...config, maxEpochs: scheduledEpochs(config) }, sampler, done);
+}
+
+export function scheduledEpochs({ scheduleEpochs, maxEpochs }: RunConfig): number {
+  return scheduleEpochs === 0 ? maxEpochs : scheduleEpochs;
 }

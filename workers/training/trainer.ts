@@ -21,6 +21,7 @@ import { RoundEvaluation } from './round-evaluation.ts';
 import { RoundPlan, scheduledSteps } from './round-plan.ts';
 import type { Position, ReportedPoint } from '../member/report.ts';
 import type { ResumedTraining } from './state/saved-state.ts';
+import type { SavedSchedule } from './state/snapshot.ts';
 import { StateSaver } from './state/state-saver.ts';
 import { TrainingStep } from './training-step.ts';
 import { UserRequests } from './user-requests.ts';
@@ -46,6 +47,7 @@ export class Trainer {
   private readonly lockstep: Lockstep | null;
   private readonly savedStrategy: StrategyState | null;
   private readonly isResumed: boolean;
+  private readonly savedSchedule: SavedSchedule | undefined;
   private readonly throttle: Throttle;
   private readonly earlierModel: string | undefined;
   private readonly earlierPoints: readonly ReportedPoint[];
@@ -70,6 +72,7 @@ export class Trainer {
     this.states = new StateSaver(this, isLockstep);
     this.savedStrategy = resumed?.strategy ?? null;
     this.isResumed = resumed !== undefined;
+    this.savedSchedule = resumed?.schedule;
     this.earlierModel = resumed?.model;
     this.earlierPoints = resumed?.points ?? [];
   }
@@ -77,6 +80,10 @@ export class Trainer {
   /** The most steps that this rank does. */
   get totalSteps(): number {
     return this.plan.totalSteps;
+  }
+
+  get schedule(): SavedSchedule {
+    return this.oneStep.schedule;
   }
 
   /** Trains until the last step, an early stop or a stop request, whichever comes first. */
@@ -96,6 +103,7 @@ export class Trainer {
     await this.parts.strategy.setup(this.parts.member, this.parts.group, this.savedStrategy, resumedAt);
     this.oneStep.reportEvents();
     const { progress } = this.training;
+    if (this.savedSchedule !== undefined) this.oneStep.announceJump(this.savedSchedule);
     if (this.isResumed) {
       progress.rendezvous = await agreeOnRendezvous(this.parts.group, progress);
       await this.parts.files.putReplacedBack();

@@ -1,10 +1,13 @@
+import { adapts } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Batch } from '../data/dataset.ts';
 import type { UpdateSettings } from '../optimizers/optimizer.ts';
 import { rateScale } from '../optimizers/rate-scaling.ts';
-import { settingsAt } from '../optimizers/schedules.ts';
+import { isSpread, settingsAt } from '../optimizers/schedules.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { LossMeter } from './loss-meter.ts';
 import type { RankTraining } from './rank-training.ts';
+import { scheduledEpochs } from './round-plan.ts';
+import type { SavedSchedule } from './state/snapshot.ts';
 
 /** Does the steps of a rank: batch, update, and what the strategy and the meter report of it. */
 export class TrainingStep {
@@ -41,6 +44,37 @@ export class TrainingStep {
     this.#reportStrategy();
   }
 
+  /** What the configuration makes of the next step, before a strategy changes it. */
+  get schedule(): SavedSchedule {
+    const { parts, progress } = this.#training;
+    const { epoch, step } = progress;
+    const { learningRate } = this.#settingsAt({ epoch, step, totalSteps: this.#totalSteps });
+    return { learningRate, totalSteps: this.#totalSteps, epochs: scheduledEpochs(parts.config) };
+  }
+
+  /** Tells the user that the learning rate of the next step is another one than before a resume. The strategy hdet adapts its own. */
+  announceJump(before: SavedSchedule): void {
+    const { parts, position, isFirst } = this.#training;
+    const now = this.schedule;
+    const [from, to] = [before.learningRate, now.learningRate];
+    if (!isFirst || adapts(parts.config.strategy) || Math.abs(to - from) <= 1e-9 * from) return;
+    const { schedule } = parts.config;
+    const cause =
+      !isSpread(schedule) || now.totalSteps === before.totalSteps
+        ? `the schedule ${schedule.kind} has other options now`
+        : `the schedule ${schedule.kind} is spread over ${now.totalSteps} steps now, and was over ${before.totalSteps}`;
+    const remedy =
+      now.epochs === before.epochs
+        ? ''
+        : ` To end with the rates that were planned, resume with --schedule-epochs ${before.epochs}. A run that is to go on later needs --schedule-epochs ` +
+          'from its start.';
+    const rates = [from, to].map((rate) => Number(rate.toPrecision(4))).join(' to ');
+    parts.report.event('rate-jumped', `The learning rate goes from ${rates}, because ${cause}.${remedy}`, position, {
+      from,
+      to,
+    });
+  }
+
   /** The batch of the step before the present position. */
   async lastBatch(): Promise<Batch> {
     const { sampler, batches } = this.#training.parts;
@@ -59,12 +93,14 @@ export class TrainingStep {
     }
   }
 
-  #settingsAt(position: { epoch: number; step: number; totalSteps: number; rank: number }): UpdateSettings {
+  #settingsAt(position: { epoch: number; step: number; totalSteps: number }): UpdateSettings {
     const { callbacks, config } = this.#training.parts;
     const reductions = callbacks.map((callback) => callback.rateFactorAt?.(position.epoch) ?? 1);
     const reduction = reductions.reduce((product, factor) => product * factor, 1);
     const base = this.#settings.now.learningRate * rateScale(config, position.step);
-    return settingsAt(config.schedule, base, { ...position, reduction });
+    // Steps after the planned ones have the last planned rate.
+    const step = isSpread(config.schedule) ? Math.min(position.step, position.totalSteps - 1) : position.step;
+    return settingsAt(config.schedule, base, { ...position, step, reduction });
   }
 
   #reportStrategy(): void {

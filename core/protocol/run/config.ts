@@ -250,7 +250,7 @@ export const runConfigSchema = z.strictObject({
     .default(0)
     .meta({ help: 'Maximum number of steps; 0: no limit beside the epochs.', unit: 'steps' }),
   scheduleEpochs: z.int().min(0).default(0).meta({
-    help: "Epochs over which the schedule is spread, and the progress that a project's loss sees, if they are more than `maxEpochs`: for a run that goes on later.",
+    help: "Epochs over which the schedule is spread, and the progress that a project's loss sees; later ones have the last rate. 0: `maxEpochs`. More than those, for a run that goes on later.",
     unit: 'epochs',
   }),
   evaluateEveryEpochs: positiveInteger

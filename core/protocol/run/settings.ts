@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { learningRateSchema } from './optimizers/optimizer-config.ts';
 import { type PlainObject, setPath } from '../../options/index.ts';
 import { patienceSchema, type RunConfig } from './config.ts';
-import { lockstepReason } from './strategies/strategy-rules.ts';
+import { adapts, lockstepReason } from './strategies/strategy-rules.ts';
 
 /** The options of a run that can be changed while it trains, with the ranges and help of the configuration. */
 export const runSettingsSchema = z.strictObject({
@@ -39,9 +39,16 @@ export function withChanges(config: RunConfig, changed: SettingChanges = {}): Pl
 }
 
 /** Why a setting has no effect in a run; null if it has one. */
-export function whyNotSet(setting: SettingName, { earlyStopping }: RunConfig): string | null {
-  if (setting !== 'patience' || earlyStopping.enabled) return null;
-  return 'Early stopping is off in this run, so there is no patience to change. Turn it on in a new run.';
+export function whyNotSet(setting: SettingName, { earlyStopping, strategy }: RunConfig): string | null {
+  if (setting === 'patience') {
+    if (earlyStopping.enabled) return null;
+    return 'Early stopping is off in this run, so there is no patience to change. Turn it on in a new run.';
+  }
+  if (!adapts(strategy) || !strategy.diverge.includes('learningRate')) return null;
+  return (
+    'The strategy hdet adapts the learning rate itself, from where the schedule leaves it. To follow the schedule and ' +
+    'its base rate again, resume the run with --strategy.adapt false.'
+  );
 }
 
 /** Why no rank of a run can be stopped alone; null if ranks can. */

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { adapts } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 
 type HdetConfig = Extract<RunConfig['strategy'], { kind: 'hdet' }>;
 
@@ -24,13 +25,39 @@ function conflictsOfFeedback({ compression, errorFeedback }: HdetConfig): Config
 }
 
 /** Without a last rate of the schedule, the default decay has no target. */
-function conflictsOfDecay({ schedule }: RunConfig, { adapt, spread, decay, diverge }: HdetConfig): ConfigProblem[] {
-  const needsFloor = adapt && spread > 0 && decay === null && diverge.includes('learningRate');
+function conflictsOfDecay({ schedule }: RunConfig, strategy: HdetConfig): ConfigProblem[] {
+  const needsFloor = adapts(strategy) && strategy.decay === null && strategy.diverge.includes('learningRate');
   if (!needsFloor || schedule.kind === 'one-cycle') return [];
   const message =
     `With --schedule ${schedule.kind} --strategy.decay has no last rate to lead to. Use --schedule one-cycle, set a decay ` +
     '(0 for none), or follow the schedule with --strategy.adapt false.';
   return [{ path: 'strategy.decay', message }];
+}
+
+/** Changes at a resume that would have no effect, because the strategy goes on with bases that it has adapted. */
+export function changesOfAdaptedBases(before: RunConfig, config: RunConfig): ConfigProblem[] {
+  const { strategy } = config;
+  if (!adapts(strategy) || !adapts(before.strategy)) return [];
+  const changed = strategy.diverge
+    .map((name) => ({ path: pathOfBase(name, config), from: baseOf(name, before), to: baseOf(name, config) }))
+    .concat({ path: 'strategy.decay', from: before.strategy.decay, to: strategy.decay })
+    .filter(({ from, to }) => from !== to);
+  return changed.map(({ path, from, to }) => ({
+    path,
+    message:
+      `${path} cannot change from ${String(from)} to ${String(to)}: the strategy hdet adapts from its first value on, and a resume continues with what became of it. ` +
+      'Omit the option, or end the adaptation with --strategy.adapt false.',
+  }));
+}
+
+function baseOf(name: string, { optimizer, loss, hyperparameters }: RunConfig): unknown {
+  if (name === 'learningRate' || name === 'weightDecay') return optimizer[name];
+  return { ...loss, ...hyperparameters }[name];
+}
+
+function pathOfBase(name: string, { loss, hyperparameters }: RunConfig): string {
+  if (name in hyperparameters) return `hyperparameters.${name}`;
+  return name in loss ? `loss.${name}` : `optimizer.${name}`;
 }
 
 /** Why ranks cannot differ in a scalar; null if they can. */

@@ -17,6 +17,7 @@ import {
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import { type RunConfig, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { mayResize } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
+import { changesOfAdaptedBases } from './hdet-combinations.ts';
 
 const runOptions = describeOptions(runConfigSchema);
 /** The default kinds, so that a layer may set `optimizer.learningRate` without naming the optimizer. */
@@ -52,13 +53,13 @@ export function checkConfig(project: ProjectDescription, overrides: readonly Pla
 
 /** Like {@link checkConfig}, for a resume with some options changed. */
 export function checkChanges(before: RunConfig, override: PlainObject): CheckedConfig {
-  return check(mergeConfig(before, override), (config) => checkMembers(before, config));
+  return check(mergeConfig(before, override), (config) => checkResumed(before, config));
 }
 
 /** The configuration of a resume with some options changed. @throws Error with one line per wrong value */
 export function changeConfig(before: RunConfig, override: PlainObject): RunConfig {
   const config = parseConfig(mergeConfig(before, override));
-  const [wrong] = checkMembers(before, config);
+  const [wrong] = checkResumed(before, config);
   if (wrong !== undefined) throw new Error(wrong.message);
   return config;
 }
@@ -70,6 +71,10 @@ function check(input: PlainObject, findProblems: (config: RunConfig) => ConfigPr
   }
   const problems = findProblems(parsed.data);
   return problems.length === 0 ? { config: parsed.data, problems: [] } : { config: null, problems };
+}
+
+function checkResumed(before: RunConfig, config: RunConfig): ConfigProblem[] {
+  return [...checkMembers(before, config), ...changesOfAdaptedBases(before, config)];
 }
 
 /** Each member resumes from its own state, so the number of members cannot change. Ranks that train one model may become more or fewer. */

@@ -50,6 +50,11 @@ export class RunControls {
         break;
       case 'stop-at-epoch-end':
         if (this.#state.isStopping) throw new Error('The run is stopping already, at the next step of every rank.');
+        if (this.#state.isStoppingAtEpochEnd) {
+          throw new Error(
+            'The run stops at the end of its epoch already. To stop it sooner, stop it at its next step.',
+          );
+        }
         this.#note('stop-requested', 'A stop of all ranks at the end of the epoch was requested.');
         break;
       case 'stop-rank':
@@ -59,12 +64,19 @@ export class RunControls {
         if (this.#state.isStopping) {
           throw new Error('The run is stopping: it cannot be paused. Resume it afterwards.');
         }
-        if (!this.#state.isPaused) this.#note('paused', 'A pause was requested: every rank waits at its next step.');
+        if (this.#state.isPaused) throw new Error('The run is paused already. Continue it, or stop it.');
+        this.#note('paused', 'A pause was requested: every rank waits at its next step.');
         break;
       case 'resume':
-        if (this.#state.isPaused) this.#note('resumed', 'The pause ended.');
+        if (!this.#state.isPaused) throw new Error('The run is not paused, so that there is nothing to continue.');
+        this.#note('resumed', 'The pause ended.');
         break;
       case 'checkpoint':
+        if (this.#state.isStopping) {
+          throw new Error(
+            'The run is stopping: no rank does another step at which it could save. Use its checkpoint "final".',
+          );
+        }
         checkCheckpointName(control.name);
         this.#note('checkpoint-requested', `A checkpoint "${control.name}" of every rank was requested.`, {
           name: control.name,
@@ -99,7 +111,9 @@ export class RunControls {
   /** Records the change too, so that a resumed run continues with it. */
   #change(wanted: SettingChanges): void {
     const recorder = this.#begun();
-    const { config, changed } = recorder.record;
+    const { config, changed, attempts } = recorder.record;
+    const isCompletion = attempts.at(-1)?.completes !== undefined;
+    const whyNotCompleted = isCompletion ? 'This attempt trains a missing member as the others were trained.' : null;
     const now = currentSettings(recorder.record);
     const names = settingNames.filter((name) => wanted[name] !== undefined && wanted[name] !== now[name]);
     if (names.length === 0) {
@@ -107,7 +121,7 @@ export class RunControls {
       throw new Error(`Nothing would change: ${values} already. Give another value.`);
     }
     for (const name of names) {
-      const reason = whyNotSet(name, config);
+      const reason = whyNotCompleted ?? whyNotSet(name, config);
       if (reason !== null) throw new Error(`${settingPaths[name]} cannot be changed. ${reason}`);
     }
     const words = names.map((name) => `${settingPaths[name]} from ${now[name]} to ${wanted[name]}`).join(', ');
@@ -131,7 +145,15 @@ export function currentSettings({ config, changed }: Pick<RunRecord, 'config' | 
   return { ...settingsOf(config), ...changed };
 }
 
+/** Names of checkpoints that a run replaces or removes by its own rules. */
+const ownNames = /^(final|(ensemble|member)-best|(epoch|top)-\d+)$/;
+
 function checkCheckpointName(name: string): void {
-  if (/^[\w-]+$/.test(name)) return;
-  throw new Error(`"${name}" cannot name a checkpoint: use letters, digits, "-" and "_", as in "before-decay".`);
+  if (!/^[\w-]+$/.test(name)) {
+    throw new Error(`"${name}" cannot name a checkpoint: use letters, digits, "-" and "_", as in "before-decay".`);
+  }
+  if (!ownNames.test(name)) return;
+  throw new Error(
+    `"${name}" is a name of the run's own checkpoints, which it replaces and removes. Use another one, as in "before-decay".`,
+  );
 }

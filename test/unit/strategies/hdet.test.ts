@@ -123,6 +123,28 @@ describe('HDET', () => {
   });
 });
 
+it('follows the schedule and the configured bases again where a resume ends the adaptation', async () => {
+  const adapting = { spread: 0.3, averageEverySteps: 4, diverge: ['learningRate', 'weightDecay'], adaptation: 5 };
+  const optimizer = { kind: 'adamw', learningRate: 0.02, weightDecay: 0.1 } as const;
+  const input: RunConfigInput = { ...hdet(adapting), optimizer };
+  const ranks = await createRanks(input, { totalSteps: 30 });
+  await trainRanks(ranks, input, { to: 20 });
+  const saved = await Promise.all(ranks.map(({ strategy }) => savedState(strategy)));
+  const ended: RunConfigInput = {
+    ...hdet({ ...adapting, adapt: false }),
+    optimizer: { ...optimizer, learningRate: 0.5, weightDecay: 0.3 },
+    schedule: { kind: 'constant' },
+  };
+  const resumed = await createRanks(ended, { saved, totalSteps: 30 });
+  await trainRanks(resumed, ended, { from: 20, to: 21 });
+  const rates = resumed.flatMap(({ outcomes }) => ratesOf(outcomes));
+  expect(rates[0] + rates[1]).toBeCloseTo(2 * 0.5, 10);
+  const decays = resumed.map(
+    ({ strategy }, rank) => strategy.points?.().get(`train/member_${rank}_weight_decay`) ?? NaN,
+  );
+  expect(decays[0] + decays[1]).toBeCloseTo(2 * 0.3, 10);
+});
+
 describe('a diverging hyperparameter', () => {
   const withDropout = (seed: number): LayersModel => {
     const trained = createModel(seed);

@@ -298,7 +298,7 @@ export function lossOf({ project, task, hyperparameters, config }: Shared): Loss
     const own = scalars === undefined ? {} : Object.fromEntries(scalars);
     if (project.loss === undefined) return taskLoss(task, outputs, targets, { ...context.config.loss, ...own }, of);
     const hyperparameters = { ...context.hyperparameters, ...own };
-    const position = { epoch, step, progress: step / totalSteps, rank };
+    const position = { epoch, step, progress: Math.min(1, step / totalSteps), rank };
     // The inputs are made when the loss reads them.
     return project.loss(
       Object.assign(Object.create(of) as LossInputs, context, { hyperparameters, outputs, targets }, position),

@@ -1,4 +1,5 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { adapts } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { floorFraction, peakStep } from '../../optimizers/schedules.ts';
 import type { Course } from './controller.ts';
 import type { HdetConfig } from './scalars.ts';
@@ -19,8 +20,8 @@ export class AdaptationPlan {
 
   /** Whether bases adapt at a sync after so many steps: once the warm-up, or the rise of a one-cycle schedule, has passed. */
   isDue(stepsDone: number): boolean {
-    const { adapt, spread, warmupSteps } = this.#config;
-    return adapt && spread > 0 && stepsDone >= (warmupSteps > 0 ? warmupSteps : this.#peak);
+    const { warmupSteps } = this.#config;
+    return adapts(this.#config) && stepsDone >= (warmupSteps > 0 ? warmupSteps : this.#peak);
   }
 
   /**

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { adapts } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
 import type { Member, StepPosition } from '../../member/member.ts';
@@ -87,7 +88,7 @@ export class Hdet implements Strategy {
     if (saved === null) {
       await weights.broadcast();
     } else {
-      this.#restore(savedSchema.parse(saved.data), controller);
+      this.#restore(savedSchema.parse(saved.data), controller, scalars.bases);
     }
     if (resumedAt !== undefined) await this.verify(member, resumedAt);
     this.#events.push(effectiveBatch(batchSize, group.worldSize, accumulate));
@@ -188,10 +189,16 @@ export class Hdet implements Strategy {
     this.#events.push(syncEvent(group, outcome, adaptations));
   }
 
-  #restore({ controller: state, interval, decay }: SavedState, controller: HdetController): void {
+  /** Bases that do not adapt, or no longer, are those of the configuration. */
+  #restore(
+    { controller: state, interval, decay }: SavedState,
+    controller: HdetController,
+    configured: ReadonlyMap<string, number>,
+  ): void {
     controller.restore(state);
     this.#interval = interval;
-    this.#plan.decay = decay;
+    if (adapts(this.#config)) this.#plan.decay = decay;
+    else for (const [name, base] of configured) controller.setBase(name, base);
   }
 
   #prepared(): Ready {

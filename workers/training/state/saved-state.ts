@@ -17,7 +17,7 @@ import { History } from '../history.ts';
 import type { SavedLosses } from '../loss-meter.ts';
 import type { ReportedPoint } from '../../member/report.ts';
 import type { TrainerParts, TrainingProgress } from '../rank-training.ts';
-import type { TrainingPosition, TrainingToSave } from './snapshot.ts';
+import { type SavedSchedule, savedScheduleSchema, type TrainingPosition, type TrainingToSave } from './snapshot.ts';
 import { readTensors, writeTensors, writeWeights } from '../../member/weights.ts';
 
 const savedDataSchema = z.strictObject({
@@ -32,6 +32,8 @@ const savedDataSchema = z.strictObject({
     stoppedAlone: z.boolean(),
   }),
   settings: runSettingsSchema,
+  /** Absent from states of earlier versions. */
+  schedule: savedScheduleSchema.optional(),
   optimizerSteps: z.array(z.int()),
   /** Absent without an average of the weights. */
   averagedUpdates: z.int().optional(),
@@ -57,6 +59,7 @@ type SavedData = z.output<typeof savedDataSchema>;
 export interface ResumedTraining {
   progress: TrainingProgress;
   settings: RunSettings;
+  schedule?: SavedSchedule | undefined;
   history: History;
   losses: SavedLosses;
   strategy: StrategyState | null;
@@ -95,10 +98,12 @@ async function stateOf(
   { snapshot, tensors, files }: TrainingPosition,
   { metricRows, points }: { metricRows: number | null; points: ReportedPoint[] },
 ): Promise<TrainingState> {
-  const { progress, settings, optimizerSteps, averagedUpdates, losses, callbacks, strategy, historyCounts } = snapshot;
+  const { progress, settings, schedule, optimizerSteps, averagedUpdates, losses, callbacks, strategy, historyCounts } =
+    snapshot;
   const data = {
     progress,
     settings,
+    schedule,
     optimizerSteps,
     averagedUpdates,
     losses: losses.interval,
@@ -151,10 +156,11 @@ export async function loadTrainingState(parts: Restored, from: SavedRanks): Prom
     if (isNew && callback.isOfRank) continue;
     if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
   }
-  const { settings, losses: interval, round: ofRound, model, points } = saved;
+  const { settings, schedule, losses: interval, round: ofRound, model, points } = saved;
   return {
     progress: progressOf(saved, config),
     settings,
+    schedule,
     losses: { interval, round: ofRound },
     strategy: strategyStateOf({ tensors, data: saved }, folder, from, config),
     model,

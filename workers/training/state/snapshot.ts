@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { RunSettings } from '../../../core/protocol/run/settings.ts';
 import type { Member } from '../../member/member.ts';
 import type { SlotFiles } from '../../optimizers/slots/slot-storage.ts';
@@ -15,13 +16,23 @@ export interface TrainingToSave {
   history: History;
   settings: LiveSettings;
   meter: LossMeter;
+  readonly schedule: SavedSchedule;
   beforeSave(): void;
 }
+
+/** The learning rate that the next step would have, and over how many steps and epochs its schedule is spread. */
+export const savedScheduleSchema = z.strictObject({
+  learningRate: z.number(),
+  totalSteps: z.int(),
+  epochs: z.int(),
+});
+export type SavedSchedule = z.output<typeof savedScheduleSchema>;
 
 /** Everything that the next step of a rank depends on, apart from its tensors. */
 interface Snapshot {
   progress: TrainingProgress;
   settings: Readonly<RunSettings>;
+  schedule: SavedSchedule;
   optimizerSteps: number[];
   /** Undefined without an average of the weights. */
   averagedUpdates: number | undefined;
@@ -43,13 +54,14 @@ export interface TrainingPosition {
 }
 
 /** The present position. The rank owns the tensors, and its next step changes them. */
-export function positionOf({ training, history, settings, meter }: TrainingToSave): TrainingPosition {
+export function positionOf({ training, history, settings, meter, schedule }: TrainingToSave): TrainingPosition {
   const { callbacks, member, strategy, report } = training.parts;
   const states = callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()] as const] : []));
   const ofStrategy = strategy.state?.();
   const snapshot: Snapshot = {
     progress: { ...training.progress },
     settings: settings.now,
+    schedule,
     optimizerSteps: [...member.optimizer.steps],
     averagedUpdates: member.average?.updates,
     losses: meter.state,

@@ -70,6 +70,13 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
   hdet: oneModel,
 };
 
+type Hdet = Extract<StrategyConfig, { kind: 'hdet' }>;
+
+/** Whether a strategy moves the scalars in which its ranks differ, so that only their first values are those of the configuration. */
+export function adapts(strategy: StrategyConfig): strategy is Hdet {
+  return strategy.kind === 'hdet' && strategy.adapt && strategy.spread > 0;
+}
+
 /** Orders that are the same on all ranks. */
 export const commonSamplers: readonly SamplerKind[] = ['shared', 'sequential'];
 

@@ -226,3 +226,60 @@ it("logs the strategy's values at the logging interval", async () => {
   // Three epochs of three steps.
   expect(told.map(({ step }) => step)).toEqual([2, 4, 6, 8]);
 });
+
+describe('the learning rate after a resume', () => {
+  const adam = { kind: 'adam', learningRate: 0.05 } as const;
+
+  /** Trains three epochs of three steps, then resumes with changes. @returns the rates by step, and what the resume announces */
+  async function ratesAround(first: RunConfigInput, changes: RunConfigInput) {
+    const folder = await temporaryFolder();
+    const rates: number[] = [];
+    const meter: Callback = { name: 'rates', onStepEnd: (_, { learningRate }) => void rates.push(learningRate) };
+    await createFixture(folder, { config: { optimizer: adam, ...first }, callbacks: [meter] }).trainer.fit();
+    const config = { optimizer: adam, ...first, ...changes };
+    const { parts } = createFixture(folder, { config, callbacks: [meter] });
+    const round = (await findResumePoint(folder, [0]))?.round ?? -1;
+    await new Trainer(parts, await loadTrainingState(parts, { round, worldSize: 1 })).fit();
+    return { rates, told: parts.report.events.filter(({ kind }) => kind === 'rate-jumped') };
+  }
+
+  // Over 9 steps, the last one is at 0.05 (1 + cos(8π/9)) / 2; over 18 steps, the tenth is at 0.05 (1 + cos(π/2)) / 2.
+  const last = 0.05 * 0.030153689607045786;
+
+  it('is announced with both values where a longer course of the schedule raises it', async () => {
+    const { rates, told } = await ratesAround({ schedule: { kind: 'cosine' } }, { maxEpochs: 6 });
+    expect(rates[8]).toBeCloseTo(last, 12);
+    expect(rates[9]).toBeCloseTo(0.025, 12);
+    expect(told).toMatchObject([{ step: 9, data: { from: rates[8], to: rates[9] } }]);
+    expect(told[0].message).toMatch(
+      /^The learning rate goes from 0\.001508 to 0\.025, because the schedule cosine is spread over 18 steps now, and was over 9\. .*--schedule-epochs 3/,
+    );
+  });
+
+  it('stays at the last planned one with the epochs of the schedule, and is not announced', async () => {
+    for (const kind of ['cosine', 'polynomial', 'one-cycle'] as const) {
+      const { rates, told } = await ratesAround({ schedule: { kind } }, { maxEpochs: 6, scheduleEpochs: 3 });
+      expect(rates).toHaveLength(18);
+      expect(rates.slice(9), kind).toEqual(Array.from({ length: 9 }, () => rates[8]));
+      expect(told).toEqual([]);
+    }
+  });
+
+  it('goes on where the schedule was planned for more epochs, or does not depend on their number', async () => {
+    const planned = await ratesAround({ schedule: { kind: 'cosine' }, scheduleEpochs: 6 }, { maxEpochs: 6 });
+    expect(planned.rates[9]).toBeCloseTo(0.025, 12);
+    const constant = await ratesAround({}, { maxEpochs: 6 });
+    const steps = await ratesAround({ schedule: { kind: 'step', everyEpochs: 2, factor: 0.5 } }, { maxEpochs: 6 });
+    expect([planned, constant, steps].flatMap(({ told }) => told)).toEqual([]);
+  });
+
+  it('is announced where the schedule itself has changed', async () => {
+    const { told } = await ratesAround(
+      { schedule: { kind: 'cosine' } },
+      { maxEpochs: 6, schedule: { kind: 'constant' } },
+    );
+    expect(told).toMatchObject([
+      { data: { to: 0.05 }, message: expect.stringContaining('constant has other options') },
+    ]);
+  });
+});
