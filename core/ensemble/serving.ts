@@ -18,6 +18,8 @@ const servedEnsembleSchema = z.strictObject({
   /** Whether requests may also give columns of any names, which the project's own code turns into inputs. */
   takesColumns: z.boolean(),
   outputs: z.array(tensorInfoSchema),
+  /** For the readers of answers. */
+  cautions: z.array(z.string()),
   /** For the user of the terminal. */
   warnings: z.array(z.string()),
 });

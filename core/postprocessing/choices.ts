@@ -4,7 +4,7 @@ import { classCalibrationsOf } from './calibration/fit-calibration.ts';
 import { labelCalibrations } from './labels/fit-labels.ts';
 import { distanceScoreNames } from './outside/distance-scores.ts';
 import type { PostprocessingRequest } from './request.ts';
-import { type OutsideScore, predictionScoreNames } from './schema.ts';
+import { type OutsideScore, predictionScoreNames, setMethods } from './schema.ts';
 
 /** What can be fitted for a task; the first of each is the usual one. */
 export interface PostprocessingChoices {
@@ -25,7 +25,7 @@ export function choicesFor(task: TaskKind, combination: Combination): Postproces
     case 'ordinal':
       return {
         methods: classCalibrationsOf(combination),
-        conformal: ['raps', 'aps', 'thr'],
+        conformal: ['auto', ...setMethods],
         outside: allScores,
         hasClasses: true,
       };

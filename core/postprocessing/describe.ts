@@ -43,5 +43,55 @@ function describeLabels({ fit, scale }: Extract<Calibration, { method: 'labels' 
 
 function describeConformal(conformal: Conformal): string {
   const each = conformal.kind === 'sets' && conformal.isClassConditional ? ' of each class' : '';
-  return `conformal ${conformal.method} for ${formatShare(1 - conformal.alpha)}${each}`;
+  const wished = `conformal ${conformal.method} for ${formatShare(1 - conformal.alpha)}${each}`;
+  if (conformal.kind === 'intervals' || !conformal.compared) return wished;
+  const { samples, methods } = conformal.compared;
+  const sizes = methods.map(
+    ({ method, meanSize, coverage }) => `${method} ${formatMetric(meanSize)} (${formatShare(coverage)})`,
+  );
+  return `${wished}, chosen by mean size and coverage on ${samples} other samples: ${sizes.join(', ')}`;
+}
+
+/** What cross-validation said of the calibration, a sentence; null where there was none. */
+export function describeJudged({ judged = null }: Pick<Postprocessing, 'judged'>): string | null {
+  if (judged === null) return null;
+  const { method, samples, folds, gain, isKept, ends } = judged;
+  const atEnd = ends.length === 0 ? '' : ` Its temperature ${ends.join(', ')} is an end of the range that is tried.`;
+  if (folds < 2) return `${method} is not kept: ${samples} sample cannot show whether it helps.${atEnd}`;
+  const change = `${formatMetric(gain.mean)} nats (95 %: ${formatMetric(gain.lower)} to ${formatMetric(gain.upper)})`;
+  const where = `in ${folds}-fold cross-validation on ${samples} samples`;
+  if (isKept) {
+    const chance = gain.lower > 0 ? '' : ', which may be chance';
+    return `${method} lowers the NLL by ${change} ${where}${chance}.${atEnd}`;
+  }
+  return `${method} is not kept, because it is not shown to help: it lowers the NLL by ${change} ${where}.${atEnd}`;
+}
+
+/**
+ * What a reader of answers must know: which sets and intervals hold everything, because too few samples fitted them. With n samples the coverage 1 − α
+ * needs n ≥ 1/α − 1.
+ *
+ * @param classNames of the classes or labels, where they are known
+ */
+export function cautionsOf(
+  { conformal }: Pick<Postprocessing, 'conformal'>,
+  classNames: readonly string[] | null = null,
+): string[] {
+  if (conformal === null) return [];
+  const { alpha, counts } = conformal;
+  const limits = conformal.kind === 'sets' ? conformal.thresholds : conformal.margins;
+  const isEach = conformal.kind === 'sets' && conformal.isClassConditional;
+  const needed = Math.ceil(1 / alpha - 1 - 1e-9);
+  return limits.flatMap((limit, place) => {
+    if (limit !== Infinity) return [];
+    const count = counts?.[place];
+    const had = count === undefined ? 'too few samples' : `${count} sample${count === 1 ? '' : 's'}`;
+    const rule = `a coverage of ${formatShare(1 - alpha)} needs ${needed}, or more where weights differ`;
+    if (conformal.kind === 'intervals') {
+      const target = limits.length === 1 ? '' : ` of target ${place}`;
+      return [`The intervals${target} have no ends: ${had} fitted them, and ${rule}.`];
+    }
+    const subject = isEach ? ` ${classNames?.[place] ?? `class ${place}`}` : ' all classes';
+    return [`Every set has${subject}: ${had}${isEach ? ' of it' : ''} fitted the threshold, and ${rule}.`];
+  });
 }

@@ -1,22 +1,24 @@
-import {
-  applyToClasses,
-  applyToLabels,
-  applyToValues,
-  type ClassAnswers,
-  type Fitted,
-  intervalCentres,
-  type LabelAnswers,
-  pooledValues,
-  type ValueAnswers,
-} from './apply.ts';
-import { calibratedProbabilities } from './calibration/apply-calibration.ts';
+import { applyTo, confidenceAndLosses } from './answers.ts';
+import { type Fitted, intervalCentres, pooledValues } from './apply.ts';
 import {
   type ClassCalibration,
   classCalibrationsOf,
   fitClassCalibration,
   fitSigmaScales,
 } from './calibration/fit-calibration.ts';
-import { fitIntervals, fitSets } from './conformal/fit-conformal.ts';
+import { isAtEnd, temperaturesOf } from './calibration/fit-temperature.ts';
+import { crossValidate } from './calibration/judge.ts';
+import { PRIOR_SAMPLES } from './calibration/prior.ts';
+import { compareSets, fitMethod } from './conformal/choose-sets.ts';
+import { fitIntervals } from './conformal/fit-conformal.ts';
+import {
+  type ClassSamples,
+  divideSamples,
+  type HeldOut,
+  sampleCount,
+  type ValueSamples,
+  withAnswers,
+} from './held-out.ts';
 import {
   fitLabelCalibration,
   fitLabelSets,
@@ -24,24 +26,14 @@ import {
   labelCalibrations,
 } from './labels/fit-labels.ts';
 import { outsideScoresOf, scoresFor } from './outside/all-scores.ts';
-import { isDistanceScore } from './outside/distance-scores.ts';
 import { outsideThreshold } from './outside/detection.ts';
-import {
-  type ClassSamples,
-  divideSamples,
-  type HeldOut,
-  type LabelSamples,
-  sampleCount,
-  type ValueSamples,
-  withAnswers,
-} from './held-out.ts';
+import { isDistanceScore } from './outside/distance-scores.ts';
 import type { PostprocessingRequest } from './request.ts';
-import type { Calibration, Conformal, OutsideScore } from './schema.ts';
-import { classLosses, labelLosses, valueLosses } from './selective/losses.ts';
+import { type Calibration, type Conformal, type Judged, type OutsideScore, setMethods } from './schema.ts';
 import { pointForRisk, riskCoverageCurve } from './selective/risk-coverage.ts';
 
-/** What was fitted, and how many samples fitted the calibration and how many the rest; null: all fitted both. */
-export type FittedInParts = Fitted & { parts: { calibration: number; others: number } | null };
+/** What was fitted, how the calibration was judged, and how many samples fitted the calibration and how many the rest; null: all fitted both. */
+export type FittedInParts = Fitted & { judged: Judged | null; parts: { calibration: number; others: number } | null };
 
 /**
  * Fits all parts on held-out samples: first the calibration, then sets or intervals and the confidence's threshold on calibrated answers of other
@@ -55,28 +47,18 @@ export function fitPostprocessing(request: PostprocessingRequest, given: HeldOut
   const { risk, calibrationShare } = request;
   const { combination = 'mean' } = given;
   const samples = withAnswers(given);
-  const needsBoth = calibrates(request, samples) && (request.conformal !== 'none' || risk !== null);
+  // Which sets are the smallest is also learned from samples that their thresholds do not see.
+  const choosesSets = samples.kind === 'classes' && request.conformal === 'auto';
+  const needsBoth = choosesSets || (calibrates(request, samples) && (request.conformal !== 'none' || risk !== null));
   const isDivided = needsBoth && calibrationShare < 1;
   const [first, others] = isDivided ? divideSamples(samples, calibrationShare, seed) : [samples, samples];
-  const calibration = fitCalibration(request, first);
-  const conformal = fitConformal(request, others, calibration);
+  const { calibration, judged } = judgeCalibration(request, first, seed);
+  const conformal = fitConformal(request, others, calibration, choosesSets ? { samples: first, seed } : null);
   const outside = fitOutside(request, given);
   const fitted = { combination, calibration, conformal, outside, selective: null };
   const selective = risk === null ? null : fitSelective(fitted, others, risk);
   const parts = isDivided ? { calibration: sampleCount(first), others: sampleCount(others) } : null;
-  return { ...fitted, selective, parts };
-}
-
-/** The answers for held-out samples, without how far these are from the training data. */
-export function applyTo(fitted: Fitted, samples: ClassSamples): ClassAnswers;
-export function applyTo(fitted: Fitted, samples: LabelSamples): LabelAnswers;
-export function applyTo(fitted: Fitted, samples: ValueSamples): ValueAnswers;
-export function applyTo(fitted: Fitted, samples: HeldOut): ClassAnswers | LabelAnswers | ValueAnswers {
-  // How far a sample is from the training data has its own figures.
-  const answering = { ...fitted, outside: null };
-  if (samples.kind === 'classes') return applyToClasses(answering, samples.stack);
-  if (samples.kind === 'labels') return applyToLabels(answering, samples.stack);
-  return applyToValues(answering, samples.means, samples.variances, samples.columns);
+  return { ...fitted, judged, selective, parts };
 }
 
 /** Whether there is something to calibrate. */
@@ -90,27 +72,44 @@ function canScale({ levels, variances, means }: ValueSamples): boolean {
   return levels === null && (variances !== null || means.members > 1);
 }
 
-function fitCalibration(request: PostprocessingRequest, samples: HeldOut): Calibration | null {
-  if (!calibrates(request, samples)) return null;
-  const { method, regularization } = request;
+/**
+ * Fits the calibration that was asked for, and keeps it where cross-validation shows that it helps: of one that was named the mean gain must be above 0,
+ * of the usual one its whole interval.
+ */
+function judgeCalibration(
+  request: PostprocessingRequest,
+  samples: HeldOut,
+  seed: number,
+): { calibration: Calibration | null; judged: Judged | null } {
+  if (!calibrates(request, samples)) return { calibration: null, judged: null };
+  const fit = (own: HeldOut): Calibration => fitCalibration(request, own);
+  const calibration = fit(samples);
+  const found = crossValidate(fit, samples, seed);
+  const isKept = (request.method === 'auto' ? found.gain.lower : found.gain.mean) > 0;
+  const method = request.method === 'auto' ? usualMethod[samples.kind] : request.method;
+  const judged = { method, ...found, isKept, ends: temperaturesOf(calibration).filter(isAtEnd) };
+  return { calibration: isKept ? calibration : null, judged };
+}
+
+const usualMethod = { classes: 'pooled-temperature', labels: 'label-temperature', values: 'sigma' } as const;
+
+function fitCalibration(request: PostprocessingRequest, samples: HeldOut): Calibration {
+  const { regularization } = request;
+  const method = request.method === 'auto' ? usualMethod[samples.kind] : request.method;
   if (samples.kind === 'classes') {
-    const chosen = method === 'auto' ? 'pooled-temperature' : method;
     const possible = classCalibrationsOf(samples.combination);
-    if (!isClassCalibration(chosen, possible)) refuseMethod('calibration', chosen, possible);
-    return fitClassCalibration(chosen, samples, regularization);
+    if (!isClassCalibration(method, possible)) refuseMethod('calibration', method, possible);
+    return fitClassCalibration(method, samples, regularization, PRIOR_SAMPLES);
   }
   if (samples.kind === 'labels') {
-    const chosen = method === 'auto' ? 'label-temperature' : method;
-    if (!isLabelCalibration(chosen)) refuseMethod('calibration', chosen, [...labelCalibrations]);
-    return fitLabelCalibration(chosen, samples);
+    if (!isLabelCalibration(method)) refuseMethod('calibration', method, [...labelCalibrations]);
+    return fitLabelCalibration(method, samples, PRIOR_SAMPLES);
   }
   const { means, variances, columns, targets, weights } = samples;
   const { mean, variance } = pooledValues({ calibration: null }, means, variances, columns);
   const isPossible = canScale(samples) && variance !== null;
-  if ((method !== 'auto' && method !== 'sigma') || !isPossible) {
-    refuseMethod('calibration', method, isPossible ? ['sigma'] : []);
-  }
-  return { method: 'sigma', scales: fitSigmaScales(mean, variance, targets, columns, weights) };
+  if (method !== 'sigma' || !isPossible) refuseMethod('calibration', method, isPossible ? ['sigma'] : []);
+  return { method: 'sigma', scales: fitSigmaScales(mean, variance, targets, columns, weights, PRIOR_SAMPLES) };
 }
 
 function isClassCalibration(method: string, possible: readonly ClassCalibration[]): method is ClassCalibration {
@@ -121,22 +120,23 @@ function isLabelCalibration(method: string): method is LabelCalibrationMethod {
   return labelCalibrations.some((known) => known === method);
 }
 
+/** @param choosing the samples that tell which sets are the smallest; null: the method was named */
 function fitConformal(
   request: PostprocessingRequest,
   samples: HeldOut,
   calibration: Calibration | null,
+  choosing: { samples: HeldOut; seed: number } | null,
 ): Conformal | null {
   const { alpha, isClassConditional } = request;
   if (request.conformal === 'none') return null;
   if (samples.kind === 'classes') {
-    const method = request.conformal === 'auto' ? 'raps' : request.conformal;
-    if (method !== 'thr' && method !== 'aps' && method !== 'raps')
-      refuseMethod('conformal', method, ['thr', 'aps', 'raps']);
-    const score = method === 'raps' ? request : { penalty: 0, freeRanks: 0 };
-    const probabilities = calibratedProbabilities(calibration, samples.stack);
-    const { penalty, freeRanks } = score;
-    const { targets, weights } = samples;
-    return fitSets({ method, alpha, penalty, freeRanks }, probabilities, targets, isClassConditional, weights);
+    const isChosen = choosing?.samples.kind === 'classes';
+    const { method, compared } = isChosen
+      ? compareSets(request, choosing.samples as ClassSamples, calibration, choosing.seed)
+      : { method: request.conformal, compared: null };
+    const named = setMethods.find((known) => known === method);
+    if (named === undefined) refuseMethod('conformal', method, [...setMethods]);
+    return { ...fitMethod(named, request, samples, calibration), compared };
   }
   if (samples.kind === 'labels') {
     if (request.conformal !== 'auto' && request.conformal !== 'thr')
@@ -207,21 +207,6 @@ function fitSelective(fitted: Fitted, samples: HeldOut, risk: number): NonNullab
   throw new RangeError(
     `No threshold gives a risk of ${risk}: even the most confident answers have a larger one on the samples to fit. Ask for a larger risk, or leave it out.`,
   );
-}
-
-/** Confidence of the answers and loss of each sample, shape `[N]`: 1 for a wrong class, the share of wrong labels, the mean squared error of values. */
-export function confidenceAndLosses(fitted: Fitted, samples: HeldOut) {
-  if (samples.kind === 'classes') {
-    const { confidence, probabilities } = applyTo(fitted, samples);
-    return { confidence, losses: classLosses(probabilities, samples.targets) };
-  }
-  if (samples.kind === 'labels') {
-    const { confidence, probabilities } = applyTo(fitted, samples);
-    return { confidence, losses: labelLosses(probabilities, samples) };
-  }
-  const { columns, levels, targets } = samples;
-  const { confidence, mean } = applyTo(fitted, samples);
-  return { confidence, losses: valueLosses(mean, targets, columns, levels) };
 }
 
 function refuseMethod(kind: string, method: string, possible: readonly string[]): never {

@@ -103,7 +103,7 @@ export function weightsOfValues(weights: Weights | undefined, columns: number): 
  * @throws RangeError where a part would be empty
  */
 export function divideSamples(samples: HeldOut, share: number, seed: number): [HeldOut, HeldOut] {
-  const owners = samples.owners ?? Int32Array.from({ length: sampleCount(samples) }, (_, row) => row);
+  const owners = ownersOf(samples);
   const distinct = [...new Set(owners)];
   const count = Math.round(share * distinct.length);
   if (count < 1 || count >= distinct.length) {
@@ -121,6 +121,42 @@ export function divideSamples(samples: HeldOut, share: number, seed: number): [H
       rows.filter((row) => isFirst.get(owners[row]) === wished),
     ),
   ) as [HeldOut, HeldOut];
+}
+
+/**
+ * Divides samples by chance into parts of about the same size, each beside all the others; the steps of a sample stay together. As many parts as
+ * samples where these are fewer.
+ *
+ * @param wished parts
+ */
+export function foldSamples(
+  samples: HeldOut,
+  wished: number,
+  seed: number,
+): { others: HeldOut; part: HeldOut; rows: Int32Array }[] {
+  const owners = ownersOf(samples);
+  const distinct = [...new Set(owners)];
+  const folds = Math.min(wished, distinct.length);
+  const order = new Generator(seed, 'postprocessing/folds').permutation(distinct.length);
+  const foldOf = new Map(Array.from(order, (place, index) => [distinct[place], index % folds]));
+  const all = Int32Array.from(owners.keys());
+  return Array.from({ length: folds }, (_, fold) => {
+    const isIn = (row: number): boolean => foldOf.get(owners[row]) === fold;
+    const rows = all.filter(isIn);
+    return {
+      others: selectSamples(
+        samples,
+        all.filter((row) => !isIn(row)),
+      ),
+      part: selectSamples(samples, rows),
+      rows,
+    };
+  });
+}
+
+/** The data's sample to which each of N belongs, shape `[N]`. */
+export function ownersOf(samples: HeldOut): Int32Array {
+  return samples.owners ?? Int32Array.from({ length: sampleCount(samples) }, (_, row) => row);
 }
 
 /** The samples at `rows`, in that order. */

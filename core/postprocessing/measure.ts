@@ -5,11 +5,11 @@ import { intervalCoverage as mixtureCoverage } from '../metrics/scores/mixture-s
 import { gaussianLogDensities } from '../metrics/regression.ts';
 import type { Probabilities } from '../metrics/stacks.ts';
 import { weightedMean, type Weights } from '../metrics/weights.ts';
-import { calibratedMixture, type Fitted, pooledValues } from './apply.ts';
+import type { Fitted } from './apply.ts';
 import { intervalCoverage, labelCoverage, setCoverage } from './conformal/coverage.ts';
-import { applyTo, confidenceAndLosses } from './fit.ts';
+import { asTwoClasses, predictedDensity } from './calibration/judge.ts';
+import { applyTo, confidenceAndLosses } from './answers.ts';
 import { countedWeights, type HeldOut, type ValueSamples, weightsOfValues } from './held-out.ts';
-import { softplus } from './labels/label-answers.ts';
 import type { Detection, Measured } from './measured-schema.ts';
 import { outsideScoresOf, scoresFor } from './outside/all-scores.ts';
 import { detectionFigures } from './outside/detection.ts';
@@ -43,16 +43,6 @@ function measureCalibration(fitted: Fitted, samples: HeldOut): Measured['calibra
     case 'values':
       return measureValues(fitted, samples);
   }
-}
-
-/** [1 − p, p] of each logit of p. */
-function asTwoClasses(logits: Float64Array): Probabilities {
-  const logValues = new Float64Array(2 * logits.length);
-  logits.forEach((logit, index) => {
-    logValues[2 * index] = -softplus(logit);
-    logValues[2 * index + 1] = -softplus(-logit);
-  });
-  return { samples: logits.length, classes: 2, values: logValues.map(Math.exp), logValues };
 }
 
 /** @param brierFactor 1/2 for labels, whose Brier score counts the probability that they are present alone */
@@ -102,16 +92,6 @@ function measureValues({ combination, calibration }: Fitted, samples: ValueSampl
   };
   const [before, after] = [figuresOf(null), figuresOf(calibration)];
   return before === null || after === null ? null : { before, after, reliability: null };
-}
-
-/** The density by which values are judged, and how its figures' names begin. */
-function predictedDensity(fitted: Pick<Fitted, 'combination' | 'calibration'>, samples: ValueSamples) {
-  const { means, variances, areCounts = false, columns } = samples;
-  if (variances !== null && !areCounts) {
-    return { mixture: calibratedMixture(fitted, means, variances, columns), prefix: '' };
-  }
-  const { mean, variance } = pooledValues(fitted, means, variances, columns);
-  return variance === null ? null : { mixture: [{ means: mean, variances: variance }], prefix: 'gaussian_' };
 }
 
 function measureConformal(fitted: Fitted, samples: HeldOut): Measured['conformal'] {

@@ -1,22 +1,5 @@
 import { z } from 'zod';
-import { outsideScoreNames } from './schema.ts';
-
-/** Ways to calibrate an ensemble's probabilities, and standard deviations. */
-export const calibrationMethods = [
-  'auto',
-  'none',
-  'pooled-temperature',
-  'shared-temperature',
-  'member-temperatures',
-  'joint-temperatures',
-  'vector',
-  'dirichlet',
-  'isotonic',
-  'label-temperature',
-  'label-temperatures',
-  'platt',
-  'sigma',
-] as const;
+import { calibrationMethods, outsideScoreNames } from './schema.ts';
 
 export const conformalMethods = ['auto', 'none', 'thr', 'aps', 'raps', 'split', 'sigma-scaled', 'cqr'] as const;
 

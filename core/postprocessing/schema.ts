@@ -10,6 +10,23 @@ import { distanceScoreNames } from './outside/distance-scores.ts';
  * (`applyToClasses`, `applyToValues`). `docs/formats.md` describes the file.
  */
 
+/** Ways to calibrate an ensemble's probabilities, and standard deviations. */
+export const calibrationMethods = [
+  'auto',
+  'none',
+  'pooled-temperature',
+  'shared-temperature',
+  'member-temperatures',
+  'joint-temperatures',
+  'vector',
+  'dirichlet',
+  'isotonic',
+  'label-temperature',
+  'label-temperatures',
+  'platt',
+  'sigma',
+] as const;
+
 const finite = z.number();
 const positive = z.number().positive();
 
@@ -72,15 +89,34 @@ const calibrationSchema = z.discriminatedUnion('method', [
     scales: z.array(positive).min(1),
   }),
 ]);
+const judgedSchema = z.strictObject({
+  /** As it was asked for, or what `auto` stands for. */
+  method: z.enum(calibrationMethods),
+  /** How many samples fitted and judged it, each with all its steps, and in how many parts. */
+  samples: z.int().positive(),
+  folds: z.int().positive(),
+  /** By how much the NLL of samples falls that it was not fitted on, in nats per sample, with an interval of 95 %. */
+  gain: z.strictObject({ mean: realNumber, lower: realNumber, upper: realNumber }),
+  /** False: it does not help, so that `calibration` is null. */
+  isKept: z.boolean(),
+  /** Fitted temperatures at an end of the range that is tried. */
+  ends: z.array(positive),
+});
+/** A calibration in cross-validation. */
+export type Judged = z.output<typeof judgedSchema>;
+
 /** How an ensemble's probabilities or standard deviations are corrected. */
 export type Calibration = z.output<typeof calibrationSchema>;
 
 const alpha = z.number().gt(0).lt(1);
 
+/** Scores of prediction sets; of equally small ones the first is taken. */
+export const setMethods = ['thr', 'raps', 'aps'] as const;
+
 const conformalSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('sets'),
-    method: z.enum(['thr', 'aps', 'raps']),
+    method: z.enum(setMethods),
     /** Wished share of samples whose set lacks their class. */
     alpha,
     /** Largest score of a class in the set: one for all classes, or with `isClassConditional` one each, shape `[K]`. */
@@ -89,6 +125,16 @@ const conformalSchema = z.discriminatedUnion('kind', [
     /** RAPS: what each rank beyond `freeRanks` adds to the score; else 0. */
     penalty: z.number().min(0),
     freeRanks: z.int().min(0),
+    /** How many samples fitted each threshold; absent from files of earlier versions. */
+    counts: z.array(z.int().min(0)).optional(),
+    /** What `auto` chose from: share of held-out samples whose set has their class, and mean size, of each method in cross-validation. */
+    compared: z
+      .strictObject({
+        samples: z.int().positive(),
+        methods: z.array(z.strictObject({ method: z.enum(setMethods), coverage: z.number(), meanSize: z.number() })),
+      })
+      .nullable()
+      .optional(),
   }),
   z.strictObject({
     kind: z.literal('intervals'),
@@ -99,6 +145,8 @@ const conformalSchema = z.discriminatedUnion('kind', [
     margins: z.array(realNumber).min(1),
     /** CQR: positions of the lower and the upper quantile among the outputs; else null. */
     quantiles: z.tuple([z.int().min(0), z.int().min(0)]).nullable(),
+    /** How many samples fitted each margin; absent from files of earlier versions. */
+    counts: z.array(z.int().min(0)).optional(),
   }),
 ]);
 /** How conformal sets or intervals are made. */
@@ -140,6 +188,8 @@ export const postprocessingSchema = z.strictObject({
     parts: z.strictObject({ calibration: z.int().positive(), others: z.int().positive() }).nullable().optional(),
   }),
   calibration: calibrationSchema.nullable(),
+  /** How the calibration was judged; null: none was asked for; absent from files of earlier versions. */
+  judged: judgedSchema.nullable().optional(),
   conformal: conformalSchema.nullable(),
   /** A sample is outside the training data where its score, of the uncalibrated members, is above the threshold. */
   outside: z

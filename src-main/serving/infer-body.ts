@@ -29,11 +29,12 @@ export interface InferBody {
   jsonBytes: number | null;
 }
 
-/** The answer to a request. */
+/** The answer to a request. @param cautions what a reader of it must know: the parameter `caution` of the answer */
 export function answerBody(
   model: string,
   { id, binaryOutputs }: Pick<InferRequest, 'id' | 'binaryOutputs'>,
   tensors: readonly Tensor[],
+  cautions: readonly string[] = [],
 ): InferBody {
   const parts: Uint8Array[] = [];
   const outputs = tensors.map((tensor) => {
@@ -44,7 +45,8 @@ export function answerBody(
     parts.push(bytes);
     return { name, datatype, shape, parameters: { binary_data_size: bytes.length } };
   });
-  const json = Buffer.from(JSON.stringify({ model_name: model, ...(id !== null && { id }), outputs }));
+  const parameters = cautions.length > 0 && { parameters: { caution: cautions.join(' ') } };
+  const json = Buffer.from(JSON.stringify({ model_name: model, ...(id !== null && { id }), ...parameters, outputs }));
   if (parts.length === 0) return { bytes: json, jsonBytes: null };
   return { bytes: Buffer.concat([json, ...parts]), jsonBytes: json.length };
 }

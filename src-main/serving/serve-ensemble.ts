@@ -54,7 +54,7 @@ export async function serveEnsemble(options: ServeOptions): Promise<RunningInfer
   const model = new ServedModel(() => startModelProcess(source), source.task, onNotice, options);
   try {
     const ensemble = await model.opened;
-    for (const warning of ensemble.warnings) onNotice(`warning: ${warning}`);
+    for (const warning of [...ensemble.cautions, ...ensemble.warnings]) onNotice(`warning: ${warning}`);
     const token = options.token ?? (isLoopback(host) ? null : randomBytes(24).toString('base64url'));
     const batcher = new Batcher((request) => model.predict(request), options);
     let origin = '';

@@ -46,7 +46,7 @@ describe('the form that calibrates', () => {
     expect(titlesOf(sets)).toEqual(['ensemble-best', 'final']);
     expect(titlesOf(method)[0]).toBe('Usual: Temperature after averaging');
     expect(titlesOf(method)).toHaveLength(8);
-    expect(titlesOf(conformal)).toEqual(['Usual: RAPS sets', 'APS sets', 'Threshold sets', 'None']);
+    expect(titlesOf(conformal)).toEqual(['The smallest valid ones', 'Threshold sets', 'RAPS sets', 'APS sets', 'None']);
     expect(titlesOf(outside)).toContain('input mahalanobis');
     await split.setValue('test');
     await method.setValue('dirichlet');

@@ -63,7 +63,7 @@ async function predict(task: PredictTask): Promise<PredictReply> {
     type: 'predicted',
     rows,
     set: ensemble.description.set,
-    warnings: [...(models?.warnings ?? []), ...notes],
+    warnings: [...(models?.warnings ?? []), ...ensemble.cautions, ...notes],
     first,
     outside: ensemble.postprocessing?.outside ?? null,
     inputs,

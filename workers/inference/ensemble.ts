@@ -1,6 +1,7 @@
 import { combineMembers } from '../../core/ensemble/combine-members.ts';
 import type { EnsemblePredictions, MemberOutputStack } from '../../core/ensemble/predictions.ts';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
+import { cautionsOf } from '../../core/postprocessing/describe.ts';
 import type { Postprocessing } from '../../core/postprocessing/schema.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
@@ -58,6 +59,11 @@ export class Ensemble {
   async outputs(input: EnsembleInput): Promise<MemberOutputStack> {
     const prepared = prepareInput(input, this.preprocessing, this.#featureShape(input));
     return predictMembers(this.models, this.#heads, prepared, this.#distances);
+  }
+
+  /** What a reader of the answers must know, such as intervals that have no ends because too few samples fitted them; sentences. */
+  get cautions(): string[] {
+    return this.postprocessing === null ? [] : cautionsOf(this.postprocessing, this.description.classNames);
   }
 
   /** Frees the models' memory. */

@@ -58,6 +58,7 @@ export class TensorEnsemble {
       inputs: [...this.inputs],
       takesColumns: this.#tableInputs !== null,
       outputs: found.outputs,
+      cautions: this.#ensemble.cautions,
       warnings: [...warnings, ...found.warnings],
     };
   }

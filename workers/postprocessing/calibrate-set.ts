@@ -112,7 +112,7 @@ export async function calibrateSet(request: CalibrationTask, models: RunModels):
   const split = requireSplit(data, request.split);
   const references = await set.fitDistances(...distancesFor(request, data), data.train);
   const samples = await set.predict(split);
-  const { parts, ...found } = fitPostprocessing(request.request, samples, request.config.seed);
+  const { parts, judged, ...found } = fitPostprocessing(request.request, samples, request.config.seed);
   const fitted = { ...found, outside: await withReference(request, found.outside, references) };
   const members = await Promise.all(request.ranks.map((rank) => memberOf(request, rank)));
   return postprocessingSchema.parse({
@@ -121,6 +121,7 @@ export async function calibrateSet(request: CalibrationTask, models: RunModels):
     set: { name: request.set, members },
     fittedOn: { split: request.split, samples: sampleCount(samples), parts },
     ...fitted,
+    judged,
     measured: await measure(request, set, data, fitted),
   } satisfies Postprocessing);
 }

@@ -12,6 +12,7 @@ import {
   fitSharedTemperature,
 } from './fit-temperature.ts';
 import { logMixture } from './mixture.ts';
+import { priorShare, softTargets } from './prior.ts';
 
 /** Ways to calibrate an ensemble's probabilities. */
 const classCalibrations = [
@@ -42,34 +43,39 @@ export function classCalibrationsOf(combination: Combination = 'mean'): readonly
  * Fits a calibration of classes on held-out predictions, each with its weight.
  *
  * @param regularization λ of `dirichlet`
+ * @param prior samples that count as seen with the outcomes that the uncalibrated answers expect; 0: none
  */
 export function fitClassCalibration(
   method: ClassCalibration,
-  samples: Pick<ClassSamples, 'stack' | 'targets' | 'weights'>,
+  { stack, targets, weights }: Pick<ClassSamples, 'stack' | 'targets' | 'weights'>,
   regularization = 0.01,
+  prior = 0,
 ): Calibration {
-  const { stack, targets, weights } = samples;
   const all = (temperature: number): number[] => Array.from({ length: stack.members }, () => temperature);
+  const share = priorShare(prior, targets.length, weights);
+  const fitting = { stack, targets, weights, share };
+  const labels = () => ({ targets: softTargets(targets, logMixture(stack), share), weights });
   switch (method) {
     case 'pooled-temperature':
-      return { method, temperature: fitPooledTemperature(stack, targets, weights) };
+      return { method, temperature: fitPooledTemperature(fitting) };
     case 'shared-temperature':
-      return { method: 'temperature', fit: 'shared', temperatures: all(fitSharedTemperature(stack, targets, weights)) };
+      return { method: 'temperature', fit: 'shared', temperatures: all(fitSharedTemperature(fitting)) };
     case 'member-temperatures':
-      return { method: 'temperature', fit: 'per-member', temperatures: fitMemberTemperatures(stack, targets, weights) };
+      return { method: 'temperature', fit: 'per-member', temperatures: fitMemberTemperatures(fitting) };
     case 'joint-temperatures':
-      return { method: 'temperature', fit: 'joint', temperatures: fitJointTemperatures(stack, targets, weights) };
+      return { method: 'temperature', fit: 'joint', temperatures: fitJointTemperatures(fitting) };
     case 'vector':
-      return fitVector(stack, samples);
+      return fitVector(stack, labels());
     case 'dirichlet':
-      return fitDirichlet(stack, samples, regularization);
+      return fitDirichlet(stack, labels(), regularization);
     case 'isotonic':
-      return { method, classes: fitIsotonicMaps(stack, targets, weights) };
+      return { method, classes: fitIsotonicMaps(stack, labels().targets, weights) };
   }
 }
 
 /**
- * Sigma scaling: the factor s of the standard deviations with the least Gaussian NLL, s² = sum_n w_n (y_n − μ_n)² / σ_n² / sum_n w_n, for each target.
+ * Sigma scaling: the factor s of the standard deviations with the least Gaussian NLL, for each target. With r = (y − μ) / σ it is
+ * s² = (mean of r² by the weights + share) / (1 + share): the prior's samples have r² = 1.
  *
  * Source: Laves, Ihler, Fast, Kahrs and Ortmaier, "Well-calibrated regression uncertainty in medical imaging with deep learning", MIDL 2020.
  *
@@ -77,6 +83,7 @@ export function fitClassCalibration(
  * @param variance shape `[N, T]`
  * @param targets shape `[N, T]`
  * @param weights w, shape `[N]`; by default all 1
+ * @param prior samples that count as seen with the errors that the deviations expect; 0: none
  * @returns the scales, shape `[T]`
  */
 export function fitSigmaScales(
@@ -85,20 +92,23 @@ export function fitSigmaScales(
   targets: ArrayLike<number>,
   columns: number,
   weights?: Weights,
+  prior = 0,
 ): number[] {
   const sums = new Float64Array(columns);
   mean.forEach((value, index) => {
     const weight = weights?.[Math.floor(index / columns)] ?? 1;
     sums[index % columns] += (weight * (targets[index] - value) ** 2) / variance[index];
   });
-  return Array.from(sums, (sum) => Math.sqrt(sum / totalWeight(mean.length / columns, weights)));
+  const samples = mean.length / columns;
+  const share = priorShare(prior, samples, weights);
+  return Array.from(sums, (sum) => Math.sqrt((sum / totalWeight(samples, weights) + share) / (1 + share)));
 }
 
-function fitIsotonicMaps(stack: StackedClasses, targets: Int32Array, weights?: Weights) {
+function fitIsotonicMaps(stack: StackedClasses, targets: Float64Array, weights?: Weights) {
   const { classes, samples } = stack;
   const pooled = logMixture(stack);
   return Array.from({ length: classes }, (_, label) => {
     const scores = new Float64Array(samples).map((_, sample) => Math.exp(pooled[sample * classes + label]));
-    return fitIsotonic(scores, (sample) => targets[sample] === label, weights);
+    return fitIsotonic(scores, (sample) => targets[sample * classes + label], weights);
   });
 }

@@ -7,9 +7,9 @@ import { logMixture, logSoftmax } from './mixture.ts';
 type Vector = Extract<Calibration, { method: 'vector' }>;
 type Dirichlet = Extract<Calibration, { method: 'dirichlet' }>;
 
-/** Class indices and weights of the samples, shape `[N]`. */
+/** Shares of the classes that a fit should predict, shape `[N, K]`, and weights of the samples, shape `[N]`. */
 interface Labels {
-  targets: Int32Array;
+  targets: Float64Array;
   weights?: Weights;
 }
 
@@ -19,7 +19,7 @@ interface Labels {
  *
  * Source: Guo, Pleiss, Sun and Weinberger (2017), section 4.2.
  *
- * @param labels class indices and weights, by which the NLL is weighted
+ * @param labels shares of the classes, and weights by which the NLL is weighted
  */
 export function fitVector(stack: StackedClasses, labels: Labels): Vector {
   const { classes } = stack;
@@ -110,17 +110,16 @@ function regularize(at: Float64Array, gradient: Float64Array, classes: number, r
   return penalty;
 }
 
-/** Weighted mean cross-entropy of logits, `[N, K]`, and its derivatives by them, w (p − [k = y]) / Σ w. */
+/** Weighted mean cross-entropy of logits, `[N, K]`, and its derivatives by them, w (p − t) / Σ w. */
 function crossEntropy(logits: Float64Array, classes: number, { targets, weights }: Labels) {
-  const total = totalWeight(targets.length, weights);
-  const shareOf = (sample: number): number => (weights?.[sample] ?? 1) / total;
+  const samples = targets.length / classes;
+  const total = totalWeight(samples, weights);
   const logarithms = logSoftmax(logits, classes);
-  const residuals = logarithms.map((value, index) => Math.exp(value) * shareOf(Math.floor(index / classes)));
   let value = 0;
-  for (let sample = 0; sample < targets.length; sample++) {
-    const index = sample * classes + targets[sample];
-    value -= logarithms[index] * shareOf(sample);
-    residuals[index] -= shareOf(sample);
-  }
+  const residuals = logarithms.map((logarithm, index) => {
+    const share = (weights?.[Math.floor(index / classes)] ?? 1) / total;
+    if (targets[index] > 0) value -= share * targets[index] * logarithm;
+    return share * (Math.exp(logarithm) - targets[index]);
+  });
   return { value, residuals };
 }

@@ -3,26 +3,22 @@ import type { Weights } from '../../metrics/weights.ts';
 import type { IsotonicMap } from '../schema.ts';
 
 /**
- * The monotone map of scores to [0, 1] with the least squared error to 0/1 labels, by pooling adjacent violators. Equal scores
+ * The monotone map of scores to [0, 1] with the least squared error to labels from 0 to 1, by pooling adjacent violators. Equal scores
  * count as one with their mean label. Only the ends of constant pieces are kept.
  *
  * Source: Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002; the same map as
  * scikit-learn's `IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")`.
  *
  * @param scores shape `[N]`
- * @param isPositive the label of each sample
+ * @param labelOf the label of each sample, from 0 to 1
  * @param weights of the samples, shape `[N]`
  */
-export function fitIsotonic(
-  scores: Float64Array,
-  isPositive: (sample: number) => boolean,
-  weights?: Weights,
-): IsotonicMap {
+export function fitIsotonic(scores: Float64Array, labelOf: (sample: number) => number, weights?: Weights): IsotonicMap {
   const order = Uint32Array.from(scores.keys()).sort((left, right) => scores[left] - scores[right]);
   const blocks: { first: number; last: number; weight: number; mean: number }[] = [];
   for (const [place, sample] of order.entries()) {
     const score = scores[sample];
-    const label = isPositive(sample) ? 1 : 0;
+    const label = labelOf(sample);
     const weight = weights?.[sample] ?? 1;
     const tied = blocks.at(-1);
     // A block of a single score may still receive its ties; only then is it compared with the one before.

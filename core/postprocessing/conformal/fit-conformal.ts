@@ -41,14 +41,17 @@ export function fitSets(
   const { classes } = probabilities;
   const all = classScores(score, probabilities);
   const own = Float64Array.from(targets, (target, sample) => all[sample * classes + target]);
-  const ofClass = (label: number) => {
-    const isOwn = (_: number, sample: number): boolean => targets[sample] === label;
-    return conformalQuantile(own.filter(isOwn), score.alpha, weights?.filter(isOwn));
+  const labels = Array.from({ length: isClassConditional ? classes : 1 }, (_, label) => label);
+  const isOf = (label: number) => (_: number, sample: number) => !isClassConditional || targets[sample] === label;
+  return {
+    kind: 'sets',
+    ...score,
+    thresholds: labels.map((label) =>
+      conformalQuantile(own.filter(isOf(label)), score.alpha, weights?.filter(isOf(label))),
+    ),
+    isClassConditional,
+    counts: labels.map((label) => own.filter(isOf(label)).length),
   };
-  const thresholds = isClassConditional
-    ? Array.from({ length: classes }, (_, label) => ofClass(label))
-    : [conformalQuantile(own, score.alpha, weights)];
-  return { kind: 'sets', ...score, thresholds, isClassConditional };
 }
 
 /**
@@ -76,5 +79,6 @@ export function fitIntervals(
       weights,
     ),
   );
-  return { kind: 'intervals', method, alpha, margins, quantiles };
+  const counts = margins.map(() => scores.length / columns);
+  return { kind: 'intervals', method, alpha, margins, quantiles, counts };
 }

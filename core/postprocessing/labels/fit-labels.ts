@@ -1,6 +1,7 @@
 import { totalWeight, type Weights } from '../../metrics/weights.ts';
 import { type Evaluation, minimize, PRECISE } from '../../numeric/minimize.ts';
 import { fitPooledTemperature } from '../calibration/fit-temperature.ts';
+import { priorShare } from '../calibration/prior.ts';
 import { conformalQuantile } from '../conformal/fit-conformal.ts';
 import { countedWeights, type LabelSamples } from '../held-out.ts';
 import type { ConformalSets } from '../schema.ts';
@@ -18,21 +19,29 @@ interface States {
   weights: Weights;
 }
 
-/** Fits a calibration of the ensemble's probabilities of labels, after averaging. Targets that do not count are left out. */
-export function fitLabelCalibration(method: LabelCalibrationMethod, samples: LabelSamples): LabelCalibration {
+/**
+ * Fits a calibration of the ensemble's probabilities of labels, after averaging. Targets that do not count are left out.
+ *
+ * @param prior labels that count as seen, with the states that the uncalibrated answers expect; 0: none
+ */
+export function fitLabelCalibration(
+  method: LabelCalibrationMethod,
+  samples: LabelSamples,
+  prior = 0,
+): LabelCalibration {
   const labels = samples.stack.classes;
   const all = statesOf(samples);
   const each = Array.from({ length: labels }, (_, label) => statesOfLabel(all, label, labels));
   const none = Array.from({ length: labels }, () => 0);
   switch (method) {
     case 'label-temperature': {
-      const scale = 1 / temperatureOf(all);
+      const scale = 1 / temperatureOf(all, prior);
       return { method: 'labels', fit: 'shared', scale: none.map(() => scale), bias: none };
     }
     case 'label-temperatures':
-      return { method: 'labels', fit: 'each', scale: each.map((own) => 1 / temperatureOf(own)), bias: none };
+      return { method: 'labels', fit: 'each', scale: each.map((own) => 1 / temperatureOf(own, prior)), bias: none };
     case 'platt': {
-      const found = each.map(fitPlatt);
+      const found = each.map((own) => fitPlatt(own, prior));
       return {
         method: 'labels',
         fit: 'platt',
@@ -52,18 +61,24 @@ export function fitLabelSets(alpha: number, probabilities: Float64Array, samples
   const labels = samples.stack.classes;
   const weights = countedWeights(samples);
   const isWeighted = samples.weights !== undefined;
-  const thresholds = Array.from({ length: labels }, (_, label) => {
+  const found = Array.from({ length: labels }, (_, label) => {
     const places = Array.from({ length: probabilities.length / labels }, (_, sample) => sample * labels + label).filter(
       (index) => samples.targets[index] === 1 && weights[index] > 0,
     );
     const scores = Float64Array.from(places, (index) => 1 - probabilities[index]);
-    return conformalQuantile(
-      scores,
-      alpha,
-      isWeighted ? Float64Array.from(places, (index) => weights[index]) : undefined,
-    );
+    const own = isWeighted ? Float64Array.from(places, (index) => weights[index]) : undefined;
+    return { threshold: conformalQuantile(scores, alpha, own), count: places.length };
   });
-  return { kind: 'sets', method: 'thr', alpha, thresholds, isClassConditional: true, penalty: 0, freeRanks: 0 };
+  return {
+    kind: 'sets',
+    method: 'thr',
+    alpha,
+    thresholds: found.map(({ threshold }) => threshold),
+    isClassConditional: true,
+    penalty: 0,
+    freeRanks: 0,
+    counts: found.map(({ count }) => count),
+  };
 }
 
 function statesOf(samples: LabelSamples): States {
@@ -79,10 +94,11 @@ function statesOfLabel({ logits, isPresent, weights }: States, label: number, la
 }
 
 /** 1 where no target counts. */
-function temperatureOf({ logits, isPresent, weights }: States): number {
+function temperatureOf({ logits, isPresent, weights }: States, prior: number): number {
   if (weights.every((weight) => weight === 0)) return 1;
   const stack = asPairs({ members: 1, samples: logits.length, classes: 1, logits: Float32Array.from(logits) });
-  return fitPooledTemperature(stack, Int32Array.from(isPresent), weights);
+  const share = priorShare(prior, logits.length, weights);
+  return fitPooledTemperature({ stack, targets: Int32Array.from(isPresent), weights, share });
 }
 
 /**
@@ -92,18 +108,19 @@ function temperatureOf({ logits, isPresent, weights }: States): number {
  * Source: Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods", 1999; the same as scikit-learn's
  * `_sigmoid_calibration`.
  */
-function fitPlatt({ logits, isPresent, weights }: States): [number, number] {
+function fitPlatt({ logits, isPresent, weights }: States, prior: number): [number, number] {
   const total = totalWeight(weights.length, weights);
   if (total === 0) return [1, 0];
   const present = weights.reduce((sum, weight, index) => sum + weight * isPresent[index], 0);
   const [high, low] = [(present + 1) / (present + 2), 1 / (total - present + 2)];
+  const ofPrior = priorShare(prior, weights.length, weights);
   const slopeAt = ([scale, bias]: Float64Array): Evaluation => {
     const gradient = new Float64Array(2);
     let value = 0;
     logits.forEach((z, index) => {
       const share = weights[index] / total;
       if (share === 0) return;
-      const target = isPresent[index] === 1 ? high : low;
+      const target = ((isPresent[index] === 1 ? high : low) + ofPrior * sigmoid(z)) / (1 + ofPrior);
       const mapped = scale * z + bias;
       value += share * (softplus(mapped) - target * mapped);
       const residual = share * (sigmoid(mapped) - target);

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { calibrationMethods, conformalMethods } from '../../../core/postprocessing/request.ts';
+import { conformalMethods } from '../../../core/postprocessing/request.ts';
+import { calibrationMethods } from '../../../core/postprocessing/schema.ts';
 import { outsideScoreNames } from '../../../core/postprocessing/schema.ts';
 import type { CalibrateArguments } from '../commands/calibration/calibrate.ts';
 import type { ExportArguments } from '../commands/exports/export.ts';

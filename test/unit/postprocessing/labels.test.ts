@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyToLabels, type Fitted } from '../../../core/postprocessing/apply.ts';
-import { confidenceAndLosses, fitPostprocessing } from '../../../core/postprocessing/fit.ts';
+import { confidenceAndLosses } from '../../../core/postprocessing/answers.ts';
+import { fitPostprocessing } from '../../../core/postprocessing/fit.ts';
 import { divideSamples, type LabelSamples } from '../../../core/postprocessing/held-out.ts';
 import { fitLabelCalibration, fitLabelSets } from '../../../core/postprocessing/labels/fit-labels.ts';
 import { labelOutsideScores } from '../../../core/postprocessing/labels/label-scores.ts';
@@ -133,7 +134,11 @@ describe('answers of labels', () => {
 
   it('are fitted by what suits labels', () => {
     const [given] = recorded.cases;
-    const fitted = fitPostprocessing({ ...usualRequest, risk: 0.3, alpha: 0.2 }, samplesOf(given), 7);
+    const fitted = fitPostprocessing(
+      { ...usualRequest, method: 'label-temperature', risk: 0.3, alpha: 0.2 },
+      samplesOf(given),
+      7,
+    );
     expect(fitted).toMatchObject({
       calibration: { method: 'labels', fit: 'shared', bias: [0, 0, 0] },
       conformal: { method: 'thr', isClassConditional: true },

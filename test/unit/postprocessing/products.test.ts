@@ -101,13 +101,14 @@ describe('what is fitted on members that answer by their product', () => {
   });
 
   it('fits labels on the mean logits', () => {
-    // Mean logits ±2 with three of four right: σ(2 / T) = 3/4, so T = 2 / ln 3. Single members are at ±6 and ∓2.
-    const values = Float32Array.of(6, 6, -6, -6, -2, -2, 2, 2);
+    // Mean logits ±2 with three of four right: σ(2 / T) = 3/4, but for the ten samples of the prior, which expect σ(2). Members are at ±6 and ∓2.
+    const repeat = (...own: number[]): number[] => Array.from({ length: 100 }, () => own).flat();
+    const values = Float32Array.from([...repeat(6, 6, -6, -6), ...repeat(-2, -2, 2, 2)]);
     const states: HeldOut = {
       kind: 'labels',
       combination: 'product',
-      stack: { members: 2, samples: 4, classes: 1, logits: values },
-      targets: [1, 1, 0, 1],
+      stack: { members: 2, samples: 400, classes: 1, logits: values },
+      targets: repeat(1, 1, 0, 1),
     };
     const fitted = fitPostprocessing(
       { ...request, method: 'label-temperature', conformal: 'none', risk: null },
@@ -115,11 +116,13 @@ describe('what is fitted on members that answer by their product', () => {
       1,
     );
     if (fitted.calibration?.method !== 'labels') throw new Error(fitted.calibration?.method);
-    expect(fitted.calibration.scale[0]).toBeCloseTo(Math.log(3) / 2, 5);
+    const right = (0.75 + 0.025 / (1 + Math.exp(-2))) / 1.025;
+    expect(fitted.calibration.scale[0]).toBeCloseTo(Math.log(right / (1 - right)) / 2, 5);
   });
 
   it('scales the deviations of counts from the rate of the product', () => {
-    // Rates 2 and 8: the product has the rate and variance 4. Targets 4 ± 4: the scale is √(16 / 4) = 2.
+    // Rates 2 and 8: the product has the rate and variance 4. Targets 4 ± 4: squares of 16 / 4, beside those of 1 of the
+    // prior's ten samples, give the scale √((2 · 4 + 10) / 12).
     const rates = { members: 2, samples: 2, values: Float32Array.of(2, 2, 8, 8) };
     const counts: HeldOut = {
       kind: 'values',
@@ -132,10 +135,10 @@ describe('what is fitted on members that answer by their product', () => {
       targets: [8, 0],
     };
     const fitted = fitPostprocessing({ ...request, method: 'sigma', conformal: 'none', risk: null }, counts, 1);
-    expect(fitted.calibration).toEqual({ method: 'sigma', scales: [expect.closeTo(2, 6)] });
-    // As one Gaussian with mean 4 and variance 4 before, 16 after: both targets are one deviation away.
+    expect(fitted.calibration).toEqual({ method: 'sigma', scales: [expect.closeTo(Math.sqrt(1.5), 6)] });
+    // As one Gaussian with mean 4 and variance 4 before, 6 after.
     const { calibration } = measurePostprocessing(fitted, counts);
-    expect(calibration?.after.gaussian_nll).toBeCloseTo(0.5 * Math.log(2 * Math.PI * 16) + 0.5, 6);
+    expect(calibration?.after.gaussian_nll).toBeCloseTo(0.5 * Math.log(2 * Math.PI * 6) + 8 / 6, 6);
   });
 });
 

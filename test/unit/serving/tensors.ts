@@ -21,6 +21,7 @@ export const served: ServedEnsemble = {
   inputs: [{ name: 'features', datatype: 'FP32', shape: [-1, 2], kind: 'values' }],
   takesColumns: false,
   outputs: [{ name: 'mean', datatype: 'FP64', shape: [-1, 1] }],
+  cautions: [],
   warnings: [],
 };
 

@@ -1,5 +1,11 @@
 import { flagOf } from '../../../../core/options/describe.ts';
-import { describeFit, describeFittedOn, formatShare } from '../../../../core/postprocessing/describe.ts';
+import {
+  cautionsOf,
+  describeFit,
+  describeFittedOn,
+  describeJudged,
+  formatShare,
+} from '../../../../core/postprocessing/describe.ts';
 import type { Detection, Measured } from '../../../../core/postprocessing/measured-schema.ts';
 import { postprocessingRequestSchema, usualRequest } from '../../../../core/postprocessing/request.ts';
 import type { Postprocessing } from '../../../../core/postprocessing/schema.ts';
@@ -106,7 +112,9 @@ export function describeCalibrated({ postprocessing, path }: Calibrated, look: L
     measured === null
       ? ['There is no other split to measure it on.']
       : describeMeasured(measured, postprocessing, look);
-  return [fitted, '', ...figures, '', `Wrote ${path}`];
+  const judged = describeJudged(postprocessing);
+  const cautions = cautionsOf(postprocessing).map((caution) => `warning: ${caution}`);
+  return [fitted, ...(judged === null ? [] : [judged]), ...cautions, '', ...figures, '', `Wrote ${path}`];
 }
 
 function describeMeasured(measured: Measured, { conformal }: Postprocessing, look: Look): string[] {

@@ -104,6 +104,11 @@ function listOf<T extends string>(
   none: { help: string },
 ): Choice<T | 'auto' | 'none'>[] {
   const named = ids.filter((id) => id !== 'auto' && id !== 'none').map((id) => ({ id, ...texts[id] }));
+  // Where the choice is made from the samples, no method is the usual one.
+  if (ids.includes('auto' as T)) {
+    const help = 'The method with the smallest sets of the wished coverage on other samples.';
+    return [{ id: 'auto', title: 'The smallest valid ones', help }, ...named, { id: 'none', title: 'None', ...none }];
+  }
   const usual = named.at(0);
   return [
     ...(usual === undefined ? [] : [{ id: 'auto' as const, title: `Usual: ${usual.title}`, help: usual.help }]),
