@@ -35,12 +35,9 @@ it('an ensemble learns several labels of a sample, and early stopping watches a 
     expect(f1).toBeGreaterThan(0.8);
   }
   const { postprocessing } = await calibrate(folder, record, { ...usualRequest, method: 'platt', alpha: 0.2 });
-  const { calibration, conformal, measured } = postprocessing;
-  expect(calibration).toMatchObject({
-    method: 'labels',
-    fit: 'platt',
-    scale: [expect.any(Number), expect.any(Number)],
-  });
+  const { calibration, judged, conformal, measured } = postprocessing;
+  // The members are calibrated, and 25 samples show no more.
+  expect(judged).toMatchObject({ method: 'platt', samples: 25, folds: 5, isKept: calibration !== null });
   expect(conformal).toMatchObject({ method: 'thr', isClassConditional: true });
   expect(measured?.conformal?.coverage).toBeGreaterThan(0.6);
   expect(measured?.calibration?.after.nll).toBeLessThan(0.4);
@@ -90,7 +87,7 @@ it('an ensemble learns ordered classes, and its predictions are class probabilit
     [0, 1].map((rank) => [rank, 'ensemble-best']),
   );
   expect(conformal).toMatchObject({
-    method: 'raps',
+    compared: { samples: expect.any(Number), methods: [{ method: 'thr' }, { method: 'raps' }, { method: 'aps' }] },
     thresholds: [expect.any(Number), expect.any(Number), expect.any(Number)],
   });
   expect(measured?.conformal?.coverage).toBeGreaterThan(0.7);

@@ -8,9 +8,11 @@ import { calibratedMixture, type Fitted, pooledValues } from '../apply.ts';
 import { countedWeights, foldSamples, type HeldOut, ownersOf, type ValueSamples } from '../held-out.ts';
 import { softplus } from '../labels/label-answers.ts';
 import type { Calibration, Judged } from '../schema.ts';
-import { effectiveCount, PRIOR_SAMPLES } from './prior.ts';
+import { effectiveCount } from './prior.ts';
 
 const FOLDS = 5;
+/** Further samples of the interval, with the gains that the uncalibrated answers expect: 1.96² of them, as Agresti and Coull (1998) add. */
+const EXPECTED_SAMPLES = 4;
 
 /** By how much a calibration raises log-likelihoods: what was seen, and what the uncalibrated answers expect of it. Shape `[N]` each. */
 interface Gains {
@@ -20,11 +22,11 @@ interface Gains {
 }
 
 /**
- * Cross-validates a calibration: by how much it lowers the NLL of samples that it was not fitted on, in nats, with an interval of 95 %. The samples of
- * the prior count as well, with the gains that the uncalibrated answers expect of them: what so few samples cannot have shown, such as the first error
+ * Cross-validates a calibration: by how much it lowers the NLL of samples that it was not fitted on, in nats, with an interval of 95 %. Four further
+ * samples count as well, with the gains that the uncalibrated answers expect of them: what so few samples cannot have shown, such as the first error
  * of an ensemble that was always right, widens the interval. The steps of a sample count as one.
  *
- * Source: the interval is the mean of n + {@link PRIOR_SAMPLES} gains ± 1.96 standard errors, after Agresti and Coull, "Approximate is better than
+ * Source: the interval is the mean of n + {@link EXPECTED_SAMPLES} gains ± 1.96 standard errors, after Agresti and Coull, "Approximate is better than
  * 'exact' for interval estimation of binomial proportions", 1998, who add such samples to a proportion.
  *
  * @param fit fits the calibration on other samples
@@ -65,10 +67,10 @@ function intervalOf(
       weights,
     );
   const seen = effectiveCount(units.length, weights);
-  const share = seen / (seen + PRIOR_SAMPLES);
+  const share = seen / (seen + EXPECTED_SAMPLES);
   const mean = share * meanOf((unit) => unit.seen) + (1 - share) * meanOf((unit) => unit.expected);
   const square = share * meanOf((unit) => unit.seen ** 2 / unit.weight) + (1 - share) * meanOf((unit) => unit.square);
-  const error = Math.sqrt(Math.max(0, square - mean ** 2) / (seen + PRIOR_SAMPLES));
+  const error = Math.sqrt(Math.max(0, square - mean ** 2) / (seen + EXPECTED_SAMPLES));
   return { mean, lower: mean - 1.96 * error, upper: mean + 1.96 * error };
 }
 
