@@ -1,5 +1,6 @@
 import type { OutsideScores } from './outside-scores.ts';
 import type { ClassPredictions, EnsemblePredictions, Judgement, ValuePredictions } from './predictions.ts';
+import type { Values } from './arithmetic.ts';
 import type { EnsembleDescription } from './schema.ts';
 
 /** One column of predictions, with a value for each of N samples. */
@@ -169,7 +170,7 @@ function memberColumns(
   { targets }: ColumnOptions,
 ): PredictionColumn[] {
   const size = found.samples * found.width;
-  const part = (values: Float32Array, member: number) => values.subarray(member * size, (member + 1) * size);
+  const part = (values: Values, member: number) => values.subarray(member * size, (member + 1) * size);
   return members.flatMap(({ rank }, member) => {
     const own = part(found.members, member);
     const name = (what: string) => `member_${rank}_${what}`;

@@ -18,7 +18,7 @@ import {
 import { sigmoid } from '../postprocessing/labels/label-answers.ts';
 import type { TargetMeaning } from '../preprocessing/schema.ts';
 import { answeredProbabilities, answeredValues, answersBy, meanLogits } from '../metrics/combination.ts';
-import { binaryEntropy, deviationOf, endsInOwnUnit, informationOf, inOwnUnit, meanOf } from './arithmetic.ts';
+import { binaryEntropy, deviationOf, informationOf, meanOf, type OwnUnit, ownUnit } from './arithmetic.ts';
 import type { EnsembleDescription } from './schema.ts';
 import type {
   ClassPredictions,
@@ -179,7 +179,8 @@ function combineValues(
   // The variance of a count is its rate.
   const counts = isCount ? { ...stack, values: [stack.values[0], stack.values[0]] } : stack;
   const answers = answersFor(counts, postprocessing);
-  const { members: memberCount, samples, width, values } = isCount ? stack : inOwnUnit(stack, target);
+  const { members: memberCount, samples, width, values } = stack;
+  const unit = ownUnit(isCount ? undefined : target, width);
   const [members] = values;
   const scales = postprocessing?.calibration?.method === 'sigma' ? postprocessing.calibration.scales : [1];
   const scaleOf = (i: number): number => scales[i % scales.length];
@@ -189,21 +190,21 @@ function combineValues(
   const mean = answeredValues({ members: memberCount, samples: average.length, values: members }, combination);
   const variance = isCount
     ? mean.map((rate, i) => scaleOf(i) ** 2 * rate)
-    : memberVariances && meanOf(memberVariances, memberCount);
-  const epistemic = deviationOf(members, memberCount, average).map((own, i) => scaleOf(i) * own);
+    : memberVariances && unit.variances(meanOf(memberVariances, memberCount));
+  const epistemic = unit.deviations(deviationOf(members, memberCount, average).map((own, i) => scaleOf(i) * own));
   return {
     kind: 'values',
     memberCount,
     samples,
     width,
-    members,
-    memberVariances,
-    mean,
+    members: unit.values(members),
+    memberVariances: memberVariances && unit.variances(memberVariances),
+    mean: unit.values(mean),
     aleatoric: variance?.map(Math.sqrt) ?? null,
     epistemic,
     // A product is one distribution, not a mixture: what the members differ by is no part of its variance.
     standardDeviation: epistemic.map((own, i) => Math.sqrt((isProduct ? 0 : own * own) + (variance?.[i] ?? 0))),
-    intervals: isCount ? fromZero(answers?.intervals ?? null) : intervalsOf(answers, target),
+    intervals: isCount ? fromZero(answers?.intervals ?? null) : intervalsOf(answers, unit),
     judgement: answers,
   };
 }
@@ -218,12 +219,20 @@ function combineQuantiles(
   { target, postprocessing = null }: Combining,
 ): Combined<QuantilePredictions> {
   const answers = answersFor(stack, postprocessing);
-  const { members: memberCount, samples, width, values } = inOwnUnit(stack, target);
-  const [members] = values;
-  const mean = meanOf(members, memberCount);
-  const epistemic = deviationOf(members, memberCount, mean);
-  const intervals = intervalsOf(answers, target);
-  return { kind: 'quantiles', memberCount, samples, width, members, mean, epistemic, intervals, judgement: answers };
+  const { members: memberCount, samples, width, values } = stack;
+  const unit = ownUnit(target, width);
+  const average = meanOf(values[0], memberCount);
+  return {
+    kind: 'quantiles',
+    memberCount,
+    samples,
+    width,
+    members: unit.values(values[0]),
+    mean: unit.values(average),
+    epistemic: unit.deviations(deviationOf(values[0], memberCount, average)),
+    intervals: intervalsOf(answers, ownUnit(target, 1)),
+    judgement: answers,
+  };
 }
 
 /** Post-processing was fitted in the unit in which the models were trained. */
@@ -237,8 +246,8 @@ function answersFor(stack: MemberOutputStack, fitted: Fitted | null): ValueAnswe
   return applyToValues(fitted, means, variances, stack.width, stack.distances);
 }
 
-function intervalsOf(answers: ValueAnswers | null, target: TargetMeaning | undefined): Intervals | null {
+function intervalsOf(answers: ValueAnswers | null, unit: OwnUnit): Intervals | null {
   if (!answers?.intervals) return null;
   const { lower, upper } = answers.intervals;
-  return { lower: endsInOwnUnit(lower, target), upper: endsInOwnUnit(upper, target) };
+  return { lower: unit.values(lower), upper: unit.values(upper) };
 }

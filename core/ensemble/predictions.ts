@@ -29,8 +29,11 @@ interface Predicted {
   samples: number;
   /** Classes, labels, targets or quantiles of a sample: K. */
   width: number;
-  /** What members predict: probabilities (with a temperature before averaging), means, rates or quantiles; shape `[M, N, K]`. */
-  members: Float32Array;
+  /**
+   * What members predict: probabilities (with a temperature before averaging), means, rates or quantiles; shape `[M, N, K]`. In float64 where values
+   * were brought back from a standardization.
+   */
+  members: Float32Array | Float64Array;
   /** What the ensemble answers by its combination, shape `[N, K]`; probabilities are calibrated where a calibration was fitted. */
   mean: Float64Array;
   /** What thresholds say that were fitted (`tutti calibrate`); null if none were. */
@@ -85,7 +88,7 @@ export interface LabelPredictions extends Predicted {
 export interface ValuePredictions extends Predicted {
   kind: 'values';
   /** The members' variances, times the square of the scale s that was fitted for each of K (else 1), shape `[M, N, K]`; null where they predict none. */
-  memberVariances: Float32Array | null;
+  memberVariances: Float32Array | Float64Array | null;
   /** Standard deviation of the data, s √(1/M Σ_m σ²_m), shape `[N, K]`; null where members predict none. A count's variance is the ensemble's rate. */
   aleatoric: Float64Array | null;
   /** Standard deviation of the members' means around their mean, s √(1/M Σ_m (μ_m − μ̄)²), shape `[N, K]`. */

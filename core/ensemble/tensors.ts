@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Values } from './arithmetic.ts';
 import type { EnsemblePredictions } from './predictions.ts';
 import type { EnsembleDescription } from './schema.ts';
 
@@ -132,9 +133,9 @@ function judgementTensors(found: EnsemblePredictions): Tensor[] {
 function memberTensors({ prefix, found }: Head): Tensor[] {
   const [samples, ...positions] = sizesOf(found);
   const shape = [samples, found.memberCount, ...positions, found.width];
-  const tensor = (name: string, values: Float32Array): Tensor => ({
+  const tensor = (name: string, values: Values): Tensor => ({
     name,
-    datatype: 'FP32',
+    datatype: values instanceof Float64Array ? 'FP64' : 'FP32',
     shape,
     values: samplesFirst(values, found),
   });
@@ -146,11 +147,8 @@ function memberTensors({ prefix, found }: Head): Tensor[] {
   return named(prefix, own);
 }
 
-function samplesFirst(
-  values: Float32Array,
-  { memberCount, samples: rows, positions, width }: EnsemblePredictions,
-): Float32Array {
-  const turned = new Float32Array(values.length);
+function samplesFirst(values: Values, { memberCount, samples: rows, positions, width }: EnsemblePredictions): Values {
+  const turned = values instanceof Float64Array ? new Float64Array(values.length) : new Float32Array(values.length);
   const [samples, size] = [rows / positions, positions * width];
   for (let member = 0; member < memberCount; member++) {
     for (let sample = 0; sample < samples; sample++) {

@@ -1,7 +1,9 @@
+import { exceedsFloat32 } from '../../core/ensemble/arithmetic.ts';
 import type { Preprocessing, TargetMeaning } from '../../core/preprocessing/schema.ts';
 import { columnMoments, type Columns, type Moments, MomentsInParts } from './column-moments.ts';
 import { createDataset, createSplits, mapEachSplit, requireInMemory } from './dataset.ts';
 import type { Dataset, Normalization, Splits } from './dataset.ts';
+import { noteData } from './notes.ts';
 import { readChecked } from './streams/sample-source.ts';
 
 /** Undoes a standardization of T target columns: `value = mean + std * standardized`. */
@@ -122,8 +124,26 @@ function targetScaleOf(train: Dataset): TargetScale {
     );
   }
   const { name, targets: values, length } = train;
-  const { mean, std } = columnMoments({ name, kind: 'target', values, count: values.length / length });
+  const moments = columnMoments({ name, kind: 'target', values, count: values.length / length });
+  const { mean, std } = moments;
+  noteRounding(
+    name,
+    mean.map((_, column) => String(column + 1)),
+    moments,
+  );
   return Object.freeze({ mean, std });
+}
+
+/** Notes that targets lost digits when they became float32, before any standardization. */
+export function noteRounding(name: string, columns: readonly string[], { mean, std, isConstant }: Moments): void {
+  for (const [i, column] of columns.entries()) {
+    const of = { kind: 'values' as const, columns: [column], mean: [mean[i]], std: [std[i]] };
+    if (isConstant[i] || !exceedsFloat32(of)) continue;
+    noteData(
+      `The target "${column}" of "${name}" has the mean ${mean[i]} and the standard deviation ${std[i]}: as float32 it is rounded to steps of about ` +
+        `${2 ** (Math.floor(Math.log2(Math.abs(mean[i]))) - 23)}. Subtract the mean before, or read a table with tableSplits(table, { standardizeTargets: true }).`,
+    );
+  }
 }
 
 function scaled(targets: Dataset['targets'], { mean, std }: TargetScale): Float32Array {

@@ -1,3 +1,4 @@
+import { exceedsFloat32 } from '../../core/ensemble/arithmetic.ts';
 import { answersBy, type Combination } from '../../core/metrics/combination.ts';
 import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
 import type { TargetMeaning } from '../../core/preprocessing/schema.ts';
@@ -5,7 +6,7 @@ import type { Calibration } from '../../core/postprocessing/schema.ts';
 import type { Shape } from '../exchange/model-calls.ts';
 import { calibrateMembers, calibratePool } from './calibration.ts';
 import { type GraphBuilder, valueInfo } from './format/graph.ts';
-import type { ValueInfoProto } from './format/messages.ts';
+import { dataType, type ValueInfoProto } from './format/messages.ts';
 
 /** How the members' outputs become the ensemble's. */
 export interface Combining {
@@ -59,7 +60,7 @@ export function writeOutputs(
   const sizes = shape.slice(1, -1).map((size, axis) => size ?? `position_${axis + 1}`);
   return Object.entries(values).map(([name, value]) => {
     graph.rename(value, `${prefix}${name}`);
-    const info = describe(name as OutputName, combining.task, [...sizes, isWider ? width + 1 : width], members.length);
+    const info = describe(name as OutputName, combining, [...sizes, isWider ? width + 1 : width], members.length);
     return { ...info, name: `${prefix}${name}` };
   });
 }
@@ -83,8 +84,7 @@ function combine(graph: GraphBuilder, stacks: readonly string[], shape: Shape, c
     case 'regression':
     case 'heteroscedastic-regression':
     case 'quantile-regression': {
-      const [means, variances] = inOwnUnit(graph, stacks, shape.at(-1) ?? 1, target);
-      const values = combineValues(graph, means, variances);
+      const values = inOwnUnit(graph, combineValues(graph, stacks[0], stacks.at(1)), shape.at(-1) ?? 1, target);
       return task === 'quantile-regression' ? values : withDeviation(graph, values, { combination, calibration });
     }
   }
@@ -192,7 +192,9 @@ function calibrateLabels(
   return graph.op('Sigmoid', [graph.op('Add', [scaled, graph.floats(bias)])]);
 }
 
-function combineValues(graph: GraphBuilder, members: string, variances?: string) {
+type ValueOutputs = { mean: string; members: string; epistemic: string; aleatoric?: string };
+
+function combineValues(graph: GraphBuilder, members: string, variances?: string): ValueOutputs {
   const mean = meanOverMembers(graph, members);
   const aleatoric = variances === undefined ? undefined : graph.op('Sqrt', [meanOverMembers(graph, variances)]);
   return { mean, members, ...(aleatoric && { aleatoric }), epistemic: deviation(graph, members, mean) };
@@ -234,24 +236,36 @@ function informationOf(graph: GraphBuilder, total: string, entropies: string): s
   return graph.op('Relu', [graph.op('Sub', [total, meanOverMembers(graph, entropies)])]);
 }
 
-/** mean + std · value for means and quantiles, std² · value for variances. */
-function inOwnUnit(graph: GraphBuilder, stacks: readonly string[], width: number, target?: TargetMeaning): string[] {
-  if (target?.kind !== 'values') return [...stacks];
+/**
+ * mean + std · value for means and quantiles, std · value for deviations, which are computed before the shift: float32 has no digits left for them after
+ * it. Where it has too few even for the values, these are float64.
+ */
+function inOwnUnit(graph: GraphBuilder, found: ValueOutputs, width: number, target?: TargetMeaning): ValueOutputs {
+  if (target?.kind !== 'values') return found;
   const perColumn = (values: readonly number[]): number[] =>
     Array.from({ length: width }, (_, column) => values[column % values.length]);
   const [mean, std] = [perColumn(target.mean), perColumn(target.std)];
-  return stacks.map((stack, output) =>
-    output === 0
-      ? graph.op('Add', [graph.op('Mul', [stack, graph.floats(std)]), graph.floats(mean)])
-      : graph.op('Mul', [stack, graph.floats(std.map((value) => value * value))]),
-  );
+  const isDouble = exceedsFloat32(target);
+  const constant = (values: number[]) => (isDouble ? graph.doubles(values) : graph.floats(values));
+  const shifted = (values: string): string => {
+    const own = isDouble ? graph.op('Cast', [values], { to: dataType.double }) : values;
+    return graph.op('Add', [graph.op('Mul', [own, constant(std)]), constant(mean)]);
+  };
+  const scaled = (deviations: string): string => graph.op('Mul', [deviations, graph.floats(std)]);
+  const { aleatoric } = found;
+  return {
+    mean: shifted(found.mean),
+    members: shifted(found.members),
+    ...(aleatoric !== undefined && { aleatoric: scaled(aleatoric) }),
+    epistemic: scaled(found.epistemic),
+  };
 }
 
 const classTasks: readonly TaskKind[] = ['classification', 'binary', 'ordinal'];
 
 function describe(
   name: OutputName,
-  task: TaskKind,
+  { task, target }: Combining,
   sizes: readonly (number | string)[],
   members: number,
 ): ValueInfoProto {
@@ -271,5 +285,6 @@ function describe(
   const isPerSample = isClasses && (name === 'entropy' || name === 'mutual_information');
   const own = isPerSample ? sizes.slice(0, -1) : sizes;
   const shape = name === 'members' ? ['N', members, ...own] : ['N', ...own];
-  return valueInfo(name, 'float', shape, texts[name]);
+  const isDouble = exceedsFloat32(target) && (name === 'mean' || name === 'members');
+  return valueInfo(name, isDouble ? 'double' : 'float', shape, texts[name]);
 }

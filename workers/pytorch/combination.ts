@@ -1,3 +1,4 @@
+import { exceedsFloat32 } from '../../core/ensemble/arithmetic.ts';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
 import { answersBy, type Combination } from '../../core/metrics/combination.ts';
 import { risingPieces } from '../../core/postprocessing/calibration/isotonic.ts';
@@ -35,9 +36,9 @@ export function combinationLines(described: Combining): string[] {
     case 'heteroscedastic-regression':
     case 'quantile-regression':
       return [
-        ...inOwnUnit(target),
         ...valueLines('outputs[0]'),
         ...(task === 'heteroscedastic-regression' ? ['results["aleatoric"] = outputs[1].mean(1).sqrt()'] : []),
+        ...inOwnUnit(target),
         ...(task === 'quantile-regression' ? [] : deviationLines(combining)),
         'return results',
       ];
@@ -122,14 +123,18 @@ function piecesOf({ from, to }: IsotonicMap): [number, number[], number[], numbe
   return [to[0], pieces.map(({ start }) => start), pieces.map(({ length }) => length), pieces.map(({ rise }) => rise)];
 }
 
-/** mean + std · value for means and quantiles, std² · value for variances. */
+/**
+ * mean + std · value for means and quantiles, std · value for deviations, which are computed before the shift: float32 has no digits left for them after
+ * it. Where it has too few even for the values, these are float64.
+ */
 function inOwnUnit(target: TargetMeaning | undefined): string[] {
   if (target?.kind !== 'values') return [];
-  const constant = (values: readonly number[]): string => `outputs[0].new_tensor(${JSON.stringify(values)})`;
-  const [mean, std] = [constant(target.mean), constant(target.std)];
+  const [of, type] = exceedsFloat32(target) ? ['.double()', ', dtype=torch.float64'] : ['', ''];
+  const constant = (values: readonly number[]): string => `members.new_tensor(${JSON.stringify(values)}${type})`;
   return [
-    `mean, std = ${mean}, ${std}`,
-    'outputs = [mean + std * values if i == 0 else std**2 * values for i, values in enumerate(outputs)]',
+    `mean, std = ${constant(target.mean)}, ${constant(target.std)}`,
+    `shifted = {name: mean + std * results[name]${of} for name in ("mean", "members")}`,
+    'results = {name: (std * value).to(value.dtype) for name, value in results.items()} | shifted',
   ];
 }
 
@@ -149,7 +154,7 @@ function deviationLines({ combination, calibration }: Combining): string[] {
     `scales = members.new_tensor(${JSON.stringify(calibration?.method === 'sigma' ? calibration.scales : [])})`,
     'results |= {name: scales * results[name] for name in ("aleatoric", "epistemic") if name in results}',
   ];
-  const own = 'results.get("aleatoric", torch.zeros_like(results["mean"])) ** 2';
+  const own = 'results.get("aleatoric", torch.zeros_like(results["epistemic"])) ** 2';
   return [
     ...(calibration?.method === 'sigma' ? scaled : []),
     `variance = ${combination === 'product' ? own : `results["epistemic"] ** 2 + ${own}`}`,

@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { columnMoments, MomentsInParts } from '../../../workers/data/column-moments.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
+import { withNotes } from '../../../workers/data/notes.ts';
+import { parseTable } from '../../../workers/data/tables/read-table.ts';
+import { tableSplits } from '../../../workers/data/tables/table-splits.ts';
 import { createSourceDataset } from '../../../workers/data/streams/sample-source.ts';
 import { standardize, standardizeOnDisk } from '../../../workers/data/standardize.ts';
 import { readGolden } from '../../golden/read-golden.ts';
@@ -39,6 +42,27 @@ describe('standardize', () => {
     expect(targetScale).toEqual({ mean: [20], std: [10] });
     expect(result.preprocessing?.target).toEqual({ kind: 'values', columns: ['target 1'], mean: [20], std: [10] });
     expect(splits.train.targets).toEqual(Float32Array.of(10, 30));
+  });
+
+  it('notes targets that float32 has rounded, and tables keep them in float64', async () => {
+    const far = { train: part([1, 5, 3, 5], [1e8, 1e8 + 8]) };
+    const { notes } = await withNotes(() => Promise.resolve(standardize(far, { targets: true })));
+    expect(notes).toEqual([
+      'The target "1" of "part" has the mean 100000004 and the standard deviation 4: as float32 it is rounded to steps of about 8. Subtract the mean before, ' +
+        'or read a table with tableSplits(table, { standardizeTargets: true }).',
+    ]);
+    const table = await parseTable(Buffer.from('x,y\n1,100000000\n2,100000001\n3,100000002\n'), 'far.csv');
+    const read = (standardizeTargets: boolean) =>
+      withNotes(() => Promise.resolve(tableSplits(table, { seed: 1, standardizeTargets })));
+    const rounded = await read(false);
+    expect(rounded.notes).toEqual([expect.stringContaining('The target "y" of "far.csv" has the mean 100000001')]);
+    const exact = await read(true);
+    expect([...exact.result.train.targets]).toEqual(
+      [-1, 0, 1].map((value) => expect.closeTo(value / Math.sqrt(2 / 3), 6)),
+    );
+    expect(exact.notes).toEqual([]);
+    const constant = { train: part([1, 5, 3, 5], [1e8, 1e8]) };
+    expect((await withNotes(() => Promise.resolve(standardize(constant, { targets: true })))).notes).toEqual([]);
   });
 
   it('measures bytes as scaled in batches', () => {

@@ -290,6 +290,12 @@ const combined: Combined[] = [
     preprocessing: scaled,
   },
   {
+    task: 'heteroscedastic-regression',
+    models: () => members(linear(2), { units: 2, activation: 'softplus' }),
+    // Float32 has no digits left for the members' deviation.
+    preprocessing: { ...scaled, target: { kind: 'values', columns: ['a', 'b'], mean: [1e8, -1e8], std: [2, 0.5] } },
+  },
+  {
     task: 'regression',
     models: () => members(linear(2), linear(1), { units: 1, activation: 'softplus' }, linear(3)),
     preprocessing: scaled,

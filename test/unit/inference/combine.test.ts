@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { allTensors } from '../../../core/ensemble/tensors.ts';
 import { combineMembers } from '../../../core/ensemble/combine-members.ts';
 
 const mean = 'mean' as const;
@@ -194,6 +195,44 @@ describe('what an ensemble predicts of its members', () => {
     const rates = combineMembers(counts, { task: 'poisson-regression', combination: mean, postprocessing: scaled });
     if (rates.kind !== 'values') throw new Error(rates.kind);
     expect([rates.aleatoric?.[0], rates.epistemic[0], rates.standardDeviation[0]]).toEqual([1, 0.5, Math.sqrt(5) / 2]);
+  });
+
+  it('keeps the deviation of members around a mean that is far from 0', () => {
+    // Members 0.25 ± 0.001 and variances 0.01 of targets around 1e8 with the deviation 2: float32 has steps of 8 there.
+    const values = [Float32Array.of(0.251, 0.249), Float32Array.of(0.01, 0.01)];
+    const stack = { kind: 'values' as const, members: 2, samples: 1, width: 1, values };
+    const target = { kind: 'values' as const, columns: ['price'], mean: [1e8], std: [2] };
+    const found = combineMembers(stack, { task: 'heteroscedastic-regression', combination: mean, target });
+    if (found.kind !== 'values') throw new Error(found.kind);
+    expect([...found.members].map((value) => value - 1e8)).toEqual([
+      expect.closeTo(0.502, 6),
+      expect.closeTo(0.498, 6),
+    ]);
+    expect(found.mean[0] - 1e8).toBeCloseTo(0.5, 6);
+    expect(found.epistemic[0]).toBeCloseTo(0.002, 7);
+    expect(found.aleatoric?.[0]).toBeCloseTo(0.2, 6);
+    expect(found.standardDeviation[0]).toBeCloseTo(Math.hypot(0.2, 0.002), 6);
+    const served = allTensors(found, { classNames: null, outputs: [] }).find(({ name }) => name === 'members');
+    expect(served).toMatchObject({ datatype: 'FP64', values: found.members });
+    const quantiles = combineMembers(
+      { ...stack, width: 2, members: 1, values: [values[0]] },
+      { task: 'quantile-regression', combination: mean, target },
+    );
+    expect([...quantiles.mean].map((value) => value - 1e8)).toEqual([
+      expect.closeTo(0.502, 6),
+      expect.closeTo(0.498, 6),
+    ]);
+  });
+
+  it('has no member of infinite variance where the deviation is large', () => {
+    // 1e25² is beyond float32.
+    const values = [Float32Array.of(0), Float32Array.of(4)];
+    const stack = { kind: 'values' as const, members: 1, samples: 1, width: 1, values };
+    const target = { kind: 'values' as const, columns: ['y'], mean: [0], std: [1e25] };
+    const found = combineMembers(stack, { task: 'heteroscedastic-regression', combination: mean, target });
+    if (found.kind !== 'values') throw new Error(found.kind);
+    expect(found.memberVariances?.[0]).toBeCloseTo(4e50, -44);
+    expect((found.aleatoric?.[0] ?? 0) / 2e25).toBeCloseTo(1, 12);
   });
 
   it('takes a rate as the variance of a count', () => {

@@ -171,6 +171,29 @@ describe('an ensemble as ONNX', () => {
     expect(rounded(outputs.epistemic.data)).toEqual([2]);
   });
 
+  it('keeps the deviation of members around a mean that is far from 0, of which values are float64', async () => {
+    const target = { kind: 'values' as const, columns: ['y'], mean: [1e8], std: [2] };
+    const models = [scaledBy(0.251, 1), scaledBy(0.249, 1)];
+    const file = fileOf(about('regression'), models, { format: 1, steps: [], target });
+    const outputs = await runOnnx(file, { features: { shape: [1, 1], data: Float32Array.of(1) } });
+    expect(rounded([...outputs.members.data].map((value) => value - 1e8))).toEqual([0.502, 0.498]);
+    expect(rounded([...outputs.mean.data].map((value) => value - 1e8))).toEqual([0.5]);
+    expect(rounded(outputs.epistemic.data)).toEqual([0.002]);
+    expect(rounded(outputs.standard_deviation.data)).toEqual([0.002]);
+    expect([outputs.mean.data, outputs.members.data].map((data) => data.constructor)).toEqual([
+      Float64Array,
+      Float64Array,
+    ]);
+    expect(outputs.epistemic.data).toBeInstanceOf(Float32Array);
+    // Up to |mean| / std = 2^24 / 1000 float32 rounds by less than a thousandth of the deviation.
+    const near = { ...target, mean: [30_000] };
+    const others = await runOnnx(fileOf(about('regression'), models, { format: 1, steps: [], target: near }), {
+      features: { shape: [1, 1], data: Float32Array.of(1) },
+    });
+    expect(others.mean.data).toBeInstanceOf(Float32Array);
+    expect(rounded(others.epistemic.data)).toEqual([0.002]);
+  });
+
   it('takes rates of counts for their variance', async () => {
     const file = fileOf(about('poisson-regression'), [scaledBy(1, 1), scaledBy(1, 1)]);
     const outputs = await runOnnx(file, { features: { shape: [1, 1], data: Float32Array.of(Math.log(9)) } });

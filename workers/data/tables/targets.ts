@@ -2,6 +2,7 @@ import { orderClasses } from '../../../core/preprocessing/class-order.ts';
 import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
 import { columnMoments } from '../column-moments.ts';
 import type { Dataset } from '../dataset.ts';
+import { noteRounding } from '../standardize.ts';
 import type { Column } from './columns.ts';
 
 /** Weights of classes by name, or `balanced`: N / (K · samples of the class), as scikit-learn's `class_weight`. */
@@ -29,10 +30,15 @@ export function fitTarget(
     if (!(values instanceof Float64Array)) {
       throw new Error(`Target "${name}" of ${table} is not a column of numbers. Choose targetKind: 'classes'.`);
     }
-    if (!options.standardizeTargets) return { mean: 0, std: 1 };
     // Masked targets have holes.
     const own = Float64Array.from(rows, (row) => values[row]).filter((value) => !Number.isNaN(value));
-    const { mean, std } = columnMoments({ name: table, kind: `"${name}",`, values: own, count: 1 });
+    if (own.length === 0 && !options.standardizeTargets) return { mean: 0, std: 1 };
+    const moments = columnMoments({ name: table, kind: `"${name}",`, values: own, count: 1 });
+    if (!options.standardizeTargets) {
+      noteRounding(table, [name], moments);
+      return { mean: 0, std: 1 };
+    }
+    const { mean, std } = moments;
     return { mean: mean[0], std: std[0] };
   });
   return {
