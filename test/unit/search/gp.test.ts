@@ -126,6 +126,30 @@ describe('the sampler', () => {
     }
   });
 
+  const line = orderSpace({ x: { kind: 'float', low: 0, high: 1 } });
+  const onLine = (offset: number, others: Trial[] = []): number => {
+    const trials = Array.from({ length: 12 }, (_, number) => {
+      const x = number / 11;
+      return completed(number, { x }, Math.sin(40 * x) + offset);
+    });
+    const question = { space: line, directions: ['minimize' as const], seed: 3, trials: [...trials, ...others] };
+    return Number(suggest(gp, { ...question, number: 20 })?.x);
+  };
+
+  it('does not depend on where the losses have their zero', () => {
+    expect(onLine(1e5)).toBeCloseTo(onLine(0), 4);
+  });
+
+  it('keeps away from running trials, with the value that it expects of them', () => {
+    const alone = onLine(0);
+    const running = [-1, 1].map((side, index): Trial => ({
+      ...completed(12 + index, { x: alone + side * 1e-4 }, 0),
+      state: 'running',
+      objectives: null,
+    }));
+    expect(Math.abs(onLine(0, running) - alone)).toBeGreaterThan(0.01);
+  });
+
   it('scalarizes several objectives, and survives infinite and equal losses', () => {
     const trials = Array.from({ length: 12 }, (_, number): Trial => ({
       ...completed(number, { x: number - 5, y: number }, 0),

@@ -79,6 +79,11 @@ describe('the Wilcoxon pruner', () => {
     expect(shouldStop(pruner, reporting(1, [9, 9.1, 9.2], 'running'), [best], 'minimize')).toBe(false);
   });
 
+  it('compares with the best trial, wherever it stands', () => {
+    const between = reporting(2, [2.1, 3.2, 4.3, 5.4], 'running');
+    expect(shouldStop(pruner, between, [reporting(0, [9, 9, 9, 9, 9]), { ...best, number: 1 }], 'minimize')).toBe(true);
+  });
+
   it('keeps a trial whose mean is no worse, or without a comparison', () => {
     // Worse on each split so far, which are the easy ones.
     expect(shouldStop(pruner, reporting(1, [1.1, 2.2, 3.3, 4.4], 'running'), [best], 'minimize')).toBe(false);

@@ -70,6 +70,11 @@ describe('the split', () => {
     expect(numbers(splitTrials(trials, ['minimize'], 4).above)).toEqual([0, 2]);
   });
 
+  it('takes the first of equal trials', () => {
+    const trials = [2, 1, 1, 1].map((loss, number) => completed(number, {}, loss));
+    expect(numbers(splitTrials(trials, ['minimize'], 2).below)).toEqual([1, 2]);
+  });
+
   it('never counts a running trial as good', () => {
     const running: Trial = { ...completed(2, {}, 0), state: 'running', objectives: null };
     expect(numbers(splitTrials([completed(1, {}, 5), running], ['minimize'], 2).above)).toEqual([2]);

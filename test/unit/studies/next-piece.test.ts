@@ -193,6 +193,11 @@ describe('the pieces of work of a study', () => {
     ]);
     // The last group is smaller: the study has 11 trials.
     expect(next().works).toEqual([9, 10]);
+    for (const work of [6, 7, 8, 9, 10]) end(work);
+    // More trials begin a group of their own, which knows the one that has ended.
+    log.take({ type: 'trials', count: 12, time });
+    expect(next().works).toEqual([11]);
+    expect(log.works[11].group?.first).toBe(11);
   });
 
   it('try enqueued values first, completed by the sampler, and end after the last combination of a grid', () => {
