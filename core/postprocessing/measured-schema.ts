@@ -7,7 +7,8 @@ const reliabilitySchema = z.array(
   z.strictObject({
     lower: z.number(),
     upper: z.number(),
-    count: z.int(),
+    /** With weights, the sum of those of its samples. */
+    count: z.number().min(0),
     confidence: realNumber,
     accuracy: realNumber,
   }),

@@ -28,6 +28,14 @@ describe('a file of postprocessing', () => {
     expect(postprocessingPath('final')).toBe('postprocessing/final.json');
   });
 
+  it('is read where weights make the counts of a reliability diagram fractions', () => {
+    const bins = [{ lower: 0, upper: 1, count: 10.5, confidence: 0.6, accuracy: 0.5 }];
+    const calibration = { before: {}, after: {}, reliability: { before: bins, after: bins } };
+    const measured = { split: 'test', samples: 12, calibration, conformal: null, outside: null, selective: null };
+    const own = { ...file, measured };
+    expect(postprocessingSchema.parse(JSON.parse(toJson(own)))).toEqual(own);
+  });
+
   it.each([
     [{ ...file, format: 2 }],
     [{ ...file, calibration: { method: 'pooled-temperature', temperature: 0 } }],
