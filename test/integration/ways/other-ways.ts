@@ -6,6 +6,8 @@ import type { EnsemblePredictions } from '../../../core/ensemble/predictions.ts'
 import type { Tensor } from '../../../core/ensemble/tensors.ts';
 import { bundleForBrowsers } from '../../../scripts/package/bundle.ts';
 import { exportRun } from '../../../src-main/export/export-run.ts';
+import { Batcher } from '../../../src-main/serving/batcher.ts';
+import { createInferenceApp } from '../../../src-main/serving/inference-app.ts';
 import { serveEnsemble } from '../../../src-main/serving/serve-ensemble.ts';
 import type { Ensemble } from '../../../workers/inference/ensemble.ts';
 import { type EnsembleInput, prepareInput, type Row } from '../../../workers/inference/inputs.ts';
@@ -124,6 +126,26 @@ function dataOf(type: string, values: NamedInput['values']): OnnxInputs[string][
   }
 }
 
+/** What a client sends to `tutti serve`. */
+function requestFor(ensemble: Ensemble, input: EnsembleInput, outputs: readonly string[]): string {
+  const { inputs } = new TensorEnsemble(ensemble);
+  const tensors = namedInputs(ensemble, input).map(({ name, shape, values }, i) => ({
+    name,
+    shape,
+    datatype: inputs[i].datatype,
+    data: values,
+  }));
+  return JSON.stringify({ inputs: tensors, outputs: outputs.map((name) => ({ name })) });
+}
+
+function answersIn(answer: unknown): Answers {
+  const found = answer as { error?: string; outputs: { name: string; shape: number[]; data: [] }[] };
+  if (found.error !== undefined) throw new Error(found.error);
+  return Object.fromEntries(found.outputs.map(({ name, shape, data }) => [name, { shape, values: data }]));
+}
+
+const servingLimits = { maxBatch: 8, maxDelayMs: 0, maxQueue: 8, maxBodyBytes: 2 ** 24, maxSamples: 100 };
+
 /** `tutti serve`, with the process that holds the models. */
 export async function byServer(
   folder: string,
@@ -131,31 +153,39 @@ export async function byServer(
   input: EnsembleInput,
   outputs: readonly string[],
 ): Promise<Answers> {
-  const limits = {
-    maxBatch: 8,
-    maxDelayMs: 0,
-    maxQueue: 8,
-    maxBodyBytes: 2 ** 24,
-    maxSamples: 100,
-    inputsTimeoutMs: 60_000,
-  };
-  const server = await serveEnsemble({ folder, host: '127.0.0.1', port: 0, onNotice: () => undefined, ...limits });
+  const how = { ...servingLimits, inputsTimeoutMs: 60_000, onNotice: () => undefined };
+  const server = await serveEnsemble({ folder, host: '127.0.0.1', port: 0, ...how });
   try {
-    const { inputs } = new TensorEnsemble(ensemble);
-    const tensors = namedInputs(ensemble, input).map(({ name, shape, values }, i) => ({
-      name,
-      shape,
-      datatype: inputs[i].datatype,
-      data: values,
-    }));
-    const body = JSON.stringify({ inputs: tensors, outputs: outputs.map((name) => ({ name })) });
-    const answer = await fetch(`${server.url}/infer`, { method: 'POST', body });
-    const found = (await answer.json()) as { error?: string; outputs: { name: string; shape: number[]; data: [] }[] };
-    if (found.error !== undefined) throw new Error(found.error);
-    return Object.fromEntries(found.outputs.map(({ name, shape, data }) => [name, { shape, values: data }]));
+    const body = requestFor(ensemble, input, outputs);
+    return answersIn(await (await fetch(`${server.url}/infer`, { method: 'POST', body })).json());
   } finally {
     await server.close();
   }
+}
+
+/** What `tutti serve` answers, without processes and sockets. */
+export async function byServedModel(
+  ensemble: Ensemble,
+  input: EnsembleInput,
+  outputs: readonly string[],
+): Promise<Answers> {
+  const served = new TensorEnsemble(ensemble);
+  const described = await served.describe([]);
+  const app = createInferenceApp({
+    ...servingLimits,
+    ensemble: { ...described, name: 'run' },
+    version: '0',
+    batcher: new Batcher((request) => served.predict(request.tensors, request.outputs), servingLimits),
+    isReady: () => true,
+    token: null,
+    isOwnHost: () => true,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const payload = requestFor(ensemble, input, outputs);
+  const answer = await app.inject({ method: 'POST', url: '/v2/models/run/infer', headers: { host: 'here' }, payload });
+  return answersIn(answer.json());
 }
 
 /** Chromium with a page that has the bundle for browsers, and a server for the page and for exported ensembles. */
