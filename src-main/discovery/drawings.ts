@@ -33,9 +33,12 @@ export class Drawings {
   }
 
   async #drawMissing(smiles: readonly string[]): Promise<void> {
-    const missing = [...new Set(smiles)].filter((text) => !this.#kept.has(text));
-    if (missing.length === 0) return;
-    if (this.#kept.size + missing.length > mostKept) this.#kept.clear();
+    const wanted = [...new Set(smiles)];
+    const isMissing = (text: string): boolean => !this.#kept.has(text);
+    if (!wanted.some(isMissing)) return;
+    // What is wanted now must not be lost with the rest.
+    if (this.#kept.size + wanted.filter(isMissing).length > mostKept) this.#kept.clear();
+    const missing = wanted.filter(isMissing);
     const task: DrawingTask = { smiles: missing };
     const reply = await this.#process.ask<DrawingReply>('molecules', startDrawing, {
       message: task,

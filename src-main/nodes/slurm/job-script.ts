@@ -28,7 +28,7 @@ export function trainingScript({ name, nodes, folder, tutti, train, options }: T
   const resume = quote([...step, 'resume', folder, '--nodes', nodesText(nodes)]);
   return script(
     [
-      `--job-name=${name}`,
+      `--job-name=${inQuotes(name)}`,
       `--nodes=${range}`,
       '--ntasks-per-node=1',
       `--signal=USR1@${warnBeforeSeconds}`,
@@ -67,7 +67,7 @@ export interface StudyArray {
 export function studyScript({ name, tasks, folder, tutti, search, options }: StudyArray): string {
   return script(
     [
-      `--job-name=${name}`,
+      `--job-name=${inQuotes(name)}`,
       `--array=0-${tasks - 1}`,
       '--nodes=1',
       '--ntasks=1',
@@ -88,7 +88,8 @@ function script(options: readonly string[], lines: readonly string[]): string {
   return ['#!/bin/bash', ...options.map((option) => `#SBATCH ${option}`), inheritCores, ...lines, ''].join('\n');
 }
 
-/** SLURM reads the options of a script word by word. */
-function inQuotes(path: string): string {
-  return path.includes(' ') ? `"${path}"` : path;
+/** SLURM reads the options of a script word by word, ends them at a line's end or `#`, and takes what follows a backslash as it is. */
+function inQuotes(text: string): string {
+  const line = text.replaceAll(/[\r\n]+/g, ' ');
+  return /^[\w@%+=:,./-]+$/.test(line) ? line : `"${line.replaceAll(/["\\]/g, '\\$&')}"`;
 }

@@ -72,7 +72,13 @@ export class NewSamples {
 
   async #openPlace(): Promise<Place> {
     this.#closing.signal.throwIfAborted();
-    return (this.#place ??= openPlace());
+    try {
+      return await (this.#place ??= openPlace());
+    } catch (error) {
+      // The next question tries again, for instance once there is room on the disk.
+      this.#place = null;
+      throw error;
+    }
   }
 }
 

@@ -45,8 +45,11 @@ export class Trash {
       await moveBack(moved);
       throw error;
     }
-    const timer = setTimeout(() => this.#remove(key).catch(this.#onError), undoMs);
-    this.#deleted.set(key, { moved, restored, timer });
+    this.#deleted.set(key, { moved, restored, timer: this.#removeLater(key) });
+  }
+
+  #removeLater(key: string): NodeJS.Timeout {
+    return setTimeout(() => this.#remove(key).catch(this.#onError), undoMs);
   }
 
   /** Restores deleted files to their original paths. @throws Error if they were removed, or another file has the path now */
@@ -61,7 +64,14 @@ export class Trash {
     }
     clearTimeout(deleted.timer);
     this.#deleted.delete(key);
-    await moveBack(deleted.moved);
+    try {
+      await moveBack(deleted.moved);
+    } catch (error) {
+      // What is not back yet can still be restored, once the user has made that possible.
+      const moved = deleted.moved.filter(({ aside }) => existsSync(aside));
+      this.#deleted.set(key, { ...deleted, moved, timer: this.#removeLater(key) });
+      throw error;
+    }
     await deleted.restored();
   }
 

@@ -36,6 +36,21 @@ describe('the script of a job', () => {
     ]);
   });
 
+  it.each([
+    ['tutti-my net', '"tutti-my net"'],
+    ['a#b', '"a#b"'],
+    ['a "b" \\c', '"a \\"b\\" \\\\c"'],
+    // No name becomes an option or a command of its own.
+    ['a\n#SBATCH --partition=other\nrm x', '"a #SBATCH --partition=other rm x"'],
+  ])('quotes the name %j', (name, quoted) => {
+    const common = { name, folder: '/runs/a', tutti: ['/node'], options: [] };
+    const training = trainingScript({ ...common, nodes: { least: 1, most: 1, waitMs: 0 }, train: ['train'] });
+    const study = studyScript({ ...common, tasks: 2, search: ['search'] });
+    const lines = 14;
+    expect(training.split('\n')).toHaveLength(lines);
+    for (const script of [training, study]) expect(script.split('\n')[1]).toBe(`#SBATCH --job-name=${quoted}`);
+  });
+
   it('runs an array of tasks on a study', () => {
     const script = studyScript({
       name: 'tutti-blobs',

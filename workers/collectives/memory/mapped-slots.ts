@@ -69,7 +69,7 @@ export class MappedSlots implements Slots {
     }
     this.#lastPut = call;
     const { puts, filled } = this.#slots[slotOf(call)];
-    if (puts.increment() === this.#worldSize * turnOf(call)) filled.advance(turnOf(call));
+    if (puts.incrementsTo(this.#worldSize * turnOf(call))) filled.advance(turnOf(call));
   }
 
   fillsSoon(call: number): boolean {
@@ -94,7 +94,7 @@ export class MappedSlots implements Slots {
 
   release(call: number): void {
     const { reads, freed } = this.#slots[slotOf(call)];
-    if (reads.increment() === this.#worldSize * turnOf(call)) freed.advance(turnOf(call));
+    if (reads.incrementsTo(this.#worldSize * turnOf(call))) freed.advance(turnOf(call));
   }
 
   async #sleepUntil(word: MappedWord, value: number, isAwaited: () => void): Promise<void> {

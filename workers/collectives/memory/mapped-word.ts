@@ -32,9 +32,9 @@ export class MappedWord {
     this.#futex.wake(this.#address);
   }
 
-  /** Adds 1 and wakes no process. @returns the new value */
-  increment(): number {
-    return Atomics.add(this.#words, 0, 1) + 1;
+  /** Adds 1 and wakes no process. @returns whether the count is now `value`, also where it has wrapped around */
+  incrementsTo(value: number): boolean {
+    return ((Atomics.add(this.#words, 0, 1) + 1 - value) | 0) === 0;
   }
 
   /** Whether it has reached `value`, or does so while it is polled. @param spins how often to poll further */

@@ -24,7 +24,11 @@ export class SampleReader {
   async read({ split, samples }: InputsRequest): Promise<SampleInput[]> {
     let checking = this.#checked.get(split);
     if (checking === undefined) this.#checked.set(split, (checking = this.#check(split)));
-    const dataset = await checking;
+    const dataset = await checking.catch((error: unknown) => {
+      // The next question checks again: a file may be there by then.
+      this.#checked.delete(split);
+      throw error;
+    });
     const absent = samples.find((sample) => sample >= dataset.length);
     if (absent !== undefined) {
       throw new Error(`The ${split} split has no sample ${absent}: it has 0 to ${dataset.length - 1}.`);

@@ -38,17 +38,18 @@ export function useLooks(id: string, wanted: () => readonly number[]): Looks {
       // They are asked for again when they are next wanted.
       for (const index of indices) asked.delete(index);
       error.value = messageOf(reason);
+      return;
     }
+    readMissing(wanted());
   }
 
-  watch(
-    wanted,
-    (indices) => {
-      const missing = indices.filter((index) => !asked.has(index)).slice(0, mostAtOnce);
-      if (missing.length > 0) void read(missing);
-    },
-    { immediate: true },
-  );
+  /** Reads a part of what is missing; the rest follows its answer. */
+  function readMissing(indices: readonly number[]): void {
+    const missing = indices.filter((index) => !asked.has(index)).slice(0, mostAtOnce);
+    if (missing.length > 0) void read(missing);
+  }
+
+  watch(wanted, readMissing, { immediate: true });
   return { looks, error };
 }
 
