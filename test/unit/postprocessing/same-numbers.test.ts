@@ -22,10 +22,11 @@ const more = ['coverage_90', 'coverage_95'];
 function expectRunsNumbers(samples: HeldOut, metrics: Metrics): void {
   const { before = {} } = measurePostprocessing(nothing, samples).calibration ?? {};
   expect(Object.keys(before)).not.toEqual([]);
-  for (const [name, value] of Object.entries(before).filter(([name]) => metrics.has(`ens_${name}`))) {
-    const expected = metrics.get(`ens_${name}`) ?? NaN;
+  for (const [name, value] of Object.entries(before)) {
+    const expected = metrics.get(`ens_${name}`);
     // Calibration takes the logarithm of a probability of 0 as that of the smallest float32.
-    expect(expected === Infinity ? Infinity : value, name).toBeCloseTo(expected, 5);
+    if (expected === undefined || expected === Infinity) continue;
+    expect(value, name).toBeCloseTo(expected, 5);
   }
 }
 
