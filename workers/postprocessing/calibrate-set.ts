@@ -21,6 +21,7 @@ import { readCheckpoint } from '../checkpoints/checkpoint-store.ts';
 import { type Dataset, type Splits, take } from '../data/dataset.ts';
 import { predict } from '../member/predict.ts';
 import { joinStacks, type MemberOutputs } from '../member/predictions.ts';
+import { noteOnClasses } from '../member/tasks/checks.ts';
 import type { Task } from '../member/tasks.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import type { RunModels } from '../project/rebuild-model.ts';
@@ -110,6 +111,8 @@ export async function calibrateSet(request: CalibrationTask, models: RunModels):
   const levels = task.kind === 'quantile-regression' ? (project.quantiles ?? [0.05, 0.5, 0.95]) : null;
   const set = new CheckpointSet(models, task, request, levels);
   const split = requireSplit(data, request.split);
+  const note = noteOnClasses(split, task.kind, 'What is fitted on it says nothing of it.');
+  if (note !== null) models.warnings.push(note);
   const references = await set.fitDistances(...distancesFor(request, data), data.train);
   const samples = await set.predict(split);
   const { parts, judged, ...found } = fitPostprocessing(request.request, samples, request.config.seed);

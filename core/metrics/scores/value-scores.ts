@@ -38,13 +38,17 @@ export function determination(predictions: Values, targets: Values, columns: num
 function ofColumn(predictions: Values, targets: Values, weights?: Weights): number {
   const center = weightedMean(targets, weights);
   let [residual, total] = [0, 0];
+  // The weighted mean of equal targets is rounded, and their variance would be that rounding.
+  let [smallest, largest] = [Infinity, -Infinity];
   for (let sample = 0; sample < targets.length; sample++) {
     const weight = weights?.[sample] ?? 1;
     if (weight === 0) continue;
     residual += weight * (predictions[sample] - targets[sample]) ** 2;
     total += weight * (targets[sample] - center) ** 2;
+    smallest = Math.min(smallest, targets[sample]);
+    largest = Math.max(largest, targets[sample]);
   }
-  return finiteOrNaN(1 - residual / total);
+  return smallest === largest ? NaN : finiteOrNaN(1 - residual / total);
 }
 
 function finiteOrNaN(value: number): number {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { classificationMetrics, regressionMetrics } from '../../../core/metrics/index.ts';
+import { determination } from '../../../core/metrics/scores/value-scores.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 import { agreement } from './recorded.ts';
 
@@ -69,6 +70,16 @@ describe('metrics without a value', () => {
     const variances = { members: 1, samples: 2, values: Float32Array.of(1, NaN) };
     const found = regressionMetrics(means, variances, Float32Array.of(3, 3), [0], { more });
     for (const name of ['r2', 'crps', 'coverage_90']) expect(found.get(`ens_${name}`), name).toBeNaN();
+    // The weighted mean of equal targets is not exactly these.
+    const weights = Float64Array.of(0.1, 0.7, 0.3);
+    const [predictions, equal] = [Float64Array.of(1, 2, 3), Float64Array.of(0.1, 0.1, 0.1)];
+    expect(determination(predictions, equal, 1, weights)).toBeNaN();
+    expect(determination(predictions, Float64Array.of(0.1, 0.1, 9), 1, Float64Array.of(0.7, 0.1, 0))).toBeNaN();
+    // Residuals 0.1 · 1 + 0.3 · 1, total 0.1 · 2.25 + 0.3 · 0.25 around 2.5: 1 − 0.4 / 0.3.
+    expect(determination(Float64Array.of(2, 4), Float64Array.of(1, 3), 1, Float64Array.of(0.1, 0.3))).toBeCloseTo(
+      -1 / 3,
+      12,
+    );
     const broken = { ...one, values: Float32Array.of(NaN, 0.25, 0.5, 0.5) };
     const classes = classificationMetrics(broken, Int32Array.of(0, 1), [0], { more });
     expect([...classes.values()].every(Number.isNaN)).toBe(true);

@@ -3,6 +3,7 @@ import { startBackend } from '../../../workers/backends/backend.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { type LayersModel, tf } from '../../../workers/tensorflow/tf.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
+import { classCount, noteOnClasses, requireLabels } from '../../../workers/member/tasks/checks.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 
@@ -99,4 +100,40 @@ it('a label outside the classes is refused, naming its sample and the range', ()
   });
   const check = (): void => taskOf('binary').check(sequential(dense(1)), threeClasses);
   expect(check).toThrow('Label 2 of sample 2 in labels is not in 0..1. Correct the data, or the classCount (2).');
+});
+
+describe('classes', () => {
+  const labelled = (targets: number[], more: object = {}) =>
+    createDataset({
+      name: 'animals',
+      featureShape: [1],
+      features: new Float32Array(targets.length),
+      targets: Int32Array.from(targets),
+      classNames: ['cat', 'dog', 'cow'],
+      ...more,
+    });
+
+  it('are two at least', () => {
+    const one = labelled([0, 0], { classNames: ['cat'] });
+    expect(() => classCount(one)).toThrow(
+      'animals has one class, "cat": there is nothing to tell apart, and every model would have a loss of 0. Add samples of a second class.',
+    );
+    expect(() => requireLabels(labelled([0], { classNames: undefined, classCount: 1 }), 2)).toThrow('has one class:');
+  });
+
+  it('without a sample that counts are named', () => {
+    const note = (
+      targets: number[],
+      more: object = {},
+      task: 'classification' | 'binary' | 'regression' = 'classification',
+    ) => noteOnClasses(labelled(targets, more), task, 'They are not learnt.');
+    expect(note([0, 1, 2])).toBeNull();
+    expect(note([0, 2, 0])).toBe('"animals" has no sample of the class dog. They are not learnt.');
+    expect(note([2, 1], { mask: Uint8Array.of(1, 0) })).toBe(
+      '"animals" has no sample of 2 classes: cat, dog. They are not learnt.',
+    );
+    expect(note([2, 1, 0], { weights: Float32Array.of(1, 1, 0) })).toContain('the class cat');
+    expect(note([1, 1], { classNames: undefined }, 'binary')).toContain('the class 0.');
+    expect(note([1, 1], {}, 'regression')).toBeNull();
+  });
 });

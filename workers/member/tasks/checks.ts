@@ -1,5 +1,7 @@
 import { type Dataset, valuesPerTarget } from '../../data/dataset.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
+import { targetWeights } from './target-weights.ts';
+import type { Task } from './task.ts';
 
 /** T, targets of a sample, or of each of its positions. */
 export function targetColumns(dataset: Dataset): number {
@@ -40,16 +42,45 @@ export function requireValues(dataset: Dataset): void {
   }
 }
 
-/** K. @throws Error where the data set names no number of classes */
+/** K. @throws Error where the data set names no number of classes, or one */
 export function classCount(dataset: Dataset): number {
   if (dataset.classCount === undefined) {
     throw new Error(`Data set ${dataset.name} has no class count: set its classCount.`);
   }
+  requireSeveralClasses(dataset);
   return dataset.classCount;
+}
+
+function requireSeveralClasses({ name, classCount: count, classNames }: Dataset): void {
+  if (count !== 1) return;
+  const named = classNames === undefined ? '' : `, ${JSON.stringify(classNames[0])}`;
+  throw new Error(
+    `${name} has one class${named}: there is nothing to tell apart, and every model would have a loss of 0. Add samples of a second class.`,
+  );
+}
+
+/** Names of the classes of which a data set has no sample that counts; `[]` where its targets are not in memory, or no classes. */
+export function classesWithoutSamples(dataset: Dataset, classes = dataset.classCount): string[] {
+  const { targets, stream, classNames } = dataset;
+  if (classes === undefined || stream !== undefined || !(targets instanceof Int32Array)) return [];
+  const weights = targetWeights(dataset);
+  const found = new Set(weights === undefined ? targets : targets.filter((_, i) => weights[i] > 0));
+  const all = Array.from({ length: classes }, (_, label) => label);
+  return all.filter((label) => !found.has(label)).map((label) => classNames?.[label] ?? String(label));
+}
+
+/** A sentence that names classes without samples; null where there are none. @param use what the samples are for */
+export function noteOnClasses(dataset: Dataset, task: Task['kind'], use: string): string | null {
+  if (!['classification', 'binary', 'ordinal'].includes(task)) return null;
+  const absent = classesWithoutSamples(dataset, task === 'binary' ? 2 : dataset.classCount);
+  if (absent.length === 0) return null;
+  const names = absent.slice(0, 10).join(', ') + (absent.length > 10 ? ', ...' : '');
+  return `"${dataset.name}" has no sample of ${absent.length === 1 ? 'the class' : `${absent.length} classes:`} ${names}. ${use}`;
 }
 
 /** @throws Error unless targets are labels from 0 to `classes` - 1 */
 export function requireLabels(dataset: Dataset, classes: number): void {
+  requireSeveralClasses(dataset);
   if (!(dataset.targets instanceof Int32Array)) {
     throw new Error(
       `Targets of ${dataset.name} are not class labels: a classification task needs an Int32Array of labels.`,

@@ -12,7 +12,7 @@ import type { Callback } from '../../callbacks/callback.ts';
 import { followOthers } from '../../callbacks/follow-others.ts';
 import { type CallbackPlan, createCallbacks } from '../../callbacks/index.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
-import type { Splits } from '../../data/dataset.ts';
+import type { Dataset, Splits } from '../../data/dataset.ts';
 import { distributeData, type RankData } from '../../data/distribute.ts';
 import { preprocessingOf } from '../../data/standardize.ts';
 import { augmentedBatches } from '../../data/augment/augmented-batches.ts';
@@ -53,6 +53,7 @@ import { createOptimizer } from '../../optimizers/optimizers.ts';
 import { slotStorageOf } from '../../optimizers/slots/bfloat16-slots.ts';
 import { RunFiles } from '../../member/run-files.ts';
 import { SaveRoom } from '../../member/save-room.ts';
+import { noteOnClasses } from '../../member/tasks/checks.ts';
 import { requireCounted } from '../../member/tasks/target-weights.ts';
 import { type Task, taskFor } from '../../member/tasks.ts';
 import type { TrainerParts } from '../../training/rank-training.ts';
@@ -193,7 +194,7 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
   const position = () => trainer?.training.position ?? { epoch: 0, step: 0 };
   const room = new SaveRoom({ report, controls, position });
   const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt, room);
-  if (placement.rank === 0) await recordData(files, report, data);
+  if (placement.rank === 0) await recordData(files, report, data, task);
   const order = orderOf(launch, seeder);
   const batches = augmentedBatches(openBatches(streamReader(config, order)), {
     augmentation: config.augmentation,
@@ -282,13 +283,21 @@ function callbacksOf(
 }
 
 /** Saves the targets of the evaluated splits and what was fitted on the training split, and tells what reading found, once for all ranks. */
-async function recordData(files: RunFiles, report: Report, data: Splits): Promise<void> {
-  const { validation, test, notes = [] } = data;
+async function recordData(files: RunFiles, report: Report, data: Splits, { kind }: Task): Promise<void> {
+  const { train, validation, test } = data;
+  const notes = [...(data.notes ?? []), ...notesOnClasses(train, kind, [validation, test])];
   if (validation !== undefined) await files.saveTargets('validation', validation);
   if (test !== undefined) await files.saveTargets('test', test);
   const preprocessing = preprocessingOf(data);
   if (preprocessing !== null) await files.savePreprocessing(preprocessing);
   for (const note of notes) report.event('data-note', note, { epoch: 0, step: 0 });
+}
+
+/** Where batches are broadcast, other ranks than the first have one sample of the training split. */
+function notesOnClasses(train: Dataset, kind: Task['kind'], others: readonly (Dataset | undefined)[]): string[] {
+  const ofTraining = train.length === 1 ? null : noteOnClasses(train, kind, 'Members cannot learn to predict it.');
+  const ofOthers = others.map((own) => own && noteOnClasses(own, kind, 'Its metrics say nothing of it.'));
+  return [ofTraining, ...ofOthers].filter((note) => typeof note === 'string');
 }
 
 /** The loss of a run's members. */
