@@ -37,6 +37,10 @@ it('a process draws for the hub, and each molecule once', async () => {
     expect(again).toBe(first);
     expect(none).toBeNull();
     expect((await drawings.draw(['CCO']))[0]).toBe(first);
+    // More than the 5,000 that are kept: the last question wants one of them again.
+    const others = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `no SMILES ${from + i}`);
+    for (let from = 0; from < 4990; from += 998) await drawings.draw(others(from, from + 998));
+    expect((await drawings.draw(['CCO', ...others(4990, 5010)]))[0]).toEqual(first);
   } finally {
     await drawings.close();
   }

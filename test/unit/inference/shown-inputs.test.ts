@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
@@ -189,6 +189,18 @@ describe('the samples of a run', () => {
       'The validation split has no sample 3: it has 0 to 2.',
     );
     await expect(reader.read({ split: 'test', samples: [0] })).rejects.toThrow('data has no test split now');
+  });
+
+  it('are read once what they are checked by can be read, although it could not before', async () => {
+    const folder = await runWith(Int32Array.of(0, 1, 1));
+    const [path, away] = ['targets', 'away'].map((name) =>
+      join(folder, 'predictions', 'validation', `${name}.safetensors`),
+    );
+    await rename(path, away);
+    const reader = new SampleReader(data, folder);
+    await expect(reader.read({ split: 'validation', samples: [0] })).rejects.toThrow();
+    await rename(away, path);
+    expect(await reader.read({ split: 'validation', samples: [0] })).toHaveLength(1);
   });
 
   it('are refused where the data have changed since the run trained', async () => {

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { RunIndex } from '../../../src-main/store/index/run-index.ts';
 import { runRecord } from '../store/records.ts';
+import { Trash } from '../../../src-main/rpc/runs/trash.ts';
 import { openService } from './page.ts';
 
 const id = 'run-1';
@@ -64,6 +65,28 @@ describe('deleting', () => {
     expect((await page.hub.runs({})).rows).toMatchObject([{ id, folder, tags: ['paper'] }]);
     expect(await readdir(join(home, 'trash'))).toEqual([]);
     await expect(page.hub.undoDelete(id)).rejects.toThrow('could be undone for 10 s');
+  });
+
+  it('can be undone again after an undo failed, which lost nothing', async () => {
+    const { home } = await openRun();
+    const [first, second] = ['first', 'second'].map((name) => join(home, name));
+    await mkdir(first);
+    await writeFile(join(first, 'a'), 'a');
+    await mkdir(join(second, 'inner'), { recursive: true });
+    await writeFile(join(second, 'inner', 'b'), 'b');
+    const trash = new Trash((error) => {
+      throw error;
+    });
+    onTestFinished(() => trash.close());
+    await trash.put('both', [join(first, 'a'), join(second, 'inner', 'b')]);
+    // The last one comes back first, and the folder of the other is gone.
+    await rm(first, { recursive: true });
+    await expect(trash.restore('both')).rejects.toThrow();
+    expect(await readFile(join(second, 'inner', 'b'), 'utf8')).toBe('b');
+    await mkdir(first);
+    await trash.restore('both');
+    expect(await readFile(join(first, 'a'), 'utf8')).toBe('a');
+    await expect(trash.restore('both')).rejects.toThrow('is final');
   });
 
   it('is final after 10 seconds', async () => {
