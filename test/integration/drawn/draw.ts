@@ -18,23 +18,16 @@ export interface DrawnCase {
 
 /**
  * What of the drawn cases the product gets wrong today, each a fault to mend: remove the name with its fault.
- * - `reading`: how a table was read (its delimiter, the texts of missing values) is not kept, so that its file is predicted otherwise.
  * - `labels`: a class name such as `+` has an apostrophe before it in CSV.
- * - `precision`: values far from zero are rounded to float32 in the unit of the targets before they are combined.
  * - `inputs`: of a model of several inputs, an ONNX file with a standardization takes values as the model does, and `tutti serve` values before it.
  */
-const open: ReadonlySet<string> = new Set(['reading', 'labels', 'precision', 'inputs']);
+const open: ReadonlySet<string> = new Set(['labels', 'inputs']);
 
 /** Whether a case meets none of the open faults. */
 export function isMended({ data, table }: DrawnCase): boolean {
   const names = [...(data.classNames ?? []), ...(table?.categories ?? [])];
-  const reads =
-    table === null ||
-    (table.delimiter !== '\t' && table.missing === '' && !names.some((name) => name === 'None' || name === 'NA'));
   return (
-    (reads || !open.has('reading')) &&
     (!names.some((name) => /^[-+=@]/.test(name)) || !open.has('labels')) &&
-    (Math.abs(data.offset ?? 0) < 1e5 || !open.has('precision')) &&
     (!(data.hasContext === true && data.standardize === true) || !open.has('inputs'))
   );
 }
