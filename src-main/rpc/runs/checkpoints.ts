@@ -6,7 +6,7 @@ import { checkpointFiles, readCheckpointRecords } from '../../store/runs/checkpo
 import { isOpen } from '../../store/index/recovery.ts';
 import { isHubAlive } from '../../store/runs/hub-lock.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
-import { isSame, pinCheckpoints as pinInNotes, readRunNotes } from '../../store/runs/run-notes.ts';
+import { isSame, pinCheckpoints as pinInNotes, readNotesIfWhole } from '../../store/runs/run-notes.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 import type { Trash } from './trash.ts';
 
@@ -18,13 +18,14 @@ export async function listCheckpoints({ hub }: HubParts, id: string): Promise<Ch
   const { folder } = await hub.find(id);
   const warnings: string[] = [];
   const records = await readCheckpointRecords(folder, ({ message }) => warnings.push(message));
-  const { pinnedCheckpoints } = await readRunNotes(folder);
+  const { notes, problem } = await readNotesIfWhole(folder);
+  if (problem !== null) warnings.push(problem);
   const stepsOf = (name: string) =>
     new Map(records.filter((record) => record.name === name).map(({ rank, step }) => [rank, step]));
   const [ensembleBest, memberBest] = [stepsOf('ensemble-best'), stepsOf('member-best')];
   const cells = records.map((record) => ({
     record,
-    isPinned: pinnedCheckpoints.some((pinned) => isSame(pinned, record)),
+    isPinned: notes.pinnedCheckpoints.some((pinned) => isSame(pinned, record)),
     isEnsembleBest: ensembleBest.get(record.rank) === record.step,
     isMemberBest: memberBest.get(record.rank) === record.step,
   }));

@@ -2,7 +2,7 @@ import type { RunNotes } from '../../../core/protocol/pages/run-views.ts';
 import { isOpen } from '../../store/index/recovery.ts';
 import { isHubAlive } from '../../store/runs/hub-lock.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
-import { changeRunNotes, readRunNotes } from '../../store/runs/run-notes.ts';
+import { changeRunNotes, readNotesIfWhole } from '../../store/runs/run-notes.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 import type { Trash } from './trash.ts';
 
@@ -21,7 +21,7 @@ export async function deleteRun({ hub, feed }: HubParts, trash: Trash, id: strin
   }
   await trash.put(id, [folder], async () => {
     hub.index.upsert(await readRunRecord(folder), folder);
-    hub.index.annotate(folder, await readRunNotes(folder));
+    hub.index.annotate(folder, (await readNotesIfWhole(folder)).notes);
   });
   hub.index.remove(folder);
   feed.forget(id);

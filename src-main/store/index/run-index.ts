@@ -38,7 +38,7 @@ import {
   readFoundRun,
 } from '../runs/known-folders.ts';
 import { readRunRecord } from '../runs/run-folder.ts';
-import { readRunNotes, type RunNotes } from '../runs/run-notes.ts';
+import { readNotesIfWhole, type RunNotes } from '../runs/run-notes.ts';
 
 /** Adding this many runs takes some milliseconds. Between two such steps, other work goes on. */
 const stepRuns = 20;
@@ -241,8 +241,8 @@ export class RunIndex {
     const reading = this.#adding
       .then(() => this.#readInSteps(folders))
       .then((problems) => {
-        unread = problems.map(({ folder }) => folder);
-        return problems;
+        unread = problems.unread.map(({ folder }) => folder);
+        return [...problems.unread, ...problems.ofNotes];
       })
       .finally(() => {
         for (const folder of folders) this.#unread.delete(folder);
@@ -253,15 +253,20 @@ export class RunIndex {
   }
 
   /** Copies come after the originals, which then keep their ids. */
-  async #readInSteps(folders: readonly string[]): Promise<FolderProblem[]> {
-    const problems: FolderProblem[] = [];
+  async #readInSteps(folders: readonly string[]): Promise<{ unread: FolderProblem[]; ofNotes: FolderProblem[] }> {
+    const unread: FolderProblem[] = [];
+    const ofNotes: FolderProblem[] = [];
     const copies: FoundRun[] = [];
     for (let first = 0; first < folders.length && this.#database.isOpen; first += stepRuns) {
       const originals: FoundRun[] = [];
       for (const folder of folders.slice(first, first + stepRuns)) {
         const found = await readFoundRun(folder);
-        if ('message' in found) problems.push(found);
-        else (isOriginal(found) ? originals : copies).push(found);
+        if ('message' in found) {
+          unread.push(found);
+          continue;
+        }
+        if (found.notesProblem !== null) ofNotes.push({ folder, message: found.notesProblem });
+        (isOriginal(found) ? originals : copies).push(found);
       }
       this.#addAll(originals);
     }
@@ -269,7 +274,7 @@ export class RunIndex {
       await setImmediate();
       this.#addAll(copies.slice(first, first + stepRuns));
     }
-    return problems;
+    return { unread, ofNotes };
   }
 
   #addAll(runs: readonly FoundRun[]): void {
@@ -286,7 +291,7 @@ export class RunIndex {
   }
 
   async #readAgain(folder: string): Promise<void> {
-    const [record, notes] = [await readRunRecord(folder), await readRunNotes(folder)];
+    const [record, { notes }] = [await readRunRecord(folder), await readNotesIfWhole(folder)];
     try {
       this.upsert(record, folder);
       this.annotate(folder, notes);

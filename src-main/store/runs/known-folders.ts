@@ -6,11 +6,11 @@ import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import type { homePaths } from '../home.ts';
 import { readRunRecord, runPaths } from './run-folder.ts';
-import { readRunNotes, type RunNotes } from './run-notes.ts';
+import { readNotesIfWhole, type RunNotes } from './run-notes.ts';
 
 type HomePaths = ReturnType<typeof homePaths>;
 
-/** A folder of a run that could not be read. */
+/** What could not be read of a folder of a run. */
 export interface FolderProblem {
   folder: string;
   message: string;
@@ -48,6 +48,8 @@ export interface FoundRun {
   folder: string;
   record: RunRecord;
   notes: RunNotes;
+  /** Why its notes are left out; null if they are not. */
+  notesProblem: string | null;
 }
 
 /** Whether the folder has the name that it got with its run. A copy has another, as has a folder that the user chose. */
@@ -55,10 +57,12 @@ export function isOriginal({ folder, record }: FoundRun): boolean {
   return basename(folder) === record.id;
 }
 
-/** Reads a run's record and notes. @returns a problem if they cannot be read */
+/** Reads a run's record and notes. @returns a problem if the record cannot be read */
 export async function readFoundRun(folder: string): Promise<FoundRun | FolderProblem> {
   try {
-    return { folder, record: await readRunRecord(folder), notes: await readRunNotes(folder) };
+    const record = await readRunRecord(folder);
+    const { notes, problem } = await readNotesIfWhole(folder);
+    return { folder, record, notes, notesProblem: problem };
   } catch (error) {
     return { folder, message: messageOf(error) };
   }

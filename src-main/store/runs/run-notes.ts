@@ -3,12 +3,14 @@ import { checkpointKeySchema, type CheckpointKey } from '../../../core/protocol/
 import { runNotesSchema, type RunNotes as NoteChanges } from '../../../core/protocol/pages/run-views.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { messageOf } from '../../../core/text/errors.ts';
 import { ForeignEntryError, readOwnText } from '../../../core/node/folders/own-files.ts';
 import { runPaths } from './run-folder.ts';
 import { withRunLock } from './run-lock.ts';
 
-/** `notes.json`: the user's notes on a run. */
-const notesSchema = runNotesSchema.extend({
+/** `notes.json`: the user's notes on a run. Keys that this version does not know are kept: another version may have written them. */
+const notesSchema = z.looseObject({
+  ...runNotesSchema.shape,
   tags: z.array(z.string().min(1)).default([]),
   note: z.string().default(''),
   isArchived: z.boolean().default(false),
@@ -16,6 +18,15 @@ const notesSchema = runNotesSchema.extend({
   pinnedCheckpoints: z.array(checkpointKeySchema).default([]),
 });
 export type RunNotes = z.output<typeof notesSchema>;
+
+/** The notes on a run, or none and the reason where they cannot be read: a run is listed and works without its notes. */
+export async function readNotesIfWhole(folder: string): Promise<{ notes: RunNotes; problem: string | null }> {
+  try {
+    return { notes: await readRunNotes(folder), problem: null };
+  } catch (error) {
+    return { notes: notesSchema.parse({}), problem: messageOf(error) };
+  }
+}
 
 /** The notes on a run; empty if there are none. @throws Error if the file is damaged */
 export async function readRunNotes(folder: string): Promise<RunNotes> {

@@ -49,6 +49,20 @@ describe('RunIndex as a cache', () => {
     expect(ids(index.list())).toEqual(['b3', 'a1']);
   });
 
+  it.each(['{', '{"tags":[1]}', '[]', ''])(
+    'lists a run without its notes where these are damaged (%j), and says so',
+    async (text) => {
+      const { index, runs } = await threeRuns();
+      await writeFile(join(runs, 'b', 'notes.json'), text);
+      const problems = await index.rebuild();
+      expect(problems).toEqual([
+        { folder: join(runs, 'b'), message: expect.stringContaining('notes.json is damaged') },
+      ]);
+      expect(index.list()).toHaveLength(3);
+      expect(await index.refresh()).toEqual([]);
+    },
+  );
+
   it('follows folders that appear and disappear', async () => {
     const { home, index, runs } = await threeRuns();
     await rename(join(runs, 'a'), join(runs, 'moved'));

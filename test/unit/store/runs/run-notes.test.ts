@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -40,5 +40,17 @@ describe('notes on a run', () => {
   it('name the place where they are damaged', async () => {
     await writeFile(join(folder, 'notes.json'), '{"tags":[1]}');
     await expect(readRunNotes(folder)).rejects.toThrow('notes.json is damaged');
+  });
+
+  it('keep keys that this version does not know', async () => {
+    await writeFile(join(folder, 'notes.json'), '{"tags":["a"],"colour":"red"}');
+    await changeRunNotes(folder, { note: 'b' });
+    await pinCheckpoints(folder, [first], true);
+    expect(JSON.parse(await readFile(join(folder, 'notes.json'), 'utf8'))).toMatchObject({
+      tags: ['a'],
+      note: 'b',
+      colour: 'red',
+      pinnedCheckpoints: [first],
+    });
   });
 });
