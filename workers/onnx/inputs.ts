@@ -133,7 +133,7 @@ const meanings = { number: 'A number', date: 'Days since 1970-01-01 UTC', boolea
 function describeColumn(column: ColumnStep): string {
   const missing = column.impute === null ? 'is refused by training' : `counts as ${column.impute.value}`;
   return column.type === 'category'
-    ? `A text, one of ${column.categories.length} categories; a missing value (an empty text) ${missing}`
+    ? `A text, one of ${column.categories.length} categories, spelt as in preprocessing.json (3 for 3.0, true for True); a missing value (an empty text) ${missing}`
     : `${meanings[column.type]}; a missing value (NaN) ${missing}`;
 }
 
@@ -146,7 +146,10 @@ function numberFeatures(graph: GraphBuilder, x: string, column: Exclude<ColumnSt
   return impute?.indicator && isMissing !== null ? [feature, graph.op('Cast', [isMissing], { to: 1 })] : [feature];
 }
 
-/** One feature for each category: 1 where the value is that category. Values that the training lacks give zeros. */
+/**
+ * One feature for each category: 1 where the value is that category, spelt as by `categoryText`, for which ONNX has no operator. Values that the
+ * training lacks give zeros.
+ */
 function categoryFeatures(graph: GraphBuilder, x: string, column: Extract<ColumnStep, { type: 'category' }>): string[] {
   const { impute, categories } = column;
   const imputed = impute === null ? -1 : categories.indexOf(impute.value);

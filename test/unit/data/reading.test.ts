@@ -104,6 +104,12 @@ describe('numbers', () => {
     expect(columnsOf(await parse('x;z;y\n1,234;0.5;a\n5,678;1;b\n')).x.values).toEqual([1234, 5678]);
     await expect(parse('x;z;y\n1.234;0,5;a\n5.678;1;b\n')).rejects.toThrow('"1.234" is 1.234');
     await expect(parse('x;y\n1.5;a\n2.5;b\n', { decimal: ',' })).rejects.toThrow('with a decimal comma');
+    const whole = columnsOf(await parse('x;rooms;price\n1,5;3;€ 7\n2,5;4;€ 1.200\n', { decimal: ',' }));
+    expect([whole.x, whole.rooms, whole.price].map(({ values }) => [...values])).toEqual([
+      [1.5, 2.5],
+      [3, 4],
+      [7, 1200],
+    ]);
   });
 
   it('of one wrong spelling are named, also with decimal commas', async () => {
@@ -172,7 +178,7 @@ describe('all columns that cannot be read', () => {
     const table = await parse('country,x,y\nNA,1,a\nDE,2,b\nFR,,a\nNA,4,b\n');
     const split = () => tableSplits(table, { seed: 1, target: 'y' });
     expect(split).toThrow(
-      /2 columns have missing values[^]*"country"[^]*"NA" \(2 cells\) counts as missing: where it is a value/,
+      /2 columns cannot be used as they are[^]*"country"[^]*"NA" \(2 cells\) counts as missing: where it is a value/,
     );
     expect(split).toThrow(/missingValues: \['', 'N\/A'/);
     const classes = await parse('x,y\n1,None\n2,Mild\n3,None\n4,Mild\n');

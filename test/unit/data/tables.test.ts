@@ -6,6 +6,7 @@ import { fitColumn, tableFeatures } from '../../../workers/data/preprocessing/ta
 import { preprocessingSchema } from '../../../core/preprocessing/schema.ts';
 import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';
 import { tableDataset, tableSplits, type TableSplitOptions } from '../../../workers/data/tables/table-splits.ts';
+import { messageOf } from '../../../core/text/errors.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { gatherBatch } from '../../../workers/data/dataset.ts';
 import { holdOutOf, withHoldOut } from '../../../workers/data/hold-out.ts';
@@ -25,6 +26,15 @@ const expected = readGolden('tables/expected.json') as Expected;
 const golden = async (name: string, options?: ReadTableOptions) =>
   parseTable(await readFile(goldenFile(`tables/${name}`)), name, options);
 const tableOf = (text: string, options?: ReadTableOptions) => parseTable(Buffer.from(text), 'file.csv', options);
+/** The lines of the error that a call throws. */
+const refusal = (call: () => unknown): string[] => {
+  try {
+    call();
+  } catch (error) {
+    return messageOf(error).split('\n');
+  }
+  return [];
+};
 const featureNames = ['fare', 'age', 'port', 'alone', 'boarded'];
 
 describe('readTable', () => {
@@ -305,5 +315,22 @@ describe('tableSplits', () => {
     const texts = Array.from({ length: 101 }, (_, i) => `comment ${i},${i}`);
     const table = await tableOf(`comment,y\n${texts.join('\n')}\n`);
     expect(() => tableSplits(table, { seed: 1 })).toThrow('Column "comment" of file.csv is text');
+  });
+
+  it('names all columns that it cannot use in one message, each with what to do', async () => {
+    const rows = Array.from({ length: 120 }, (_, i) => `${i % 2},name ${i},${i % 3 ? i : ''},,ticket ${i},1`);
+    const table = await tableOf(`y,name,age,empty,ticket,weight\n${rows.join('\n')}\n`);
+    const options = { seed: 1, target: 'y' } as const;
+    expect(refusal(() => tableSplits(table, options))).toEqual([
+      'file.csv: 4 columns cannot be used as they are.',
+      expect.stringMatching(/^- Column "name" of file\.csv is text.*"name": 'ignore'/),
+      expect.stringMatching(/^- Column "age" of file\.csv has no value in row 1.*'impute'/),
+      expect.stringMatching(/^- Column "empty" of file\.csv has no value.*type ignore/),
+      expect.stringMatching(/^- Column "ticket" of file\.csv is text/),
+    ]);
+    const text = { name: { length: 4 }, ticket: { length: 4 } };
+    expect(refusal(() => tableSplits(table, { ...options, missing: 'impute', text }))).toEqual([
+      expect.stringMatching(/^Column "empty" of file\.csv has no value/),
+    ]);
   });
 });

@@ -115,6 +115,13 @@ describe('classes', () => {
 
   it('are two at least', () => {
     const one = labelled([0, 0], { classNames: ['cat'] });
+    const values = createDataset({
+      name: 'd',
+      featureShape: [1],
+      features: Float32Array.of(1),
+      targets: Float32Array.of(28.7),
+    });
+    expect(() => classCount(values)).toThrow('its targets are numbers. Choose the task regression, or targetKind');
     expect(() => classCount(one)).toThrow(
       'animals has one class, "cat": there is nothing to tell apart, and every model would have a loss of 0. Add samples of a second class.',
     );

@@ -41,12 +41,10 @@ export interface ImageFolderOptions extends ImageOptions {
   splitFolders?: SplitFolders;
 }
 
-/** How to read a table of images. */
-export interface ImageTableOptions extends ImageOptions {
+/** How to read a table of images, itself read as by `readTable`. */
+export interface ImageTableOptions extends ImageOptions, Omit<ReadTableOptions, 'name'> {
   /** The column with the images' paths, which begin at the table's folder; the first by default. */
   path?: string | number;
-  /** Types of columns by name, where the guess is wrong: `{ digit: 'category' }`. */
-  columns?: ReadTableOptions['columns'];
   /** The column to predict; the last by default. Several columns of numbers for several values. */
   target?: string | number | readonly string[];
   /** `classes`: each distinct value is a class, in natural order. By default numbers are `values`, all else `classes`. */
@@ -80,7 +78,7 @@ export async function imageFolder(folder: string, options: ImageFolderOptions): 
  * @throws Error that names the table's row or the image, and the remedy
  */
 export async function imageTable(file: string, options: ImageTableOptions): Promise<Splits> {
-  const table = await readTable(file, { columns: options.columns, name: options.name });
+  const table = await readTable(file, options);
   const path = columnOf(table, options.path ?? 0);
   const wanted = options.target ?? table.columns.length - 1;
   const targets = (typeof wanted === 'object' ? wanted : [wanted]).map((name) => columnOf(table, name));

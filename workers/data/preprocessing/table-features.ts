@@ -20,25 +20,32 @@ interface FitOptions {
 /**
  * Fits one column. Missing numbers and dates are imputed by the median, categories and booleans by the most frequent value (the first
  * in order if several are), then numbers are standardized, as by scikit-learn's `SimpleImputer` and `StandardScaler`.
- * @throws Error for a column of text, and for one without any value in the training split
+ * @throws Error for a column of text, and for one without any value in the training split: see {@link whyUnfit}
  */
 export function fitColumn(column: Column, options: FitOptions): ColumnStep {
-  const { name } = column;
-  if (column.type === 'text') {
-    throw new Error(
-      `Column "${name}" of ${options.name} is text, of which a model has no features. Say how it becomes tokens, text: { ${JSON.stringify(name)}: { length: 64 } }, or give it ` +
-        `the type ignore or category: readTable(file, { columns: { ${JSON.stringify(name)}: 'ignore' } }).`,
-    );
-  }
+  const problem = whyUnfit(column, options);
+  if (problem !== null) throw new Error(problem);
   return column.values instanceof Float64Array
     ? fitNumbers(column as NumericColumn, options)
     : fitCategories(column as TextColumn, options);
 }
 
-function fitCategories({ name, values }: TextColumn, { name: table, rows, imputes }: FitOptions): ColumnStep {
+/** Why a column cannot become features, with the remedy; null where it can. @param rows of the training split */
+export function whyUnfit(column: Column, { name: table, rows }: Pick<FitOptions, 'name' | 'rows'>): string | null {
+  const name = JSON.stringify(column.name);
+  if (rows.every((row) => isMissingAt(column, row))) {
+    return `Column ${name} of ${table} has no value in the training split. Give it the type ignore, or correct the table.`;
+  }
+  if (column.type !== 'text') return null;
+  return (
+    `Column ${name} of ${table} is text, of which a model has no features. Say how it becomes tokens, text: { ${name}: { length: 64 } }, or give it ` +
+    `the type ignore or category: readTable(file, { columns: { ${name}: 'ignore' } }).`
+  );
+}
+
+function fitCategories({ name, values }: TextColumn, { rows, imputes }: FitOptions): ColumnStep {
   const present = Array.from(rows, (row) => values[row]).filter((value) => value !== null);
   const categories = orderClasses(present);
-  if (categories.length === 0) throw withoutValues(table, name);
   const counts = Map.groupBy(present, (value) => value);
   const largest = Math.max(...categories.map((category) => counts.get(category)?.length ?? 0));
   const most = categories.find((category) => counts.get(category)?.length === largest) ?? categories[0];
@@ -50,7 +57,6 @@ function fitNumbers({ name, type, values }: NumericColumn, options: FitOptions):
   const { name: table, rows, imputes } = options;
   const own = Float64Array.from(rows, (row) => values[row]);
   const present = own.filter((value) => !Number.isNaN(value)).sort();
-  if (present.length === 0) throw withoutValues(table, name);
   const value = type === 'boolean' ? mostFrequentBit(present) : medianOf(present);
   const impute = imputes(name) ? { value, indicator: present.length < own.length } : null;
   if (type === 'boolean' || !options.standardize) return { name, type, impute, mean: 0, std: 1 };
@@ -67,12 +73,6 @@ function medianOf(sorted: Float64Array): number {
 function mostFrequentBit(values: Float64Array): number {
   const ones = values.filter((value) => value === 1).length;
   return 2 * ones > values.length ? 1 : 0;
-}
-
-function withoutValues(table: string, column: string): Error {
-  return new Error(
-    `Column "${column}" of ${table} has no value in the training split. Give it the type ignore, or correct the table.`,
-  );
 }
 
 /** Number of features that a column becomes. */

@@ -4,7 +4,7 @@ import { createDataset, createSplits, type Dataset, type Splits } from '../datas
 import { type Division, divideRows, divisionAt, type Fold, numbersOf, type RowSplits } from '../assign-rows.ts';
 import { missingAt, missingTexts } from '../preprocessing/missing.ts';
 import { noteData } from '../notes.ts';
-import { fitColumn, tableFeatures } from '../preprocessing/table-features.ts';
+import { fitColumn, tableFeatures, whyUnfit } from '../preprocessing/table-features.ts';
 import { fitTexts, textIds, textInputs, type TextColumnOptions } from '../preprocessing/text-columns.ts';
 import { type Column, isMissingAt } from './columns.ts';
 import { columnOf, type Table, throwProblems } from './table.ts';
@@ -119,7 +119,7 @@ function policyOf({ missing = 'refuse' }: TableDatasetOptions, column: string): 
 
 /**
  * The rows that are used: all but those dropped. A row stays where one of several masked targets has a value.
- * @throws Error that names each column with a missing value that nothing replaces
+ * @throws Error that names each column with a missing value that nothing replaces, and each that cannot become features
  */
 function completeRows(table: Table, parts: Parts, options: TableDatasetOptions): Int32Array {
   for (const name of Object.keys(typeof options.missing === 'object' ? options.missing : {})) columnOf(table, name);
@@ -130,13 +130,16 @@ function completeRows(table: Table, parts: Parts, options: TableDatasetOptions):
   const isDropped = (row: number) => dropped.some((column) => isMissingAt(column, row));
   const all = Int32Array.from({ length: table.length }, (_, row) => row);
   const problems = policies.flatMap(({ column, use, policy }) => {
+    const isFeature = use === 2 && !Object.hasOwn(options.text ?? {}, column.name);
+    const unfit = isFeature ? whyUnfit(column, { name: table.name, rows: all }) : null;
+    if (unfit !== null) return [unfit];
     const isImpossible = (policy === 'impute' && use < 2) || (policy === 'mask' && use > 0);
     if (policy !== 'refuse' && !isImpossible) return [];
     const row = all.findIndex((own) => isMissingAt(column, own) && !(isImpossible && isDropped(own)));
     if (row < 0) return [];
     return [use === 2 ? missingAt(table, column, row).message : missingTarget(table, column, row, use === 0)];
   });
-  throwProblems(`${table.name}: ${problems.length} columns have missing values that nothing replaces.`, problems);
+  throwProblems(`${table.name}: ${problems.length} columns cannot be used as they are.`, problems);
   const masked = parts.targets.filter((column) => policyOf(options, column.name) === 'mask');
   const areAllMasked = masked.length === parts.targets.length;
   const rows = all.filter(
@@ -198,6 +201,8 @@ function fit(table: Table, { features, targets }: Parts, rows: Int32Array, optio
   const [texts, others] = [true, false].map((isText) =>
     features.filter(({ name }) => Object.hasOwn(text, name) === isText),
   );
+  const problems = others.flatMap((column) => whyUnfit(column, about) ?? []);
+  throwProblems(`${table.name}: ${problems.length} columns cannot be used as they are.`, problems);
   const tableSteps: Preprocessing['steps'] =
     others.length === 0 ? [] : [{ kind: 'table', columns: others.map((column) => fitColumn(column, about)) }];
   // Without other columns, the first texts are the features.

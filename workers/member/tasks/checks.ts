@@ -45,7 +45,11 @@ export function requireValues(dataset: Dataset): void {
 /** K. @throws Error where the data set names no number of classes, or one */
 export function classCount(dataset: Dataset): number {
   if (dataset.classCount === undefined) {
-    throw new Error(`Data set ${dataset.name} has no class count: set its classCount.`);
+    const remedy =
+      dataset.targets instanceof Float32Array
+        ? "its targets are numbers. Choose the task regression, or targetKind: 'classes' where each distinct number is a class."
+        : 'set its classCount.';
+    throw new Error(`Data set ${dataset.name} has no class count, which the task needs: ${remedy}`);
   }
   requireSeveralClasses(dataset);
   return dataset.classCount;

@@ -200,6 +200,21 @@ describe('imageTable', () => {
     expect(preprocessing?.target).toMatchObject({ kind: 'values', columns: ['age'] });
   });
 
+  it('reads its table with the options of readTable', async () => {
+    for (const i of [1, 2, 3]) await write(`wide/é${i}.png`, [1, 1], [i, i, i], png);
+    const table = join(folder, 'wide', 'd.csv');
+    const lines = ['é1.png|1,250|1', 'é2.png|2,500|2', 'é3.png|?|3'];
+    await writeFile(table, Buffer.from(lines.join('\n'), 'latin1'));
+    const options = { size: [1, 1], channels: 1, seed: 1, target: 'column 2' } as const;
+    const how = { delimiter: '|', header: false, decimal: ',', encoding: 'windows-1252' } as const;
+    await expect(imageTable(table, { ...options, ...how })).rejects.toThrow(
+      '"column 2" of d.csv has no value in row 3',
+    );
+    await writeFile(table, Buffer.from(lines.slice(0, 2).join('\n'), 'latin1'));
+    const { train } = await imageTable(table, { ...options, ...how });
+    expect(new Set(train.targets)).toEqual(new Set([1.25, 2.5]));
+  });
+
   it('names the row that lacks a value', async () => {
     const table = join(folder, 'gaps.csv');
     await writeFile(table, 'file,kind\na.png,x\nb.png,\n');

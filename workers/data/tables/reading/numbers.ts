@@ -61,7 +61,9 @@ export function fittingNumberFormats(texts: readonly string[], decimal: '.' | ',
     return maybeThousands ? [null, { decimal: ',', grouping: '.', unit: '' }] : [null];
   }
   return formatsFor(texts, decimal).filter(
-    (format) => texts.every((text) => parseNumber(text, format) !== null) && usesGrouping(texts, format),
+    (format) =>
+      texts.every((text) => parseNumber(text, format) !== null) &&
+      usesSigns(texts, format, { isNamed: decimal !== null }),
   );
 }
 
@@ -79,11 +81,15 @@ function formatsFor(texts: readonly string[], decimal: '.' | ',' | null): Number
     .map((format) => ({ ...format, unit: own }));
 }
 
-/** A grouping that never occurs is none, and a decimal sign that never occurs is the point. */
-function usesGrouping(texts: readonly string[], { decimal, grouping }: NumberFormat): boolean {
+/** A grouping that never occurs is none, and a decimal sign that never occurs is the point, or the one that the user named. */
+function usesSigns(
+  texts: readonly string[],
+  { decimal, grouping }: NumberFormat,
+  { isNamed }: { isNamed: boolean },
+): boolean {
   const has = (sign: string): boolean =>
     texts.some((text) => text.replaceAll(blanks, ' ').replaceAll(apostrophes, "'").includes(sign));
-  return (grouping === '' || has(grouping)) && (decimal === '.' || grouping === '.' || has(','));
+  return (grouping === '' || has(grouping)) && (isNamed || decimal === '.' || grouping === '.' || has(','));
 }
 
 /** The format in which most of the texts are numbers; undefined where fewer than half are. */
