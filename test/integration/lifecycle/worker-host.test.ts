@@ -28,12 +28,16 @@ async function train(name: string, config: RunConfigInput, strike?: (pid: number
   const folder = join(host.runs, name);
   const planned = await hub().planRun({ projectFolder: path, overrides: [two], folder }, await hub().describe(path));
   let pid = 0;
+  let isStruck = false;
   const session = startRun(
     planned,
     index,
     (update) => {
       if (update.type === 'worker' && update.pid !== null) pid = update.pid;
-      if (update.type === 'points') strike?.(pid);
+      // Once: the process may be gone before all of its points have arrived.
+      if (update.type !== 'points' || isStruck) return;
+      isStruck = true;
+      strike?.(pid);
     },
     { host },
   );

@@ -241,7 +241,7 @@ it('exports no cell that a spreadsheet takes for a formula, and leaves numbers a
   const to = join(await temporaryFolder(), 'export');
   await exportRun(folder, { to, zip: false, formats: ['csv'] });
   expect(await readFile(join(to, 'metrics.csv'), 'utf8')).toBe(
-    "epoch,step,'=HYPERLINK('http://x'),'+a,'-b,'@c,d\n0,1,-0.5,1e-7,-Infinity,NaN,3\n",
+    "epoch,step,'=HYPERLINK('http://x'),+a,-b,'@c,d\n0,1,-0.5,1e-7,-Infinity,NaN,3\n",
   );
   expect(await readFile(join(to, 'devices.csv'), 'utf8')).toBe(
     "time,device,load\n2026-01-02T03:04:05.678Z,'=1+1,0.5\n-1,'@x,-0.25\n",
