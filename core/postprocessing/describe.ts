@@ -56,7 +56,10 @@ function describeConformal(conformal: Conformal): string {
 export function describeJudged({ judged = null }: Pick<Postprocessing, 'judged'>): string | null {
   if (judged === null) return null;
   const { method, samples, folds, gain, isKept, ends } = judged;
-  const atEnd = ends.length === 0 ? '' : ` Its temperature ${ends.join(', ')} is an end of the range that is tried.`;
+  const atEnd =
+    ends.length === 0
+      ? ''
+      : ` Its temperature ${ends.map(formatMetric).join(', ')} is an end of the range that is tried.`;
   if (folds < 2) return `${method} is not kept: ${samples} sample cannot show whether it helps.${atEnd}`;
   const change = `${formatMetric(gain.mean)} nats (95 %: ${formatMetric(gain.lower)} to ${formatMetric(gain.upper)})`;
   const where = `in ${folds}-fold cross-validation on ${samples} samples`;
@@ -69,14 +72,9 @@ export function describeJudged({ judged = null }: Pick<Postprocessing, 'judged'>
 
 /**
  * What a reader of answers must know: which sets and intervals hold everything, because too few samples fitted them. With n samples the coverage 1 − α
- * needs n ≥ 1/α − 1.
- *
- * @param classNames of the classes or labels, where they are known
+ * needs n ≥ 1/α − 1. Classes and labels have their names where these are known.
  */
-export function cautionsOf(
-  { conformal }: Pick<Postprocessing, 'conformal'>,
-  classNames: readonly string[] | null = null,
-): string[] {
+export function cautionsOf({ conformal, classNames }: Pick<Postprocessing, 'conformal' | 'classNames'>): string[] {
   if (conformal === null) return [];
   const { alpha, counts } = conformal;
   const limits = conformal.kind === 'sets' ? conformal.thresholds : conformal.margins;

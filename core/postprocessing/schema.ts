@@ -179,6 +179,8 @@ export const postprocessingSchema = z.strictObject({
     name: z.string(),
     members: z.array(z.strictObject({ rank: z.int().min(0), checkpoint: z.string(), epoch: z.int().min(0) })).min(1),
   }),
+  /** Names of the classes or labels; null: they have none; absent from files of earlier versions. */
+  classNames: z.array(z.string()).nullable().optional(),
   /** How the members answered when it was fitted; absent from files of earlier versions: `mean`. */
   combination: z.enum(combinations).optional(),
   fittedOn: z.strictObject({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Postprocessing } from '../../core/postprocessing/schema.ts';
 import FittedCards from '../../src-renderer/views/run/ensemble/fitted/FittedCards.vue';
-import { calibratedSet } from '../unit/postprocessing/recorded-file.ts';
+import { calibratedSet, withTooFewDogs } from '../unit/postprocessing/recorded-file.ts';
 import { mountPage } from './mount-page.ts';
 
 const open = (fitted: Postprocessing[]) => mountPage(FittedCards, { props: { fitted, runName: 'Digits' } });
@@ -33,6 +33,13 @@ describe('the cards of what was fitted', () => {
     const legends = wrapper.findAll('figure').map((figure) => figure.text());
     expect(legends[0]).toContain('ECE 0.1000');
     expect(legends[1]).toContain('ECE 0.0200');
+  });
+
+  it('name the classes that have too few samples', async () => {
+    const { wrapper } = await open([withTooFewDogs]);
+    expect(wrapper.findAll('.fitted .warn').map((caution) => caution.text())).toEqual([
+      expect.stringContaining('Every set has dog: 5 samples of it fitted the threshold'),
+    ]);
   });
 
   it('choose among sets, and say so where nothing was measured', async () => {

@@ -63,7 +63,9 @@ export class Ensemble {
 
   /** What a reader of the answers must know, such as intervals that have no ends because too few samples fitted them; sentences. */
   get cautions(): string[] {
-    return this.postprocessing === null ? [] : cautionsOf(this.postprocessing, this.description.classNames);
+    if (this.postprocessing === null) return [];
+    const { conformal, classNames } = this.postprocessing;
+    return cautionsOf({ conformal, classNames: classNames ?? this.description.classNames });
   }
 
   /** Frees the models' memory. */

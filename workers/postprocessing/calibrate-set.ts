@@ -113,6 +113,7 @@ export async function calibrateSet(request: CalibrationTask, models: RunModels):
   const split = requireSplit(data, request.split);
   const note = noteOnClasses(split, task.kind, 'What is fitted on it says nothing of it.');
   if (note !== null) models.warnings.push(note);
+  const { classNames = data.train.classNames } = split;
   const references = await set.fitDistances(...distancesFor(request, data), data.train);
   const samples = await set.predict(split);
   const { parts, judged, ...found } = fitPostprocessing(request.request, samples, request.config.seed);
@@ -122,6 +123,7 @@ export async function calibrateSet(request: CalibrationTask, models: RunModels):
     format: 1,
     task: task.kind,
     set: { name: request.set, members },
+    classNames: classNames === undefined ? null : [...classNames],
     fittedOn: { split: request.split, samples: sampleCount(samples), parts },
     ...fitted,
     judged,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { calibratedSchema } from '../../../core/protocol/pages/json-outputs.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import type { EvaluatedSet } from '../../../core/protocol/run/record.ts';
-import { calibratedSet as postprocessing } from '../postprocessing/recorded-file.ts';
+import { calibratedSet as postprocessing, withTooFewDogs } from '../postprocessing/recorded-file.ts';
 import { describeCalibrated, requestOf } from '../../../src-main/cli/commands/calibration/calibrate.ts';
 
 const usual = {
@@ -62,5 +62,24 @@ describe('tutti calibrate', () => {
       'Wrote /run/postprocessing/final.json',
     ]);
     expect(calibratedSchema.parse(JSON.parse(toJson(calibrated)))).toEqual(calibrated);
+  });
+
+  it('names the classes with too few samples, and formats a temperature at an end of the range', () => {
+    const judged = {
+      method: 'pooled-temperature',
+      samples: 10,
+      folds: 5,
+      gain: { mean: 0.9, lower: 0.4, upper: 1.4 },
+      isKept: true,
+      ends: [99.99999996113114],
+    } as const;
+    const fitted = { ...withTooFewDogs, judged: { ...judged, ends: [...judged.ends] } };
+    const lines = describeCalibrated({ postprocessing: fitted, warnings: [], path: '/run/postprocessing/final.json' });
+    expect(lines).toContain(
+      'warning: Every set has dog: 5 samples of it fitted the threshold, and a coverage of 90.0 % needs 9, or more where weights differ.',
+    );
+    expect(lines.join()).toContain('Its temperature 100.0 is an end of the range that is tried.');
+    const nameless = { ...withTooFewDogs, classNames: null };
+    expect(describeCalibrated({ postprocessing: nameless, warnings: [], path: '' }).join()).toContain('has class 1:');
   });
 });

@@ -62,3 +62,19 @@ export const calibratedSet: Postprocessing = {
     },
   },
 };
+
+/** Nine cats suffice for sets of 90 %, five dogs do not: each class has its threshold. */
+export const withTooFewDogs: Postprocessing = {
+  ...calibratedSet,
+  classNames: ['cat', 'dog'],
+  conformal: {
+    kind: 'sets',
+    method: 'thr',
+    alpha: 0.1,
+    thresholds: [0.5, Infinity],
+    isClassConditional: true,
+    penalty: 0,
+    freeRanks: 0,
+    counts: [9, 5],
+  },
+};

@@ -134,7 +134,7 @@ describe('sets and intervals of too few samples', () => {
       7,
     );
     expect(conformal).toMatchObject({ counts: [9, 5], thresholds: [expect.any(Number), Infinity] });
-    const [caution, ...others] = cautionsOf({ conformal }, ['cat', 'dog']);
+    const [caution, ...others] = cautionsOf({ conformal, classNames: ['cat', 'dog'] });
     expect(caution).toBe(
       'Every set has dog: 5 samples of it fitted the threshold, and a coverage of 90.0 % needs 9, or more where weights differ.',
     );

@@ -73,6 +73,17 @@ describe('the server', () => {
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/octet-stream']);
   });
 
+  it('says with each answer, also of bytes, what its reader must know', async () => {
+    const cautions = ['Every set has cat: 3 samples.', 'Every set has dog: 5 samples.'];
+    const own = app({ ensemble: { ...served, cautions } });
+    const parameters = { caution: cautions.join(' ') };
+    expect((await own.inject({ ...infer, headers })).json()).toMatchObject({ id: 'q', parameters });
+    const binary = await own.inject({ ...infer, body: { ...body, parameters: { binary_data_output: true } } });
+    const end = Number(binary.headers['inference-header-content-length']);
+    expect(JSON.parse(binary.rawPayload.toString('utf8', 0, end))).toMatchObject({ parameters });
+    expect((await app().inject(infer)).json()).not.toHaveProperty('parameters');
+  });
+
   it('forgets the request of a client that disconnects', async () => {
     const asked = Promise.withResolvers<AbortSignal | undefined>();
     const predict: InferenceApp['batcher']['predict'] = (_request, signal) => {
