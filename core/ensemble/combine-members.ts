@@ -62,18 +62,19 @@ export function combineMembers(stack: MemberOutputStack, described: Combining): 
 
 /**
  * Answers of another combination would get thresholds and factors that are not theirs.
- * @throws Error that says what it was fitted on
+ * @throws Error that says what it was fitted on, and the remedy
  */
 export function requireFittedOn(
   described: Pick<EnsembleDescription, 'task' | 'combination'>,
   fitted: Pick<Fitted, 'combination'> | null,
   subject = 'What was fitted',
+  remedy = 'Fit it again with `tutti calibrate`, or remove it.',
 ): void {
   const [own, wanted] = [fitted?.combination ?? 'mean', answersBy(described)];
   if (fitted === null || own === wanted) return;
   throw new Error(
     `${subject} is for members that answer by their ${own}, but this ensemble answers by their ${wanted}: earlier versions fitted every run on the ` +
-      'mean. Fit it again with `tutti calibrate`, or remove it.',
+      `mean. ${remedy}`,
   );
 }
 

@@ -34,7 +34,7 @@ async function readCalibration({ runFolder, ensemble }: EnsembleTask): Promise<P
   const text = await unlessMissing(readFile(join(runFolder, postprocessingPath(ensemble.set)), 'utf8'));
   if (text === null) return null;
   const fitted = postprocessingSchema.parse(JSON.parse(text));
-  requireFitting(runFolder, ensemble, fitted);
+  requireFitting({ place: runFolder, isExported: false }, ensemble, fitted);
   return fitted.calibration;
 }
 

@@ -16,6 +16,8 @@ import { Ensemble } from './ensemble.ts';
 export interface EnsembleFiles {
   /** Name of the place, for messages. */
   readonly place: string;
+  /** Whether these files were exported, so that `tutti calibrate` does not reach them. */
+  readonly isExported: boolean;
   read(path: string): Promise<Uint8Array>;
   /** SHA-256 in hexadecimal digits; null where this place cannot compute it. */
   sha256(bytes: Uint8Array): Promise<string | null>;
@@ -38,7 +40,7 @@ export async function assembleEnsemble(files: EnsembleFiles, description: Ensemb
     fittedPath === null
       ? null
       : await readJson<Postprocessing>(files, fittedPath, (value) => postprocessingSchema.parse(value));
-  if (postprocessing !== null) requireFitting(files.place, description, postprocessing);
+  if (postprocessing !== null) requireFitting(files, description, postprocessing);
   const models: LayersModel[] = [];
   try {
     for (const member of description.members) models.push(await openMember(files, member));
@@ -54,8 +56,14 @@ export async function assembleEnsemble(files: EnsembleFiles, description: Ensemb
  * A resumed run may have replaced the checkpoints since, and earlier versions fitted joint runs on another combination of their members.
  * @throws Error that names the file and what to do
  */
-export function requireFitting(place: string, description: EnsembleDescription, fitted: Postprocessing): void {
-  requireFittedOn(description, fitted, `${description.postprocessing} in ${place}`);
+export function requireFitting(
+  files: Pick<EnsembleFiles, 'place' | 'isExported'>,
+  description: EnsembleDescription,
+  fitted: Postprocessing,
+): void {
+  const subject = `${description.postprocessing} in ${files.place}`;
+  const remedy = fitAgain(files, description);
+  requireFittedOn(description, fitted, subject, remedy);
   const fits =
     fitted.task === description.task &&
     fitted.set.members.length === description.members.length &&
@@ -65,21 +73,34 @@ export function requireFitting(place: string, description: EnsembleDescription, 
     });
   if (fits) return;
   throw new Error(
-    `${description.postprocessing} in ${place} was fitted for other checkpoints than those of the set ${description.set} now. Fit it again ` +
-      `(tutti calibrate ${description.run} --set ${description.set}), or remove it.`,
+    `${subject} was fitted for other checkpoints than those of the set ${description.set} now. ${remedy}`,
+  );
+}
+
+/** The remedy for what was fitted and does not suit the ensemble. */
+function fitAgain(
+  { isExported }: Pick<EnsembleFiles, 'isExported'>,
+  { run, set }: Pick<EnsembleDescription, 'run' | 'set'>,
+): string {
+  const command = `tutti calibrate ${run} --set ${set}`;
+  if (!isExported) return `Fit it again (${command}), or remove it.`;
+  return (
+    `Calibrate the run again (${command}) and export the ensemble again, or let "postprocessing" be null in ensemble.json: the answers are then ` +
+    'not calibrated, and have no sets, intervals or thresholds.'
   );
 }
 
 /** What measures distances to the training samples; null where no score needs it. */
 async function openDistances(
   files: EnsembleFiles,
-  { run, set, members }: EnsembleDescription,
+  description: EnsembleDescription,
   fitted: Postprocessing | null,
   models: readonly LayersModel[],
 ): Promise<BatchDistances | null> {
   const { outside = null } = fitted ?? {};
   if (outside === null || !isDistanceScore(outside.score)) return null;
-  const again = `Fit it again (tutti calibrate ${run} --set ${set}), or export the ensemble again.`;
+  const { set, members } = description;
+  const again = fitAgain(files, description);
   const { reference } = outside;
   if (!reference) throw new Error(`postprocessing of the set ${set} in ${files.place} names no reference. ${again}`);
   const bytes = await files.read(reference.path);

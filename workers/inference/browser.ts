@@ -25,6 +25,7 @@ export async function openEnsemble(url: string | URL): Promise<Ensemble> {
   if (!base.pathname.endsWith('/')) base.pathname += '/';
   const files: EnsembleFiles = {
     place: base.href,
+    isExported: true,
     read: (path) => fetchBytes(new URL(path, base)),
     sha256,
   };

@@ -40,7 +40,7 @@ export async function openEnsemble(
 
 /** The description of an exported ensemble, or of a set of a run's checkpoints. */
 async function describeFolder(files: EnsembleFiles, folder: string, set?: string): Promise<EnsembleDescription> {
-  if (!existsSync(join(folder, 'ensemble.json'))) return describeEnsemble(folder, set);
+  if (!files.isExported) return describeEnsemble(folder, set);
   const description = await readDescription(files);
   if (set === undefined || set === description.set) return description;
   throw new Error(`${folder} holds the set ${description.set} alone: leave out the name, or open the run's folder.`);
@@ -50,6 +50,7 @@ async function describeFolder(files: EnsembleFiles, folder: string, set?: string
 export function folderFiles(folder: string): EnsembleFiles {
   return {
     place: folder,
+    isExported: existsSync(join(folder, 'ensemble.json')),
     read: (path) => readOwn(join(folder, path)),
     sha256: (bytes) => Promise.resolve(createHash('sha256').update(bytes).digest('hex')),
   };

@@ -1,4 +1,4 @@
-import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
@@ -6,6 +6,7 @@ import { exportRun } from '../../../src-main/export/export-run.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { openEnsemble } from '../../../workers/index.ts';
 import { type SymbolicTensor, tf } from '../../../workers/tensorflow/tf.ts';
+import { calibratedSet } from '../postprocessing/recorded-file.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 import { runWithModels } from './run-with-models.ts';
 
@@ -94,6 +95,38 @@ describe('sets and files', () => {
     const found = await (await openEnsemble(to)).predict({ rows: [{ size: 3, sold: true }] });
     expect([...found.mean]).toEqual([140]);
     await expect(openEnsemble(to, { set: 'ensemble-best' })).rejects.toThrow('holds the set final alone');
+  });
+
+  it('names the remedy for what was fitted for others: of exported files another than of a run', async () => {
+    const folder = await run({ set: 'final' });
+    const fitted = { ...calibratedSet, task: 'regression', calibration: null, conformal: null, measured: null };
+    const path = 'postprocessing/final.json';
+    await mkdir(join(folder, 'postprocessing'));
+    const write = (into: string, change: object) =>
+      writeFile(join(into, path), JSON.stringify({ ...fitted, outside: null, selective: null, ...change }));
+    const members = [0, 1].map((rank) => ({ rank, checkpoint: 'final', epoch: 3 }));
+    await write(folder, { set: { name: 'final', members } });
+    const to = join(await temporaryFolder(), 'out');
+    await exportRun(folder, { to, zip: false, formats: ['ensemble'] });
+    const changes = { 'for other checkpoints': {}, 'answer by their product': { combination: 'product' } };
+    for (const [cause, change] of Object.entries(changes)) {
+      for (const own of [folder, to]) await write(own, change);
+      const { id } = JSON.parse(await readFile(join(folder, 'run.json'), 'utf8')) as { id: string };
+      const command = `tutti calibrate ${id} --set final`;
+      await expect(openEnsemble(folder)).rejects.toThrow(cause);
+      await expect(openEnsemble(folder)).rejects.toThrow(`Fit it again (${command}), or remove it.`);
+      await expect(openEnsemble(to)).rejects.toThrow(cause);
+      await expect(openEnsemble(to)).rejects.toThrow(
+        `Calibrate the run again (${command}) and export the ensemble again, or let "postprocessing" be null in ensemble.json`,
+      );
+    }
+    // The remedies help.
+    const text = await readFile(join(to, 'ensemble.json'), 'utf8');
+    await writeFile(join(to, 'ensemble.json'), text.replace(`"${path}"`, 'null'));
+    await rm(join(folder, path));
+    for (const own of [folder, to]) {
+      expect([...(await (await openEnsemble(own)).predict({ rows: [{ size: 3, sold: true }] })).mean]).toEqual([140]);
+    }
   });
 
   it('names the sets of a run, and a damaged file', async () => {
