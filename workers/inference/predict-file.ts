@@ -7,7 +7,7 @@ import { unseenValues } from '../data/preprocessing/table-features.ts';
 import type { Table } from '../data/tables/table.ts';
 import type { Ensemble } from './ensemble.ts';
 import { type InputBlock, readInputs, type TableInputs } from './read-inputs.ts';
-import { openWriter, type PredictionFormat } from './writers/write-predictions.ts';
+import { openWriter, type PredictionFormat, type PredictionWriter } from './writers/write-predictions.ts';
 
 /** A file or folder of samples, and the file for their predictions. */
 export interface PredictFileOptions {
@@ -27,15 +27,32 @@ export interface PredictFileOptions {
 }
 
 /**
- * Predicts all samples, block by block in their order. Memory holds one block. Notes what of a table the predictions do not use.
+ * Predicts all samples, block by block in their order. Memory holds one block. Notes what of a table the predictions do not use. An error leaves no
+ * output.
  * @returns the number of rows written
  */
 export async function predictFile(ensemble: Ensemble, options: PredictFileOptions): Promise<number> {
-  const { input, output, format, withMembers, withScores = false, tableInputs = null, firstBlock, progress } = options;
+  const writer = await openWriter(options.output, options.format);
+  try {
+    const rows = await predictBlocks(ensemble, options, writer);
+    await writer.finish();
+    return rows;
+  } catch (error) {
+    // The caller reports the first error, not this one.
+    await writer.discard().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function predictBlocks(
+  ensemble: Ensemble,
+  options: PredictFileOptions,
+  writer: PredictionWriter,
+): Promise<number> {
+  const { input, withMembers, withScores = false, tableInputs = null, firstBlock, progress } = options;
   const { description, preprocessing } = ensemble;
   const target = preprocessing?.target;
   const targets = target?.kind === 'values' ? target.columns : undefined;
-  const writer = await openWriter(output, format);
   const losses = new TableLosses(preprocessing);
   let rows = 0;
   for await (const block of readInputs(input, preprocessing, tableInputs)) {
@@ -52,7 +69,6 @@ export async function predictFile(ensemble: Ensemble, options: PredictFileOption
     rows += samples;
     progress?.(rows);
   }
-  await writer.finish();
   for (const warning of losses.warnings()) noteData(warning);
   return rows;
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -88,6 +89,27 @@ describe('predictions of a file', () => {
     expect(await predictFile(ensemble, options)).toBe(1);
     await writeFile(input, encodeSafetensors([features, { ...features, name: 'y' }]));
     await expect(predictFile(ensemble, options)).rejects.toThrow('Name the one with the features "features"');
+  });
+
+  it('leave no file where an error stops them, before and after the first block', async () => {
+    const folder = await twoClasses();
+    const ensemble = await openEnsemble(folder);
+    const input = join(folder, 'new.csv');
+    const stops = {
+      'x,z\n1,2\n': undefined,
+      'x,y\n1,2\n': () => {
+        throw new Error('stopped after a block');
+      },
+    };
+    for (const [text, progress] of Object.entries(stops)) {
+      await writeFile(input, text);
+      for (const format of ['csv', 'jsonl', 'parquet'] as const) {
+        const output = join(folder, `stopped.${format}`);
+        const options = { input, output, format, withMembers: false, ...(progress && { progress }) };
+        await expect(predictFile(ensemble, options)).rejects.toThrow(/no column "y"|stopped after a block/);
+        expect(existsSync(output)).toBe(false);
+      }
+    }
   });
 
   it('name a table that has other columns, and a folder where the run kept no images', async () => {

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import type { PredictionColumn } from '../../../core/ensemble/columns.ts';
 import type { PredictTask } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { withoutFormula } from '../../../core/text/formulas.ts';
@@ -9,6 +9,8 @@ export interface PredictionWriter {
   write(columns: readonly PredictionColumn[]): Promise<void>;
   /** Resolves once all is on the disk. */
   finish(): Promise<void>;
+  /** Removes the file, which an error left unfinished. */
+  discard(): Promise<void>;
 }
 
 export type PredictionFormat = PredictTask['format'];
@@ -29,6 +31,10 @@ async function textWriter(
     async finish() {
       await handle.sync();
       await handle.close();
+    },
+    async discard() {
+      await handle.close();
+      await rm(path, { force: true });
     },
   };
 }
@@ -78,6 +84,8 @@ async function parquetWriter(path: string): Promise<PredictionWriter> {
       await handle.sync();
       await handle.close();
     },
+    // Each block opens the file and closes it.
+    discard: () => rm(path, { force: true }),
   };
 }
 
