@@ -49,13 +49,7 @@ export class RunControls {
         this.#note('stop-requested', 'A stop of all ranks was requested.');
         break;
       case 'stop-at-epoch-end':
-        if (this.#state.isStopping) throw new Error('The run is stopping already, at the next step of every rank.');
-        if (this.#state.isStoppingAtEpochEnd) {
-          throw new Error(
-            'The run stops at the end of its epoch already. To stop it sooner, stop it at its next step.',
-          );
-        }
-        this.#note('stop-requested', 'A stop of all ranks at the end of the epoch was requested.');
+        this.#stopAtEpochEnd();
         break;
       case 'stop-rank':
         this.#stopRank(control.rank);
@@ -72,21 +66,31 @@ export class RunControls {
         this.#note('resumed', 'The pause ended.');
         break;
       case 'checkpoint':
-        if (this.#state.isStopping) {
-          throw new Error(
-            'The run is stopping: no rank does another step at which it could save. Use its checkpoint "final".',
-          );
-        }
-        checkCheckpointName(control.name);
-        this.#note('checkpoint-requested', `A checkpoint "${control.name}" of every rank was requested.`, {
-          name: control.name,
-        });
+        this.#requestCheckpoint(control.name);
         break;
       case 'set':
         this.#change(control.changes);
     }
     this.#state = applyControl(this.#state, control);
     this.#wave?.control(control);
+  }
+
+  #stopAtEpochEnd(): void {
+    if (this.#state.isStopping) throw new Error('The run is stopping already, at the next step of every rank.');
+    if (this.#state.isStoppingAtEpochEnd) {
+      throw new Error('The run stops at the end of its epoch already. To stop it sooner, stop it at its next step.');
+    }
+    this.#note('stop-requested', 'A stop of all ranks at the end of the epoch was requested.');
+  }
+
+  #requestCheckpoint(name: string): void {
+    if (this.#state.isStopping) {
+      throw new Error(
+        'The run is stopping: no rank does another step at which it could save. Use its checkpoint "final".',
+      );
+    }
+    checkCheckpointName(name);
+    this.#note('checkpoint-requested', `A checkpoint "${name}" of every rank was requested.`, { name });
   }
 
   #stopRank(rank: number): void {

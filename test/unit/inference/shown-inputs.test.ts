@@ -198,7 +198,7 @@ describe('the samples of a run', () => {
     );
     await rename(path, away);
     const reader = new SampleReader(data, folder);
-    await expect(reader.read({ split: 'validation', samples: [0] })).rejects.toThrow();
+    await expect(reader.read({ split: 'validation', samples: [0] })).rejects.toThrow('targets.safetensors');
     await rename(away, path);
     expect(await reader.read({ split: 'validation', samples: [0] })).toHaveLength(1);
   });

@@ -81,7 +81,7 @@ describe('deleting', () => {
     await trash.put('both', [join(first, 'a'), join(second, 'inner', 'b')]);
     // The last one comes back first, and the folder of the other is gone.
     await rm(first, { recursive: true });
-    await expect(trash.restore('both')).rejects.toThrow();
+    await expect(trash.restore('both')).rejects.toThrow('ENOENT');
     expect(await readFile(join(second, 'inner', 'b'), 'utf8')).toBe('b');
     await mkdir(first);
     await trash.restore('both');
