@@ -16,7 +16,7 @@ export type { Metrics };
 export interface MetricOptions {
   /** Names of metrics that are not standard: `auroc`, `crps`. Those of other tasks are ignored. */
   more?: readonly string[];
-  /** What the NLL of classes adds to each probability before its logarithm; 0 by default: exact. */
+  /** What the NLL of classes and labels adds to each probability before its logarithm; 0 by default: exact. */
   nllEpsilon?: number;
   /** How the members answer; `mean` by default. With `product`, its scores follow (`product_nll`), and what compares the ensemble with its members compares it. */
   combination?: Combination;
@@ -87,11 +87,12 @@ export function labelEnsembleMetrics(
   stack: StackedLogits,
   targets: ArrayLike<number>,
   ranks: number[],
-  { more = [], combination, ...options }: MetricOptions = {},
+  { more = [], nllEpsilon, combination, ...options }: MetricOptions = {},
 ): Metrics {
   const weights = checkedWeights(options.weights, targets.length);
-  const mean = labelEvaluation(stack, targets, ranks, weights);
-  const evaluation = combination === 'product' ? { ...mean, product: labelProduct(stack, targets, weights) } : mean;
+  const mean = labelEvaluation(stack, targets, ranks, weights, nllEpsilon);
+  const product = combination === 'product' && { product: labelProduct(stack, targets, weights, nllEpsilon) };
+  const evaluation = { ...mean, ...product };
   return evaluateMetrics(chosenMetrics(labelMetrics, more), evaluation, stack.members);
 }
 

@@ -49,6 +49,11 @@ export function mixtureLogLikelihoods(members: readonly Float64Array[]): Float64
   return members[0].map((_, sample) => logSumExp(members, sample) - logMembers);
 }
 
+/** log(p + ε) from log p, for the NLL of `metrics.nllEpsilon`. */
+export function withEpsilon(logarithms: Float64Array, epsilon: number): Float64Array {
+  return epsilon === 0 ? logarithms : logarithms.map((logarithm) => Math.log(Math.exp(logarithm) + epsilon));
+}
+
 /** What each member adds to the ensemble, in nats: the mixture's NLL without it minus the mixture's NLL, shape `[M]`; empty for M = 1. */
 export function marginalNlls(logarithms: readonly Float64Array[]): number[] {
   if (logarithms.length === 1) return [];

@@ -1,4 +1,4 @@
-import { logLikelihoods, memberLogLikelihoods, mixtureLogLikelihoods } from '../likelihood.ts';
+import { logLikelihoods, memberLogLikelihoods, mixtureLogLikelihoods, withEpsilon } from '../likelihood.ts';
 import { meanProbabilities, memberProbabilities, productOfExperts } from '../predictions.ts';
 import type { Probabilities, StackedClasses } from '../stacks.ts';
 import type { WeightedClasses } from '../weights.ts';
@@ -52,9 +52,4 @@ export function productPrediction({ stack, targets, weights }: WeightedClasses, 
   const probabilities = productOfExperts(stack);
   const logarithms = withEpsilon(logLikelihoods(probabilities, targets), nllEpsilon);
   return { probabilities, logLikelihoods: logarithms, targets, weights };
-}
-
-/** log(p + ε) from log p. */
-function withEpsilon(logarithms: Float64Array, epsilon: number): Float64Array {
-  return epsilon === 0 ? logarithms : logarithms.map((logarithm) => Math.log(Math.exp(logarithm) + epsilon));
 }

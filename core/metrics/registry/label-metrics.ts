@@ -1,5 +1,5 @@
 import { checkShape } from '../checks.ts';
-import { mixtureLogLikelihoods } from '../likelihood.ts';
+import { mixtureLogLikelihoods, withEpsilon } from '../likelihood.ts';
 import { mean, meanOverMembers } from '../predictions.ts';
 import {
   exactMatch,
@@ -28,12 +28,14 @@ export interface LabelEvaluation extends LikelihoodEvaluation<LabelPrediction> {
  * @param stack a logit for each label, shape `[M, N, L]`
  * @param targets 0 or 1, shape `[N, L]`
  * @param weights shape `[N, L]`
+ * @param nllEpsilon what the NLL adds to the probability of each label's state before its logarithm; 0: exact
  */
 export function labelEvaluation(
   { members, samples, classes: labels, logits }: StackedLogits,
   targets: ArrayLike<number>,
   ranks: readonly number[],
   weights?: Weights,
+  nllEpsilon = 0,
 ): LabelEvaluation {
   const size = samples * labels;
   checkShape('logits', logits, [members, samples, labels]);
@@ -42,16 +44,18 @@ export function labelEvaluation(
     const own = Float64Array.from(logits.subarray(member * size, (member + 1) * size));
     return predictionOf(own, { targets, labels, weights });
   });
+  const exact = predictions.map((prediction) => prediction.logLikelihoods);
+  const mixture = withEpsilon(mixtureLogLikelihoods(exact), nllEpsilon);
+  const ofMembers = exact.map((logarithms) => withEpsilon(logarithms, nllEpsilon));
   const probabilities = new Float64Array(size).map(
     (_, index) => predictions.reduce((sum, prediction) => sum + prediction.probabilities[index], 0) / members,
   );
-  const logLikelihoods = predictions.map((prediction) => prediction.logLikelihoods);
   return {
     ranks,
     members: predictions,
-    logLikelihoods,
-    ensemble: { probabilities, logLikelihoods: mixtureLogLikelihoods(logLikelihoods), targets, labels, weights },
-    member: (position) => predictions[position],
+    logLikelihoods: ofMembers,
+    ensemble: { probabilities, logLikelihoods: mixture, targets, labels, weights },
+    member: (position) => ({ ...predictions[position], logLikelihoods: ofMembers[position] }),
   };
 }
 
@@ -60,11 +64,13 @@ export function labelProduct(
   { members, samples, classes: labels, logits }: StackedLogits,
   targets: ArrayLike<number>,
   weights?: Weights,
+  nllEpsilon = 0,
 ): LabelPrediction {
   checkShape('logits', logits, [members, samples, labels]);
   checkShape('targets', targets, [samples, labels]);
   const means = meanOverMembers({ members, samples: samples * labels, values: logits });
-  return predictionOf(means, { targets, labels, weights });
+  const exact = predictionOf(means, { targets, labels, weights });
+  return { ...exact, logLikelihoods: withEpsilon(exact.logLikelihoods, nllEpsilon) };
 }
 
 function predictionOf(

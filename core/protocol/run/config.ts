@@ -56,7 +56,7 @@ export const metricsSchema = z.strictObject({
     .default(0)
     .meta({
       help:
-        'Added to each class probability before the logarithm of the NLL; 0: the exact NLL. The published example of torch-distributed-ensemble ' +
+        'Added to each probability of a class or a label before the logarithm of the NLL; 0: the exact NLL. The published example of torch-distributed-ensemble ' +
         'adds 1e-8.',
     }),
 });

@@ -130,8 +130,7 @@ function lossesOf(kept: Kept, sample: number, isJoint: boolean, epsilon: number)
     case 'ordinal':
       return [-Math.log(answer[targets[sample]] + epsilon)];
     case 'multi-label':
-      // `metrics.nllEpsilon` is for probabilities of classes.
-      return answer.map((p, k) => -Math.log(own[k] === 1 ? p : 1 - p));
+      return answer.map((p, k) => -Math.log((own[k] === 1 ? p : 1 - p) + epsilon));
     case 'poisson-regression': {
       const rates = rowsOf(kept, 0, sample);
       const density = (k: number): number =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classificationMetrics, regressionMetrics } from '../../../core/metrics/index.ts';
+import { classificationMetrics, labelEnsembleMetrics, regressionMetrics } from '../../../core/metrics/index.ts';
 import { determination } from '../../../core/metrics/scores/value-scores.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 import { agreement } from './recorded.ts';
@@ -59,6 +59,24 @@ describe('the NLL with an epsilon', () => {
     expect(found.get('ens_nll')).toBeCloseTo(-Math.log(0.25 + 1e-8), 12);
     expect(found.get('avg_member_nll')).toBeCloseTo((-Math.log(1e-8) - Math.log(0.5 + 1e-8)) / 2, 12);
     expect(classificationMetrics(stack, Int32Array.of(1), [0, 1]).get('member_0_nll')).toBe(Infinity);
+  });
+
+  it('has it for each label, of the mean, the members and the product', () => {
+    // Probabilities 3/4 and 1/2 of a label that is there, 1/4 and 1/2 of one that is not.
+    const logits = Float32Array.of(Math.log(3), -Math.log(3), 0, 0);
+    const stack = { members: 2, samples: 1, classes: 2, logits };
+    const options = { nllEpsilon: 0.125, combination: 'product' as const };
+    const found = labelEnsembleMetrics(stack, [1, 0], [0, 1], options);
+    expect(found.get('ens_nll')).toBeCloseTo(-Math.log(0.75), 7);
+    expect(found.get('member_0_nll')).toBeCloseTo(-Math.log(0.875), 7);
+    expect(found.get('avg_member_nll')).toBeCloseTo(-(Math.log(0.875) + Math.log(0.625)) / 2, 7);
+    // σ(log(3) / 2) = √3 / (1 + √3).
+    expect(found.get('product_nll')).toBeCloseTo(-Math.log(Math.sqrt(3) / (1 + Math.sqrt(3)) + 0.125), 7);
+    const certain = { ...stack, logits: Float32Array.of(-2000, 0, -2000, 0) };
+    expect(labelEnsembleMetrics(certain, [1, 0], [0, 1], { nllEpsilon: 1e-8 }).get('ens_nll')).toBeCloseTo(
+      -(Math.log(1e-8) + Math.log(0.5 + 1e-8)) / 2,
+      7,
+    );
   });
 });
 
