@@ -99,6 +99,26 @@ export const preprocessingSchema = z.strictObject({
   reading: tableReadingSchema.optional(),
   /** Names of the features, in their order, where columns of numbers are the features as they are. */
   featureNames: z.array(z.string()).optional(),
+  /** Names of the further inputs that the data have beside the features; absent where there are none, and from files of earlier versions. */
+  extraInputs: z.array(z.string()).optional(),
 });
 /** What was fitted on a training split. */
 export type Preprocessing = z.output<typeof preprocessingSchema>;
+
+/** Names of the inputs beside that of the features: those of columns of texts, and those that the data have. They take values as the model does. */
+export function furtherInputs({ steps, extraInputs = [] }: Preprocessing): string[] {
+  const texts = steps.flatMap((step) => (step.kind === 'texts' ? step.columns : []));
+  return [...texts.flatMap(({ input }) => input ?? []), ...extraInputs];
+}
+
+/** The position of a model's input that takes the features; null where the run did not keep which of several it is. */
+export function featurePosition(
+  { inputs, inputNames }: { inputs: readonly unknown[]; inputNames: readonly string[] },
+  preprocessing: Preprocessing | null,
+): number | null {
+  // A sequential model has no names of inputs.
+  if (inputs.length === 1) return 0;
+  const further = preprocessing === null ? [] : furtherInputs(preprocessing);
+  const free = inputNames.flatMap((name, i) => (further.includes(name) ? [] : [i]));
+  return free.length === 1 ? free[0] : null;
+}

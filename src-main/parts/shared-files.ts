@@ -40,9 +40,14 @@ async function preprocessingOf({ folder }: PartsRun): Promise<Preprocessing | nu
 }
 
 function differenceBetween(own: Preprocessing | null, first: Preprocessing | null, id: string): string | null {
-  if (JSON.stringify(own) === JSON.stringify(first)) return null;
-  const inputs = `prepares its inputs differently from the run ${id} (${preprocessing})`;
-  if (own === null || first === null || JSON.stringify(own.steps) !== JSON.stringify(first.steps)) return inputs;
+  // Runs of earlier versions did not keep names of further inputs.
+  const isKept = own?.extraInputs !== undefined && first?.extraInputs !== undefined;
+  const comparable = (kept: Preprocessing | null): Preprocessing | null =>
+    kept === null || isKept ? kept : { ...kept, extraInputs: undefined };
+  if (JSON.stringify(comparable(own)) === JSON.stringify(comparable(first))) return null;
+  const inputsOf = ({ steps, extraInputs }: Preprocessing): string => JSON.stringify([steps, isKept && extraInputs]);
+  if (own === null || first === null || inputsOf(own) !== inputsOf(first))
+    return `prepares its inputs differently from the run ${id} (${preprocessing})`;
   const [classes, others] = [own.target, first.target].map((target) =>
     target?.kind === 'classes' ? target.classNames : [],
   );

@@ -1,5 +1,5 @@
 import { exceedsFloat32 } from '../../core/ensemble/arithmetic.ts';
-import type { Preprocessing, TargetMeaning } from '../../core/preprocessing/schema.ts';
+import { furtherInputs, type Preprocessing, type TargetMeaning } from '../../core/preprocessing/schema.ts';
 import { columnMoments, type Columns, type Moments, MomentsInParts } from './column-moments.ts';
 import { createDataset, createSplits, mapEachSplit, requireInMemory } from './dataset.ts';
 import type { Dataset, Normalization, Splits } from './dataset.ts';
@@ -86,14 +86,19 @@ function applied(splits: Splits, moments: Moments, options: StandardizeOptions):
 
 /** What is applied to new samples: what was fitted, or else the normalization that a project gave; null if there is neither, and no name of a feature. */
 export function preprocessingOf({ preprocessing, train }: Splits): Preprocessing | null {
-  const { normalization, featureNames } = train;
+  const { normalization, featureNames, extraInputs = {} } = train;
   const { mean, std } = normalization ?? {};
   const steps = mean && std ? [{ kind: 'standardize' as const, mean: [...mean], std: [...std] }] : [];
-  const known: Preprocessing = preprocessing ?? { format: 1, steps };
-  if (featureNames !== undefined && !known.steps.some(({ kind }) => kind === 'table')) {
-    return { ...known, featureNames: [...featureNames] };
-  }
-  return preprocessing === undefined && steps.length === 0 ? null : known;
+  const fitted: Preprocessing = preprocessing ?? { format: 1, steps };
+  const hasNames = featureNames !== undefined && !fitted.steps.some(({ kind }) => kind === 'table');
+  if (preprocessing === undefined && steps.length === 0 && !hasNames) return null;
+  const texts = furtherInputs(fitted);
+  const further = Object.keys(extraInputs).filter((name) => !texts.includes(name));
+  return {
+    ...fitted,
+    ...(hasNames && { featureNames: [...featureNames] }),
+    ...(further.length > 0 && { extraInputs: further }),
+  };
 }
 
 /** What was fitted before, and now this; scaled targets that are scaled again keep both scales. */

@@ -6,7 +6,7 @@ import {
   type TensorInfo,
 } from '../../core/ensemble/tensors.ts';
 import type { ServedEnsemble } from '../../core/ensemble/serving.ts';
-import type { Preprocessing } from '../../core/preprocessing/schema.ts';
+import { featurePosition, type Preprocessing } from '../../core/preprocessing/schema.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { columnTypes } from '../data/preprocessing/fitted.ts';
 import type { Cell } from '../data/tables/cells.ts';
@@ -99,12 +99,14 @@ function inputsOf({ models: [model], preprocessing }: Ensemble): InputInfo[] {
   }
   const isImage = preprocessing?.steps.some(({ kind }) => kind === 'images') ?? false;
   const only = isImage ? 'images' : 'features';
+  // Runs of earlier versions did not keep which of several it is.
+  const main = featurePosition(model, preprocessing) ?? 0;
   return model.inputs.map(({ shape }, i) => ({
     // A sequential model has no names of inputs.
     name: model.inputs.length === 1 ? only : model.inputNames[i],
-    datatype: isImage && i === 0 ? 'UINT8' : 'FP32',
+    datatype: isImage && i === main ? 'UINT8' : 'FP32',
     shape: shape.map((size) => size ?? -1),
-    kind: i === 0 ? 'values' : 'extra',
+    kind: i === main ? 'values' : 'extra',
   }));
 }
 
@@ -116,12 +118,12 @@ function inputFrom(inputs: readonly InputInfo[], tensors: readonly Tensor[]): En
     throw new Error(`The input "${info.name}" is missing.`);
   });
   if (inputs[0].kind === 'column') return { rows: rowsFrom(tensors) };
-  const [main, ...extra] = given.map(({ tensor: { name, shape, values } }) => ({
-    name,
-    shape: shape.slice(1),
-    values,
-  }));
-  const extraInputs = Object.fromEntries(extra.map((own) => [own.name, own as Field]));
+  const fields = given.map(({ info, tensor: { name, shape, values } }) => {
+    return { name, isMain: info.kind === 'values', shape: shape.slice(1), values };
+  });
+  const main = fields.find(({ isMain }) => isMain) ?? fields[0];
+  const others = fields.filter((own) => own !== main);
+  const extraInputs = Object.fromEntries(others.map(({ name, shape, values }) => [name, { shape, values } as Field]));
   return { values: main.values as Float32Array | Uint8Array, shape: main.shape, extraInputs };
 }
 

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { columnMoments, MomentsInParts } from '../../../workers/data/column-moments.ts';
-import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
+import { createDataset, createSplits, gatherBatch } from '../../../workers/data/dataset.ts';
+import { fitTokenizer } from '../../../workers/data/index.ts';
 import { withNotes } from '../../../workers/data/notes.ts';
 import { parseTable } from '../../../workers/data/tables/read-table.ts';
 import { tableSplits } from '../../../workers/data/tables/table-splits.ts';
 import { createSourceDataset } from '../../../workers/data/streams/sample-source.ts';
-import { standardize, standardizeOnDisk } from '../../../workers/data/standardize.ts';
+import { preprocessingOf, standardize, standardizeOnDisk } from '../../../workers/data/standardize.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 
 interface Recorded {
@@ -213,5 +214,33 @@ describe('moments in parts', () => {
       scales[0]?.[part].forEach((value, i) => expect(value).toBeCloseTo(scales[1]?.[part][i] ?? Number.NaN, 12));
     }
     expect(await standardizeOnDisk({ train: inMemory })).toEqual(standardize({ train: inMemory }));
+  });
+});
+
+describe('what a run keeps of its further inputs', () => {
+  const context = { shape: [1], values: Float32Array.of(5, 6) };
+  const train = createDataset({
+    name: 'two',
+    featureShape: [1],
+    features: Float32Array.of(0, 2),
+    targets: Float32Array.of(1, 2),
+    extraInputs: { context },
+  });
+
+  it('is their names, beside what was fitted', () => {
+    const { splits } = standardize(createSplits({ train }));
+    expect(preprocessingOf(splits)).toEqual({
+      format: 1,
+      steps: [{ kind: 'standardize', mean: [1], std: [1] }],
+      extraInputs: ['context'],
+    });
+  });
+
+  it('is nothing where nothing was fitted, and no name that a column of texts has', () => {
+    expect(preprocessingOf(createSplits({ train }))).toBeNull();
+    const column = { name: 'words', tokenizer: fitTokenizer(['a']).data, length: 1, padding: 'end' as const };
+    const texts = { kind: 'texts' as const, columns: [{ ...column, impute: false, input: 'context' }] };
+    const kept = { format: 1 as const, steps: [texts] };
+    expect(preprocessingOf(createSplits({ train, preprocessing: kept }))).toEqual(kept);
   });
 });

@@ -117,6 +117,14 @@ describe('an ensemble of tensors', () => {
     };
     const found = byName(await two.predict([tensor('y', 10, 20), tensor('x', 1, 2)], ['mean']));
     expect(found.mean.values).toEqual([11, 22]);
+    const steps = [{ kind: 'standardize' as const, mean: [1], std: [2] }];
+    const preprocessing: Preprocessing = { format: 1, steps, extraInputs: ['x'] };
+    const last = await open([tf.model({ inputs, outputs: sum })], { task: 'regression', preprocessing });
+    expect(last.inputs.map(({ name, kind }) => [name, kind])).toEqual([
+      ['x', 'extra'],
+      ['y', 'values'],
+    ]);
+    expect(byName(await last.predict([tensor('x', 10), tensor('y', 7)], ['mean'])).mean.values).toEqual([13]);
     const images: Preprocessing = {
       format: 1,
       steps: [{ kind: 'images', height: 1, width: 1, channels: 1, fit: 'cover' }],

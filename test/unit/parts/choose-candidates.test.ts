@@ -57,6 +57,13 @@ describe('the checkpoints that members are chosen from', () => {
     await expect(requireSameKind([one, asRun({})])).rejects.toThrow('The run run-2 prepares its inputs differently');
     await writeFile(join(one.folder, 'preprocessing.json'), '{"format":1,"steps":[]}');
     await expect(requireSameKind([one, asRun({})])).resolves.toBeUndefined();
+    const keepInputs = ({ folder }: { folder: string }, ...extraInputs: string[]) =>
+      writeFile(join(folder, 'preprocessing.json'), JSON.stringify({ format: 1, steps: [], extraInputs }));
+    // A run of an earlier version, which did not keep names of inputs.
+    await keepInputs(other, 'context');
+    await expect(requireSameKind([one, asRun({})])).resolves.toBeUndefined();
+    await keepInputs(one, 'place');
+    await expect(requireSameKind([one, asRun({})])).rejects.toThrow('The run run-2 prepares its inputs differently');
     const keep = ({ folder }: { folder: string }, classNames: string[]) =>
       writeFile(
         join(folder, 'preprocessing.json'),
