@@ -13,3 +13,10 @@ export function withoutFormula(cell: string): string {
   // In a quoted field the apostrophe belongs inside of the quotes.
   return cell.startsWith('"') ? `"'${cell.slice(1)}` : `'${cell}`;
 }
+
+/** The name that a cell stands for: itself, or the name of which {@link withoutFormula} made it. @param isName whether a text is one of the known names */
+export function nameOfCell(cell: string, isName: (text: string) => boolean): string {
+  if (isName(cell)) return cell;
+  const name = cell.replace(/^("?)'/, '$1');
+  return isName(name) && withoutFormula(name) === cell ? name : cell;
+}

@@ -1,4 +1,10 @@
-import type { ColumnStep, Preprocessing, TableStep } from '../../core/preprocessing/schema.ts';
+import {
+  type ColumnStep,
+  featurePosition,
+  type Preprocessing,
+  type TableStep,
+} from '../../core/preprocessing/schema.ts';
+import { withoutFormula } from '../../core/text/formulas.ts';
 import { callsOf, type Shape } from '../exchange/model-calls.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { type GraphBuilder, mlDomain, valueInfo } from './format/graph.ts';
@@ -31,7 +37,7 @@ export function writeInputs(
   const values = model.inputs.map((_, i) => {
     const own =
       preprocessing !== null && i === features
-        ? rawInput(graph, model.inputs[i].shape, preprocessing, reserved)
+        ? rawInput(graph, model, i, { preprocessing, reserved })
         : preparedInput(model, i, reserved);
     infos.push(...own.infos);
     return own.value;
@@ -41,15 +47,12 @@ export function writeInputs(
 }
 
 /** The position of the input that takes what the preprocessing makes; null where that is tokens alone, or not known. */
-function featureInput(model: LayersModel, { steps }: Preprocessing): number | null {
-  const columns = steps.flatMap((step) => (step.kind === 'texts' ? step.columns : []));
+function featureInput(model: LayersModel, preprocessing: Preprocessing): number | null {
+  const { steps } = preprocessing;
   const isOther = steps.some(({ kind }) => kind !== 'texts');
-  const isTextAlone = columns.length > 0 && !steps.some(({ kind }) => kind === 'table' || kind === 'images');
-  if (!isOther || isTextAlone) return null;
-  // A sequential model has no names of inputs.
-  if (model.inputs.length === 1) return 0;
-  const free = model.inputNames.flatMap((name, i) => (columns.some(({ input }) => input === name) ? [] : [i]));
-  return free.length === 1 ? free[0] : null;
+  const hasTexts = steps.some(({ kind }) => kind === 'texts');
+  const isTextAlone = hasTexts && !steps.some(({ kind }) => kind === 'table' || kind === 'images');
+  return !isOther || isTextAlone ? null : featurePosition(model, preprocessing);
 }
 
 interface WrittenInput {
@@ -60,22 +63,24 @@ interface WrittenInput {
 /** Values before what was fitted: columns of a table, images, or numbers before standardization. */
 function rawInput(
   graph: GraphBuilder,
-  shape: Shape,
-  { steps }: Preprocessing,
-  reserved: readonly string[],
+  model: LayersModel,
+  position: number,
+  { preprocessing: { steps }, reserved }: { preprocessing: Preprocessing; reserved: readonly string[] },
 ): WrittenInput {
+  const { shape } = model.inputs[position];
   const table = steps.find((step) => step.kind === 'table');
   const scales = steps.filter((step) => step.kind === 'standardize');
   const isImage = steps.some(({ kind }) => kind === 'images');
+  const name = inputName(model, position, isImage ? 'images' : 'features', reserved);
   const { infos, value } =
-    table === undefined ? valueInput(graph, shape, isImage) : tableInputs(graph, table, reserved);
+    table === undefined ? valueInput(graph, name, shape, isImage) : tableInputs(graph, table, reserved);
   return { infos, value: scales.reduce((x, scale) => standardized(graph, x, scale, shape), value) };
 }
 
 /** An input as the models take it; ids of embeddings as whole numbers. */
 function preparedInput(model: LayersModel, position: number, reserved: readonly string[]): WrittenInput {
   const { shape } = model.inputs[position];
-  const name = model.inputs.length === 1 ? 'features' : freeName(model.inputNames[position], reserved);
+  const name = inputName(model, position, 'features', reserved);
   const isId = takesIds(model, position);
   const what = isId ? 'Ids, as the models take them' : 'Values as the models take them, after all preprocessing';
   return { infos: [valueInfo(name, isId ? 'int64' : 'float', sizesOf(shape), what)], value: name };
@@ -87,14 +92,14 @@ function takesIds(model: LayersModel, input: number): boolean {
   return users.length > 0 && users.every(({ layer }) => layer.getClassName() === 'Embedding');
 }
 
-function valueInput(graph: GraphBuilder, shape: Shape, isImage: boolean): WrittenInput {
+function valueInput(graph: GraphBuilder, name: string, shape: Shape, isImage: boolean): WrittenInput {
   const sizes = sizesOf(shape);
   if (!isImage) {
-    const info = valueInfo('features', 'float', sizes, 'Values before standardization; bytes divided by 255');
-    return { infos: [info], value: 'features' };
+    const info = valueInfo(name, 'float', sizes, 'Values before standardization; bytes divided by 255');
+    return { infos: [info], value: name };
   }
-  const info = valueInfo('images', 'uint8', sizes, 'Pixels from 0 to 255, channels last, in the size of the training');
-  const value = graph.op('Div', [graph.op('Cast', ['images'], { to: 1 }), graph.scalar(255)]);
+  const info = valueInfo(name, 'uint8', sizes, 'Pixels from 0 to 255, channels last, in the size of the training');
+  const value = graph.op('Div', [graph.op('Cast', [name], { to: 1 }), graph.scalar(255)]);
   return { infos: [info], value };
 }
 
@@ -153,8 +158,11 @@ function numberFeatures(graph: GraphBuilder, x: string, column: Exclude<ColumnSt
 function categoryFeatures(graph: GraphBuilder, x: string, column: Extract<ColumnStep, { type: 'category' }>): string[] {
   const { impute, categories } = column;
   const imputed = impute === null ? -1 : categories.indexOf(impute.value);
-  const keys = imputed < 0 || categories.includes('') ? categories : [...categories, ''];
-  const indices = keys.map((key) => (key === '' && !categories.includes('') ? imputed : categories.indexOf(key)));
+  const indexOf = new Map(categories.map((category, i) => [category, i]));
+  // As a CSV file of predictions has them.
+  categories.forEach((category, i) => setIfAbsent(indexOf, withoutFormula(category), i));
+  if (imputed >= 0) setIfAbsent(indexOf, '', imputed);
+  const [keys, indices] = [[...indexOf.keys()], [...indexOf.values()]];
   const encoder = { keys_strings: keys, values_int64s: indices, default_int64: categories.length };
   const [index] = graph.node('LabelEncoder', [x], encoder, 1, mlDomain);
   const depth = graph.integers([categories.length], []);
@@ -163,6 +171,20 @@ function categoryFeatures(graph: GraphBuilder, x: string, column: Extract<Column
   if (!impute?.indicator) return [features];
   const missing = { keys_strings: [''], values_floats: { floats: [1] }, default_float: { float: 0 } };
   return [features, graph.node('LabelEncoder', [x], missing, 1, mlDomain)[0]];
+}
+
+function setIfAbsent(positions: Map<string, number>, key: string, position: number): void {
+  if (!positions.has(key)) positions.set(key, position);
+}
+
+/** `only` where the model has one input, else the input's own name, as `tutti serve` has it. */
+function inputName(
+  { inputs, inputNames }: LayersModel,
+  position: number,
+  only: 'features' | 'images',
+  reserved: readonly string[],
+): string {
+  return inputs.length === 1 ? only : freeName(inputNames[position], reserved);
 }
 
 function freeName(name: string, reserved: readonly string[]): string {

@@ -16,22 +16,6 @@ export interface DrawnCase {
   isCalibrated: boolean;
 }
 
-/**
- * What of the drawn cases the product gets wrong today, each a fault to mend: remove the name with its fault.
- * - `labels`: a class name such as `+` has an apostrophe before it in CSV.
- * - `inputs`: of a model of several inputs, an ONNX file with a standardization takes values as the model does, and `tutti serve` values before it.
- */
-const open: ReadonlySet<string> = new Set(['labels', 'inputs']);
-
-/** Whether a case meets none of the open faults. */
-export function isMended({ data, table }: DrawnCase): boolean {
-  const names = [...(data.classNames ?? []), ...(table?.categories ?? [])];
-  return (
-    (!names.some((name) => /^[-+=@]/.test(name)) || !open.has('labels')) &&
-    (!(data.hasContext === true && data.standardize === true) || !open.has('inputs'))
-  );
-}
-
 type Strategy = NonNullable<RunConfigInput['strategy']>;
 
 const tasksOfKind: Record<DrawnData['kind'], readonly TaskKind[]> = {
@@ -96,6 +80,7 @@ const oneData = fc.record({
   hasWeights: rarely,
   hasMask: rarely,
   hasContext: fc.boolean(),
+  isContextFirst: fc.boolean(),
   columns: fc.constantFrom(1, 2),
   scale: fc.constantFrom({ offset: 0, unit: 1 }, { offset: -3, unit: 20 }, { offset: 1e8, unit: 10 }),
   standardize: fc.boolean(),
@@ -130,6 +115,7 @@ export const drawnCase: fc.Arbitrary<DrawnCase> = oneData.chain((drawn) => {
       hasWeights,
       hasMask,
       hasContext: drawn.hasContext && (kind === 'values' || kind === 'tokens'),
+      isContextFirst: drawn.isContextFirst,
       standardize: (kind === 'values' && standardize) || standardizeTargets,
       standardizeTargets,
       validation: 12,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { columnTypes, fitted } from '../../../workers/data/preprocessing/fitted.ts';
-import { fitColumn, tableFeatures } from '../../../workers/data/preprocessing/table-features.ts';
+import { fitColumn, tableFeatures, unseenValues } from '../../../workers/data/preprocessing/table-features.ts';
 import { preprocessingSchema } from '../../../core/preprocessing/schema.ts';
 import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';
 import { tableDataset, tableSplits, type TableSplitOptions } from '../../../workers/data/tables/table-splits.ts';
@@ -132,6 +132,21 @@ describe('fitted columns', () => {
     expect(width).toBe(expected.features[0].length);
     features.forEach((value, i) => expect(value).toBeCloseTo(expected.features[Math.floor(i / width)][i % width], 5));
     expect(fitted({ format: 1, steps: [step] }).features(table)).toEqual(features);
+  });
+
+  it('know categories that a CSV file of predictions keeps from being formulas', async () => {
+    const step = {
+      kind: 'table' as const,
+      columns: [{ name: 'kind', type: 'category' as const, impute: null, categories: ['+', '=x', '@y'] }],
+    };
+    const table = await tableOf("kind\n'=x\n'@y\n+\n=x\n'z\n'+\n");
+    const { features } = tableFeatures(step, table, Int32Array.of(0, 1, 2, 3, 4, 5));
+    expect([...features]).toEqual([0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    const counts = new Map([
+      ["'z", 1],
+      ["'+", 1],
+    ]);
+    expect(unseenValues(step, table)).toEqual(new Map([['kind', counts]]));
   });
 
   it('impute ties by the first value in order', async () => {

@@ -294,6 +294,32 @@ describe('preprocessing in an ONNX file', () => {
     expect(rounded(mean.data)).toEqual([0.2, 0, 1, 0, 0, -20, 1, 0, 1, 1, 2, 0, 0, 0, 0]);
   });
 
+  it('knows categories that a CSV file of predictions keeps from being formulas', async () => {
+    const column = { name: 'kind', type: 'category' as const, impute: null, categories: ['+', '=x'] };
+    const preprocessing: Preprocessing = { format: 1, steps: [{ kind: 'table', columns: [column] }] };
+    const file = fileOf(about('regression', 1), [scaledBy(1, 2)], preprocessing);
+    const { mean } = await runOnnx(file, { kind: { shape: [4, 1], data: ['+', '=x', "'=x", "'+"] } });
+    expect([...mean.data]).toEqual([1, 0, 0, 1, 0, 1, 0, 0]);
+  });
+
+  it.each([['first'], ['last']])('takes features before a standardization, %s of two inputs', async (place) => {
+    const steps = [{ kind: 'standardize' as const, mean: [1], std: [2] }];
+    const features = tf.input({ shape: [1], name: 'size' });
+    const context = tf.input({ shape: [1], name: 'context' });
+    const outputs = tf.layers.concatenate().apply([features, context]) as typeof features;
+    const model = tf.model({ inputs: place === 'first' ? [features, context] : [context, features], outputs });
+    const given = {
+      size: { shape: [1, 1], data: Float32Array.of(7) },
+      context: { shape: [1, 1], data: Float32Array.of(7) },
+    };
+    const kept: Preprocessing = { format: 1, steps, extraInputs: ['context', 'unused'] };
+    const { mean } = await runOnnx(fileOf(about('regression', 1), [model], kept), given);
+    expect([...mean.data]).toEqual([3, 7]);
+    // Runs of earlier versions do not say which input has the features.
+    const { mean: before } = await runOnnx(fileOf(about('regression', 1), [model], { format: 1, steps }), given);
+    expect([...before.data]).toEqual([7, 7]);
+  });
+
   it('takes images as bytes', async () => {
     const preprocessing: Preprocessing = {
       format: 1,

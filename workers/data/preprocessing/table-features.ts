@@ -1,5 +1,6 @@
 import { orderClasses } from '../../../core/preprocessing/class-order.ts';
 import type { ColumnStep, TableStep } from '../../../core/preprocessing/schema.ts';
+import { nameOfCell } from '../../../core/text/formulas.ts';
 import { columnMoments } from '../column-moments.ts';
 import { categoryText, type Column, isMissingAt, type NumericColumn, type TextColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';
@@ -129,8 +130,10 @@ function writeFeatures(step: ColumnStep, cell: TableCell, features: Float32Array
 /** The position of a category; -1 for a value that the training split lacks. */
 function categoryIndex(categories: readonly string[], value: string): number {
   const at = categories.indexOf(value);
+  if (at >= 0) return at;
   // Runs of earlier versions keep categories as the file had them.
-  return at >= 0 ? at : categories.findIndex((category) => categoryText(category) === value);
+  const known = categories.map(categoryText);
+  return known.indexOf(nameOfCell(value, (text) => known.includes(text)));
 }
 
 /** How many of a table's cells have values that the training split lacks: by column, by value. */
@@ -141,7 +144,7 @@ export function unseenValues({ columns: steps }: TableStep, { columns }: Table):
     const known = new Set(step.categories.map(categoryText));
     const counts = new Map<string, number>();
     for (const value of columns.find(({ name }) => name === step.name)?.values ?? []) {
-      if (value === null || known.has(String(value))) continue;
+      if (value === null || known.has(nameOfCell(String(value), (text) => known.has(text)))) continue;
       counts.set(String(value), (counts.get(String(value)) ?? 0) + 1);
     }
     if (counts.size > 0) unseen.set(step.name, counts);

@@ -37,6 +37,8 @@ export interface DrawnData {
   hasMask: boolean;
   /** Whether the model has a second input. */
   hasContext: boolean;
+  /** Whether the second input comes before that of the features. */
+  isContextFirst: boolean;
   standardize: boolean;
   standardizeTargets: boolean;
   validation: number;
@@ -58,6 +60,7 @@ export const usualData: DrawnData = {
   hasWeights: false,
   hasMask: false,
   hasContext: false,
+  isContextFirst: false,
   standardize: false,
   standardizeTargets: false,
   validation: 8,
@@ -172,7 +175,7 @@ export function drawnProject(task: Task, hasOutputs: boolean, folder: string) {
       return config.strategy.kind === 'coupled' ? createSplits({ ...splits, unlabelled: splits.train }) : splits;
     },
     model({ hyperparameters: own, featureShape, extraInputShapes, targetSize }) {
-      const { kind } = dataOf(own);
+      const { kind, isContextFirst } = dataOf(own);
       const { dense, embedding, globalAveragePooling1d, gru, flatten, conv2d, dropout, concatenate } = tf.layers;
       const input = tf.input({ shape: [...featureShape] });
       const start = (): SymbolicTensor[] => {
@@ -195,7 +198,7 @@ export function drawnProject(task: Task, hasOutputs: boolean, folder: string) {
       const further = hasOutputs ? [dense({ units: 1, name: 'level' }), dense({ units: 3, name: 'kind' })] : [];
       const outputs = [...headsOf(task, targetSize).map((head) => dense(head)), ...further];
       return tf.model({
-        inputs: [input, ...contexts],
+        inputs: isContextFirst ? [...contexts, input] : [input, ...contexts],
         outputs: outputs.map((layer) => layer.apply(last) as SymbolicTensor),
       });
     },
