@@ -5,7 +5,7 @@ import { asFullDisk } from '../../core/node/disk-room.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { type BatchSource, BroadcastBatches } from './batches.ts';
-import { mapEachSplit, requireInMemory, type Splits, take } from './dataset.ts';
+import { type Dataset, mapEachSplit, requireInMemory, type Splits, subset } from './dataset.ts';
 import { decodeSplits, encodeSplits, mapSplits, readSplits, writeSplits } from './share.ts';
 import { openBatches } from './streams/open-batches.ts';
 import type { StreamReader } from './streams/stream.ts';
@@ -100,5 +100,16 @@ async function broadcastData(group: ProcessGroup, load: () => Promise<Splits>): 
 }
 
 function messageOf({ train, validation, test, preprocessing, notes }: Splits): Uint8Array {
-  return Buffer.concat(encodeSplits({ train: take(train, 1), validation, test, preprocessing, notes }));
+  const one = subset(train, Int32Array.of(firstCounted(train)));
+  return Buffer.concat(encodeSplits({ train: one, validation, test, preprocessing, notes }));
+}
+
+/** The first sample with a target that counts, as every rank checks that its split has one; 0 where none does. */
+function firstCounted({ length, targets, weights, mask }: Dataset): number {
+  const width = targets.length / length;
+  for (let sample = 0; sample < length; sample++) {
+    const isMasked = mask !== undefined && !mask.subarray(sample * width, (sample + 1) * width).includes(1);
+    if (!isMasked && weights?.[sample] !== 0) return sample;
+  }
+  return 0;
 }

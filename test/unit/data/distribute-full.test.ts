@@ -6,6 +6,7 @@ import { createDataset, createSplits } from '../../../workers/data/dataset.ts';
 import { distributeData } from '../../../workers/data/distribute.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { FaultyDisk } from '../../faults/faulty-disk.ts';
+import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 import { temporaryFolder } from './temp-folder.ts';
 
 const splits = createSplits({
@@ -67,4 +68,25 @@ it('ranks of one process share what it loads, without a file', async () => {
   expect(own.splits).toBe(splits);
   expect(load).toHaveBeenCalledOnce();
   expect(existsSync(join(memory, 'data.bin'))).toBe(false);
+});
+
+it.each([
+  ['weight 0', { weights: Float32Array.of(0, 0, 2) }, 7],
+  ['a mask', { mask: Uint8Array.of(0, 1, 1) }, 6],
+  ['nothing that counts', { mask: new Uint8Array(3) }, 5],
+])('broadcasts a sample that counts, where the first has %s', async (_, extras, expected) => {
+  const train = createDataset({
+    name: 'three',
+    featureShape: [1],
+    features: Float32Array.of(1, 2, 3),
+    targets: Float32Array.of(5, 6, 7),
+    ...extras,
+  });
+  const { groups } = createInMemoryGroup([0, 1]);
+  const found = await Promise.all(
+    groups.map((group) =>
+      distributeData({ ...how([], [group]), mode: 'broadcast' }, () => Promise.resolve(createSplits({ train }))),
+    ),
+  );
+  expect(found.map(({ splits: own }) => [...own.train.targets])).toEqual([[5, 6, 7], [expected]]);
 });
