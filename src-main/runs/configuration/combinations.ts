@@ -2,7 +2,7 @@ import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { mayResize } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
+import { mayResize, stagesOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { lockstepReason, mayShrink, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { conflictsOfMetrics } from './metric-combinations.ts';
 import { conflictsOfData } from './data-combinations.ts';
@@ -71,9 +71,18 @@ function conflictsOfWarmStart({ warmStart: { checkpoint, noise } }: RunConfig): 
 }
 
 /** An ensemble of pipelined members has as many ranks for each. */
-function conflictsOfStages({ members: ranks, strategy }: RunConfig): ConfigProblem[] {
-  if (strategy.kind !== 'pipeline' || strategy.stages === 0 || ranks % strategy.stages === 0) return [];
-  const { stages } = strategy;
+function conflictsOfStages(config: RunConfig): ConfigProblem[] {
+  const { members: ranks, strategy } = config;
+  if (strategy.kind !== 'pipeline') return [];
+  const stages = stagesOf(config);
+  const { cuts } = strategy;
+  if (ranks % stages === 0) {
+    if (cuts.length === 0 || cuts.length === stages - 1) return [];
+    const message =
+      `strategy.cuts names ${cuts.length} layer(s), and ${stages} ranks that share a model need ${stages - 1}: the first layer of each rank but ` +
+      'the first. Name as many, or none: Tutti then measures where to cut.';
+    return [{ path: 'strategy.cuts', message }];
+  }
   const less = Math.floor(ranks / stages) * stages;
   const message =
     `${ranks} ranks cannot be shared by models of ${stages} stages each. Use --members ${less === 0 ? stages : `${less} or ${less + stages}`}, or ` +

@@ -43,6 +43,11 @@ export const dataRules: readonly DataRule[] = [
     example: { form: null, config: { augmentation: { horizontalFlip: true } } },
   },
   {
+    applies: (form, { augmentation: { mixup, cutmix } }) => form === 'steps' && (mixup > 0 || cutmix > 0),
+    message: 'and the mean of two ids is another one',
+    example: { form: 'steps', config: { augmentation: { mixup: 1 } } },
+  },
+  {
     applies: (form, { strategy }) => strategy.kind === 'pipeline' && form === 'steps',
     message: 'nowhere after a layer that makes masks',
     example: { form: 'steps', config: { strategy: { kind: 'pipeline' } } },

@@ -97,6 +97,20 @@ describe('refuseCombinations', () => {
     });
   });
 
+  it('refuses other numbers of cuts than the parts of a model need', () => {
+    const conflicts = (members: number, strategy: object) =>
+      findConflicts(runConfigSchema.parse({ members, strategy: { kind: 'pipeline', ...strategy } }), planOf(0, 0), {
+        ...classifier,
+      }).map(({ path, message }) => `${path}: ${message}`);
+    expect(conflicts(3, { cuts: ['a'] })).toEqual([
+      expect.stringContaining('strategy.cuts: strategy.cuts names 1 layer(s), and 3 ranks that share a model need 2'),
+    ]);
+    expect(conflicts(1, { cuts: ['a'] })).toEqual([expect.stringContaining('1 ranks that share a model need 0')]);
+    expect(conflicts(4, { stages: 2, cuts: ['a', 'b', 'c'] })).toEqual([expect.stringContaining('2 ranks')]);
+    for (const own of [{ cuts: [] }, { cuts: ['a', 'b', 'c'] }, { stages: 2, cuts: ['a'] }])
+      expect(conflicts(4, own)).toEqual([]);
+  });
+
   describe('with batches that one rank broadcasts', () => {
     const conflicts = (overrides: RunConfigInput, plan = planOf(0, 0, 0)) =>
       findConflicts(

@@ -91,14 +91,14 @@ function drawDataset(task: Task, data: DrawnData, seed: number): Dataset {
   const positions = kind === 'steps' ? steps : 1;
   const targets = drawTargets(task, data, samples * positions, random);
   const perPosition = targets.length / (samples * positions);
-  const isValues = !tasksWithClasses.includes(task);
+  const isList = !tasksWithClasses.includes(task) && task !== 'quantile-regression';
   const mask = Uint8Array.from(targets, (_, i) => Number(i % 3 > 0 || random.integer(2) > 0));
   return createDataset({
     name: 'drawn',
     featureShape,
     features: isImage ? Uint8Array.from(values, (value) => 255 * value) : values,
     targets,
-    ...(kind === 'steps' && { targetShape: isValues ? [steps, perPosition] : [steps] }),
+    ...(kind === 'steps' && { targetShape: isList ? [steps, perPosition] : [steps] }),
     ...(tasksWithClasses.includes(task) || task === 'multi-label' ? { classNames } : {}),
     ...(hasWeights && { weights: Float32Array.from({ length: samples }, (_, i) => (i % 4) / 2) }),
     ...(hasMask && { mask }),
