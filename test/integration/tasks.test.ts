@@ -7,9 +7,10 @@ import { postprocessingSchema, predictionScoreNames } from '../../core/postproce
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { calibrateRun } from '../../src-main/calibration/calibrate-run.ts';
 import { readPredictions } from '../../src-main/rpc/runs/predictions.ts';
+import { headlineFigures } from '../../src-renderer/views/run/ensemble/headline/headline-figures.ts';
 import { openEnsemble } from '../../workers/index.ts';
 import { expectPredictedAsTrained } from './expect-predicted.ts';
-import { metricValues, train, useHub } from './harness.ts';
+import { metricColumns, metricValues, train, useHub } from './harness.ts';
 
 const { hub } = useHub();
 const calibrate = (folder: string, record: RunRecord, request: PostprocessingRequest) =>
@@ -27,6 +28,16 @@ it('an ensemble learns several labels of a sample, and early stopping watches a 
   expect(last(folder, 'val/ens_f1')).toBeGreaterThan(0.9);
   expect(last(folder, 'val/ens_auroc')).toBeGreaterThan(0.95);
   expect(record.summary?.evaluatedSets[0].ensemble.exact_match).toBeGreaterThan(0.8);
+  // The headline of the page is computed from what was kept, and is the metric of that evaluation.
+  const kept = await readPredictions({ hub: hub() }, record.id, { split: 'validation', name: 'best' });
+  expect(kept).toMatchObject({ task: 'multi-label', kind: 'logits', width: 2 });
+  const row = metricColumns(folder).get('epoch')?.indexOf(String(kept?.epoch)) ?? -1;
+  const figures = kept === null ? [] : headlineFigures(kept, record.config.metrics.nllEpsilon);
+  expect(figures.map(({ name }) => name)).toEqual(expect.arrayContaining(['nll', 'acc', 'ambiguity']));
+  for (const { name, value, hasSubject } of figures) {
+    const column = metricColumns(folder).get(hasSubject ? `val/ens_${name}` : `val/${name}`) ?? [];
+    expect(value, name).toBeCloseTo(Number(column[row]), 5);
+  }
   const labels = record.summary?.evaluatedSets[0].labels ?? [];
   expect(labels.map(({ label }) => label)).toEqual(['right', 'above']);
   for (const { samples, f1 } of labels) {

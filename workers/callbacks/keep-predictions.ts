@@ -39,11 +39,13 @@ export class KeepPredictions implements Callback {
     if (this.which === 'all' && this.last !== null) await training.savePredictions('last', this.last);
   }
 
-  state(): { best: number | null } {
-    return { best: this.best };
+  state(): { best: number | null; monitor: string } {
+    return { best: this.best, monitor: this.monitor };
   }
 
+  /** A resume may monitor another metric; the saved best value does not apply to it. */
   restore(state: unknown): void {
-    this.best = (state as { best: number | null }).best;
+    const { best, monitor = this.monitor } = state as { best: number | null; monitor?: string };
+    if (monitor === this.monitor) this.best = best;
   }
 }

@@ -17,11 +17,12 @@ export function callsOf(model: LayersModel): LayerCall[] {
   const calls: LayerCall[] = [];
   const visit = (tensor: SymbolicTensor): void => {
     if (done.has(tensor.name)) return;
+    const { sourceLayer: layer, nodeIndex } = tensor;
+    // Not the tensor's own inputs, which have other names where one is repeated.
+    const { inputTensors: inputs, outputTensors: outputs } = layer.inboundNodes[nodeIndex];
     // TensorFlow.js sorts depth first with a stack, which yields the last input first.
-    for (const needed of tensor.inputs.toReversed()) visit(needed);
+    for (const needed of inputs.toReversed()) visit(needed);
     if (done.has(tensor.name)) return;
-    const { sourceLayer: layer, nodeIndex, inputs } = tensor;
-    const outputs = layer.inboundNodes[nodeIndex].outputTensors;
     for (const { name } of outputs) done.add(name);
     calls.push({ layer, inputs, outputs });
   };

@@ -29,14 +29,15 @@ export function graphOf(model: LayersModel): ModelGraph {
   const calls: LayerCall[] = [];
   const visit = (tensor: SymbolicTensor): void => {
     if (numbers.has(tensor.name)) return;
+    const { sourceLayer, nodeIndex } = tensor;
+    // Not the tensor's own inputs, which have other names where one is repeated.
+    const { inputTensors, outputTensors } = sourceLayer.inboundNodes[nodeIndex];
     // TensorFlow.js sorts depth first with a stack, which yields the last input first.
-    for (const needed of tensor.inputs.toReversed()) visit(needed);
-    const { sourceLayer, nodeIndex, inputs } = tensor;
-    const outputs = sourceLayer.inboundNodes[nodeIndex].outputTensors;
+    for (const needed of inputTensors.toReversed()) visit(needed);
     calls.push({
       layer: model.layers.indexOf(sourceLayer),
-      inputs: inputs.map(numberOf),
-      outputs: outputs.map(numberOf),
+      inputs: inputTensors.map(numberOf),
+      outputs: outputTensors.map(numberOf),
     });
   };
   for (const output of model.outputs) visit(output);

@@ -48,15 +48,16 @@ export async function readPredictions(
   const ranks = (await keptRanks(join(folder, splitFolder))).filter((rank) => existsSync(join(folder, pathOf(rank))));
   if (ranks.length === 0) return null;
   const kept = await Promise.all(ranks.map((rank) => readTensors(folder, pathOf(rank))));
-  const areLogits = kept.every(({ tensors }) => tensors.has('logits'));
-  const outputs = areLogits ? ['logits'] : [...kept[0].tensors.keys()].filter((name) => !name.includes(':')).sort();
+  const logits = ['logits', 'label_logits'].find((name) => kept.every(({ tensors }) => tensors.has(name)));
+  const outputs =
+    logits !== undefined ? [logits] : [...kept[0].tensors.keys()].filter((name) => !name.includes(':')).sort();
   const [samples, width] = tensorOf(kept[0].tensors, outputs[0], pathOf(ranks[0])).shape;
   const kindOfOthers = task.endsWith('regression') ? 'values' : 'probabilities';
   const { weights, count, ...targets } = await readTargets(folder, join(splitFolder, `targets${ending}`));
   const all = {
     task,
     combination: combinationOf(config.strategy, task),
-    kind: areLogits ? 'logits' : kindOfOthers,
+    kind: logits !== undefined ? 'logits' : kindOfOthers,
     ranks,
     epoch: Math.max(...kept.map(({ metadata }) => Number(metadata.epoch))),
     samples,

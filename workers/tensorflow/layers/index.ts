@@ -5,6 +5,7 @@ import { registerInnerLayers } from './inner/index.ts';
 import { correctMasks } from './masks.ts';
 import { correctNormalization } from './normalization.ts';
 import { refuseOptions } from './refused-options.ts';
+import { keepRepeatedInputs } from './repeated-inputs.ts';
 import { registerSampledDropout } from './sampled-dropout.ts';
 
 /** Corrects TensorFlow.js's layers in their classes, for all backends: what they refuse, ignore or compute wrongly. Adds Tutti's own layers. */
@@ -14,6 +15,7 @@ export function correctLayers(): void {
   correctInitializers();
   correctMasks();
   correctNormalization();
+  keepRepeatedInputs();
   registerSampledDropout();
   registerInnerLayers();
   refuseOptions();
