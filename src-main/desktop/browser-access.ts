@@ -1,5 +1,6 @@
 import { shell } from 'electron';
 import type { PageRole } from '../../core/protocol/pages/rpc.ts';
+import { MadeOnce } from '../../core/text/made-once.ts';
 import type { PageLinks } from '../rpc/hub-service.ts';
 import type { PageWire } from '../rpc/connection.ts';
 import { ExportLinks } from '../server/export-links.ts';
@@ -45,7 +46,7 @@ export interface BrowserParts {
  */
 export class BrowserAccess implements PageLinks {
   readonly #parts: BrowserParts;
-  #server: Promise<LocalServer> | null = null;
+  readonly #server = new MadeOnce<LocalServer>();
   #running: LocalServer | null = null;
   readonly #redirects = new Set<RedirectFile>();
 
@@ -78,15 +79,11 @@ export class BrowserAccess implements PageLinks {
 
   async close(): Promise<void> {
     await Promise.all([...this.#redirects].map((redirect) => this.#remove(redirect)));
-    await (await this.#server)?.close();
+    await (await this.#server.made)?.close();
   }
 
   #start(): Promise<LocalServer> {
-    this.#server ??= this.#listen().catch((error: unknown) => {
-      this.#server = null;
-      throw error;
-    });
-    return this.#server;
+    return this.#server.get(() => this.#listen());
   }
 
   async #listen(): Promise<LocalServer> {

@@ -4,6 +4,7 @@ import type { Check } from '../health/backend-checks.ts';
 import { runChecks } from '../health/checks.ts';
 import type { Hub } from '../hub/hub.ts';
 import { readFreeBytes } from '../../core/node/disk-room.ts';
+import { MadeOnce } from '../../core/text/made-once.ts';
 import { tuttiHome } from '../store/home.ts';
 import { findOpener, listFolders } from './projects/folders.ts';
 
@@ -14,7 +15,7 @@ const keptMs = 60_000;
 export class HealthReport {
   readonly #hub: Hub;
   readonly #frontEnd: Health['frontEnd'];
-  #checks: Promise<Check[]> | null = null;
+  #checks = new MadeOnce<Check[]>();
   #checkedAtMs = 0;
 
   constructor(hub: Hub, frontEnd: Health['frontEnd']) {
@@ -44,11 +45,11 @@ export class HealthReport {
 
   #readChecks(): Promise<Check[]> {
     const nowMs = performance.now();
-    if (this.#checks === null || nowMs - this.#checkedAtMs > keptMs) {
-      this.#checks = runChecks();
+    if (nowMs - this.#checkedAtMs > keptMs) this.#checks = new MadeOnce();
+    return this.#checks.get(() => {
       this.#checkedAtMs = nowMs;
-    }
-    return this.#checks;
+      return runChecks();
+    });
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { InputPart } from '../../core/ensemble/sample-inputs.ts';
 import { messageOf } from '../../core/text/errors.ts';
+import { MadeOnce } from '../../core/text/made-once.ts';
 import { predictFile } from '../inference/predict-file.ts';
 import { blockInputs } from '../inference/shown/block-inputs.ts';
 import { SampleReader } from '../inference/shown/sample-reader.ts';
@@ -30,14 +31,14 @@ import { onQuestion, tellHub } from '../session/hub-pipe.ts';
 const taskSchema = z.discriminatedUnion('type', [predictTaskSchema, inputsTaskSchema]);
 
 /** All tasks name the same ensemble. */
-let opened: Promise<OpenedSource> | null = null;
+const opened = new MadeOnce<OpenedSource>();
 /** The data of the run that all tasks name. */
-let reader: Promise<{ samples: SampleReader; warnings: string[] }> | null = null;
+const reader = new MadeOnce<{ samples: SampleReader; warnings: string[] }>();
 
 async function predict(task: PredictTask): Promise<PredictReply> {
   const { source, input, output, format, withMembers, withScores, firstRows } = task;
   await stat(input);
-  const { ensemble, models } = await openOnce(task);
+  const { ensemble, models } = await opened.get(() => openSource(task));
   let first: PredictionColumn[] = [];
   let inputs: InputPart[][] = [];
   const { result: rows, notes } = await withNotes(() =>
@@ -70,18 +71,8 @@ async function predict(task: PredictTask): Promise<PredictReply> {
   };
 }
 
-/** After a failure the next task tries again. */
-async function openOnce(task: PredictTask): Promise<OpenedSource> {
-  try {
-    return await (opened ??= openSource(task));
-  } catch (error) {
-    opened = null;
-    throw error;
-  }
-}
-
 async function readInputs(task: InputsTask): Promise<InputsReply> {
-  const { samples, warnings } = await (reader ??= openReader(task));
+  const { samples, warnings } = await reader.get(() => openReader(task));
   return { type: 'read', inputs: await samples.read(task), warnings };
 }
 

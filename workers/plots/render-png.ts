@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
+import { MadeOnce } from '../../core/text/made-once.ts';
 
 interface Renderer {
   fontBuffers: Uint8Array[];
 }
 
-let renderer: Promise<Renderer> | undefined;
+const renderer = new MadeOnce<Renderer>();
 
 /**
  * Renders SVG text to a PNG with `scale` pixels per px of the SVG. It uses fonts from a package, so that a figure looks the
@@ -17,8 +18,7 @@ let renderer: Promise<Renderer> | undefined;
  */
 export async function renderPng(svg: string, { scale }: { scale: number }): Promise<Uint8Array> {
   // Compiles resvg at the first use: it takes tens of milliseconds, and is allowed once per process.
-  renderer ??= loadRenderer();
-  const { fontBuffers } = await renderer;
+  const { fontBuffers } = await renderer.get(loadRenderer);
   const resvg = new Resvg(svg, {
     fitTo: { mode: 'zoom', value: scale },
     font: { fontBuffers, defaultFontFamily: 'DejaVu Sans', sansSerifFamily: 'DejaVu Sans' },

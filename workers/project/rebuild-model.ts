@@ -1,4 +1,5 @@
 import type { RunSource } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { MadeOnce } from '../../core/text/made-once.ts';
 import { type Checkpoint, readCheckpoint } from '../checkpoints/checkpoint-store.ts';
 import { readTopology } from '../checkpoints/model-topology.ts';
 import type { Splits } from '../data/dataset.ts';
@@ -35,9 +36,9 @@ export class RunModels {
   /** Possible differences from the run's training. */
   readonly warnings: string[] = [];
   readonly #source: RunSource;
-  readonly #models = new Map<string, Promise<LayersModel>>();
-  #project: Promise<LoadedProject> | null = null;
-  #code: Promise<LoadedSource> | null = null;
+  readonly #models = new Map<string, MadeOnce<LayersModel>>();
+  readonly #project = new MadeOnce<LoadedProject>();
+  readonly #code = new MadeOnce<LoadedSource>();
 
   constructor(source: RunSource) {
     this.#source = source;
@@ -45,12 +46,12 @@ export class RunModels {
 
   /** The project's current data and the run's task, loaded on first use. */
   async project(): Promise<LoadedProject> {
-    return (this.#project ??= this.#load());
+    return this.#project.get(() => this.#load());
   }
 
   /** The project's code, loaded on first use, without its data. @throws Error where the project is not trusted */
   async code(): Promise<LoadedSource> {
-    return (this.#code ??= this.#loadCode());
+    return this.#code.get(() => this.#loadCode());
   }
 
   /** A new model of an architecture that the run saved. The project's code is loaded only for layer classes that it defines. */
@@ -69,9 +70,9 @@ export class RunModels {
   async withWeights(rank: number, name: string): Promise<LayersModel> {
     const { record, tensors } = await readCheckpoint(this.#source.runFolder, rank, name);
     const key = record.model ?? `rank ${rank}`;
-    let building = this.#models.get(key);
-    if (building === undefined) this.#models.set(key, (building = this.#build(record)));
-    const model = await building;
+    const kept = this.#models.get(key) ?? new MadeOnce<LayersModel>();
+    this.#models.set(key, kept);
+    const model = await kept.get(() => this.#build(record));
     writeWeights(model, tensors, `Checkpoint "${name}" of rank ${rank}`);
     return model;
   }

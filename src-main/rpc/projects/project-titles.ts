@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { MadeOnce } from '../../../core/text/made-once.ts';
 import { homePaths } from '../../store/home.ts';
 
 const titleSchema = z.strictObject({
@@ -23,7 +24,7 @@ export type ProjectTitle = z.output<typeof titleSchema>;
  * shows all projects.
  */
 export class ProjectTitles {
-  #titles: Promise<Map<string, ProjectTitle>> | null = null;
+  readonly #titles = new MadeOnce<Map<string, ProjectTitle>>();
   /** The last write. Writes run one after the other. */
   #writing: Promise<void> = Promise.resolve();
 
@@ -44,7 +45,7 @@ export class ProjectTitles {
   }
 
   #all(): Promise<Map<string, ProjectTitle>> {
-    return (this.#titles ??= readTitles());
+    return this.#titles.get(readTitles);
   }
 
   #write(): Promise<void> {

@@ -12,6 +12,7 @@ import {
   shownSampleRows,
 } from '../../../core/protocol/pages/new-samples.ts';
 import { runIdSchema } from '../../../core/protocol/run/record.ts';
+import { MadeOnce } from '../../../core/text/made-once.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { predictRun } from '../../predictions/predict-run.ts';
 import { WarmPredictor } from '../../predictions/warm-predictor.ts';
@@ -29,7 +30,7 @@ export class NewSamples {
   readonly #closing = new AbortController();
   /** Ends when the latest question has its answer: models of several at a time could fill the memory. */
   #latest: Promise<unknown> = Promise.resolve();
-  #place: Promise<Place> | null = null;
+  readonly #place = new MadeOnce<Place>();
 
   constructor(hub: Hub) {
     this.#hub = hub;
@@ -65,20 +66,14 @@ export class NewSamples {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#latest;
-    const place = await this.#place;
+    const place = await this.#place.made;
     place?.predictor.end();
     if (place !== null) await rm(place.path, { recursive: true, force: true });
   }
 
   async #openPlace(): Promise<Place> {
     this.#closing.signal.throwIfAborted();
-    try {
-      return await (this.#place ??= openPlace());
-    } catch (error) {
-      // The next question tries again, for instance once there is room on the disk.
-      this.#place = null;
-      throw error;
-    }
+    return this.#place.get(openPlace);
   }
 }
 

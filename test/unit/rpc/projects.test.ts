@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Projects } from '../../../src-main/rpc/projects/projects.ts';
+import { homePaths } from '../../../src-main/store/home.ts';
 import { openService } from './page.ts';
 import { writeTinyProject } from './tiny-project.ts';
 
@@ -27,6 +28,15 @@ describe('projects', () => {
     await page.hub.forgetProject(folder);
     expect(await page.hub.projects()).toHaveLength(examples.length);
   }, 30_000);
+
+  it('are listed once the file of their titles can be read, although it could not before', async () => {
+    const { page } = await openTinyProject();
+    // In the file's place, where it cannot be read.
+    await mkdir(homePaths().projectTitles, { recursive: true });
+    await expect(page.hub.projects()).rejects.toThrow(homePaths().projectTitles);
+    await rm(homePaths().projectTitles, { recursive: true });
+    expect(await page.hub.projects()).not.toEqual([]);
+  });
 
   it('report why they cannot be loaded, on their card or when they are opened', async () => {
     const { page, folder, home } = await openTinyProject();

@@ -1,4 +1,5 @@
 import type { MainModule } from '@rdkit/rdkit';
+import { MadeOnce } from '../../../core/text/made-once.ts';
 
 /** Which Morgan fingerprints: their radius in bonds, and their length in bits. */
 export interface FingerprintShape {
@@ -14,11 +15,11 @@ export interface FingerprintBlock {
   isValid: Uint8Array<ArrayBuffer>;
 }
 
-let started: Promise<MainModule> | null = null;
+const started = new MadeOnce<MainModule>();
 
 /** RDKit, in WebAssembly, once for the process. Loading it takes a tenth of a second, and most processes never need it. */
 export function loadRdkit(): Promise<MainModule> {
-  return (started ??= startRdkit());
+  return started.get(startRdkit);
 }
 
 async function startRdkit(): Promise<MainModule> {

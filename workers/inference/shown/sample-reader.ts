@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InputsRequest, SampleInput } from '../../../core/ensemble/sample-inputs.ts';
 import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
+import { MadeOnce } from '../../../core/text/made-once.ts';
 import { type Dataset, type Splits, subset } from '../../data/dataset.ts';
 import { loadDataset } from '../../data/streams/sample-source.ts';
 import { inputParts } from './input-parts.ts';
@@ -12,7 +13,7 @@ type Split = InputsRequest['split'];
 export class SampleReader {
   readonly #data: Splits;
   readonly #runFolder: string;
-  readonly #checked = new Map<Split, Promise<Dataset>>();
+  readonly #checked = new Map<Split, MadeOnce<Dataset>>();
 
   /** @param data of the run's project */
   constructor(data: Splits, runFolder: string) {
@@ -22,13 +23,9 @@ export class SampleReader {
 
   /** @throws Error where the split is missing, is no longer that of the run, or has no such sample */
   async read({ split, samples }: InputsRequest): Promise<SampleInput[]> {
-    let checking = this.#checked.get(split);
-    if (checking === undefined) this.#checked.set(split, (checking = this.#check(split)));
-    const dataset = await checking.catch((error: unknown) => {
-      // The next question checks again: a file may be there by then.
-      this.#checked.delete(split);
-      throw error;
-    });
+    const checked = this.#checked.get(split) ?? new MadeOnce<Dataset>();
+    this.#checked.set(split, checked);
+    const dataset = await checked.get(() => this.#check(split));
     const absent = samples.find((sample) => sample >= dataset.length);
     if (absent !== undefined) {
       throw new Error(`The ${split} split has no sample ${absent}: it has 0 to ${dataset.length - 1}.`);
