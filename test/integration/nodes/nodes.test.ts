@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { appendFile, cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
@@ -29,6 +29,9 @@ describe('a launch on two nodes', () => {
       strategy: { kind: 'joint' },
     });
     const folder = join(home(), 'joint');
+    const project = join(home(), 'blobs');
+    await cp(projectFolder('blobs'), project, { recursive: true });
+    await appendFile(join(project, 'project.ts'), "console.log('The project is loaded.');\n");
     const options = { members: 3, devices: 'cpu:0', 'max-epochs': 2, strategy: 'joint' };
     // Two tasks on the first node, and one on the second.
     const step = {
@@ -44,11 +47,10 @@ describe('a launch on two nodes', () => {
       [0, 1, 'n2'],
     ] as const;
     const tasks = places.map(([local, nodeId, name], rank) =>
-      startTask(
-        name,
-        { ...step, SLURM_PROCID: `${rank}`, SLURM_LOCALID: `${local}`, SLURM_NODEID: `${nodeId}` },
-        trainArguments('blobs', folder, options),
-      ),
+      startTask(name, { ...step, SLURM_PROCID: `${rank}`, SLURM_LOCALID: `${local}`, SLURM_NODEID: `${nodeId}` }, [
+        ...trainArguments('blobs', folder, options).with(1, project),
+        '--trust',
+      ]),
     );
     expect(await Promise.all(tasks.map(({ ended }) => ended))).toEqual([0, 0, 0]);
     const record = await readRunRecord(folder);
@@ -58,7 +60,12 @@ describe('a launch on two nodes', () => {
     expect(metricColumns(folder)).toEqual(metricColumns(undisturbed.folder));
     const loads = readFileSync(join(folder, 'devices.csv'), 'utf8');
     for (const { device } of record.plan) expect(loads).toContain(`,${device.id},`);
-    expect(readFileSync(join(folder, 'logs', 'rank-2.log'), 'utf8')).toBeDefined();
+    for (const { rank, device } of record.plan) {
+      const log = readFileSync(join(folder, 'logs', `rank-${rank}.log`), 'utf8');
+      expect(log).toContain(`rank ${rank} starts on ${device.id}.`);
+      // What a worker prints on its node is in the log that the first task keeps.
+      expect(log).toContain('The project is loaded.');
+    }
     expect(await readdir(homePaths().launches)).toEqual([]);
   });
 });

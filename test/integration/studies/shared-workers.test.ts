@@ -28,14 +28,23 @@ async function startTogether(configs: readonly RunConfigInput[]): Promise<Watche
 
 const endsOf = (runs: readonly WatchedRun[]) => Promise.all(runs.map(({ ended }) => ended));
 
-/** Between the metrics of two runs. */
+/** Between the metrics of two runs, in the same rows. Infinite where one has a number and the other has none. */
 async function largestDifference(one: string, other: string): Promise<number> {
-  const [{ values: own }, { values: others }] = await Promise.all([mergedMetrics(one), mergedMetrics(other)]);
-  expect([...own.keys()].toSorted()).toEqual([...others.keys()].toSorted());
-  const differences = [...own].flatMap(([name, values]) =>
-    [...values].map((value, row) => Math.abs(value - (others.get(name)?.[row] ?? Infinity))),
+  const [own, others] = await Promise.all([mergedMetrics(one), mergedMetrics(other)]);
+  expect([...own.values.keys()].toSorted()).toEqual([...others.values.keys()].toSorted());
+  expect([own.epoch, own.step]).toEqual([others.epoch, others.step]);
+  const differences = [...own.values].flatMap(([name, values]) =>
+    [...values].map((value, row) => differenceOf(value, others.values.get(name)?.[row] ?? Infinity)),
   );
-  return Math.max(...differences.filter((difference) => !Number.isNaN(difference)));
+  // A metric with numbers: empty cells alone would differ by 0.
+  expect(own.values.get('val/ens_nll')?.some((value) => value > 0)).toBe(true);
+  return Math.max(...differences);
+}
+
+function differenceOf(one: number, other: number): number {
+  if (Object.is(one, other)) return 0;
+  const difference = Math.abs(one - other);
+  return Number.isNaN(difference) ? Infinity : difference;
 }
 
 it('runs in one worker have the results that they have apart, whatever becomes of the others', async () => {
