@@ -13,7 +13,7 @@ import type { ResumeStart } from '../runs/recording/run-recorder.ts';
 import { withNext } from '../runs/recording/attempts.ts';
 import { homePaths } from '../store/home.ts';
 import type { RunRow } from '../../core/protocol/pages/run-list.ts';
-import { requireTrust } from '../trust/project-trust.ts';
+import { projectFolderOf, requireTrust } from '../trust/project-trust.ts';
 import { readForkBasis, withoutWarmStart } from './fork-basis.ts';
 import { findForkProblems, forkErrorOf } from './fork-problems.ts';
 import { keptOrigin, learnedBy, originOf } from './new-record.ts';
@@ -55,7 +55,7 @@ export async function planFork(run: RunRow, request: ForkRequest): Promise<Plann
   refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false, metrics: before.metrics });
   const [problem] = findForkProblems(basis, config, plan);
   if (problem !== undefined) throw forkErrorOf(problem);
-  requireTrust(before.project.folder);
+  requireTrust(projectFolderOf(before));
   const name = request.name ?? `${run.name} (fork)`;
   const record = await firstRecord(source, { point, config, overrides, plan, name, currentSource });
   const changed = stillChanged({ changed: basis.changed }, overrides);

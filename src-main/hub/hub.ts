@@ -35,7 +35,7 @@ import { messageOf } from '../../core/text/errors.ts';
 import { findResumePoint } from '../store/runs/resume-point.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { holdsState } from '../store/runs/saved-rounds.ts';
-import { requireTrust } from '../trust/project-trust.ts';
+import { projectFolderOf, requireTrust } from '../trust/project-trust.ts';
 import { keptOrigin, originOf } from './new-record.ts';
 import { startRun } from './start-run.ts';
 import { placeMembers, type PlannedRun, planRun, type TrainRequest } from './plan-run.ts';
@@ -157,7 +157,7 @@ export class Hub {
       const reason = whyNotResume(before, config, await findResumePoint(folder, present));
       if (reason !== null) throw reason;
     }
-    requireTrust(before.project.folder);
+    requireTrust(projectFolderOf(before));
     const blas = await blasOfResumed(before, config);
     const present = await originOf(before.project.folder, plan);
     const source = currentSource ? present : await keptOrigin(folder, before, present);

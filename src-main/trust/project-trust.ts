@@ -1,6 +1,7 @@
 import { constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { messageOf } from '../../core/text/errors.ts';
+import { quote } from '../../core/text/shell-words.ts';
 import { folderKey, isSameFolder } from '../../core/node/folders/same-folder.ts';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 import {
@@ -57,6 +58,19 @@ export function requireTrust(folder: string): string {
   throw new UntrustedError(
     `The project in ${trust.folder} is not trusted, so nothing of it was run.${warning} Training runs its code with your rights. ` +
       `If you trust it: tutti trust ${trust.folder} (or --trust, or the button Trust on the page Projects).`,
+  );
+}
+
+/** The project's folder of a run that goes on. @throws Error with the way out where the project was moved, or the run came from another machine */
+export function projectFolderOf({ id, project: { folder } }: { id: string; project: { folder: string } }): string {
+  if (existsSync(folder)) return folder;
+  const link =
+    process.platform === 'win32'
+      ? `mklink /J "${folder}" "<where it is now>"`
+      : `ln -s <where it is now> ${quote([folder])}`;
+  throw new Error(
+    `The project of the run ${id} was in ${folder}, and nothing is there now. If it was moved, move it back, or make a link to it, through which ` +
+      `Tutti finds it: ${link}`,
   );
 }
 

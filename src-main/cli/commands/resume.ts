@@ -2,7 +2,7 @@ import type { PlainObject } from '../../../core/options/index.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { RunSession } from '../../runs/attempt/run-session.ts';
 import type { RunListener } from '../../runs/recording/run-recorder.ts';
-import { UntrustedError } from '../../trust/project-trust.ts';
+import { projectFolderOf, UntrustedError } from '../../trust/project-trust.ts';
 import { NothingLeftError } from '../../runs/attempt/resume-run.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { type ChangeOptions, parseOverrides, parseRank } from '../arguments.ts';
@@ -80,8 +80,7 @@ async function openSession(hub: Hub, request: ResumeRequest, listener: RunListen
 async function resumeDetached(hub: Hub, request: ResumeRequest, options: WatchOptions): Promise<number> {
   const { run, override, rank, currentSource, consent } = request;
   const { folder, id } = await orUsageError(hub.find(run));
-  const { project } = await hub.record(folder);
   // The detached process cannot ask.
-  await orUsageError(ensureTrusted(project.folder, consent));
+  await orUsageError(hub.record(folder).then((record) => ensureTrusted(projectFolderOf(record), consent)));
   return trainDetached({ kind: 'resume', folder, override, rank, currentSource }, id, options);
 }

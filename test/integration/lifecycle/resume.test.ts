@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { appendFile, cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { hashProjectSource } from '../../../src-main/runs/configuration/project-source.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import { notRun, notWindows } from '../../environment/reasons.ts';
 import { mergedMetrics, projectFolder, readCheckpointRecord, resume, train, trainOnce, useHub } from '../harness.ts';
 
 const { hub } = useHub();
@@ -172,6 +173,27 @@ describe('a resume with a damaged state', () => {
     await expect(resumed).rejects.toThrow(/^Every saved state of the run .* is damaged:/);
     for (const name of names) await expect(resumed).rejects.toThrow(name);
     expect(await read(folder)).toEqual(before);
+  });
+});
+
+describe.skipIf(notWindows !== null)(`a project that was moved${notRun(notWindows)}`, () => {
+  it('is named with the way out by a resume and a fork, and found through a link', async () => {
+    // A name that a shell must have quoted.
+    const project = await ownProject("Ada's project");
+    const { folder, record } = await train(hub(), project, config);
+    const before = await read(folder);
+    const moved = join(folderOfProjects, 'moved project');
+    await rename(project, moved);
+    const words = `${folderOfProjects}/Ada'\\''s project`;
+    const reason =
+      `The project of the run ${record.id} was in ${project}, and nothing is there now. If it was moved, move it back, or make a link to it, ` +
+      `through which Tutti finds it: ln -s <where it is now> '${words}'`;
+    await expect(resume(hub(), folder, { maxEpochs: 6 })).rejects.toThrow(reason);
+    const fork = { choice: { by: 'last' as const }, overrides: { maxEpochs: 6 } };
+    await expect(hub().planFork(folder, { ...fork, folder: join(folderOfProjects, 'fork') })).rejects.toThrow(reason);
+    expect(await read(folder)).toEqual(before);
+    await symlink(moved, project);
+    expect(await resume(hub(), folder, { maxEpochs: 6 })).toMatchObject({ status: 'finished', error: null });
   });
 });
 
