@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FileLock } from '../../core/node/file-lock.ts';
 import type { RunAccess } from '../../core/protocol/run/control/follow.ts';
 import type { RemoteTarget } from '../../core/protocol/run/control/remote-target.ts';
 import type { ControlRequest } from '../../core/protocol/run/control/remote-control.ts';
@@ -22,6 +21,8 @@ import { findAccess, readAccesses } from './find-run.ts';
 import { Link } from './link/link.ts';
 import { Ssh } from './link/ssh.ts';
 
+type Release = () => void | Promise<void>;
+
 /** Waits before the next try to connect again: 1, 2, 4, ... s, at most this. */
 const longestPauseMs = 30_000;
 
@@ -31,9 +32,10 @@ interface Parts {
   ssh: Ssh;
   access: RunAccess;
   folder: string;
-  lock: FileLock;
   scratch: ScratchFolder;
   server: SocketServer;
+  /** Frees what the copy holds, the last one first. Empty once it was freed. */
+  releases: Release[];
   index: RunIndex;
   /** Says that the link broke or works again. */
   say: (line: string) => void;
@@ -82,15 +84,19 @@ export class RemoteRun {
     await makeRunFolder(folder);
     const lock = await takeHubLock(folder);
     if (lock === null) return folder;
+    const releases: Release[] = [() => lock.release()];
     try {
       const link = await Link.open(ssh, access);
+      releases.push(() => link.close('the run could not be followed'));
       const scratch = await ScratchFolder.create();
+      releases.push(() => scratch.remove());
       const server = await listen(join(scratch.path, 'hub.sock'));
-      const run = new RemoteRun({ from, ssh, access, folder, lock, scratch, server, ...options }, link);
+      releases.push(() => server.close());
+      const run = new RemoteRun({ from, ssh, access, folder, scratch, server, releases, ...options }, link);
       await run.#begin();
       return run;
     } catch (error) {
-      lock.release();
+      await releaseAll(releases);
       throw error;
     }
   }
@@ -105,7 +111,14 @@ export class RemoteRun {
     // It must not ask for a password in the middle of the progress.
     parts.ssh.mayAsk = false;
     this.kept = this.#keep();
-    this.kept.catch((error: unknown) => this.#begun.reject(error));
+    const early = new Error(`The run ${this.id} was over before its record came. Look for it with: tutti runs, there.`);
+    // After the first record neither has an effect.
+    this.kept.then(
+      () => this.#begun.reject(early),
+      (error: unknown) => this.#begun.reject(error),
+    );
+    // It is awaited only once other processes can control the run.
+    this.#begun.promise.catch(() => undefined);
   }
 
   /** Ends the copy; the run itself continues. */
@@ -113,22 +126,22 @@ export class RemoteRun {
     this.#leaving.abort();
     this.#link.close('this process left the run');
     await this.kept.catch(() => undefined);
-    const { server, scratch, lock } = this.#parts;
     this.#state = { link: 'left', since: new Date().toISOString(), reason: null };
-    await this.#writeRecord();
-    await server.close();
-    await scratch.remove();
-    lock.release();
+    try {
+      await this.#writeRecord();
+    } finally {
+      await releaseAll(this.#parts.releases);
+    }
   }
 
   async #begin(): Promise<void> {
-    const controls = await ControlSocket.open(this.#socketPath, (request) => this.#pass(request));
-    this.#parts.server.onConnection((channel) =>
-      channel.onFrame((frame) => {
-        if (!controls.answer(channel, frame)) channel.close();
-      }),
-    );
     try {
+      const controls = await ControlSocket.open(this.#socketPath, (request) => this.#pass(request));
+      this.#parts.server.onConnection((channel) =>
+        channel.onFrame((frame) => {
+          if (!controls.answer(channel, frame)) channel.close();
+        }),
+      );
       await this.#begun.promise;
     } catch (error) {
       await this.close();
@@ -154,6 +167,7 @@ export class RemoteRun {
       this.#link.follow(this.#copy);
       const reason = await this.#link.over;
       if (reason === null || this.#leaving.signal.aborted) return;
+      if (this.#record === null) throw new Error(`The run ${this.id} cannot be followed: ${reason}`);
       await this.#tell({ link: 'lost', since: new Date().toISOString(), reason });
       say(`The link to ${from} is lost (${reason}). The run does not need it; connecting again.`);
       if (!(await this.#connectAgain())) return;
@@ -172,7 +186,10 @@ export class RemoteRun {
         const link = await this.#findLink();
         if (link === null) return false;
         this.#link = link;
-        return true;
+        if (!signal.aborted) return true;
+        // It was left meanwhile.
+        link.close('this process left the run');
+        return false;
       } catch (error) {
         await this.#tell({ ...this.#state, reason: messageOf(error) });
       }
@@ -228,6 +245,19 @@ export class RemoteRun {
     await writeRunRecord(folder, record);
     index.upsert(record, folder);
   }
+}
+
+/** Frees all, the last one first, although one of them fails. @throws the first failure */
+async function releaseAll(releases: Release[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (let release = releases.pop(); release !== undefined; release = releases.pop()) {
+    try {
+      await release();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 function connected(): Pick<Remote, 'link' | 'since' | 'reason'> {
