@@ -17,6 +17,7 @@ const lineEveryMs = 10_000;
 const notable = new Set([
   'print',
   'data-note',
+  'training-note',
   'early-stopping',
   'non-finite-loss',
   'set-incomplete',

@@ -94,6 +94,12 @@ export function epochName(epoch: number, kind: 'epoch' | 'top' = 'epoch'): strin
   return `${kind}-${String(epoch).padStart(5, '0')}`;
 }
 
+/** Says that a metric has stopped to improve. `best` is null where it never had a finite value. */
+export function withoutImprovement(metric: string, evaluations: number, best: number | null): string {
+  const known = best === null ? 'it never had a finite value' : `best ${best}`;
+  return `${metric}: no improvement in ${evaluations} evaluations, ${known}.`;
+}
+
 /** Value of the monitored metric. @throws Error that lists the computed metrics if it is not among them */
 export function monitored(metrics: ReadonlyMap<string, number>, monitor: string, rank: number): number {
   const name = resolveMonitor(monitor, rank);

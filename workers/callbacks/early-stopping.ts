@@ -1,9 +1,16 @@
 import { improves, type MetricMode, resolveMode } from '../../core/metrics/metric-mode.ts';
 import type { RunSettings } from '../../core/protocol/run/settings.ts';
-import { monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
+import {
+  monitored,
+  resolveMonitor,
+  withoutImprovement,
+  type Callback,
+  type Evaluation,
+  type Training,
+} from './callback.ts';
 
 /**
- * Ends training once the monitored metric has not improved by more than `minDelta` for `patience` evaluations.
+ * Ends training once the monitored metric has not improved by more than `minDelta` for `patience` evaluations. Evaluations in which it is NaN do not count.
  *
  * Joint: all ranks end at the same evaluation, on a metric of the ensemble (Fredsgaard and Schmidt, 2025, "On joint regularization
  * and calibration in deep ensembles"). The group's first rank votes for all, because a changed patience may reach the others
@@ -48,6 +55,7 @@ export class EarlyStopping implements Callback {
   async onEvaluation(training: Training, { metrics }: Evaluation): Promise<void> {
     if (training.isStandingBy && !this.joint) return;
     const score = monitored(metrics, this.monitor, training.rank);
+    if (Number.isNaN(score)) return;
     if (improves(score, this.best, this.mode, this.minDelta)) {
       this.best = score;
       this.waited = 0;
@@ -57,7 +65,7 @@ export class EarlyStopping implements Callback {
     if (this.waited < this.patience) return;
     if (this.joint && training.rank !== training.group.ranks[0]) return;
     const metric = resolveMonitor(this.monitor, training.rank);
-    training.announce('early-stopping', `${metric}: no improvement in ${this.waited} evaluations, best ${this.best}.`);
+    training.announce('early-stopping', withoutImprovement(metric, this.waited, this.best));
     if (this.joint) training.requestStop();
     else training.standBy();
   }

@@ -1,10 +1,16 @@
 import { classificationMetricsOf, regressionMetricsOf, type MetricsOf } from '../member/tasks.ts';
 import { gatherPredictions } from '../member/predict.ts';
-import { type MemberOutputs, joinStacks } from '../member/predictions.ts';
-import type { Callback, Evaluation, Training } from './callback.ts';
+import { type MemberOutputs, joinStacks, type Predictions } from '../member/predictions.ts';
+import { resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
 
 /** Reads the predictions of members of earlier waves for the same split, at an epoch. */
 export type EarlierMembers = (epoch: number) => Promise<MemberOutputs[]>;
+
+interface GatheredOptions {
+  earlierMembers?: EarlierMembers | undefined;
+  /** Full names of the metrics that the run monitors, in which `{rank}` stands for the rank. */
+  monitors?: readonly string[] | undefined;
+}
 
 const nobody: EarlierMembers = async () => [];
 
@@ -12,16 +18,19 @@ const nobody: EarlierMembers = async () => [];
  * Gathers all ranks' validation predictions and computes metrics of the ensemble and its members (`val/ens_nll`,
  * `val/member_3_nll`, ...). Every rank computes the same values from the same bits, so decisions that depend on them agree. While
  * members are missing, because they train in a later wave, it reports only members' metrics. An ensemble that has lost members is that
- * of the others; `val/ens_members` then says how many they are.
+ * of the others; `val/ens_members` then says how many they are. The first rank announces each monitored metric that is NaN, once, with its cause.
  */
 class GatheredMetrics implements Callback {
   readonly name = 'ensemble-metrics';
   private readonly metricsOf: MetricsOf;
   private readonly earlierMembers: EarlierMembers;
+  /** Those that were not announced yet. */
+  private readonly monitors: Set<string>;
 
-  constructor(metricsOf: MetricsOf, earlierMembers: EarlierMembers) {
+  constructor(metricsOf: MetricsOf, { earlierMembers, monitors }: GatheredOptions) {
     this.metricsOf = metricsOf;
-    this.earlierMembers = earlierMembers;
+    this.earlierMembers = earlierMembers ?? nobody;
+    this.monitors = new Set(monitors);
   }
 
   async onEvaluation(training: Training, evaluation: Evaluation): Promise<void> {
@@ -32,19 +41,59 @@ class GatheredMetrics implements Callback {
       if (complete || /(^|\/)member_/.test(name)) evaluation.metrics.set(`val/${name}`, value);
     }
     if (complete && training.lostMembers > 0) evaluation.metrics.set('val/ens_members', stack.ranks.length);
+    if (training.rank === training.group.ranks[0]) this.announceNaN(training, evaluation, stack);
   }
+
+  private announceNaN(training: Training, { metrics, dataset }: Evaluation, stack: MemberOutputs): void {
+    const missing = new Set<string>();
+    for (const monitor of this.monitors) {
+      const names = stack.ranks.map((rank) => resolveMonitor(monitor, rank));
+      const own = names.filter((name) => Number.isNaN(metrics.get(name)));
+      if (own.length > 0) this.monitors.delete(monitor);
+      for (const name of own) missing.add(name);
+    }
+    if (missing.size === 0) return;
+    const message =
+      `The run monitors ${[...missing].join(', ')}, but the value is not a number. ${whyNaN(stack, dataset)} Until then no evaluation is the best one, and ` +
+      'early stopping and the schedule plateau do not count it towards their patience.';
+    training.announce('training-note', message);
+  }
+}
+
+/** Why a metric of these predictions is NaN. @param dataset the split that they are for */
+function whyNaN(stack: MemberOutputs, { name, length }: Evaluation['dataset']): string {
+  const broken = stack.ranks.filter((_, member) => hasNaN(stack, member, stack.ranks.length));
+  if (broken.length > 0) {
+    return (
+      `The predictions of ${broken.length === 1 ? 'member' : 'members'} ${broken.join(', ')} contain NaN: lower the learning rate, limit the gradients' ` +
+      'norm (optimizer.clipNorm), or look for values in the features that are not finite or very large.'
+    );
+  }
+  return (
+    `All predictions are numbers, so the ${length} samples of "${name}" are not such that the metric has a value: it may need samples of each class, different ` +
+    'targets, or more samples. Add them to the split, or monitor another metric, such as the NLL.'
+  );
+}
+
+/** Whether one of M stacked members predicts NaN, in any of its outputs. */
+function hasNaN({ values, further = {} }: Predictions, member: number, members: number): boolean {
+  const isBroken = values.some((output) => {
+    const size = output.length / members;
+    return output.subarray(member * size, (member + 1) * size).some(Number.isNaN);
+  });
+  return isBroken || Object.values(further).some((own) => hasNaN(own, member, members));
 }
 
 /** Reports the metrics of `metricsOf`, by default those of classifiers: NLL, accuracy, disagreement and others (see `classificationMetrics`). */
 export class EnsembleMetrics extends GatheredMetrics {
-  constructor(options: { metricsOf?: MetricsOf; earlierMembers?: EarlierMembers } = {}) {
-    super(options.metricsOf ?? classificationMetricsOf, options.earlierMembers ?? nobody);
+  constructor({ metricsOf, ...options }: GatheredOptions & { metricsOf?: MetricsOf } = {}) {
+    super(metricsOf ?? classificationMetricsOf, options);
   }
 }
 
 /** Reports metrics of regressors: MSE, ensemble gain, spread and, with variances, NLL and its decomposition (see `regressionMetrics`). */
 export class RegressionEnsembleMetrics extends GatheredMetrics {
-  constructor(options: { earlierMembers?: EarlierMembers } = {}) {
-    super(regressionMetricsOf, options.earlierMembers ?? nobody);
+  constructor(options: GatheredOptions = {}) {
+    super(regressionMetricsOf, options);
   }
 }

@@ -38,22 +38,25 @@ export function createCallbacks(plan: CallbackPlan): Callback[] {
     }
     return [checkpoint];
   }
-  const callbacks = [metricsCallback(plan), ...bestCheckpoints(plan), checkpoint, ...predictionKeeper(plan)];
+  const callbacks: Callback[] = [...bestCheckpoints(plan), checkpoint, ...predictionKeeper(plan)];
+  const monitors = [task.ensembleMonitor, ...(checkpoints.memberBest ? [task.memberMonitor] : [])];
   if (earlyStopping.enabled) {
     const automatic = earlyStopping.joint ? task.ensembleMonitor : task.memberMonitor;
     const monitor = earlyStopping.monitor === 'auto' ? automatic : earlyStopping.monitor;
     callbacks.push(new EarlyStopping({ ...earlyStopping, monitor }));
+    monitors.push(monitor);
   }
   if (schedule.kind === 'plateau') {
     const monitor = schedule.monitor === 'auto' ? task.ensembleMonitor : schedule.monitor;
     callbacks.push(new PlateauSchedule({ ...schedule, monitor }));
+    monitors.push(monitor);
   }
-  return callbacks;
+  return [metricsCallback(plan, monitors), ...callbacks];
 }
 
-function metricsCallback({ task, files, finishedRanks }: CallbackPlan): Callback {
+function metricsCallback({ task, files, finishedRanks }: CallbackPlan, monitors: readonly string[]): Callback {
   const earlierMembers = earlierMembersOf(files, finishedRanks);
-  return new EnsembleMetrics({ metricsOf: task.metrics, earlierMembers });
+  return new EnsembleMetrics({ metricsOf: task.metrics, earlierMembers, monitors });
 }
 
 function bestCheckpoints(plan: CallbackPlan): Callback[] {

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { improves, type MetricMode, resolveMode } from '../../core/metrics/metric-mode.ts';
 import type { ScheduleConfig } from '../../core/protocol/run/config.ts';
-import { monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
+import {
+  monitored,
+  resolveMonitor,
+  withoutImprovement,
+  type Callback,
+  type Evaluation,
+  type Training,
+} from './callback.ts';
 
 type PlateauConfig = Extract<ScheduleConfig, { kind: 'plateau' }>;
 
@@ -19,7 +26,7 @@ const savedSchema = z.strictObject({
 
 /**
  * Multiplies the learning rate by `factor`, down to `floorFraction` of the base rate, once the monitored metric has not improved by more than
- * `minDelta` in more than `patience` evaluations. The `cooldown` evaluations after a reduction do not count. As PyTorch's
+ * `minDelta` in more than `patience` evaluations. The `cooldown` evaluations after a reduction do not count, nor do those in which the metric is NaN. Otherwise as PyTorch's
  * `ReduceLROnPlateau` with an absolute threshold. On a metric of the ensemble all ranks decide alike.
  */
 export class PlateauSchedule implements Callback {
@@ -49,6 +56,7 @@ export class PlateauSchedule implements Callback {
   async onEvaluation(training: Training, { metrics }: Evaluation): Promise<void> {
     const { monitor, patience, minDelta, cooldown } = this.#config;
     const score = monitored(metrics, monitor, training.rank);
+    if (Number.isNaN(score)) return;
     if (improves(score, this.#best, this.#mode, minDelta)) {
       this.#best = score;
       this.#waited = 0;
@@ -73,7 +81,7 @@ export class PlateauSchedule implements Callback {
     const metric = resolveMonitor(monitor, training.rank);
     training.announce(
       'learning-rate-reduced',
-      `${metric}: no improvement in ${patience + 1} evaluations, best ${this.#best}. The learning rate is now ${rateFactor} of the base rate.`,
+      `${withoutImprovement(metric, patience + 1, this.#best)} The learning rate is now ${rateFactor} of the base rate.`,
     );
   }
 

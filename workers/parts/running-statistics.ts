@@ -4,11 +4,14 @@ import { batchTensors, modelInputs } from '../member/batch-tensors.ts';
 import { outputsOf } from '../member/member.ts';
 import { weightVariables } from '../member/weights.ts';
 import { type Generator, withSeededMathRandom } from '../random/index.ts';
+import type { TensorflowLayer } from '../tensorflow/layers/tensorflow-layers.ts';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
 
 /** Private members of tfjs-layers' batch normalization. */
-interface BatchNormalization {
-  trainable: boolean;
+interface BatchNormalization extends Pick<TensorflowLayer, 'trainable' | 'gamma' | 'beta'> {
+  name: string;
+  /** Known once the layer is built. */
+  inputSpec?: readonly { ndim?: number }[];
   momentum: number;
   movingMean: Statistic;
   movingVariance: Statistic;
@@ -48,7 +51,7 @@ export async function computeRunningStatistics(model: LayersModel, source: Stati
   const names = new Map<unknown, string>([...weightVariables(model)].map(([name, variable]) => [variable, name]));
   const isComputed = ({ movingMean }: BatchNormalization): boolean =>
     source.isComputed(names.get(movingMean.read()) ?? '');
-  const all = model.layers.flatMap((layer) => normalizationsIn(layer as unknown as AnyLayer));
+  const all = normalizationsOf(model);
   const layers = all.filter((layer) => layer.trainable && isComputed(layer));
   for (const layer of all) layer.trainable = layers.includes(layer);
   if (layers.length === 0) return;
@@ -78,6 +81,11 @@ async function passBatches(
       outputsOf(model, modelInputs(model, batch, features), true);
     });
   }
+}
+
+/** All batch normalizations of a model, in order. */
+export function normalizationsOf(model: LayersModel): BatchNormalization[] {
+  return model.layers.flatMap((layer) => normalizationsIn(layer as unknown as AnyLayer));
 }
 
 /** The batch normalizations in a layer: itself, or those of a nested model or of a wrapper. */

@@ -33,6 +33,25 @@ describe('EarlyStopping', () => {
     expect(stopping.state()).toMatchObject({ best: 2, waited: 1 });
   });
 
+  it('does not count NaN towards its patience', async () => {
+    const stopping = new EarlyStopping({ monitor: nll, patience: 2 });
+    const training = new FakeTraining();
+    await showSeries(stopping, training, nll, [NaN, NaN, NaN, NaN]);
+    expect([training.stopVotes, training.announcements]).toEqual([0, []]);
+    await showSeries(stopping, training, nll, [1, NaN, 2, NaN]);
+    expect(training.stopVotes).toBe(0);
+    await showSeries(stopping, training, nll, [2]);
+    expect(training.announcements).toEqual(['early-stopping: val/ens_nll: no improvement in 2 evaluations, best 1.']);
+  });
+
+  it('says so if the metric never had a finite value', async () => {
+    const training = new FakeTraining();
+    await showSeries(new EarlyStopping({ monitor: nll, patience: 2 }), training, nll, [Infinity, Infinity]);
+    expect(training.announcements).toEqual([
+      'early-stopping: val/ens_nll: no improvement in 2 evaluations, it never had a finite value.',
+    ]);
+  });
+
   it('refuses to guess the direction in which a metric improves', () => {
     const open = (monitor: string) => () => new EarlyStopping({ monitor });
     expect(open('val/disagreement')).toThrow('neither a smaller nor a larger value is better');

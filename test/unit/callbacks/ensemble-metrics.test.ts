@@ -48,6 +48,49 @@ describe('EnsembleMetrics', () => {
   });
 });
 
+describe('a monitored metric that is NaN', () => {
+  async function announced(second: ReturnType<typeof probabilities>, metric: () => [string, number][]) {
+    const { groups } = createInMemoryGroup([0, 1]);
+    const trainings = groups.map((group) => new FakeTraining({ group, members: 2 }));
+    const metricsOf = () => new Map(metric());
+    const monitors = ['val/ens_nll', 'val/member_{rank}_nll'];
+    const callbacks = trainings.map(() => new EnsembleMetrics({ metricsOf, monitors }));
+    for (let epoch = 0; epoch < 2; epoch++) {
+      await Promise.all(
+        trainings.map((training, i) => {
+          const predictions = i === 0 ? probabilities(0.75, 0.25, 0.5, 0.5) : second;
+          return callbacks[i].onEvaluation(training, evaluationOf({}, { predictions, epoch }));
+        }),
+      );
+    }
+    return trainings.map(({ announcements }) => announcements);
+  }
+
+  it('is announced once for the run, with the members that predict NaN', async () => {
+    const [first, second] = await announced(probabilities(0.5, 0.5, NaN, NaN), () => [
+      ['ens_nll', NaN],
+      ['member_0_nll', 1],
+      ['member_1_nll', NaN],
+    ]);
+    expect(first).toEqual([expect.stringContaining('The run monitors val/ens_nll, val/member_1_nll, but')]);
+    expect(first[0]).toContain('The predictions of member 1 contain NaN');
+    expect(second).toEqual([]);
+  });
+
+  it('is put down to the samples if all predictions are numbers', async () => {
+    const [first] = await announced(probabilities(0.5, 0.5, 1, 0), () => [['ens_nll', NaN]]);
+    expect(first).toEqual([expect.stringContaining('the 2 samples of "two samples" are not such')]);
+  });
+
+  it('is not announced for metrics that are not monitored, or that are infinite', async () => {
+    const values = (): [string, number][] => [
+      ['ens_auroc', NaN],
+      ['ens_nll', Infinity],
+    ];
+    expect(await announced(probabilities(0.5, 0.5, 1, 0), values)).toEqual([[], []]);
+  });
+});
+
 describe('RegressionEnsembleMetrics', () => {
   it('computes MSE, gain and spread of the gathered values', async () => {
     const { groups } = createInMemoryGroup([0, 1]);

@@ -32,6 +32,15 @@ async function show(schedule: PlateauSchedule, scores: readonly number[], traini
 }
 
 describe('PlateauSchedule', () => {
+  it('does not count NaN towards its patience, nor the cooldown', async () => {
+    const schedule = plateau({ patience: 1, factor: 0.5, cooldown: 1 });
+    const training = new FakeTraining();
+    expect(await show(schedule, [NaN, NaN, NaN, 1, NaN, 2, NaN], training)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+    // The second evaluation without improvement reduces the rate, and the first after it cools.
+    expect(await show(schedule, [2, NaN, 2, 2, 2], training)).toEqual([0.5, 0.5, 0.5, 0.5, 0.25]);
+    expect(training.announcements[0]).toContain('no improvement in 2 evaluations, best 1.');
+  });
+
   it.each(golden.cases)('has the rates of ReduceLROnPlateau: $options', async ({ options, scores, rates }) => {
     const factors = await show(plateau(options), scores);
     factors.forEach((factor, i) => expect(factor).toBeCloseTo(rates[i], 12));

@@ -39,6 +39,7 @@ import type { LayersModel, Variable } from '../../tensorflow/tf.ts';
 import type { Report } from '../../member/report.ts';
 import type { Completion } from '../../training/completion.ts';
 import { keptPool } from './kept-pool.ts';
+import { reportEqualMembers, reportSingleSamples } from './notes-on-start.ts';
 import { readCompletion } from './read-completion.ts';
 import { requireMixable, requireUsableTargets } from './require-usable-data.ts';
 import { startingPoint } from './starting-point.ts';
@@ -206,8 +207,10 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
   const rows = holdOut?.trainingRows(order.rank);
   const kind = data.train.stream === undefined ? samplerOf(config) : 'sequential';
   const samples = { kind, length: rows?.length ?? batches.length, rows, groups: data.train.groups };
-  const sampler = samplerFor(config, samples, order);
+  const samplerOfRank = (rank: number) => samplerFor(config, samples, { ...order, rank });
+  const sampler = samplerOfRank(order.rank);
   requireEvenBatches(member.model, sampler);
+  reportSingleSamples({ config, member, report, rank: placement.rank }, sampler, samplerOfRank);
   batches.follow?.(sampler);
   const callbacks = [
     seeder,
@@ -220,6 +223,7 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, lostRanks, completion, files, report, controls, throttle };
   trainer = new Trainer(parts, await startingPoint(launch, parts));
+  await reportEqualMembers(parts);
   return { ...shared, batches, model: member.model, trainer, leaveStack: () => place?.leave() };
 }
 

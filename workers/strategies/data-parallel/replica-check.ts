@@ -67,7 +67,8 @@ function partsOf({ model, variables, optimizer, average }: Member, withOptimizer
   return new Map([...weights, ...(withOptimizer ? [...slots, ...averages] : [])]);
 }
 
-function digestOf({ buffer, byteOffset, byteLength }: Float32Array | Float64Array): Buffer {
+/** SHA-256 of the bytes of an array. */
+export function digestOf({ buffer, byteOffset, byteLength }: Float32Array | Float64Array | Uint8Array): Buffer {
   return hash('sha256', new Uint8Array(buffer, byteOffset, byteLength), 'buffer');
 }
 
