@@ -68,7 +68,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** Neither the lock, a folder, a process of ssh nor a connection of the copy is left. */
-async function expectNothingLeft(id: string, { ssh, openConnections }: { ssh: string; openConnections(): number }) {
+async function expectNothingLeft(id: string, { ssh, openConnections }: { ssh: string; openConnections: () => number }) {
   const lock = await takeHubLock(join(home(), 'runs', id));
   expect(lock).not.toBeNull();
   lock?.release();
