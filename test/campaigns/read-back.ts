@@ -3,9 +3,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { exportRun } from '../../src-main/export/export-run.ts';
+import { readCheckpointRecords } from '../../src-main/store/runs/checkpoint-records.ts';
 import { findResumePoint } from '../../src-main/store/runs/resume-point.ts';
 import { readEvents, readRunRecord } from '../../src-main/store/runs/run-folder.ts';
-import { listCheckpoints, readCheckpoint } from '../../workers/checkpoints/checkpoint-store.ts';
+import { readCheckpoint } from '../../workers/checkpoints/checkpoint-store.ts';
 import { mergedMetrics } from '../integration/harness.ts';
 import { type MetricTable, readMetrics } from '../integration/metric-table.ts';
 
@@ -52,7 +53,7 @@ export async function readInterrupted(folder: string, undisturbed: string): Prom
 /** By `rank name`. Reads the weights whole, which checks their hash. */
 async function checkpointHashes(folder: string): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
-  for (const { rank, name } of await listCheckpoints(folder)) {
+  for (const { rank, name } of await readCheckpointRecords(folder)) {
     const { record } = await readCheckpoint(folder, rank, name);
     hashes.set(`${rank} ${name}`, record.sha256);
   }

@@ -54,7 +54,7 @@ export async function readCheckpoint(runFolder: string, rank: number, name: stri
     return { record, tensors: decodeSafetensors(content).tensors };
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
-    const names = (await listCheckpoints(runFolder)).filter((record) => record.rank === rank).map(({ name }) => name);
+    const names = (await checkpointsOf(runFolder, rank)).map(({ name }) => name);
     throw new Error(
       `Rank ${rank} has no checkpoint "${name}" (${base}.json is missing). ` +
         (names.length > 0 ? `It has: ${names.join(', ')}.` : 'It has none. Was the run started with checkpoints on?'),
@@ -68,25 +68,16 @@ export function hasCheckpoint(runFolder: string, rank: number, name: string): bo
   return existsSync(`${checkpointBase(runFolder, rank, name)}.json`);
 }
 
-/** The records of all checkpoints of a run, by rank, then by name. Does not check their data. */
-export async function listCheckpoints(runFolder: string): Promise<CheckpointRecord[]> {
-  const folder = join(runFolder, 'checkpoints');
-  const records: CheckpointRecord[] = [];
-  for (const rankFolder of await namesIn(folder)) {
-    for (const file of await namesIn(join(folder, rankFolder))) {
-      if (file.endsWith('.json'))
-        records.push(await readRecord(join(folder, rankFolder, file), checkpointRecordSchema));
-    }
-  }
-  return records.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
-}
-
-/** The records of a rank's checkpoints. Leaves out those that cannot be read, which stay on the disk for the user to restore. */
-export async function readableCheckpoints(runFolder: string, rank: number): Promise<CheckpointRecord[]> {
+/**
+ * The records of a rank's checkpoints, by name, without their data. Leaves out those that cannot be read: they stay on the disk for the user to restore, and the
+ * hub names them when the run is resumed.
+ */
+export async function checkpointsOf(runFolder: string, rank: number): Promise<CheckpointRecord[]> {
   const folder = join(runFolder, 'checkpoints', `rank-${rank}`);
   const paths = (await namesIn(folder)).filter((name) => name.endsWith('.json')).map((name) => join(folder, name));
   const found = await Promise.allSettled(paths.map((path) => readRecord(path, checkpointRecordSchema)));
-  return found.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const records = found.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  return records.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Removes a checkpoint, if it exists. */

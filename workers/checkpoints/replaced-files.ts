@@ -1,8 +1,11 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { asError } from '../../core/text/errors.ts';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { checkpointRecordSchema } from '../../core/protocol/run/record.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
+import { readOwnBytes } from '../../core/node/folders/own-files.ts';
+import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { checkpointBase } from './checkpoint-store.ts';
 import { readSealed, removeSealed, writeSealed } from './sealed-file.ts';
 
@@ -28,17 +31,20 @@ export class ReplacedFiles {
   async keepCheckpoint(name: string): Promise<void> {
     const copy = join(this.#folder, 'checkpoints', name);
     if (await isKept(`${copy}.json`)) return;
-    const checkpoint = await unlessMissing(readSealed(this.#base(name), checkpointRecordSchema));
+    const checkpoint = await wholeOrDamage(readSealed(this.#base(name), checkpointRecordSchema));
     if (checkpoint === null) return await markAbsent(`${copy}.json`);
-    await writeSealed(copy, checkpoint.content, checkpoint.record);
+    // What replaces a damaged one is better than nothing, so it is to stay.
+    if (checkpoint instanceof Error) console.warn(`No copy of it is kept for a resume: ${checkpoint.message}`);
+    else await writeSealed(copy, checkpoint.content, checkpoint.record);
   }
 
   /** Copies a file of predictions for the validation split that is about to be replaced. */
   async keepPredictions(path: string): Promise<void> {
     const copy = join(this.#folder, 'predictions', basename(path));
     if (await isKept(copy)) return;
-    const content = await unlessMissing(readFile(path));
+    const content = await wholeOrDamage(readOwnBytes(dirname(path), basename(path)));
     if (content === null) return await markAbsent(copy);
+    if (content instanceof Error) return console.warn(`No copy of it is kept for a resume: ${content.message}`);
     await mkdir(dirname(copy), { recursive: true });
     await writeFileAsOnlyWriter(copy, content);
   }
@@ -46,29 +52,55 @@ export class ReplacedFiles {
   /**
    * Puts all files back. After a crash in between, the next call puts back the rest.
    * @param predictionsFolder the folder of predictions for the validation split
+   * @returns what is wrong with damaged copies: the files that the stop's evaluation wrote stay in their place
    */
-  async putBack(predictionsFolder: string): Promise<void> {
+  async putBack(predictionsFolder: string): Promise<string[]> {
+    const problems: (string | null)[] = [];
     for (const file of await namesIn(join(this.#folder, 'checkpoints'))) {
       const name = file.split('.')[0];
       if (file.endsWith(absent)) await removeSealed(this.#base(name));
-      else if (file.endsWith('.json')) await this.#putCheckpointBack(name);
+      else if (file.endsWith('.json')) problems.push(await this.#putCheckpointBack(name));
     }
     for (const file of await namesIn(join(this.#folder, 'predictions'))) {
-      const copy = join(this.#folder, 'predictions', file);
       const original = join(predictionsFolder, file.replace(absent, ''));
       if (file.endsWith(absent)) await rm(original, { force: true });
-      else if (file === basename(original)) await writeFileAsOnlyWriter(original, await readFile(copy));
+      else if (file === basename(original)) problems.push(await this.#putPredictionsBack(file, original));
     }
     await rm(this.#folder, { recursive: true, force: true });
+    return problems.filter((problem) => problem !== null);
   }
 
-  async #putCheckpointBack(name: string): Promise<void> {
-    const { record, content } = await readSealed(join(this.#folder, 'checkpoints', name), checkpointRecordSchema);
-    await writeSealed(this.#base(name), content, record);
+  async #putCheckpointBack(name: string): Promise<string | null> {
+    const copy = await wholeOrDamage(readSealed(join(this.#folder, 'checkpoints', name), checkpointRecordSchema));
+    if (copy instanceof Error) return copy.message;
+    if (copy !== null) await writeSealed(this.#base(name), copy.content, copy.record);
+    return null;
+  }
+
+  async #putPredictionsBack(file: string, original: string): Promise<string | null> {
+    const folder = join(this.#folder, 'predictions');
+    const copy = await wholeOrDamage(
+      readOwnBytes(folder, file).then((content) => {
+        decodeSafetensors(content);
+        return content;
+      }),
+    );
+    if (copy instanceof Error) return `${join(folder, file)} is damaged: ${copy.message}`;
+    if (copy !== null) await writeFileAsOnlyWriter(original, copy);
+    return null;
   }
 
   #base(name: string): string {
     return checkpointBase(this.#runFolder, this.#rank, name);
+  }
+}
+
+/** What a file holds, null if it is missing, or why it cannot be read. */
+async function wholeOrDamage<T extends object>(reading: Promise<T>): Promise<T | Error | null> {
+  try {
+    return await unlessMissing(reading);
+  } catch (error) {
+    return asError(error);
   }
 }
 

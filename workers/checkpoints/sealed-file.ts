@@ -1,11 +1,12 @@
-import { readFile, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { rm, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { requireReadBack, type SavedPosition, type Seal, sealOf, sealSchema } from './seal.ts';
 import { ASIDE_ENDING, renameFlushed, writeFileAsOnlyWriter, writeFlushed } from '../../core/node/atomic-file.ts';
 import { flushFolder } from '../../core/node/flush-folder.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
+import { ForeignEntryError, readOwnBytes, readOwnText } from '../../core/node/folders/own-files.ts';
 
 /**
  * A pair of files, `<base>.safetensors` and `<base>.json`, replaced together: the record (`.json`) holds the SHA-256 and the
@@ -101,7 +102,7 @@ export async function removeSealed(base: string): Promise<void> {
 
 /** Reads and checks a record. @throws naming the file when it is missing, not JSON, or does not fit `schema`. */
 export async function readRecord<R>(path: string, schema: z.ZodType<R>): Promise<R> {
-  const text = await readFile(path, 'utf8');
+  const text = await readOwnText(dirname(path), basename(path));
   try {
     return schema.parse(JSON.parse(text));
   } catch (error) {
@@ -119,7 +120,8 @@ function pathsOf(base: string): { data: string; next: string; json: string } {
 
 async function finishInterruptedWrite(base: string): Promise<void> {
   const { data, next, json } = pathsOf(base);
-  const record = await unlessMissing(readRecord(json, sealSchema));
+  // A record that cannot be read tells of no whole pair, so nothing is lost with it.
+  const record = await readRecord(json, sealSchema).catch(() => null);
   if (record === null || (await readMatching(next, record)) === null) return;
   await renameFlushed(next, data);
 }
@@ -127,13 +129,19 @@ async function finishInterruptedWrite(base: string): Promise<void> {
 async function readMatching(path: string, seal: Seal): Promise<Uint8Array | null> {
   // The size detects most mismatches without reading the file.
   if ((await unlessMissing(stat(path)))?.size !== seal.bytes) return null;
-  const content = await unlessMissing(readFile(path));
+  const content = await unlessMissing(readOwnBytes(dirname(path), basename(path))).catch(unlessForeign);
   return content !== null && sealOf(content).sha256 === seal.sha256 ? content : null;
+}
+
+/** A link or a pipe is no data of the run. */
+function unlessForeign(error: unknown): null {
+  if (error instanceof ForeignEntryError) return null;
+  throw error;
 }
 
 async function describeMismatch(path: string, expected: Seal): Promise<string> {
   const remedy = 'Restore it from a copy, or remove it and its .json.';
-  const content = await unlessMissing(readFile(path));
+  const content = await unlessMissing(readOwnBytes(dirname(path), basename(path)));
   if (content === null) return `${path} is missing, but its .json exists. ${remedy}`;
   const actual = sealOf(content);
   return (

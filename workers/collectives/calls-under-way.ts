@@ -1,3 +1,4 @@
+import { asError } from '../../core/text/errors.ts';
 import { bytesPerElement } from '../../core/protocol/wire/arrays.ts';
 import {
   checkCall,
@@ -184,7 +185,7 @@ export class CallsUnderWay {
 
   /** @returns the reason for the group's failure, which may be an earlier one */
   #failWith(error: unknown): Error {
-    const reason = error instanceof Error ? error : new Error(String(error));
+    const reason = asError(error);
     this.fail(reason);
     return this.#failure ?? reason;
   }

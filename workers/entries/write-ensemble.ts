@@ -1,3 +1,4 @@
+import { asError } from '../../core/text/errors.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
@@ -49,6 +50,6 @@ try {
   const message = await questionOfHub();
   reply({ type: 'written', ...(await writeEnsemble(ensembleTaskSchema.parse(message))) });
 } catch (error) {
-  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  const { message, stack = '' } = asError(error);
   reply({ type: 'failed', message, stack });
 }

@@ -1,3 +1,4 @@
+import { asError } from '../../core/text/errors.ts';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LayersReply, type LayersTask, layersTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
@@ -52,6 +53,6 @@ try {
   const message = await questionOfHub();
   reply({ type: 'written', warnings: await writeAll(layersTaskSchema.parse(message)) });
 } catch (error) {
-  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  const { message, stack = '' } = asError(error);
   reply({ type: 'failed', message, stack });
 }

@@ -12,8 +12,8 @@ import { readPins, type RetentionPolicy, supersededCheckpoints } from '../checkp
 import { saveState, type TrainingState } from '../checkpoints/training-state.ts';
 import {
   type Checkpoint,
+  checkpointsOf,
   hasCheckpoint,
-  readableCheckpoints,
   readCheckpoint,
   removeCheckpoint,
   saveCheckpoint,
@@ -75,9 +75,9 @@ export class RunFiles {
     return z.looseObject({ attempts: z.array(z.unknown()) }).parse(record).attempts.length === this.attempt;
   }
 
-  /** Undoes what the last evaluation of an earlier attempt's stop did to files. */
-  async putReplacedBack(): Promise<void> {
-    await this.#replaced.putBack(dirname(this.predictionsPath('validation', this.rank, 'any')));
+  /** Undoes what the last evaluation of an earlier attempt's stop did to files. @returns what is wrong with those that it could not undo */
+  async putReplacedBack(): Promise<string[]> {
+    return this.#replaced.putBack(dirname(this.predictionsPath('validation', this.rank, 'any')));
   }
 
   /** Saves the state for an exact resume; leaves it out if the run is stopped while the disk is full. */
@@ -108,7 +108,7 @@ export class RunFiles {
   async removeSuperseded(policy: RetentionPolicy, saved: string): Promise<string | null> {
     if (this.#keepsReplaced) return null;
     if (policy.keepLast === 0 && policy.quotaBytes === null && !saved.startsWith('top-')) return null;
-    const own = await readableCheckpoints(this.folder, this.rank);
+    const own = await checkpointsOf(this.folder, this.rank);
     const pinned = await readPins(this.folder, this.rank).catch((error: unknown) => messageOf(error));
     if (typeof pinned === 'string') return pinned;
     for (const name of supersededCheckpoints(own, policy, saved, pinned))

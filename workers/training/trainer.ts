@@ -106,7 +106,7 @@ export class Trainer {
     if (this.savedSchedule !== undefined) this.oneStep.announceJump(this.savedSchedule);
     if (this.isResumed) {
       progress.rendezvous = await agreeOnRendezvous(this.parts.group, progress);
-      await this.parts.files.putReplacedBack();
+      for (const damage of await this.parts.files.putReplacedBack()) this.training.announce('file-damaged', damage);
       await this.parts.strategy.repeatBegun?.(this.parts.member, () => this.oneStep.lastBatch());
       for (const { name, value, ...position } of this.earlierPoints) this.parts.report.point(name, value, position);
     }

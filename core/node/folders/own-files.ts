@@ -77,14 +77,19 @@ async function openOnce(
 }
 
 /** The text of a file in a run's folder. @throws as {@link openOwnFile} does */
-export function readOwnText(folder: string, path: string): Promise<string> {
+export async function readOwnText(folder: string, path: string): Promise<string> {
+  return (await readOwnBytes(folder, path)).toString('utf8');
+}
+
+/** The content of a file in a run's folder. @throws as {@link openOwnFile} does */
+export function readOwnBytes(folder: string, path: string): Promise<Buffer<ArrayBuffer>> {
   return rereadStale(() => readOnce(folder, path));
 }
 
-async function readOnce(folder: string, path: string): Promise<string> {
+async function readOnce(folder: string, path: string): Promise<Buffer<ArrayBuffer>> {
   const handle = await openOwnFile(folder, path);
   try {
-    return await handle.readFile('utf8');
+    return await handle.readFile();
   } catch (error) {
     throw explainFileError(error, join(folder, path), 'read');
   } finally {

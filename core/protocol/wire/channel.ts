@@ -1,3 +1,4 @@
+import { asError } from '../../text/errors.ts';
 import { FrameDecoder } from './frame-decoder.ts';
 import { encodeFrame } from './frame-encoder.ts';
 import type { Frame } from './frames.ts';
@@ -96,7 +97,7 @@ export class StreamChannel implements Channel {
     try {
       return this.#decoder.push(chunk);
     } catch (error) {
-      this.#ending = error instanceof Error ? error : new Error(String(error));
+      this.#ending = asError(error);
       this.#sink.destroy();
       this.streamClosed(null);
       return [];

@@ -1,3 +1,4 @@
+import { asError } from '../../../core/text/errors.ts';
 import { mkdirSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -90,7 +91,7 @@ export class LogFile {
     } catch (error) {
       this.#hasFailed = true;
       this.#move();
-      onError(error instanceof Error ? error : new Error(String(error)));
+      onError(asError(error));
     } finally {
       this.#writing = null;
     }

@@ -1,3 +1,4 @@
+import { asError } from '../../../core/text/errors.ts';
 import type { RecordRoom } from './record-room.ts';
 
 /** The writes to a run's folder, one after the other. While the disk is full they wait. */
@@ -33,7 +34,7 @@ export class RecordWrites {
 
   /** Keeps the error of a write, for `flush`. */
   failed(error: unknown): void {
-    this.#error ??= error instanceof Error ? error : new Error(String(error));
+    this.#error ??= asError(error);
   }
 
   /** Resolves once all writes so far have been tried. */

@@ -11,6 +11,7 @@ import type {
 import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { appendLoads } from '../../store/metrics/device-loads.ts';
+import { readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
 import { appendEvent, runPaths, writeRunRecord } from '../../store/runs/run-folder.ts';
 import type { RunIndex } from '../../store/index/run-index.ts';
 import { AttemptMetrics } from './attempt-metrics.ts';
@@ -90,6 +91,7 @@ export class RunRecorder {
   async begin(resume: ResumeStart | null): Promise<void> {
     await this.openMetrics(resume);
     if (resume !== null) await this.readEarlier();
+    if (resume !== null) await this.nameDamagedCheckpoints();
     const from = resume === null ? { epoch: 0, step: 0 } : resume.at;
     // Comes last, because listeners read the metrics again when an attempt starts.
     await this.change({ attempts: withStart(this.record.attempts, from) });
@@ -114,6 +116,11 @@ export class RunRecorder {
     if (damages.length === 0) return;
     const message = `Damaged rows of metrics were skipped: ${damages.length}. The first: ${damages[0].message}`;
     this.event(null, 'metrics-damaged', message);
+  }
+
+  /** Training goes on without damaged checkpoints. */
+  private async nameDamagedCheckpoints(): Promise<void> {
+    await readCheckpointRecords(this.folder, ({ message }) => this.event(null, 'file-damaged', message));
   }
 
   /** Sets the ranks that report from now on. A row of metrics waits only for these. */

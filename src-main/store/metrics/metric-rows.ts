@@ -1,3 +1,4 @@
+import { asError } from '../../../core/text/errors.ts';
 import type { FileHandle } from 'node:fs/promises';
 import { readPortions } from '../../../core/node/read-lines.ts';
 import { unlessMissing, explainFileError } from '../../../core/node/file-error.ts';
@@ -151,7 +152,7 @@ function takeLine(found: Scan, block: Block, line: string, number: number, onDam
     found.lastStep = Math.max(found.lastStep, row.step);
     if (comparePositions(row, block) < 0) [block.epoch, block.step] = [row.epoch, row.step];
   } catch (error) {
-    onDamage(error instanceof Error ? error : new Error(String(error)));
+    onDamage(asError(error));
     found.damaged.add(number);
   }
 }

@@ -1,3 +1,4 @@
+import { asError } from '../../../core/text/errors.ts';
 import { basename, dirname } from 'node:path';
 import type { LinePortion } from '../../../core/node/read-lines.ts';
 import { LineTail } from './line-tail.ts';
@@ -188,7 +189,7 @@ export class MetricsTail {
       return this.#rowReader.read(line, `line ${row + 2}`, reader.point);
     } catch (error) {
       this.#hasDamage = true;
-      reader.damaged(error instanceof Error ? error : new Error(String(error)));
+      reader.damaged(asError(error));
       return Number.NaN;
     }
   }

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { messageOf } from '../../../core/text/errors.ts';
+import { asError, messageOf } from '../../../core/text/errors.ts';
 import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { type CheckpointRecord, checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
@@ -18,10 +18,13 @@ export async function readCheckpointRecords(
 ): Promise<CheckpointRecord[]> {
   const { checkpoints } = runPaths(folder);
   const names = await readdir(checkpoints, { recursive: true }).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw explainFileError(error, checkpoints, 'read');
+    if (errorCode(error) !== 'ENOENT') onDamage(asError(explainFileError(error, checkpoints, 'read')));
+    return [];
   });
-  const paths = names.filter((name) => name.endsWith('.json')).map((name) => join(checkpoints, name));
+  const paths = names
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => join(checkpoints, name));
   const found = await Promise.all(paths.map(readRecord));
   const records = found.flatMap((record) => {
     if (record instanceof Error) onDamage(record);
@@ -45,7 +48,7 @@ async function readRecord(path: string): Promise<CheckpointRecord | Error | null
     return checkpointRecordSchema.parse(JSON.parse(await readOwnText(dirname(path), basename(path))));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
-    if (errorCode(error) !== null) throw explainFileError(error, path, 'read');
+    if (errorCode(error) !== null) return asError(explainFileError(error, path, 'read'));
     const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ') : messageOf(error);
     return new Error(
       `${path} is damaged, so its checkpoint is not listed: ${reason}. Restore it from a copy, or remove it together with its weights.`,

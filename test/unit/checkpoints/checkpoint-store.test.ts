@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
 import { copyFile, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
-  listCheckpoints,
+  checkpointsOf,
   readCheckpoint,
   removeCheckpoint,
   saveCheckpoint,
@@ -65,18 +67,17 @@ describe('checkpoints', () => {
     expect(await readdir(join(run, 'checkpoints', 'rank-1'))).toEqual(['member-best.json', 'member-best.safetensors']);
   });
 
-  it('are listed by rank and name, numerically, and removed', async () => {
-    expect(await listCheckpoints(run)).toEqual([]);
+  it('are listed by name, of one rank, and removed', async () => {
+    expect(await checkpointsOf(run, 2)).toEqual([]);
     await save(1, 'final', 10);
     await save(1, 'member-best', 2);
     await save(1, 'final', 2);
-    const listed = async (): Promise<string[]> =>
-      (await listCheckpoints(run)).map(({ rank, name }) => `${rank} ${name}`);
-    expect(await listed()).toEqual(['2 final', '2 member-best', '10 final']);
+    const listed = async (): Promise<string[]> => (await checkpointsOf(run, 2)).map(({ name }) => name);
+    expect(await listed()).toEqual(['final', 'member-best']);
     await removeCheckpoint(run, 2, 'final');
     await removeCheckpoint(run, 2, 'final');
     await removeCheckpoint(run, 7, 'final');
-    expect(await listed()).toEqual(['2 member-best', '10 final']);
+    expect(await listed()).toEqual(['member-best']);
     expect(await readdir(join(run, 'checkpoints', 'rank-2'))).toEqual(['member-best.json', 'member-best.safetensors']);
   });
 
@@ -118,7 +119,7 @@ describe('a crash during the replacement of a checkpoint', () => {
     await rename(data, `${data}.next`);
     await rm(record);
     await expect(readCheckpoint(run, 1, 'member-best')).rejects.toThrow('Rank 1 has no checkpoint "member-best"');
-    expect(await listCheckpoints(run)).toEqual([]);
+    expect(await checkpointsOf(run, 1)).toEqual([]);
   });
 
   it('after the record: the new checkpoint is valid', async () => {
@@ -191,6 +192,38 @@ describe('a damaged checkpoint', () => {
     await expect(readCheckpoint(run, 1, 'member-best')).rejects.toThrow(/member-best\.safetensors is missing, but/);
     await writeFile(record, '{"format": 1}');
     await expect(readCheckpoint(run, 1, 'member-best')).rejects.toThrow(/member-best\.json is not a valid record/);
-    await expect(listCheckpoints(run)).rejects.toThrow(/member-best\.json is not a valid record/);
+    await save(1, 'final');
+    expect((await checkpointsOf(run, 1)).map(({ name }) => name)).toEqual(['final']);
+  });
+
+  it.each(['{"format": 1', '[]', '', '{"sha256": 3, "bytes": "many"}'])(
+    'with the record %s, is replaced by the next save',
+    async (damage) => {
+      await save(1);
+      await writeFile(record, damage);
+      await save(2);
+      expect(await epochOnDisk()).toBe(2);
+    },
+  );
+
+  it('with a pipe or a link in place of a file, without waiting', async () => {
+    await save(1);
+    const sound = await readFile(record);
+    for (const [plant, reason] of [
+      [() => execFileSync('mkfifo', [record]), 'it is not a regular file'],
+      [() => symlinkSync('/etc/hostname', record), 'it is a symbolic link'],
+    ] as const) {
+      await rm(record);
+      plant();
+      await expect(readCheckpoint(run, 1, 'member-best')).rejects.toThrow(reason);
+      expect(await checkpointsOf(run, 1)).toEqual([]);
+    }
+    await rm(record);
+    await writeFile(record, sound);
+    await rm(data);
+    execFileSync('mkfifo', [data]);
+    await expect(readCheckpoint(run, 1, 'member-best')).rejects.toThrow('it is not a regular file');
+    await save(2);
+    expect(await epochOnDisk()).toBe(2);
   });
 });

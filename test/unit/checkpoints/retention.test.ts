@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type RetentionPolicy, supersededCheckpoints } from '../../../workers/checkpoints/retention.ts';
-import { listCheckpoints } from '../../../workers/checkpoints/checkpoint-store.ts';
+import { checkpointsOf } from '../../../workers/checkpoints/checkpoint-store.ts';
 import { RunFiles } from '../../../workers/member/run-files.ts';
 
 const all: RetentionPolicy = { keepLast: 0, keepTop: 3, mode: 'min', quotaBytes: null };
@@ -149,7 +149,7 @@ it('a rank removes superseded checkpoints after the new one is on the disk, and 
   await save(0);
   await writeFile(join(folder, 'notes.json'), '{ "pinnedCheckpoints": [{ "rank": 1, "name": "epoch-00000" }] }');
   for (const epoch of [1, 2, 3]) await save(epoch);
-  const names = async () => (await listCheckpoints(folder)).map(({ name }) => name);
+  const names = async () => (await checkpointsOf(folder, 1)).map(({ name }) => name);
   expect(await names()).toEqual(['epoch-00000', 'epoch-00003']);
   await writeFile(join(folder, 'notes.json'), '{ "pinnedCheckpoints": [{ "rank": 1, "na');
   expect(await save(4)).toMatch(

@@ -1,5 +1,6 @@
+import type { CheckpointRecord } from '../../../core/protocol/run/record.ts';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
-import { listCheckpoints } from '../../checkpoints/checkpoint-store.ts';
+import { checkpointsOf } from '../../checkpoints/checkpoint-store.ts';
 import { RunFiles } from '../../member/run-files.ts';
 import type { Completion } from '../../training/completion.ts';
 import { readCommonState } from '../../training/state/saved-state.ts';
@@ -9,8 +10,16 @@ export async function readCompletion({ runFolder, until, finishedRanks }: Launch
   if (until === null) return null;
   const [other] = finishedRanks;
   const common = await readCommonState(runFolder, other, until.round);
-  const checkpoints = await listCheckpoints(runFolder);
-  const best = checkpoints.find(({ rank, name }) => rank === other && name === 'ensemble-best') ?? null;
+  const best = await bestOf(runFolder, finishedRanks);
   const predictions = await new RunFiles(runFolder, other).readPredictions('validation', other, 'best');
   return { ...common, until, best, bestPredictionsEpoch: predictions?.epoch ?? null };
+}
+
+/** All ranks saved their best of the ensemble at the same evaluation, so any whole record tells it. */
+async function bestOf(runFolder: string, ranks: readonly number[]): Promise<CheckpointRecord | null> {
+  for (const rank of ranks) {
+    const best = (await checkpointsOf(runFolder, rank)).find(({ name }) => name === 'ensemble-best');
+    if (best !== undefined) return best;
+  }
+  return null;
 }
