@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Frame, MessageFrame } from '../protocol/wire/frames.ts';
+import { columnWarningSchema } from './column-warnings.ts';
 import { packedTensorsSchema, packTensors, unpackTensors } from './tensor-frames.ts';
 import { inputInfoSchema, type Tensor, tensorInfoSchema } from './tensors.ts';
 
@@ -30,35 +31,46 @@ const requestSchema = z.strictObject({
   tensors: packedTensorsSchema,
   /** Names of outputs; null: all but those of single members. */
   outputs: z.array(z.string()).nullable(),
+  /** Samples of each request that was joined to these, in their order. */
+  parts: z.array(z.int().positive()),
 });
 /** Samples to predict. The process gets the next ones after its answer. */
 export type ServeRequest = Omit<z.output<typeof requestSchema>, 'tensors'> & { tensors: Tensor[] };
 
 const readySchema = z.strictObject({ type: z.literal('ready'), ensemble: servedEnsembleSchema });
-const predictedSchema = z.strictObject({ type: z.literal('predicted'), outputs: packedTensorsSchema });
+const predictedSchema = z.strictObject({
+  type: z.literal('predicted'),
+  outputs: packedTensorsSchema,
+  /** Of each request by itself: what the prediction could not use of its columns. */
+  warnings: z.array(z.array(columnWarningSchema)),
+});
 /** The samples, or the ensemble before it is ready, are at fault. */
 const failedSchema = z.strictObject({ type: z.literal('failed'), message: z.string(), stack: z.string() });
 const replySchema = z.discriminatedUnion('type', [readySchema, predictedSchema, failedSchema]);
 
-export type ServeReply =
-  z.output<typeof readySchema> | { type: 'predicted'; outputs: Tensor[] } | z.output<typeof failedSchema>;
+type PredictedMessage = z.output<typeof predictedSchema>;
+/** Predictions for the requests of a batch. */
+export type ServePrediction = Pick<PredictedMessage, 'warnings'> & { outputs: Tensor[] };
 
-export function frameOfRequest({ tensors, outputs }: ServeRequest): MessageFrame {
+export type ServeReply =
+  z.output<typeof readySchema> | (Pick<PredictedMessage, 'type'> & ServePrediction) | z.output<typeof failedSchema>;
+
+export function frameOfRequest({ tensors, ...about }: ServeRequest): MessageFrame {
   const { packed, arrays } = packTensors(tensors);
-  return { kind: 'message', message: { tensors: packed, outputs } satisfies z.input<typeof requestSchema>, arrays };
+  return { kind: 'message', message: { tensors: packed, ...about } satisfies z.input<typeof requestSchema>, arrays };
 }
 
 /** @throws Error for another frame */
 export function requestOfFrame(frame: Frame): ServeRequest {
   const { message, arrays } = requireMessage(frame);
-  const { tensors, outputs } = requestSchema.parse(message);
-  return { tensors: unpackTensors(tensors, arrays), outputs };
+  const { tensors, ...about } = requestSchema.parse(message);
+  return { tensors: unpackTensors(tensors, arrays), ...about };
 }
 
 export function frameOfReply(reply: ServeReply): MessageFrame {
   if (reply.type !== 'predicted') return { kind: 'message', message: reply, arrays: [] };
   const { packed, arrays } = packTensors(reply.outputs);
-  return { kind: 'message', message: { type: reply.type, outputs: packed }, arrays };
+  return { kind: 'message', message: { ...reply, outputs: packed }, arrays };
 }
 
 /** @throws Error for another frame */

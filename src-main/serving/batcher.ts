@@ -1,5 +1,6 @@
+import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
 import type { Tensor } from '../../core/ensemble/tensors.ts';
-import type { ServeRequest } from '../../core/ensemble/serving.ts';
+import type { ServePrediction, ServeRequest } from '../../core/ensemble/serving.ts';
 import { joinTensors, splitTensors } from './join-tensors.ts';
 import type { InferRequest } from './read-request.ts';
 import { RequestError } from './request-error.ts';
@@ -13,14 +14,20 @@ export interface BatchLimits {
   maxQueue: number;
 }
 
-export type Predict = (request: ServeRequest) => Promise<Tensor[]>;
+export type Predict = (request: ServeRequest) => Promise<ServePrediction>;
+
+/** Predictions for one request, and what they could not use of its columns. */
+export interface InferAnswer {
+  outputs: Tensor[];
+  warnings: readonly ColumnWarning[];
+}
 
 interface Waiting {
   request: InferRequest;
   /** Requests with the same key can be predicted together. */
   key: string;
   sinceMs: number;
-  succeed: (outputs: Tensor[]) => void;
+  succeed: (answer: InferAnswer) => void;
   fail: (error: unknown) => void;
 }
 
@@ -67,7 +74,7 @@ export class Batcher {
    * @param signal aborted when the client has disconnected: a request that waits leaves the queue
    * @throws RequestError if too many requests wait, or the samples do not fit
    */
-  predict(request: InferRequest, signal?: AbortSignal): Promise<Tensor[]> {
+  predict(request: InferRequest, signal?: AbortSignal): Promise<InferAnswer> {
     const { maxQueue } = this.#limits;
     if (this.#queue.length >= maxQueue) {
       this.#counts.refused += 1;
@@ -132,15 +139,15 @@ export class Batcher {
 
   async #answer(batch: readonly Waiting[]): Promise<void> {
     const [{ request }] = batch;
-    const counts = batch.map((waiting) => waiting.request.samples);
+    const parts = batch.map((waiting) => waiting.request.samples);
     try {
       const tensors = joinTensors(batch.map((waiting) => waiting.request.tensors));
-      const outputs = await this.#predict({ tensors, outputs: request.outputs });
-      const parts = splitTensors(outputs, counts);
+      const { outputs, warnings } = await this.#predict({ tensors, outputs: request.outputs, parts });
+      const own = splitTensors(outputs, parts);
       this.#counts.batches += 1;
       this.#counts.answered += batch.length;
-      this.#counts.samples += counts.reduce((sum, count) => sum + count, 0);
-      batch.forEach(({ succeed }, i) => succeed(parts[i]));
+      this.#counts.samples += parts.reduce((sum, count) => sum + count, 0);
+      batch.forEach(({ succeed }, i) => succeed({ outputs: own[i], warnings: warnings[i] }));
     } catch (error) {
       // A sample of one client must not fail the requests of others.
       const isOwnFault = error instanceof RequestError && error.statusCode === 400;

@@ -1,11 +1,16 @@
+import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
 import type { Tensor } from '../../core/ensemble/tensors.ts';
 import { encodeUtf8 } from '../../core/text/host.ts';
 import { messageOf } from '../../core/text/errors.ts';
+import type { InferAnswer } from './batcher.ts';
 import type { InferRequest } from './read-request.ts';
 import { RequestError } from './request-error.ts';
 
 /** Bodies of the Open Inference Protocol: JSON, and after it the data of binary tensors. The header says how many bytes the JSON has. */
 export const lengthHeader = 'inference-header-content-length';
+
+/** Tells of warnings without a look at the body. */
+const warningsHeader = 'tutti-warnings';
 
 /** @param length the header's text; undefined: all is JSON @throws RequestError if the body is no such thing */
 export function splitBody(body: Buffer, length: string | undefined): { json: unknown; binary: Uint8Array } {
@@ -25,15 +30,15 @@ export function splitBody(body: Buffer, length: string | undefined): { json: unk
 
 export interface InferBody {
   bytes: Buffer;
-  /** Bytes of the JSON; null if that is all. */
-  jsonBytes: number | null;
+  /** Type of the body, bytes of its JSON if that is not all, and sums of the warnings if there are any. */
+  headers: Readonly<Record<string, string>>;
 }
 
-/** The answer to a request. @param cautions what a reader of it must know: the parameter `caution` of the answer */
+/** The answer to a request. @param cautions what a reader of any answer must know: the parameter `caution` of the answer */
 export function answerBody(
   model: string,
   { id, binaryOutputs }: Pick<InferRequest, 'id' | 'binaryOutputs'>,
-  tensors: readonly Tensor[],
+  { outputs: tensors, warnings }: InferAnswer,
   cautions: readonly string[] = [],
 ): InferBody {
   const parts: Uint8Array[] = [];
@@ -46,9 +51,23 @@ export function answerBody(
     return { name, datatype, shape, parameters: { binary_data_size: bytes.length } };
   });
   const parameters = cautions.length > 0 && { parameters: { caution: cautions.join(' ') } };
-  const json = Buffer.from(JSON.stringify({ model_name: model, ...(id !== null && { id }), ...parameters, outputs }));
-  if (parts.length === 0) return { bytes: json, jsonBytes: null };
-  return { bytes: Buffer.concat([json, ...parts]), jsonBytes: json.length };
+  const own = warnings.length > 0 && { warnings: warnings.map(warningField) };
+  const about = { model_name: model, ...(id !== null && { id }), ...parameters, ...own };
+  const json = Buffer.from(JSON.stringify({ ...about, outputs }));
+  const told = warnings.length > 0 && { [warningsHeader]: sumsOf(warnings) };
+  if (parts.length === 0) return { bytes: json, headers: { 'content-type': 'application/json', ...told } };
+  const headers = { 'content-type': 'application/octet-stream', [lengthHeader]: String(json.length), ...told };
+  return { bytes: Buffer.concat([json, ...parts]), headers };
+}
+
+function warningField({ unseenValues, ...counts }: ColumnWarning): object {
+  return { ...counts, unseen_values: unseenValues };
+}
+
+/** Over all columns, as a dictionary of structured fields (RFC 9651): `missing=2, unseen=1`. */
+function sumsOf(warnings: readonly ColumnWarning[]): string {
+  const sum = (of: 'missing' | 'unseen') => warnings.reduce((all, own) => all + own[of], 0);
+  return `missing=${sum('missing')}, unseen=${sum('unseen')}`;
 }
 
 /** Values that are not finite become null, because JSON has none. */

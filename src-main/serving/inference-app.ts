@@ -99,9 +99,9 @@ function addModel(app: FastifyInstance, { ensemble, batcher, isReady, maxSamples
       const reason = `The request has ${read.samples} samples, and at most ${maxSamples} are taken: send fewer at a time.`;
       throw new RequestError(413, reason);
     }
-    const { bytes, jsonBytes } = answerBody(name, read, await batcher.predict(read, leaving(reply)), ensemble.cautions);
-    if (jsonBytes !== null) void reply.header(lengthHeader, jsonBytes);
-    return reply.type(jsonBytes === null ? 'application/json' : 'application/octet-stream').send(bytes);
+    const answer = await batcher.predict(read, leaving(reply));
+    const { bytes, headers } = answerBody(name, read, answer, ensemble.cautions);
+    return reply.headers(headers).send(bytes);
   });
 }
 

@@ -1,6 +1,5 @@
-import type { Tensor } from '../../core/ensemble/tensors.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
-import type { ServedEnsemble, ServeReply, ServeRequest } from '../../core/ensemble/serving.ts';
+import type { ServedEnsemble, ServePrediction, ServeReply, ServeRequest } from '../../core/ensemble/serving.ts';
 import { TimeLimit } from '../../core/node/time-limit.ts';
 import type { ModelLink } from './model-process.ts';
 import { RequestError } from './request-error.ts';
@@ -23,7 +22,7 @@ export class ServedModel {
   readonly #lost = Promise.withResolvers<Error>();
   #link: ModelLink;
   #opening = Promise.withResolvers<ServedEnsemble>();
-  #asked: { succeed: (outputs: Tensor[]) => void; fail: (error: Error) => void } | null = null;
+  #asked: { succeed: (prediction: ServePrediction) => void; fail: (error: Error) => void } | null = null;
   #restarts = 0;
   /** Why the process is being ended; null while it works. */
   #hanging: RequestError | null = null;
@@ -59,7 +58,7 @@ export class ServedModel {
   }
 
   /** @throws RequestError if the samples do not fit (400), the process died (503), or the project's `inputs` did not end (504) */
-  async predict(request: ServeRequest): Promise<Tensor[]> {
+  async predict(request: ServeRequest): Promise<ServePrediction> {
     const ensemble = await this.#opening.promise;
     if (this.#isClosed) throw new RequestError(503, 'The server stops.');
     const limit = runsProject(request, ensemble)
@@ -105,7 +104,7 @@ export class ServedModel {
     }
     const asked = this.#asked;
     this.#asked = null;
-    if (reply.type === 'predicted') asked?.succeed(reply.outputs);
+    if (reply.type === 'predicted') asked?.succeed({ outputs: reply.outputs, warnings: reply.warnings });
     else if (asked !== null) asked.fail(new RequestError(400, reply.message));
     else this.#giveUp(new Error(reply.message));
   }

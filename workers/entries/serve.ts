@@ -51,9 +51,9 @@ async function inputsOfProject({ models }: OpenedSource, { source }: EnsembleSou
   }
 }
 
-async function answer(served: TensorEnsemble, { tensors, outputs }: ServeRequest): Promise<ServeReply> {
+async function answer(served: TensorEnsemble, request: ServeRequest): Promise<ServeReply> {
   try {
-    return { type: 'predicted', outputs: await served.predict(tensors, outputs) };
+    return { type: 'predicted', ...(await served.predict(request)) };
   } catch (error) {
     return { type: 'failed', message: messageOf(error), stack: stackOf(error) };
   }

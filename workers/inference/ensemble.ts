@@ -1,3 +1,4 @@
+import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
 import { combineMembers } from '../../core/ensemble/combine-members.ts';
 import type { EnsemblePredictions, MemberOutputStack } from '../../core/ensemble/predictions.ts';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
@@ -6,8 +7,9 @@ import type { Postprocessing } from '../../core/postprocessing/schema.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import type { BatchDistances } from './batch-distances.ts';
-import { type EnsembleInput, prepareInput } from './inputs.ts';
+import { type EnsembleInput, prepareInput, tableOfRows } from './inputs.ts';
 import { type Head, headsOf, predictMembers } from './member-outputs.ts';
+import { TableLosses } from './table-losses.ts';
 
 /** The trained models of an ensemble, which predict together. */
 export class Ensemble {
@@ -41,11 +43,16 @@ export class Ensemble {
   }
 
   /**
-   * Predicts with all members and combines what they predict. Memory holds one batch of activations and the results.
+   * Predicts with all members and combines what they predict. Memory holds one batch of activations and the results. `warnings` count, for each column of rows or
+   * of a table, missing values and categories that the training split lacks.
    * @throws Error that names the column, the shape or the input that does not fit
    */
-  async predict(input: EnsembleInput): Promise<EnsemblePredictions> {
-    return this.combine(await this.outputs(input));
+  async predict(input: EnsembleInput): Promise<EnsemblePredictions & { warnings: readonly ColumnWarning[] }> {
+    const table = 'rows' in input ? tableOfRows(input.rows, this.preprocessing) : 'table' in input ? input.table : null;
+    const found = this.combine(await this.outputs(table === null ? input : { table }));
+    const losses = new TableLosses(this.preprocessing);
+    if (table !== null) losses.add(table);
+    return { ...found, warnings: losses.warnings() };
   }
 
   /** Combines what {@link outputs} returned. */

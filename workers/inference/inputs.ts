@@ -38,10 +38,7 @@ export function prepareInput(
   preprocessing: Preprocessing | null,
   featureShape: readonly (number | null)[],
 ): PreparedInput {
-  if ('rows' in input) {
-    const table = tableOfRows(input.rows, preprocessing);
-    return prepareInput({ table }, preprocessing, featureShape);
-  }
+  if ('rows' in input) return prepareTable(tableOfRows(input.rows, preprocessing), preprocessing, featureShape);
   if ('table' in input) return prepareTable(input.table, preprocessing, featureShape);
   const features = 'prepared' in input ? input.prepared : normalized(input.values, preprocessing);
   return { ...shaped(features, shapeOf(input.shape, featureShape)), extraInputs: input.extraInputs ?? {} };
@@ -168,8 +165,8 @@ function normalized(values: Float32Array | Uint8Array, preprocessing: Preprocess
   );
 }
 
-/** A table of the columns that were fitted, or else of all, read as the training table was. */
-function tableOfRows(rows: readonly Row[], preprocessing: Preprocessing | null): Table {
+/** A table of the columns that were fitted, or else of all, read as the training table was. @throws Error that names a column that no row has */
+export function tableOfRows(rows: readonly Row[], preprocessing: Preprocessing | null): Table {
   if (rows.length === 0) throw new Error('There are no rows to predict. Give one row a sample.');
   const types = new Map(Object.entries(preprocessing ? columnTypes(preprocessing) : {}));
   const { reading, featureNames } = preprocessing ?? {};

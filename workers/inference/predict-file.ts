@@ -1,12 +1,10 @@
 import { positionsOfRows, predictionColumns, type PredictionColumn } from '../../core/ensemble/columns.ts';
 import { allOutsideScores } from '../../core/ensemble/outside-scores.ts';
 import type { EnsemblePredictions } from '../../core/ensemble/predictions.ts';
-import type { Preprocessing, TableStep } from '../../core/preprocessing/schema.ts';
 import { noteData } from '../data/notes.ts';
-import { unseenValues } from '../data/preprocessing/table-features.ts';
-import type { Table } from '../data/tables/table.ts';
 import type { Ensemble } from './ensemble.ts';
 import { type InputBlock, readInputs, type TableInputs } from './read-inputs.ts';
+import { TableLosses } from './table-losses.ts';
 import { openWriter, type PredictionFormat, type PredictionWriter } from './writers/write-predictions.ts';
 
 /** A file or folder of samples, and the file for their predictions. */
@@ -69,52 +67,8 @@ async function predictBlocks(
     rows += samples;
     progress?.(rows);
   }
-  for (const warning of losses.warnings()) noteData(warning);
+  for (const warning of losses.sentences()) noteData(warning);
   return rows;
-}
-
-/** Values of unseen categories that a warning names. */
-const mostNamed = 3;
-
-/** Counts what predictions of a table do not use: rows without any value, and categories that the training split lacks. */
-class TableLosses {
-  readonly #step: TableStep | undefined;
-  readonly #unseen = new Map<string, Map<string, number>>();
-  #rows = 0;
-  #emptyRows = 0;
-
-  constructor(preprocessing: Preprocessing | null) {
-    this.#step = preprocessing?.steps.find((step) => step.kind === 'table');
-  }
-
-  add(table: Table): void {
-    this.#rows += table.length;
-    this.#emptyRows += table.emptyRows ?? 0;
-    if (this.#step === undefined) return;
-    for (const [column, counts] of unseenValues(this.#step, table)) {
-      const all = this.#unseen.get(column) ?? new Map<string, number>();
-      for (const [value, count] of counts) all.set(value, (all.get(value) ?? 0) + count);
-      this.#unseen.set(column, all);
-    }
-  }
-
-  warnings(): string[] {
-    const unseen = [...this.#unseen].map(([column, counts]) => {
-      const sorted = [...counts].sort(([, a], [, b]) => b - a);
-      const total = sorted.reduce((sum, [, count]) => sum + count, 0);
-      const named = sorted.slice(0, mostNamed).map(([value, count]) => `${JSON.stringify(value)} ${count}`);
-      const others = sorted.length > mostNamed ? ` and ${sorted.length - mostNamed} more` : '';
-      return (
-        `Column "${column}": ${total} of ${this.#rows} rows have values that the training data lack (${named.join(', ')}${others}). They count as ` +
-        'none of its categories.'
-      );
-    });
-    if (this.#emptyRows === 0) return unseen;
-    return [
-      `${this.#emptyRows} rows without any value are left out: they have no line among the predictions.`,
-      ...unseen,
-    ];
-  }
 }
 
 /** What says which sample a row belongs to, where its order alone does not: the image's file, or sample and position. */

@@ -5,7 +5,8 @@ import {
   type Tensor,
   type TensorInfo,
 } from '../../core/ensemble/tensors.ts';
-import type { ServedEnsemble } from '../../core/ensemble/serving.ts';
+import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
+import type { ServedEnsemble, ServePrediction, ServeRequest } from '../../core/ensemble/serving.ts';
 import { featurePosition, type Preprocessing } from '../../core/preprocessing/schema.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { columnTypes } from '../data/preprocessing/fitted.ts';
@@ -14,8 +15,9 @@ import type { Column } from '../data/tables/columns.ts';
 import type { Table } from '../data/tables/table.ts';
 import type { Field } from '../data/fields.ts';
 import type { Ensemble } from './ensemble.ts';
-import type { EnsembleInput, Row } from './inputs.ts';
+import { type EnsembleInput, type Row, tableOfRows } from './inputs.ts';
 import type { TableInputs } from './read-inputs.ts';
+import { TableLosses } from './table-losses.ts';
 
 /** An opened ensemble that takes and gives tensors. */
 export class TensorEnsemble {
@@ -30,20 +32,34 @@ export class TensorEnsemble {
     this.inputs = inputsOf(ensemble);
   }
 
-  /** @param outputs names of outputs; null: all but those of single members @throws Error that says what does not fit */
-  async predict(tensors: readonly Tensor[], outputs: readonly string[] | null): Promise<Tensor[]> {
-    const found = await this.#ensemble.predict(await this.#inputFrom(tensors));
-    const predicted = outputTensors(found, this.#ensemble.description, outputs);
+  /** Predicts the samples of one or more requests. @throws Error that says what does not fit */
+  async predict({ tensors, outputs, parts }: ServeRequest): Promise<ServePrediction> {
+    const ensemble = this.#ensemble;
+    const input = await this.#inputFrom(tensors);
+    const found = ensemble.combine(await ensemble.outputs(input));
+    const predicted = outputTensors(found, ensemble.description, outputs);
     const [given, made] = [tensors[0].shape[0], predicted[0].shape[0]];
-    if (given === made) return predicted;
+    if (given === made) return { outputs: predicted, warnings: this.#warningsOf(input, parts) };
     throw new Error(`The project's inputs() made ${made} samples of ${given} rows; it must make one of each row.`);
+  }
+
+  /** Those of each request. */
+  #warningsOf(input: EnsembleInput, parts: readonly number[]): ColumnWarning[][] {
+    let first = 0;
+    return parts.map((samples) => {
+      const losses = new TableLosses(this.#ensemble.preprocessing);
+      const end = first + samples;
+      if ('table' in input) losses.add(input.table, { first, end });
+      first = end;
+      return losses.warnings();
+    });
   }
 
   /** Tensors that are none of the inputs are columns for the project's own `inputs`. */
   async #inputFrom(tensors: readonly Tensor[]): Promise<EnsembleInput> {
     const isOwn = tensors.some(({ name }) => this.inputs.some((info) => info.name === name));
     return isOwn || this.#tableInputs === null
-      ? inputFrom(this.inputs, tensors)
+      ? inputFrom(this.inputs, tensors, this.#ensemble.preprocessing)
       : await this.#tableInputs(tableFrom(tensors));
   }
 
@@ -67,7 +83,7 @@ export class TensorEnsemble {
     const isFree = this.inputs.some(({ shape }) => shape.slice(1).includes(-1));
     try {
       const tensors = this.inputs.map((input) => zerosFor(input, this.#ensemble));
-      const found = await this.#ensemble.predict(inputFrom(this.inputs, tensors));
+      const found = await this.#ensemble.predict(inputFrom(this.inputs, tensors, this.#ensemble.preprocessing));
       const all = allTensors(found, this.#ensemble.description);
       return { outputs: all.map((tensor) => infoOf(tensor, isFree)), warnings: [] };
     } catch (error) {
@@ -111,13 +127,17 @@ function inputsOf({ models: [model], preprocessing }: Ensemble): InputInfo[] {
 }
 
 /** Tensors as samples to predict: they have been checked against the inputs. */
-function inputFrom(inputs: readonly InputInfo[], tensors: readonly Tensor[]): EnsembleInput {
+function inputFrom(
+  inputs: readonly InputInfo[],
+  tensors: readonly Tensor[],
+  preprocessing: Preprocessing | null,
+): EnsembleInput {
   const given = inputs.map((info) => {
     const tensor = tensors.find(({ name }) => name === info.name);
     if (tensor !== undefined) return { info, tensor };
     throw new Error(`The input "${info.name}" is missing.`);
   });
-  if (inputs[0].kind === 'column') return { rows: rowsFrom(tensors) };
+  if (inputs[0].kind === 'column') return { table: tableOfRows(rowsFrom(tensors), preprocessing) };
   const fields = given.map(({ info, tensor: { name, shape, values } }) => {
     return { name, isMain: info.kind === 'values', shape: shape.slice(1), values };
   });

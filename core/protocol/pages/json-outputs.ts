@@ -219,6 +219,15 @@ const calibratedSweepSchema = z.strictObject({
 });
 export type CalibratedSweep = z.output<typeof calibratedSweepSchema>;
 
+/** `tutti predict`. */
+const predictOutputSchema = z.strictObject({
+  rows: z.int().describe('that were written'),
+  set: z.string().describe('the checkpoints that predicted'),
+  output: z.string().describe('the file that was written'),
+  warnings: z.array(z.string()).describe('values that were missing or unseen in training, rows left out, and more'),
+});
+export type PredictOutput = z.output<typeof predictOutputSchema>;
+
 /** `tutti ensemble`. */
 export const ensembleOutputSchema = z.strictObject({
   id: z.string().describe('of the new run'),
@@ -376,6 +385,7 @@ export const jsonOutputs = [
   { commands: ['show <sweep>'], isLines: false, schema: sweepSummarySchema },
   { commands: ['calibrate'], isLines: false, schema: calibratedSchema },
   { commands: ['calibrate <sweep>'], isLines: false, schema: calibratedSweepSchema },
+  { commands: ['predict'], isLines: false, schema: predictOutputSchema },
   { commands: ['ensemble'], isLines: false, schema: ensembleOutputSchema },
   { commands: ['discover'], isLines: true, schema: discoverLineSchema },
   { commands: ['search'], isLines: true, schema: searchLineSchema },

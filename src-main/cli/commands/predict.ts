@@ -1,4 +1,5 @@
 import { extname, resolve } from 'node:path';
+import type { PredictOutput } from '../../../core/protocol/pages/json-outputs.ts';
 import type { PredictTask } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { type PredictReport, predictRun } from '../../predictions/predict-run.ts';
 import { exitCodes, UsageError } from '../errors.ts';
@@ -58,7 +59,7 @@ function print(report: PredictReport, about: { output: string; seconds: number; 
   const { output, seconds, json } = about;
   process.stdout.write(
     json
-      ? `${JSON.stringify({ rows, set, output, warnings })}\n`
+      ? `${JSON.stringify({ rows, set, output, warnings } satisfies PredictOutput)}\n`
       : `Predicted ${rows.toLocaleString('en')} rows with ${set} in ${seconds.toFixed(1)} s: ${output}\n`,
   );
 }

@@ -175,7 +175,7 @@ export async function byServedModel(
     ...servingLimits,
     ensemble: { ...described, name: 'run' },
     version: '0',
-    batcher: new Batcher((request) => served.predict(request.tensors, request.outputs), servingLimits),
+    batcher: new Batcher((request) => served.predict(request), servingLimits),
     isReady: () => true,
     token: null,
     isOwnHost: () => true,

@@ -216,12 +216,21 @@ describe('a table of a run with categories', () => {
     expect(means.map((line) => Number(line.split(',')[0]))).toEqual([51, 210, 150, 150]);
     expect(notes).toEqual([
       '1 rows without any value are left out: they have no line among the predictions.',
+      'Of 4 rows, these have no value in a column: "size" 1. They count as the value that training put for missing ones (preprocessing.json, impute).',
       'Column "zip": 2 of 4 rows have values that the training data lack ("9" 2). They count as none of its categories.',
     ]);
     const rows = [
       { zip: 1, size: '0,5' },
       { zip: '2.0', size: '-999' },
     ];
-    expect([...(await ensemble.predict({ rows })).mean]).toEqual([51, 210]);
+    const found = await ensemble.predict({ rows });
+    expect([...found.mean]).toEqual([51, 210]);
+    expect(found.warnings).toEqual([{ column: 'size', rows: 2, missing: 1, unseen: 0, unseenValues: [] }]);
+    const others = [8, 9, 7, 9, 9, 8, 6, 5].map((zip) => ({ zip, size: '0,5' }));
+    const unseenValues = [9, 8, 7].map((zip, i) => ({ value: String(zip), count: 3 - i }));
+    const zip = { column: 'zip', rows: 9, missing: 0, unseen: 8, unseenValues };
+    const mixed = await ensemble.predict({ rows: [{ zip: '1', size: '0,5' }, ...others] });
+    expect(mixed.warnings).toEqual([zip]);
+    expect((await ensemble.predict({ prepared: new Float32Array(4) })).warnings).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { ServePrediction, ServeRequest } from '../../../core/ensemble/serving.ts';
 import type { Tensor } from '../../../core/ensemble/tensors.ts';
 import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
@@ -35,8 +36,11 @@ const table: Preprocessing = {
 
 const open = async (...of: Parameters<typeof runWithModels>) =>
   new TensorEnsemble(await openEnsemble(await runWithModels(...of)));
-const byName = (tensors: readonly Tensor[]) =>
-  Object.fromEntries(tensors.map(({ name, shape, values }) => [name, { shape, values: [...values] }]));
+const asking = (tensors: Tensor[], outputs: string[] | null): ServeRequest => {
+  return { tensors, outputs, parts: [tensors[0].shape[0]] };
+};
+const byName = ({ outputs }: ServePrediction) =>
+  Object.fromEntries(outputs.map(({ name, shape, values }) => [name, { shape, values: [...values] }]));
 
 describe('an ensemble of tensors', () => {
   it('takes the columns of its table, and gives values with both uncertainties', async () => {
@@ -53,14 +57,14 @@ describe('an ensemble of tensors', () => {
       { name: 'town', datatype: 'BYTES', shape: [2, 1], values: ['Chur', 'Bern'] },
     ];
     // Features [1, 1, 0, 1] and, with the imputed size, [2, 0, 1, 0]: 4 and 2 of the first member, 6 and 6 of the second; times 10, plus 100.
-    expect(byName(await ensemble.predict(tensors, null))).toEqual({
+    expect(byName(await ensemble.predict(asking(tensors, null)))).toEqual({
       mean: { shape: [2, 1], values: [150, 140] },
       epistemic: { shape: [2, 1], values: [10, 20] },
       standard_deviation: { shape: [2, 1], values: [10, 20] },
     });
     const members = { shape: [2, 2, 1], values: [140, 160, 120, 160] };
-    expect(byName(await ensemble.predict(tensors, ['members']))).toEqual({ members });
-    await expect(ensemble.predict(tensors, ['logits'])).rejects.toThrow(
+    expect(byName(await ensemble.predict(asking(tensors, ['members'])))).toEqual({ members });
+    await expect(ensemble.predict(asking(tensors, ['logits']))).rejects.toThrow(
       'There is no output "logits". Outputs are mean,',
     );
     const described = await ensemble.describe(['changed']);
@@ -73,12 +77,28 @@ describe('an ensemble of tensors', () => {
     ]);
   });
 
+  it('counts missing values and unseen categories of each request that was joined', async () => {
+    const ensemble = await open([linear([[1], [2], [0], [1]])], { task: 'regression', preprocessing: table });
+    const size = Float64Array.of(3, Number.NaN, 2, 1, 2, Number.NaN);
+    const tensors: Tensor[] = [
+      { name: 'town', datatype: 'BYTES', shape: [6, 1], values: ['Chur', 'Genf', 'Bern', 'Bern', 'Genf', 'Genf'] },
+      { name: 'size', datatype: 'FP64', shape: [6, 1], values: size },
+      { name: 'sold', datatype: 'BOOL', shape: [6, 1], values: Float64Array.of(1, 0, 1, 0, 1, 0) },
+    ];
+    const { warnings } = await ensemble.predict({ tensors, outputs: ['mean'], parts: [1, 2, 1, 2] });
+    const missing = (rows: number) => ({ column: 'size', rows, missing: 1, unseen: 0, unseenValues: [] });
+    const unseen = (rows: number, count: number) => {
+      return { column: 'town', rows, missing: 0, unseen: count, unseenValues: [{ value: 'Genf', count }] };
+    };
+    expect(warnings).toEqual([[], [missing(2), unseen(2, 1)], [], [missing(2), unseen(2, 2)]]);
+  });
+
   it('gives probabilities, labels and entropies of classes', async () => {
     const ln3 = Math.log(3);
     const ensemble = await open([linear([[0, ln3]]), linear([[0, -ln3]])], { task: 'classification' });
     const tensors: Tensor[] = [{ name: 'features', datatype: 'FP32', shape: [1, 1], values: Float32Array.of(1) }];
     const found = byName(
-      await ensemble.predict(tensors, ['mean', 'label', 'entropy', 'mutual_information', 'members']),
+      await ensemble.predict(asking(tensors, ['mean', 'label', 'entropy', 'mutual_information', 'members'])),
     );
     // Members say (1/4, 3/4) and (3/4, 1/4); their mean is (1/2, 1/2).
     const ofMember = -(0.25 * Math.log(0.25) + 0.75 * Math.log(0.75));
@@ -101,10 +121,10 @@ describe('an ensemble of tensors', () => {
       { name: 'size', datatype: 'FP64', shape: [towns.length, 1], values: Float64Array.from(towns, (_, i) => i + 3) },
       { name: 'town', datatype: 'BYTES', shape: [towns.length], values: towns },
     ];
-    expect(byName(await ensemble.predict(tensors('Bern', null), ['mean'])).mean.values).toEqual([13, 4]);
+    expect(byName(await ensemble.predict(asking(tensors('Bern', null), ['mean']))).mean.values).toEqual([13, 4]);
     const features: Tensor = { name: 'features', datatype: 'FP32', shape: [1, 2], values: Float32Array.of(1, 2) };
-    expect(byName(await ensemble.predict([features], ['mean'])).mean.values).toEqual([21]);
-    await expect(ensemble.predict(tensors('a', 'b', 'c'), null)).rejects.toThrow('made 2 samples of 3 rows');
+    expect(byName(await ensemble.predict(asking([features], ['mean']))).mean.values).toEqual([21]);
+    await expect(ensemble.predict(asking(tensors('a', 'b', 'c'), null))).rejects.toThrow('made 2 samples of 3 rows');
     expect((await ensemble.describe([])).takesColumns).toBe(true);
   });
 
@@ -115,7 +135,7 @@ describe('an ensemble of tensors', () => {
     const tensor = (name: string, ...values: number[]): Tensor => {
       return { name, datatype: 'FP32', shape: [values.length, 1], values: Float32Array.from(values) };
     };
-    const found = byName(await two.predict([tensor('y', 10, 20), tensor('x', 1, 2)], ['mean']));
+    const found = byName(await two.predict(asking([tensor('y', 10, 20), tensor('x', 1, 2)], ['mean'])));
     expect(found.mean.values).toEqual([11, 22]);
     const steps = [{ kind: 'standardize' as const, mean: [1], std: [2] }];
     const preprocessing: Preprocessing = { format: 1, steps, extraInputs: ['x'] };
@@ -124,7 +144,7 @@ describe('an ensemble of tensors', () => {
       ['x', 'extra'],
       ['y', 'values'],
     ]);
-    expect(byName(await last.predict([tensor('x', 10), tensor('y', 7)], ['mean'])).mean.values).toEqual([13]);
+    expect(byName(await last.predict(asking([tensor('x', 10), tensor('y', 7)], ['mean']))).mean.values).toEqual([13]);
     const images: Preprocessing = {
       format: 1,
       steps: [{ kind: 'images', height: 1, width: 1, channels: 1, fit: 'cover' }],
@@ -133,6 +153,6 @@ describe('an ensemble of tensors', () => {
     const one = await open([tf.sequential({ layers })], { task: 'regression', preprocessing: images });
     expect(one.inputs).toEqual([{ name: 'images', datatype: 'UINT8', shape: [-1, 1, 1, 1], kind: 'values' }]);
     const pixels: Tensor = { name: 'images', datatype: 'UINT8', shape: [1, 1, 1, 1], values: Uint8Array.of(51) };
-    expect(byName(await one.predict([pixels], ['mean'])).mean.values[0]).toBeCloseTo(0.2, 6);
+    expect(byName(await one.predict(asking([pixels], ['mean']))).mean.values[0]).toBeCloseTo(0.2, 6);
   });
 });

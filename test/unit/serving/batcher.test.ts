@@ -1,25 +1,25 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Tensor } from '../../../core/ensemble/tensors.ts';
-import type { ServeRequest } from '../../../core/ensemble/serving.ts';
-import { Batcher, type BatchLimits } from '../../../src-main/serving/batcher.ts';
+import type { ColumnWarning } from '../../../core/ensemble/column-warnings.ts';
+import type { ServePrediction, ServeRequest } from '../../../core/ensemble/serving.ts';
+import { Batcher, type BatchLimits, type InferAnswer } from '../../../src-main/serving/batcher.ts';
 import { RequestError } from '../../../src-main/serving/request-error.ts';
-import { request, sums } from './tensors.ts';
+import { predicted, request } from './tensors.ts';
 
 afterEach(() => void vi.useRealTimers());
 
 /** A batcher whose batches wait until they are let go. */
 function held(limits: Partial<BatchLimits> = {}) {
   const batches: { samples: number; go: () => void; fail: (error: Error) => void }[] = [];
-  const predict = ({ tensors }: ServeRequest) =>
-    new Promise<Tensor[]>((succeed, fail) => {
-      batches.push({ samples: tensors[0].shape[0], go: () => succeed(sums(tensors)), fail });
+  const predict = ({ tensors, parts }: ServeRequest) =>
+    new Promise<ServePrediction>((succeed, fail) => {
+      batches.push({ samples: tensors[0].shape[0], go: () => succeed(predicted(tensors, parts)), fail });
     });
   return { batches, batcher: new Batcher(predict, { maxBatch: 4, maxDelayMs: 0, maxQueue: 8, ...limits }) };
 }
 
 /** Lets the microtasks run that follow an answer. */
 const settle = () => new Promise((done) => setImmediate(done));
-const means = async (outputs: Promise<Tensor[]>) => [...(await outputs)[0].values];
+const means = async (answer: Promise<InferAnswer>) => [...(await answer).outputs[0].values];
 
 describe('requests', () => {
   it('that come while the models are busy are predicted together, and each gets its own samples', async () => {
@@ -34,6 +34,32 @@ describe('requests', () => {
     expect(await Promise.all(answers.slice(1))).toEqual([[7, 11], [15]]);
   });
 
+  it('that are predicted together get the warnings of their own samples', async () => {
+    const warning = (column: string, rows: number): ColumnWarning => {
+      return { column, rows, missing: 1, unseen: 0, unseenValues: [] };
+    };
+    // Each row whose first feature is negative lacks a value.
+    const predict = async ({ tensors, parts }: ServeRequest): Promise<ServePrediction> => {
+      const values = tensors[0].values as Float32Array;
+      let first = 0;
+      const warnings = parts.map((samples) => {
+        const own = Array.from({ length: samples }, (_, row) => values[2 * (first + row)]);
+        first += samples;
+        return own.some((value) => value < 0) ? [warning('x', samples)] : [];
+      });
+      return { ...predicted(tensors, parts), warnings };
+    };
+    const batcher = new Batcher(predict, { maxBatch: 6, maxDelayMs: 60_000, maxQueue: 8 });
+    const answers = [request(1, 2), request(1, 2, -3, 4), request(5, 6), request(-7, 8)].map((own) =>
+      batcher.predict(own),
+    );
+    batcher.hurry();
+    expect(batcher.counts.waiting).toBe(0);
+    const found = await Promise.all(answers);
+    expect(found.map(({ warnings }) => warnings)).toEqual([[], [warning('x', 2)], [], [warning('x', 1)]]);
+    expect(batcher.counts.batches).toBe(1);
+  });
+
   it('fill at most a batch, in their order; a larger one is predicted alone', async () => {
     const { batches, batcher } = held();
     const large = request(...Array.from({ length: 12 }, () => 1));
@@ -44,7 +70,7 @@ describe('requests', () => {
       await settle();
     }
     expect(batches.map(({ samples }) => samples)).toEqual([1, 3, 2, 6, 1]);
-    expect((await all).map(([{ shape }]) => shape)).toEqual([
+    expect((await all).map(({ outputs: [{ shape }] }) => shape)).toEqual([
       [1, 1],
       [3, 1],
       [2, 1],
@@ -133,9 +159,9 @@ describe('requests', () => {
 
 describe('a failure', () => {
   it('of one sample fails the request of that client alone', async () => {
-    const predict = async ({ tensors }: ServeRequest) => {
+    const predict = async ({ tensors, parts }: ServeRequest) => {
       if ((tensors[0].values as Float32Array).includes(9)) throw new RequestError(400, '9 does not fit');
-      return sums(tensors);
+      return predicted(tensors, parts);
     };
     const batcher = new Batcher(predict, { maxBatch: 4, maxDelayMs: 60_000, maxQueue: 8 });
     const answers = [1, 9, 2].map((value) => means(batcher.predict(request(value, 0))));

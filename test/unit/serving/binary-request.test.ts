@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { InputInfo, Tensor } from '../../../core/ensemble/tensors.ts';
-import { answerBody, splitBody } from '../../../src-main/serving/infer-body.ts';
+import { answerBody, lengthHeader, splitBody } from '../../../src-main/serving/infer-body.ts';
 import { readInferRequest } from '../../../src-main/serving/read-request.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 import { columns, taking } from './tensors.ts';
@@ -66,12 +66,13 @@ it('an answer holds what tritonclient reads', () => {
     const own = datatype === 'BYTES' ? (values as string[]) : arrays[datatype].from((values as number[]).map(Number));
     return { name, datatype, shape, values: own };
   });
-  const { bytes, jsonBytes } = answerBody('houses', { id: 'a', binaryOutputs: 'all' }, tensors);
-  const { json, binary } = splitBody(bytes, String(jsonBytes));
+  const predicted = { outputs: tensors, warnings: [] };
+  const { bytes, headers } = answerBody('houses', { id: 'a', binaryOutputs: 'all' }, predicted);
+  const { json, binary } = splitBody(bytes, headers[lengthHeader]);
   expect(json).toEqual(answer.json);
   expect(Buffer.from(binary).toString('base64')).toBe(answer.binary);
-  const mixed = answerBody('houses', { id: null, binaryOutputs: ['label'] }, tensors);
-  const parsed = splitBody(mixed.bytes, String(mixed.jsonBytes)) as { json: { outputs: object[] }; binary: Buffer };
+  const mixed = answerBody('houses', { id: null, binaryOutputs: ['label'] }, predicted);
+  const parsed = splitBody(mixed.bytes, mixed.headers[lengthHeader]) as { json: { outputs: object[] }; binary: Buffer };
   expect(parsed.json.outputs.slice(1, 3)).toEqual([
     { name: 'label', datatype: 'INT32', shape: [2], parameters: { binary_data_size: 8 } },
     { name: 'class', datatype: 'BYTES', shape: [2], data: ['Zürich', ''] },

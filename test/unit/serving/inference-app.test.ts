@@ -1,14 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createInferenceApp, type InferenceApp } from '../../../src-main/serving/inference-app.ts';
 import { RequestError } from '../../../src-main/serving/request-error.ts';
-import { counts, served, sums } from './tensors.ts';
+import { answered, counts, served } from './tensors.ts';
 
 const errors: unknown[] = [];
 const app = (changes: Partial<InferenceApp> = {}) =>
   createInferenceApp({
     ensemble: served,
     version: '1.2.3',
-    batcher: { predict: async ({ tensors }) => sums(tensors), counts },
+    batcher: { predict: async ({ tensors }) => answered(tensors), counts },
     isReady: () => true,
     token: null,
     isOwnHost: (header) => header === 'here:1',
@@ -82,6 +82,29 @@ describe('the server', () => {
     const end = Number(binary.headers['inference-header-content-length']);
     expect(JSON.parse(binary.rawPayload.toString('utf8', 0, end))).toMatchObject({ parameters });
     expect((await app().inject(infer)).json()).not.toHaveProperty('parameters');
+  });
+
+  it('counts by column what an answer could not use, in the body and in a header', async () => {
+    const warnings = [
+      { column: 'Größe', rows: 2, missing: 2, unseen: 0, unseenValues: [] },
+      { column: 'town', rows: 2, missing: 0, unseen: 1, unseenValues: [{ value: 'Genf', count: 1 }] },
+    ];
+    const predict: InferenceApp['batcher']['predict'] = async ({ tensors }) => ({ ...answered(tensors), warnings });
+    const own = app({ batcher: { predict, counts } });
+    const expected = [
+      { column: 'Größe', rows: 2, missing: 2, unseen: 0, unseen_values: [] },
+      { column: 'town', rows: 2, missing: 0, unseen: 1, unseen_values: [{ value: 'Genf', count: 1 }] },
+    ];
+    const text = await own.inject(infer);
+    expect(text.json()).toMatchObject({ id: 'q', warnings: expected });
+    expect(text.headers['tutti-warnings']).toBe('missing=2, unseen=1');
+    const binary = await own.inject({ ...infer, body: { ...body, parameters: { binary_data_output: true } } });
+    const end = Number(binary.headers['inference-header-content-length']);
+    expect(JSON.parse(binary.rawPayload.toString('utf8', 0, end))).toMatchObject({ warnings: expected });
+    expect(binary.headers['tutti-warnings']).toBe('missing=2, unseen=1');
+    const clean = await app().inject(infer);
+    expect(clean.json()).not.toHaveProperty('warnings');
+    expect(clean.headers).not.toHaveProperty('tutti-warnings');
   });
 
   it('forgets the request of a client that disconnects', async () => {

@@ -2,10 +2,11 @@ import { describe, expect, it, vi } from 'vitest';
 import type { EnsembleSource } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import type { ServeReply, ServeRequest } from '../../../core/ensemble/serving.ts';
 import { ServedModel } from '../../../src-main/serving/served-model.ts';
-import { features, served, sums } from './tensors.ts';
+import { features, predicted, served, sums } from './tensors.ts';
 
 const task: EnsembleSource = { folder: '/run', set: null, source: null, blas: null };
-const asked: ServeRequest = { tensors: [features(1, 2)], outputs: null };
+const asked: ServeRequest = { tensors: [features(1, 2)], outputs: null, parts: [1] };
+const nothing = { type: 'predicted' as const, outputs: [], warnings: [] };
 
 interface Started {
   sent: unknown[];
@@ -42,8 +43,8 @@ describe('the process that predicts', () => {
     const answer = model.predict(asked);
     await settle();
     expect([model.isReady, started[0].sent[1]]).toEqual([true, asked]);
-    started[0].reply({ type: 'predicted', outputs: sums(asked.tensors) });
-    expect([...(await answer)[0].values]).toEqual([3]);
+    started[0].reply({ type: 'predicted', ...predicted(asked.tensors, asked.parts) });
+    expect(await answer).toEqual({ outputs: sums(asked.tensors), warnings: [[]] });
   });
 
   it('is started again once; what it predicted when it died fails', async () => {
@@ -58,8 +59,8 @@ describe('the process that predicts', () => {
     const answer = model.predict(asked);
     started[1].reply({ type: 'ready', ensemble: served });
     await settle();
-    started[1].reply({ type: 'predicted', outputs: [] });
-    expect(await answer).toEqual([]);
+    started[1].reply(nothing);
+    expect(await answer).toEqual({ outputs: [], warnings: [] });
     started[1].end('exit code 7');
     expect((await model.lost).message).toBe('The process that predicts ended (exit code 7).');
     expect(started).toHaveLength(2);
@@ -68,7 +69,7 @@ describe('the process that predicts', () => {
   it('is ended and started again each time that the inputs() of the project hang, but not while models predict', async () => {
     const { model, started, notices } = processes();
     const takesColumns = { ...served, takesColumns: true };
-    const rows: ServeRequest = { tensors: [{ ...features(1, 2), name: 'age' }], outputs: null };
+    const rows: ServeRequest = { tensors: [{ ...features(1, 2), name: 'age' }], outputs: null, parts: [1] };
     started[0].reply({ type: 'ready', ensemble: takesColumns });
     for (const turn of [1, 2, 3]) {
       await expect(model.predict(rows)).rejects.toMatchObject({ statusCode: 504 });
@@ -80,8 +81,8 @@ describe('the process that predicts', () => {
     const answer = model.predict(asked);
     await vi.advanceTimersByTimeAsync(60_000);
     vi.useRealTimers();
-    started[3].reply({ type: 'predicted', outputs: [] });
-    expect(await answer).toEqual([]);
+    started[3].reply(nothing);
+    expect(await answer).toEqual({ outputs: [], warnings: [] });
   });
 
   it('may die while it opens the ensemble, once', async () => {

@@ -38,13 +38,17 @@ const tensors: fc.Arbitrary<Tensor> = counts.chain((shape) =>
   ),
 );
 
+const warningOf = (rows: number) => {
+  return { column: 'town', rows, missing: 0, unseen: rows, unseenValues: [{ value: 'Genf', count: rows }] };
+};
+
 describe('messages between the server and its process', () => {
   it('keep tensors of all types', () => {
     fc.assert(
-      fc.property(fc.array(tensors), fc.option(fc.array(fc.string())), (own, outputs) => {
-        const request = { tensors: own, outputs };
+      fc.property(fc.array(tensors), fc.option(fc.array(fc.string())), counts, (own, outputs, parts) => {
+        const request = { tensors: own, outputs, parts };
         expect(requestOfFrame(sent(frameOfRequest(request)))).toStrictEqual(request);
-        const reply: ServeReply = { type: 'predicted', outputs: own };
+        const reply: ServeReply = { type: 'predicted', outputs: own, warnings: parts.map((rows) => [warningOf(rows)]) };
         expect(replyOfFrame(sent(frameOfReply(reply)))).toStrictEqual(reply);
       }),
     );
@@ -53,7 +57,7 @@ describe('messages between the server and its process', () => {
   it('with other arrays than their tensors need are refused', () => {
     const info = { name: 'x', datatype: 'FP32', shape: [2], texts: null };
     const reply = (outputs: object[], ...values: Float32Array<ArrayBuffer>[]) =>
-      replyOfFrame({ kind: 'message', message: { type: 'predicted', outputs }, arrays: values });
+      replyOfFrame({ kind: 'message', message: { type: 'predicted', outputs, warnings: [] }, arrays: values });
     expect(() => reply([info], Float32Array.of(1))).toThrow('"x" of shape [2] came with 1 values');
     expect(() => reply([info])).toThrow('"x" of shape [2] came with 0 values');
     expect(() => reply([], Float32Array.of(1))).toThrow('1 arrays more than tensors');

@@ -1,6 +1,6 @@
 import type { InputInfo, Tensor } from '../../../core/ensemble/tensors.ts';
-import type { ServedEnsemble } from '../../../core/ensemble/serving.ts';
-import type { RequestCounts } from '../../../src-main/serving/batcher.ts';
+import type { ServedEnsemble, ServePrediction } from '../../../core/ensemble/serving.ts';
+import type { InferAnswer, RequestCounts } from '../../../src-main/serving/batcher.ts';
 import type { InferRequest } from '../../../src-main/serving/read-request.ts';
 
 type Inputs = Pick<ServedEnsemble, 'inputs' | 'takesColumns'>;
@@ -46,6 +46,15 @@ export function sums([{ shape, values }]: readonly Tensor[]): Tensor[] {
     },
   ];
 }
+
+/** An answer without warnings. */
+export const answered = (tensors: readonly Tensor[]): InferAnswer => ({ outputs: sums(tensors), warnings: [] });
+
+/** The same for the requests of a batch. */
+export const predicted = (tensors: readonly Tensor[], parts: readonly number[]): ServePrediction => ({
+  outputs: sums(tensors),
+  warnings: parts.map(() => []),
+});
 
 export const counts: RequestCounts = {
   waiting: 1,

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createInferenceApp } from '../../../src-main/serving/inference-app.ts';
 import { notRun } from '../../environment/reasons.ts';
 import { noTritonClient, python } from '../exchange/python.ts';
-import { counts, served, sums } from './tensors.ts';
+import { answered, counts, served } from './tensors.ts';
 
 const script = fileURLToPath(new URL('ask_server.py', import.meta.url));
 
@@ -15,7 +15,7 @@ it.skipIf(noTritonClient !== null)(
     const app = createInferenceApp({
       ensemble: served,
       version: '1.2.3',
-      batcher: { predict: async ({ tensors }) => sums(tensors), counts },
+      batcher: { predict: async ({ tensors }) => answered(tensors), counts },
       isReady: () => true,
       token: null,
       isOwnHost: () => true,

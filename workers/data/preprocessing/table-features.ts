@@ -136,18 +136,19 @@ function categoryIndex(categories: readonly string[], value: string): number {
   return known.indexOf(nameOfCell(value, (text) => known.includes(text)));
 }
 
-/** How many of a table's cells have values that the training split lacks: by column, by value. */
-export function unseenValues({ columns: steps }: TableStep, { columns }: Table): Map<string, Map<string, number>> {
-  const unseen = new Map<string, Map<string, number>>();
-  for (const step of steps) {
-    if (step.type !== 'category') continue;
-    const known = new Set(step.categories.map(categoryText));
-    const counts = new Map<string, number>();
-    for (const value of columns.find(({ name }) => name === step.name)?.values ?? []) {
-      if (value === null || known.has(nameOfCell(String(value), (text) => known.has(text)))) continue;
-      counts.set(String(value), (counts.get(String(value)) ?? 0) + 1);
-    }
-    if (counts.size > 0) unseen.set(step.name, counts);
+/** The values of a column that the training split lacks, one for each row that has such a one. @param rows from `first` to before `end` */
+export function unseenValues(
+  step: ColumnStep,
+  column: Column,
+  { first, end }: { first: number; end: number },
+): string[] {
+  if (step.type !== 'category') return [];
+  const known = new Set(step.categories.map(categoryText));
+  const unseen: string[] = [];
+  for (let row = first; row < end; row++) {
+    const value = column.values[row];
+    if (value === null || known.has(nameOfCell(String(value), (text) => known.has(text)))) continue;
+    unseen.push(String(value));
   }
   return unseen;
 }
