@@ -1,5 +1,7 @@
 import { formatMetric } from '../text/numbers.ts';
-import type { Calibration, Conformal, Postprocessing } from './schema.ts';
+import { isLargest } from './calibration/fit-temperature.ts';
+import { neededForThreshold } from './conformal/fit-conformal.ts';
+import type { Calibration, Conformal, Judged, Postprocessing } from './schema.ts';
 
 /** `5.0 %`. */
 export const formatShare = (share: number): string => `${(100 * share).toFixed(1)} %`;
@@ -45,7 +47,11 @@ function describeConformal(conformal: Conformal): string {
   const each = conformal.kind === 'sets' && conformal.isClassConditional ? ' of each class' : '';
   const wished = `conformal ${conformal.method} for ${formatShare(1 - conformal.alpha)}${each}`;
   if (conformal.kind === 'intervals' || !conformal.compared) return wished;
-  const { samples, methods } = conformal.compared;
+  const { samples, needed = 0, methods } = conformal.compared;
+  if (methods.length === 0) {
+    const each = conformal.isClassConditional ? ' of each class' : '';
+    return `${wished}, the default: scores are compared with ${needed} samples${each} or more, and there are ${samples} for it`;
+  }
   const sizes = methods.map(
     ({ method, meanSize, coverage }) => `${method} ${formatMetric(meanSize)} (${formatShare(coverage)})`,
   );
@@ -56,10 +62,15 @@ function describeConformal(conformal: Conformal): string {
 export function describeJudged({ judged = null }: Pick<Postprocessing, 'judged'>): string | null {
   if (judged === null) return null;
   const { method, samples, folds, gain, isKept, ends } = judged;
-  const atEnd =
-    ends.length === 0
-      ? ''
-      : ` Its temperature ${ends.map(formatMetric).join(', ')} is an end of the range that is tried.`;
+  const named = ends.map(formatMetric).join(', ');
+  const atEnd = ends.length === 0 ? '' : ` Its temperature ${named} is an end of the range that is tried.`;
+  if (contradicts(judged)) return `${method} is not kept, because the answers contradict the labels.${atEnd}`;
+  if (ends.some(isLargest)) {
+    return (
+      `${method} is not kept: its temperature ${named} is the end of the range that is tried, where all classes are equally probable. ` +
+      'The answers say nothing of the labels of these samples.'
+    );
+  }
   if (folds < 2) return `${method} is not kept: ${samples} sample cannot show whether it helps.${atEnd}`;
   const change = `${formatMetric(gain.mean)} nats (95 %: ${formatMetric(gain.lower)} to ${formatMetric(gain.upper)})`;
   const where = `in ${folds}-fold cross-validation on ${samples} samples`;
@@ -70,16 +81,33 @@ export function describeJudged({ judged = null }: Pick<Postprocessing, 'judged'>
   return `${method} is not kept, because it is not shown to help: it lowers the NLL by ${change} ${where}.${atEnd}`;
 }
 
+/** Whether the answers contradict the labels by more than chance. */
+const contradicts = ({ agreement = null }: Judged): boolean => agreement !== null && agreement.upper < 0;
+
 /**
- * What a reader of answers must know: which sets and intervals hold everything, because too few samples fitted them. With n samples the coverage 1 − α
- * needs n ≥ 1/α − 1. Classes and labels have their names where these are known.
+ * What a reader of answers must know: that the fitted samples contradict the members, and which sets and intervals hold everything, because too few
+ * samples fitted them. With n samples the coverage 1 − α needs n ≥ 1/α − 1. Classes and labels have their names where these are known.
  */
-export function cautionsOf({ conformal, classNames }: Pick<Postprocessing, 'conformal' | 'classNames'>): string[] {
+export function cautionsOf(fitted: Pick<Postprocessing, 'conformal' | 'classNames' | 'judged'>): string[] {
+  const { judged = null } = fitted;
+  return [...(judged !== null && contradicts(judged) ? [describeContradiction(judged)] : []), ...tooFewOf(fitted)];
+}
+
+function describeContradiction({ agreement, samples }: Judged): string {
+  const { mean, lower, upper } = agreement ?? { mean: NaN, lower: NaN, upper: NaN };
+  return (
+    `The answers contradict the labels of the ${samples} samples on which this was fitted: ln p of what is right lies ${formatMetric(-mean)} nats below its mean over all ` +
+    `classes (95 %: ${formatMetric(-upper)} to ${formatMetric(-lower)}), where guessing has 0. The labels probably do not belong to the inputs: check that the order of ` +
+    'the classes is that of training and that labels and inputs have the same order of rows, then calibrate again.'
+  );
+}
+
+function tooFewOf({ conformal, classNames }: Pick<Postprocessing, 'conformal' | 'classNames'>): string[] {
   if (conformal === null) return [];
   const { alpha, counts } = conformal;
   const limits = conformal.kind === 'sets' ? conformal.thresholds : conformal.margins;
   const isEach = conformal.kind === 'sets' && conformal.isClassConditional;
-  const needed = Math.ceil(1 / alpha - 1 - 1e-9);
+  const needed = neededForThreshold(alpha);
   return limits.flatMap((limit, place) => {
     if (limit !== Infinity) return [];
     const count = counts?.[place];

@@ -6,8 +6,8 @@ import {
   fitClassCalibration,
   fitSigmaScales,
 } from './calibration/fit-calibration.ts';
-import { isAtEnd, temperaturesOf } from './calibration/fit-temperature.ts';
-import { crossValidate } from './calibration/judge.ts';
+import { isAtEnd, isLargest, temperaturesOf } from './calibration/fit-temperature.ts';
+import { agreementOf, crossValidate } from './calibration/judge.ts';
 import { PRIOR_SAMPLES } from './calibration/prior.ts';
 import { compareSets, fitMethod } from './conformal/choose-sets.ts';
 import { fitIntervals } from './conformal/fit-conformal.ts';
@@ -74,7 +74,8 @@ function canScale({ levels, variances, means }: ValueSamples): boolean {
 
 /**
  * Fits the calibration that was asked for, and keeps it where cross-validation shows that it helps: of one that was named the mean gain must be above 0,
- * of the usual one its whole interval.
+ * of the usual one, and where a temperature reached an end of its range, its whole interval. None is kept for labels that the answers contradict, or
+ * whose best answer is that all classes are equally probable: that is no correction of a confidence.
  */
 function judgeCalibration(
   request: PostprocessingRequest,
@@ -85,9 +86,13 @@ function judgeCalibration(
   const fit = (own: HeldOut): Calibration => fitCalibration(request, own);
   const calibration = fit(samples);
   const found = crossValidate(fit, samples, seed);
-  const isKept = (request.method === 'auto' ? found.gain.lower : found.gain.mean) > 0;
+  const agreement = agreementOf(samples);
+  const ends = temperaturesOf(calibration).filter(isAtEnd);
+  const mustBeClear = request.method === 'auto' || ends.length > 0;
+  const isPossible = !ends.some(isLargest) && !(agreement !== null && agreement.upper < 0);
+  const isKept = isPossible && (mustBeClear ? found.gain.lower : found.gain.mean) > 0;
   const method = request.method === 'auto' ? usualMethod[samples.kind] : request.method;
-  const judged = { method, ...found, isKept, ends: temperaturesOf(calibration).filter(isAtEnd) };
+  const judged = { method, ...found, agreement, isKept, ends };
   return { calibration: isKept ? calibration : null, judged };
 }
 

@@ -97,7 +97,12 @@ const judgedSchema = z.strictObject({
   folds: z.int().positive(),
   /** By how much the NLL of samples falls that it was not fitted on, in nats per sample, with an interval of 95 %. */
   gain: z.strictObject({ mean: realNumber, lower: realNumber, upper: realNumber }),
-  /** False: it does not help, so that `calibration` is null. */
+  /**
+   * By how much the logarithm of the right class's probability exceeds its mean over all classes, in nats, with an interval of 95 %: below 0 where the
+   * answers contradict the labels. Null for values; absent from files of earlier versions.
+   */
+  agreement: z.strictObject({ mean: realNumber, lower: realNumber, upper: realNumber }).nullable().optional(),
+  /** False: it does not help, or the answers contradict the labels, so that `calibration` is null. */
   isKept: z.boolean(),
   /** Fitted temperatures at an end of the range that is tried. */
   ends: z.array(positive),
@@ -131,6 +136,8 @@ const conformalSchema = z.discriminatedUnion('kind', [
     compared: z
       .strictObject({
         samples: z.int().positive(),
+        /** How many a comparison needs; with fewer `methods` is empty and the first of all taken. Absent from files of earlier versions. */
+        needed: z.int().positive().optional(),
         methods: z.array(z.strictObject({ method: z.enum(setMethods), coverage: z.number(), meanSize: z.number() })),
       })
       .nullable()

@@ -71,8 +71,8 @@ export class Ensemble {
   /** What a reader of the answers must know, such as intervals that have no ends because too few samples fitted them; sentences. */
   get cautions(): string[] {
     if (this.postprocessing === null) return [];
-    const { conformal, classNames } = this.postprocessing;
-    return cautionsOf({ conformal, classNames: classNames ?? this.description.classNames });
+    const { classNames } = this.postprocessing;
+    return cautionsOf({ ...this.postprocessing, classNames: classNames ?? this.description.classNames });
   }
 
   /** Frees the models' memory. */

@@ -9,8 +9,10 @@ import { softTargets } from './prior.ts';
 const [LOW, HIGH] = [Math.log(0.01), Math.log(100)];
 
 /** Whether a temperature is the least or the largest that is tried, so that the best may lie beyond. */
-export const isAtEnd = (temperature: number): boolean =>
-  Math.log(temperature) - LOW < 1e-6 || HIGH - Math.log(temperature) < 1e-6;
+export const isAtEnd = (temperature: number): boolean => Math.log(temperature) - LOW < 1e-6 || isLargest(temperature);
+
+/** Whether it is the largest that is tried, where all classes are equally probable. */
+export const isLargest = (temperature: number): boolean => HIGH - Math.log(temperature) < 1e-6;
 
 /** The temperatures of a calibration; empty where it is another one. */
 export function temperaturesOf(calibration: Calibration): number[] {

@@ -1,11 +1,19 @@
 import { logLikelihoods, mixtureLogLikelihoods } from '../../metrics/likelihood.ts';
 import { gaussianLogDensities } from '../../metrics/regression.ts';
 import type { Gaussians } from '../../metrics/scores/mixture-scores.ts';
-import type { Probabilities } from '../../metrics/stacks.ts';
-import { weightedMean } from '../../metrics/weights.ts';
+import type { Probabilities, Values } from '../../metrics/stacks.ts';
+import { weightedMean, type Weights } from '../../metrics/weights.ts';
 import { applyTo } from '../answers.ts';
 import { calibratedMixture, type Fitted, pooledValues } from '../apply.ts';
-import { countedWeights, foldSamples, type HeldOut, ownersOf, type ValueSamples } from '../held-out.ts';
+import {
+  type ClassSamples,
+  countedWeights,
+  foldSamples,
+  type HeldOut,
+  type LabelSamples,
+  ownersOf,
+  type ValueSamples,
+} from '../held-out.ts';
 import { softplus } from '../labels/label-answers.ts';
 import type { Calibration, Judged } from '../schema.ts';
 import { effectiveCount } from './prior.ts';
@@ -14,7 +22,7 @@ const FOLDS = 5;
 /** Further samples of the interval, with the gains that the uncalibrated answers expect: 1.96² of them, as Agresti and Coull (1998) add. */
 const EXPECTED_SAMPLES = 4;
 
-/** By how much a calibration raises log-likelihoods: what was seen, and what the uncalibrated answers expect of it. Shape `[N]` each. */
+/** A figure of each sample, such as by how much a calibration raises its log-likelihood: what was seen, and what the uncalibrated answers expect. Shape `[N]` each. */
 interface Gains {
   seen: Float64Array;
   expected: Float64Array;
@@ -40,23 +48,53 @@ export function crossValidate(
   const count = new Set(owners).size;
   if (count < 2) return { samples: count, folds: 1, gain: { mean: NaN, lower: NaN, upper: NaN } };
   const folds = foldSamples(samples, FOLDS, seed);
-  const units = new Map<number, { weight: number; seen: number; expected: number; square: number }>();
+  const units: Units = new Map();
   for (const { others, part, rows } of folds) {
-    const weights = part.weights ?? new Float64Array(rows.length).fill(1);
-    const { seen, expected, expectedSquare } = gainsOf(fit(others), part);
-    rows.forEach((row, place) => {
-      const unit = units.get(owners[row]) ?? { weight: 0, seen: 0, expected: 0, square: 0 };
-      unit.weight += weights[place];
-      unit.seen += weights[place] * seen[place];
-      unit.expected += weights[place] * expected[place];
-      unit.square += weights[place] * expectedSquare[place];
-      units.set(owners[row], unit);
-    });
+    const partOwners = rows.map((row) => owners[row]);
+    addTo(units, gainsOf(fit(others), part), partOwners, part.weights);
   }
   return { samples: count, folds: folds.length, gain: intervalOf([...units.values()]) };
 }
 
-/** The sums of a unit are weighted. */
+/**
+ * By how much log p of the right class exceeds its mean over all classes, ln p(y) − 1/K Σ_k ln p(k), on the average of the samples, in nats, with the same
+ * interval of 95 %: 0 where answers say nothing of the labels, below 0 where they contradict them, as with classes in another order. It is the slope of
+ * the log-likelihood by 1 / T where T is infinite, so below 0 no temperature has a lower NLL than equal probabilities. Null for values.
+ */
+export function agreementOf(samples: HeldOut): Judged['gain'] | null {
+  if (samples.kind === 'values') return null;
+  const { probabilities, targets, perSample } = pairedOf(null, samples);
+  const { classes, values } = probabilities;
+  const excess = Float64Array.from({ length: values.length }, (_, index) => logOf(probabilities, index));
+  for (let start = 0; start < excess.length; start += classes) {
+    const row = excess.subarray(start, start + classes);
+    const mean = row.reduce((sum, value) => sum + value, 0) / classes;
+    row.forEach((value, label) => (row[label] = value - mean));
+  }
+  const each = {
+    seen: Float64Array.from(targets, (target, sample) => excess[sample * classes + target]),
+    ...expectationsOf(values, excess, classes),
+  };
+  const units: Units = new Map();
+  addTo(units, perSample(each), ownersOf(samples), samples.weights);
+  return intervalOf([...units.values()]);
+}
+
+/** Weighted sums of what belongs to one of the data's samples, by its number. */
+type Units = Map<number, { weight: number; seen: number; expected: number; square: number }>;
+
+function addTo(units: Units, { seen, expected, expectedSquare }: Gains, owners: Int32Array, weights?: Weights): void {
+  owners.forEach((owner, place) => {
+    const weight = weights?.[place] ?? 1;
+    const unit = units.get(owner) ?? { weight: 0, seen: 0, expected: 0, square: 0 };
+    unit.weight += weight;
+    unit.seen += weight * seen[place];
+    unit.expected += weight * expected[place];
+    unit.square += weight * expectedSquare[place];
+    units.set(owner, unit);
+  });
+}
+
 function intervalOf(
   units: readonly { weight: number; seen: number; expected: number; square: number }[],
 ): Judged['gain'] {
@@ -75,38 +113,54 @@ function intervalOf(
 }
 
 function gainsOf(calibration: Calibration, samples: HeldOut): Gains {
-  const fitted = { calibration, conformal: null, outside: null, selective: null };
-  const plain = { ...fitted, calibration: null };
-  if (samples.kind === 'values') return gainsOfValues(fitted, samples);
+  if (samples.kind === 'values') return gainsOfValues(fittedWith(calibration), samples);
+  const { probabilities: before, targets, perSample } = pairedOf(null, samples);
+  const { probabilities: after } = pairedOf(calibration, samples);
+  const [old, own] = [logLikelihoods(before, targets), logLikelihoods(after, targets)];
+  const gains = Float64Array.from(before.values, (_, index) => logOf(after, index) - logOf(before, index));
+  const seen = own.map((value, sample) => value - old[sample]);
+  return perSample({ seen, ...expectationsOf(before.values, gains, before.classes) });
+}
+
+const fittedWith = (calibration: Calibration | null): Fitted => ({
+  calibration,
+  conformal: null,
+  outside: null,
+  selective: null,
+});
+
+/** Calibrated probabilities of classes, or of each label's two states, with their targets, and how figures of these become such of samples. */
+function pairedOf(calibration: Calibration | null, samples: ClassSamples | LabelSamples) {
+  const fitted = fittedWith(calibration);
   if (samples.kind === 'classes') {
-    const [before, after] = [plain, fitted].map((own) => applyTo(own, samples).probabilities);
-    return gainsOfClasses(before, after, samples.targets);
+    const { probabilities } = applyTo(fitted, samples);
+    return { probabilities, targets: samples.targets, perSample: (gains: Gains): Gains => gains };
   }
-  const [before, after] = [plain, fitted].map((own) => asTwoClasses(applyTo(own, samples).logits));
-  const each = gainsOfClasses(before, after, Int32Array.from(samples.targets));
   const weights = countedWeights({ ...samples, weights: undefined });
-  const perSample = (values: Float64Array): Float64Array => meansOf(values, samples.stack.classes, weights);
+  const mean = (values: Float64Array): Float64Array => meansOf(values, samples.stack.classes, weights);
   return {
-    seen: perSample(each.seen),
-    expected: perSample(each.expected),
-    expectedSquare: perSample(each.expectedSquare),
+    probabilities: asTwoClasses(applyTo(fitted, samples).logits),
+    targets: Int32Array.from(samples.targets),
+    perSample: ({ seen, expected, expectedSquare }: Gains): Gains => ({
+      seen: mean(seen),
+      expected: mean(expected),
+      expectedSquare: mean(expectedSquare),
+    }),
   };
 }
 
-function gainsOfClasses(before: Probabilities, after: Probabilities, targets: Int32Array): Gains {
-  const { samples, classes } = before;
-  const [old, own] = [logLikelihoods(before, targets), logLikelihoods(after, targets)];
-  const [expected, expectedSquare] = [new Float64Array(samples), new Float64Array(samples)];
-  const logOf = ({ logValues, values }: Probabilities, index: number): number =>
-    logValues?.[index] ?? Math.log(values[index]);
-  for (let index = 0; index < samples * classes; index++) {
-    const probability = before.values[index];
-    if (probability === 0) continue;
-    const gain = logOf(after, index) - logOf(before, index);
-    expected[Math.floor(index / classes)] += probability * gain;
-    expectedSquare[Math.floor(index / classes)] += probability * gain ** 2;
-  }
-  return { seen: own.map((value, sample) => value - old[sample]), expected, expectedSquare };
+const logOf = ({ logValues, values }: Probabilities, index: number): number =>
+  logValues?.[index] ?? Math.log(values[index]);
+
+/** Σ_k p_k x_k and Σ_k p_k x_k² of each sample, from p and x of shape `[N, K]`. */
+function expectationsOf(probabilities: Values, figures: Float64Array, classes: number): Omit<Gains, 'seen'> {
+  const [expected, expectedSquare] = [0, 0].map(() => new Float64Array(probabilities.length / classes));
+  probabilities.forEach((probability, index) => {
+    if (probability === 0) return;
+    expected[Math.floor(index / classes)] += probability * figures[index];
+    expectedSquare[Math.floor(index / classes)] += probability * figures[index] ** 2;
+  });
+  return { expected, expectedSquare };
 }
 
 /** Of a Gaussian with the deviation σ, a deviation s σ expects the gain −log s + (1 − 1/s²) z² / 2 with z² of mean 1 and variance 2. */

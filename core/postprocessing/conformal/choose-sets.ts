@@ -4,7 +4,7 @@ import type { PostprocessingRequest } from '../request.ts';
 import { type Calibration, type ConformalSets, setMethods } from '../schema.ts';
 import { classSets } from './class-sets.ts';
 import { setCoverage } from './coverage.ts';
-import { fitSets } from './fit-conformal.ts';
+import { fitSets, neededForThreshold } from './fit-conformal.ts';
 
 const FOLDS = 5;
 
@@ -12,8 +12,8 @@ type Compared = NonNullable<ConformalSets['compared']>;
 
 /**
  * The smallest valid sets: in cross-validation each method is fitted on the other parts and measured on each, and of those whose coverage is not below
- * 1 − α by more than 1.96 standard errors the one with the least mean size is chosen; of equal ones, and where none is valid, the first of them. The
- * samples must not be those that then fit the thresholds, so that the coverage of the chosen sets holds as if nothing had been chosen.
+ * 1 − α by more than 1.96 standard errors the one with the least mean size is chosen; of equal ones, and where none is valid, the first of them. Samples
+ * that are too few for thresholds in each part are not compared, because all sets would hold every class: the first method is taken. The samples must not be those that then fit the thresholds, so that the coverage of the chosen sets holds as if nothing had been chosen.
  *
  * Source: Yang and Kuchibhotla, "Selection and aggregation of conformal prediction sets", JASA 2024: first efficiency, on samples of its own.
  *
@@ -25,12 +25,17 @@ export function compareSets(
   calibration: Calibration | null,
   seed: number,
 ): { method: ConformalSets['method']; compared: Compared } {
+  const count = sampleCount(samples);
+  const needed = neededToCompare(request.alpha);
+  if (count < needed) return { method: setMethods[0], compared: { samples: count, needed, methods: [] } };
   const found = setMethods.map((method) => {
+    let hasThresholds = true;
     const sums = { coverage: 0, variance: 0, meanSize: 0 };
     const folds = foldSamples(samples, FOLDS, seed);
-    for (const { others, part } of folds.length < 2 ? [] : folds) {
+    for (const { others, part } of folds) {
       if (others.kind !== 'classes' || part.kind !== 'classes') continue;
       const conformal = fitMethod(method, request, others, calibration);
+      hasThresholds &&= conformal.thresholds.every((threshold) => threshold !== Infinity);
       const sets = classSets(conformal, calibratedProbabilities(calibration, part.stack));
       const { coverage, standardError, meanSize } = setCoverage(sets, part.targets, part.weights);
       const share = sampleCount(part) / sampleCount(samples);
@@ -38,13 +43,29 @@ export function compareSets(
       sums.variance += (share * standardError) ** 2;
       sums.meanSize += share * meanSize;
     }
-    return { method, ...sums, isValid: sums.coverage + 1.96 * Math.sqrt(sums.variance) >= 1 - request.alpha };
+    return {
+      method,
+      ...sums,
+      hasThresholds,
+      isValid: sums.coverage + 1.96 * Math.sqrt(sums.variance) >= 1 - request.alpha,
+    };
   });
+  if (!found.every(({ hasThresholds }) => hasThresholds)) {
+    return { method: setMethods[0], compared: { samples: count, needed, methods: [] } };
+  }
   const valid = found.some(({ isValid }) => isValid) ? found.filter(({ isValid }) => isValid) : found;
   // Of sizes that differ by rounding alone the first is taken.
   const best = valid.reduce((least, own) => (own.meanSize < least.meanSize - 1e-9 ? own : least));
   const methods = found.map(({ method, coverage, meanSize }) => ({ method, coverage, meanSize }));
-  return { method: best.method, compared: { samples: sampleCount(samples), methods } };
+  return { method: best.method, compared: { samples: count, needed, methods } };
+}
+
+/** How many samples a comparison needs, in a class-conditional one of each class: the parts without one of five must have 1/α − 1 for a threshold. */
+export function neededToCompare(alpha: number): number {
+  const forThreshold = neededForThreshold(alpha);
+  let count = forThreshold + 1;
+  while (count - Math.ceil(count / FOLDS) < forThreshold) count++;
+  return count;
 }
 
 /** Fits the thresholds of one method. */

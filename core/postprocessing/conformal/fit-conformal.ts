@@ -23,6 +23,9 @@ export function conformalQuantile(scores: Float64Array, alpha: number, weights?:
   return weightedQuantile(scores, 1 - alpha, weights, further);
 }
 
+/** How many samples of equal weights a finite quantile needs, n ≥ 1/α − 1. */
+export const neededForThreshold = (alpha: number): number => Math.ceil(1 / alpha - 1 - 1e-9);
+
 /**
  * Fits thresholds of conformal sets on held-out probabilities.
  *

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { temperaturesOf } from '../../../core/postprocessing/calibration/fit-temperature.ts';
 import { cautionsOf, describeFit, describeJudged } from '../../../core/postprocessing/describe.ts';
+import { neededToCompare } from '../../../core/postprocessing/conformal/choose-sets.ts';
 import { fitPostprocessing } from '../../../core/postprocessing/fit.ts';
-import type { ClassSamples, ValueSamples } from '../../../core/postprocessing/held-out.ts';
+import type { ClassSamples, LabelSamples, ValueSamples } from '../../../core/postprocessing/held-out.ts';
 import { measurePostprocessing } from '../../../core/postprocessing/measure.ts';
 import { usualRequest } from '../../../core/postprocessing/request.ts';
 import type { Postprocessing } from '../../../core/postprocessing/schema.ts';
@@ -51,15 +52,21 @@ describe('calibration on what is too little', () => {
     expect(after.nll).toBeLessThan(1.5 * before.nll);
   });
 
-  it('says that a temperature reached the end of its range', () => {
-    const wrong = ofLogits(
-      Array.from({ length: 200 }, (_, n) => (n % 2 === 0 ? 2 : -2)),
-      Array.from({ length: 200 }, (_, n) => n % 2),
-    );
-    const { judged, calibration } = fitPostprocessing(calibrationOnly, wrong, 7);
-    expect(calibration).toMatchObject({ temperature: expect.closeTo(100, 3) as number });
-    expect(judged?.ends).toEqual([expect.closeTo(100, 3)]);
+  it('says that a temperature reached the end of its range, and keeps it where it clearly helps', () => {
+    // Logits of 0.001 that are always right: the best temperature is far below 0.01.
+    const weak = (count: number) =>
+      ofLogits(
+        Array.from({ length: count }, (_, n) => (n % 2 === 0 ? 0.001 : -0.001)),
+        Array.from({ length: count }, (_, n) => (n + 1) % 2),
+      );
+    const { judged, calibration } = fitPostprocessing(calibrationOnly, weak(200), 7);
+    expect(calibration).toMatchObject({ temperature: expect.closeTo(0.01, 5) as number });
+    expect(judged?.ends).toEqual([expect.closeTo(0.01, 5)]);
     expect(describeJudged(fileOf({ judged, calibration }))).toContain('is an end of the range that is tried');
+    // Of two right answers the mean gain is above 0, which is chance: also a named method is not kept at an end.
+    const few = fitPostprocessing({ ...calibrationOnly, method: 'pooled-temperature' }, weak(2), 7);
+    expect(few.judged).toMatchObject({ isKept: false, ends: [expect.closeTo(0.01, 5)] });
+    expect(few.judged?.gain.mean).toBeGreaterThan(0);
   });
 
   it('takes no factor of 9.9 from two rows', () => {
@@ -120,6 +127,89 @@ describe('calibration on what is too little', () => {
   });
 });
 
+describe('labels that do not belong to the inputs', () => {
+  const alternating = (count: number): number[] => Array.from({ length: count }, (_, n) => n % 2);
+  const wrong = ofLogits(
+    alternating(200).map((side) => (side === 0 ? 2 : -2)),
+    alternating(200),
+  );
+
+  it('get no calibration by any method, and the cause is said', () => {
+    for (const method of [
+      'auto',
+      'pooled-temperature',
+      'joint-temperatures',
+      'vector',
+      'dirichlet',
+      'isotonic',
+    ] as const) {
+      const fitted = fitPostprocessing({ ...calibrationOnly, method }, wrong, 7);
+      expect(fitted.calibration).toBeNull();
+      // ln p of the wrong class lies 2 nats below the other, so 1 below the mean. With four samples that the answers expect, of mean tanh(1) = 0.7616:
+      // (200 · −1 + 4 · 0.7616) / 204.
+      expect(fitted.judged?.agreement?.mean).toBeCloseTo((-200 + 4 * Math.tanh(1)) / 204, 6);
+      expect(describeJudged(fileOf(fitted))).toContain('is not kept, because the answers contradict the labels.');
+      expect(cautionsOf(fitted)[0]).toMatch(
+        /^The answers contradict the labels of the 200 samples .*order of the classes/,
+      );
+    }
+    expect(describeJudged(fileOf(fitPostprocessing(calibrationOnly, wrong, 7)))).toContain('Its temperature 100.0');
+  });
+
+  it('are also classes in another order', () => {
+    const generator = new Generator(5, 'order');
+    const truth = Array.from({ length: 300 }, () => generator.integer(4));
+    const logits = Float32Array.from(
+      truth.flatMap((own) => [0, 1, 2, 3].map((k) => (k === own ? 3 : 0) + generator.normal())),
+    );
+    const of = (targets: number[]): ClassSamples => ({
+      kind: 'classes',
+      stack: { members: 1, samples: 300, classes: 4, logits },
+      targets: Int32Array.from(targets),
+    });
+    const moved = fitPostprocessing(calibrationOnly, of(truth.map((own) => (own + 1) % 4)), 7);
+    expect(moved.calibration).toBeNull();
+    expect(cautionsOf(moved)[0]).toContain('The labels probably do not belong to the inputs');
+    expect(cautionsOf(fitPostprocessing(calibrationOnly, of(truth), 7))).toEqual([]);
+  });
+
+  it('and labels of which a sample has any number', () => {
+    const of = (sign: number): LabelSamples => ({
+      kind: 'labels',
+      stack: {
+        members: 1,
+        samples: 100,
+        classes: 2,
+        logits: Float32Array.from(alternating(200).map((side) => sign * (4 * side - 2))),
+      },
+      targets: alternating(200),
+    });
+    for (const method of ['auto', 'label-temperatures', 'platt'] as const) {
+      const fitted = fitPostprocessing({ ...calibrationOnly, method }, of(-1), 7);
+      expect(fitted.calibration).toBeNull();
+      expect(cautionsOf(fitted)[0]).toContain('The answers contradict the labels of the 100 samples');
+      expect(cautionsOf(fitPostprocessing({ ...calibrationOnly, method }, of(1), 7))).toEqual([]);
+    }
+  });
+
+  it('are not blamed where samples are too few to show it', () => {
+    // 5 of 20 right: (−10 + 4 · 0.76) / 24 = −0.29, with a standard error of 0.2.
+    const unclear = ofLogits(
+      alternating(20).map((side) => (side === 0 ? 2 : -2)),
+      alternating(20).map((side, n) => (n < 5 ? 1 - side : side)),
+    );
+    const fitted = fitPostprocessing({ ...calibrationOnly, method: 'pooled-temperature' }, unclear, 7);
+    expect(fitted.judged).toMatchObject({ isKept: false, ends: [expect.closeTo(100, 3)] });
+    expect(fitted.judged?.agreement?.upper).toBeGreaterThan(0);
+    expect(cautionsOf(fitted)).toEqual([]);
+    expect(describeJudged(fileOf(fitted))).toBe(
+      'pooled-temperature is not kept: its temperature 100.0 is the end of the range that is tried, where all classes are equally probable. ' +
+        'The answers say nothing of the labels of these samples.',
+    );
+    expect(cautionsOf(fitPostprocessing(calibrationOnly, ofLogits([2, -2, 2], [0, 1, 0]), 7))).toEqual([]);
+  });
+});
+
 describe('sets and intervals of too few samples', () => {
   it('are said, for each class by its name', () => {
     const request = { ...usualRequest, method: 'none', conformal: 'thr', isClassConditional: true } as const;
@@ -162,6 +252,47 @@ describe('sets and intervals of too few samples', () => {
 });
 
 describe('automatic sets', () => {
+  it('are not compared on too few samples: the first score is the default, and how many are needed is said', () => {
+    const generator = new Generator(4, 'few');
+    const draw = (count: number): ClassSamples => {
+      const logits = Array.from({ length: count }, () => 2 * generator.normal());
+      return ofLogits(
+        logits,
+        logits.map((logit) => Number(logit > 0)),
+      );
+    };
+    // Four fifths of the samples must be nine for 90 %: of 12 each part leaves at least 9, of 11 one leaves 8. Half of all samples choose.
+    for (const count of [8, 14, 20, 22]) {
+      const fitted = fitPostprocessing({ ...usualRequest, outside: 'none' }, draw(count), 7);
+      expect(fitted.conformal).toMatchObject({
+        method: 'thr',
+        compared: { samples: count / 2, needed: 12, methods: [] },
+      });
+      expect(describeFit(fileOf(fitted))).toContain(
+        `conformal thr for 90.0 %, the default: scores are compared with 12 samples or more, and there are ${count / 2} for it`,
+      );
+    }
+    const enough = fitPostprocessing({ ...usualRequest, outside: 'none' }, draw(24), 7).conformal;
+    expect(enough?.kind === 'sets' && enough.compared?.methods.map(({ method }) => method)).toEqual([
+      'thr',
+      'raps',
+      'aps',
+    ]);
+    // 1/0.05 − 1 = 19 of 4/5: 24 − 5 = 19.
+    expect([0.05, 0.1, 0.5].map(neededToCompare)).toEqual([24, 12, 2]);
+  });
+
+  it('with a threshold for each class need that many of each', () => {
+    const targets = Array.from({ length: 60 }, (_, n) => Number(n % 15 === 0));
+    const samples = ofLogits(
+      targets.map((target) => target - 0.5),
+      targets,
+    );
+    const fitted = fitPostprocessing({ ...usualRequest, isClassConditional: true, outside: 'none' }, samples, 7);
+    expect(fitted.conformal).toMatchObject({ method: 'thr', compared: { samples: 30, needed: 12, methods: [] } });
+    expect(describeFit(fileOf(fitted))).toContain('with 12 samples of each class or more');
+  });
+
   it('of two classes are those of the threshold, not both classes nearly always', () => {
     const generator = new Generator(3, 'two-classes');
     const draw = (count: number): ClassSamples => {

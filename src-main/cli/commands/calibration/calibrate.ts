@@ -64,7 +64,8 @@ async function calibrateRuns(sweep: string, rows: readonly RunRow[], options: Ca
   for (const { folder } of finished) {
     const record = await readRunRecord(folder);
     const { warnings, path, postprocessing } = await calibrateRun(folder, record, requestOf(options, record));
-    for (const message of warnings) console.error(`warning: ${record.id}: ${message}`);
+    for (const message of [...warnings, ...cautionsOf(postprocessing)])
+      console.error(`warning: ${record.id}: ${message}`);
     runs.push({ record, path, measured: postprocessing.measured });
   }
   const summary = summarizeCalibrated(sweep, runs);
