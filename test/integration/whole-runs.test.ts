@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../core/protocol/run/config.ts';
+import { strategySchema } from '../../core/protocol/run/strategies/strategy-config.ts';
 import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { layerNames } from '../unit/whole-runs/networks.ts';
 import { type Family, ofRank, readFamily, type RecordedRun } from '../unit/whole-runs/recorded-runs.ts';
@@ -26,8 +27,16 @@ const cases: { family: Family; name: string; change?: RunConfigInput }[] = [
     name: 'weights unreached for 30 steps, empty batches',
     change: { strategy: { kind: 'sharded' } },
   },
+  // The first of the recorded members, one half of its layers in each process.
+  {
+    family: 'independent',
+    name: 'Nesterov momentum and decay, samples for all, averaged',
+    change: { members: 2, strategy: { kind: 'pipeline' } },
+  },
   { family: 'hdet', name: 'rate and decay by group and label smoothing, given decay, clipped' },
 ];
+
+const kindOf = ({ family, change }: (typeof cases)[number]): string => change?.strategy?.kind ?? family;
 
 const weightOrder = ['kernel', 'bias', 'gamma', 'beta', 'moving_mean', 'moving_variance'];
 
@@ -40,7 +49,13 @@ function lastWeights(folder: string, rank: number, { network }: RecordedRun): nu
 }
 
 describe('100 steps in separate processes equal those of PyTorch in float64', () => {
-  it.each(cases)('$family: $name', async ({ family, name, change }) => {
+  it('are of every strategy', () => {
+    const kinds = strategySchema.options.map(({ shape }) => shape.kind.value);
+    expect(new Set(cases.map(kindOf))).toEqual(new Set(kinds));
+  });
+
+  const titled = cases.map((one) => ({ ...one, kind: kindOf(one) }));
+  it.each(titled)('$kind: $name', async ({ family, name, kind, change }) => {
     const run = readFamily(family).find((other) => other.name === name);
     if (run === undefined) throw new Error(`No run "${name}" is recorded of ${family}.`);
     const project = run.network === 'heads' ? 'recorded-heads' : 'recorded-runs';
@@ -52,7 +67,7 @@ describe('100 steps in separate processes equal those of PyTorch in float64', ()
       hyperparameters: { family, run: name },
     });
     expect(record).toMatchObject({ status: 'finished', error: null });
-    const isOneModel = family === 'data-parallel' || family === 'hdet';
+    const isOneModel = ['data-parallel', 'sharded', 'hdet', 'pipeline'].includes(kind);
     const kept = isOneModel ? [0] : run.initial.map((_, rank) => rank);
     // The last step of a pipelined run is followed by no point that could contain its loss.
     const points = name === 'one step stale' ? 99 : 100;

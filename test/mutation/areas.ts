@@ -14,7 +14,7 @@ export const areas: readonly Area[] = [
     name: 'metrics',
     sources: ['core/metrics/'],
     nearTests: ['test/unit/metrics/'],
-    integrationTests: ['test/integration/cli.test.ts'],
+    integrationTests: ['test/integration/cli.test.ts', 'test/integration/cli-runs.test.ts'],
   },
   {
     name: 'strategies',
