@@ -58,6 +58,24 @@ export const areas: readonly Area[] = [
     integrationTests: ['test/integration/studies/search.test.ts', 'test/integration/studies/pruners.test.ts'],
   },
   {
+    name: 'postprocessing',
+    sources: ['core/postprocessing/', 'workers/postprocessing/'],
+    nearTests: ['test/unit/postprocessing/', 'test/unit/inference/', 'test/unit/rpc/postprocessing.test.ts'],
+    integrationTests: ['test/integration/parts.test.ts'],
+  },
+  {
+    name: 'ensemble',
+    sources: ['core/ensemble/', 'workers/inference/'],
+    nearTests: ['test/unit/inference/', 'test/unit/serving/', 'test/unit/predictions/', 'test/unit/postprocessing/'],
+    integrationTests: ['test/integration/parts.test.ts', 'test/integration/serve.test.ts'],
+  },
+  {
+    name: 'data',
+    sources: ['workers/data/'],
+    nearTests: ['test/unit/data/', 'test/unit/discovery/', 'test/unit/project/', 'test/unit/inference/'],
+    integrationTests: ['test/integration/tables.test.ts', 'test/integration/data-modes.test.ts'],
+  },
+  {
     name: 'kernels',
     sources: ['workers/kernels/assembly/', 'workers/backends/wasm/', 'workers/tensorflow/gradients.ts'],
     nearTests: [

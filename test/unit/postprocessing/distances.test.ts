@@ -89,6 +89,16 @@ describe('distances to training samples', () => {
     expect([...distancesFrom(lone, Float32Array.of(3, 4, 3, 5))]).toEqual([0, 1]);
   });
 
+  it.each([NaN, Infinity])('have no Gaussian of training samples with the value %d', (value) => {
+    for (const score of ['mahalanobis', 'input-mahalanobis'] as const) {
+      const labels = score === 'mahalanobis' ? Int32Array.of(0, 1, 0, 1) : null;
+      const values = train.with(5, value);
+      expect(() => fitReference(score, values, 2, labels)).toThrow(
+        'The 4 training samples have values that are not finite',
+      );
+    }
+  });
+
   it('are refused for samples of another size, and for damaged files', () => {
     expect(() => distancesFrom(all[0], Float32Array.of(1, 2, 3))).toThrow('3 values are not samples of 2 values');
     const wrong: Reference = { kind: 'mahalanobis', size: 2, means: train, whitening: Float32Array.of(1) };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { crossValidate } from '../../../core/postprocessing/calibration/judge.ts';
 import { applyToLabels, type Fitted } from '../../../core/postprocessing/apply.ts';
 import { confidenceAndLosses } from '../../../core/postprocessing/answers.ts';
 import { fitPostprocessing } from '../../../core/postprocessing/fit.ts';
@@ -173,5 +174,48 @@ describe('answers of labels', () => {
       bias: [expect.any(Number), 0],
     });
     expect(fitLabelSets(0.1, Float64Array.of(0.9, 0.2, 0.5, 0.5), uncounted).thresholds).toEqual([Infinity, Infinity]);
+  });
+
+  it('are judged by the mean gain of each sample over its targets that count', () => {
+    const [logits, targets] = [
+      [2, -1, 0.5, 3],
+      [1, 1, 0, 1],
+    ];
+    const halved = { method: 'labels' as const, fit: 'shared' as const };
+    const judged = (labels: LabelSamples) => {
+      const { classes } = labels.stack;
+      return crossValidate(
+        () => ({ ...halved, scale: Array<number>(classes).fill(0.5), bias: Array<number>(classes).fill(0) }),
+        labels,
+        7,
+      );
+    };
+    const one: LabelSamples = {
+      kind: 'labels',
+      stack: { members: 1, samples: 4, classes: 1, logits: Float32Array.from(logits) },
+      targets,
+    };
+    // log σ(±z/2) − log σ(±z) of each sample, and what p = σ(z) expects of it; four samples with that count beside the four that were seen.
+    const gainOf = (z: number) => Math.log1p(Math.exp(-z)) - Math.log1p(Math.exp(-z / 2));
+    const seen = logits.map((z, n) => gainOf(targets[n] === 1 ? z : -z));
+    const expected = logits.map((z) => {
+      const p = 1 / (1 + Math.exp(-z));
+      return p * gainOf(z) + (1 - p) * gainOf(-z);
+    });
+    const mean = [...seen, ...expected].reduce((sum, value) => sum + value, 0) / 8;
+    expect(judged(one).gain.mean).toBeCloseTo(mean, 7);
+
+    const pairs = (values: readonly number[], other: readonly number[]) =>
+      values.flatMap((value, n) => (n % 2 === 0 ? [other[n], value] : [value, other[n]]));
+    const doubled = { ...one.stack, classes: 2, logits: Float32Array.from(pairs(logits, logits)) };
+    expect(judged({ ...one, stack: doubled, targets: pairs(targets, targets) })).toEqual(judged(one));
+    const others = [9, -7, 5, 8];
+    const masked: LabelSamples = {
+      kind: 'labels',
+      stack: { ...one.stack, classes: 2, logits: Float32Array.from(pairs(logits, others)) },
+      targets: pairs(targets, [0, 1, 1, 0]),
+      counted: Uint8Array.from(pairs([1, 1, 1, 1], [0, 0, 0, 0])),
+    };
+    expect(judged(masked)).toEqual(judged(one));
   });
 });

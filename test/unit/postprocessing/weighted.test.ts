@@ -94,4 +94,11 @@ describe('fits of weighted samples against SciPy, scikit-learn and NumPy', () =>
     expect(areas.aurc).toBeCloseTo(given.aurc, 12);
     expect(areas.augrc).toBeCloseTo(given.augrc, 12);
   });
+
+  it('the weights of samples count for each of their targets', () => {
+    const variances = Float64Array.of(1, 4, 1, 4);
+    // By hand: (3 · 1² + 1 · 3²) / 4 and (3 · 2²/4 + 1 · 8²/4) / 4.
+    const scales = fitSigmaScales(new Float64Array(4), variances, [1, 2, 3, 8], 2, Float64Array.of(3, 1));
+    expectClose(scales, [Math.sqrt(3), Math.sqrt(4.75)], 12);
+  });
 });
