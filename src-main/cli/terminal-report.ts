@@ -41,6 +41,7 @@ const notable = new Set([
   'checkpoints-kept',
   'file-damaged',
   'metrics-damaged',
+  'metrics-lost',
   'state-skipped',
   'source-changed',
   'model-changed',

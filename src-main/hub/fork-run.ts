@@ -9,7 +9,9 @@ import { refuseCombinations } from '../runs/configuration/combinations.ts';
 import { withOwnModes } from '../runs/configuration/metric-combinations.ts';
 import { changeConfig } from '../runs/configuration/resolve-config.ts';
 import type { ForkSource } from '../runs/fork/copy-run.ts';
+import type { SavedState } from '../runs/recording/lost-metrics.ts';
 import type { ResumeStart } from '../runs/recording/run-recorder.ts';
+import { folderOfPoint, roundOf } from '../runs/fork/fork-points.ts';
 import { withNext } from '../runs/recording/attempts.ts';
 import { homePaths } from '../store/home.ts';
 import type { RunRow } from '../../core/protocol/pages/run-list.ts';
@@ -62,7 +64,14 @@ export async function planFork(run: RunRow, request: ForkRequest): Promise<Plann
   const marks = changed === undefined || Object.keys(changed).length === 0 ? {} : { changed };
   const folder = resolve(request.folder ?? join(homePaths().runs, record.id));
   const origin = originFrom(run, before, point);
-  return { source, point, record: { ...record, ...marks, origin }, folder, start: { at: start, rows: null } };
+  const states = point.kind === 'state' ? [savedAt(point, record)] : [];
+  return { source, point, record: { ...record, ...marks, origin }, folder, start: { at: start, rows: null, states } };
+}
+
+/** The state in the fork's folder that knows what its metrics must hold. */
+function savedAt({ name }: ForkPoint, { plan, lostMembers = [] }: RunRecord): SavedState {
+  const present = plan.find(({ rank }) => lostMembers.every((lost) => lost.rank !== rank));
+  return { rank: present?.rank ?? 0, round: roundOf(folderOfPoint('', name).own) };
 }
 
 interface Chosen {

@@ -25,6 +25,8 @@ const stateRecordSchema = z.strictObject({
   /** Absent from states of earlier versions. */
   attempt: z.int().min(1).optional(),
   metricRows: z.int().nullable().default(null),
+  /** Absent from states of earlier versions, and where the rank did not ask. */
+  recordedRows: z.int().min(0).optional(),
   isAlone: z.boolean().default(false),
   /** Only where another number of ranks may resume. */
   worldSize: z.int().min(1).optional(),
@@ -43,6 +45,8 @@ export interface TrainingState {
   attempt?: number | undefined;
   /** Rows of the metrics that belong to the state, where ranks saved it within a round; else null. */
   metricRows: number | null;
+  /** Rows of the metrics that were on the disk before an evaluation's state was saved; undefined where the rank did not ask. */
+  recordedRows?: number | undefined;
   /** Number of ranks that saved it; undefined where as many resume. */
   worldSize?: number | undefined;
   tensors: readonly NamedTensor[];

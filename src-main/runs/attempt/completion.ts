@@ -6,6 +6,8 @@ import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point
 export interface Completion {
   ranks: readonly number[];
   until: ResumePoint;
+  /** The first rank of those that have ended there. */
+  first: number;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function planCompletion(folder: string, record: RunRecord, rank: nu
       `Rank ${rank} of the run ${id} cannot be completed yet: the other members have saved no state. Continue them first: tutti resume ${id}`,
     );
   }
-  return { ranks: plan.filter(isTogether).map((placement) => placement.rank), until };
+  return { ranks: plan.filter(isTogether).map((placement) => placement.rank), until, first: others[0] };
 }
 
 /**

@@ -17,11 +17,16 @@ interface Attempted {
  * @param point where the ranks of the present wave continue; null: from their beginning
  */
 export async function resumeStartOf(attempted: Attempted, point: ResumePoint | null): Promise<ResumeStart> {
-  const { recorder, completion, waves } = attempted;
-  if (completion !== null) return { at: null, rows: null };
-  if (waves.length > 1) return { at: null, rows: await rowsBeforeStop(attempted) };
+  const { recorder, completion, resume, waves } = attempted;
+  if (completion !== null)
+    return { at: null, rows: null, states: [{ rank: completion.first, round: completion.until.round }] };
+  if (waves.length > 1) {
+    const points = resume ? await pointsOf(attempted) : [];
+    return { at: null, rows: rowsBeforeStop(recorder, points), states: points };
+  }
   const { epoch, step } = point ?? startOfRun(recorder.record);
-  return { at: { epoch, step }, rows: rowsOf(recorder, point) };
+  const states = point === null ? [] : [{ rank: waves[0][0].rank, round: point.round }];
+  return { at: { epoch, step }, rows: rowsOf(recorder, point), states };
 }
 
 /** Rows before the last evaluation of the stop that ended the attempt before; null where it ended otherwise. */
@@ -32,9 +37,20 @@ function rowsOf({ record: { attempts } }: RunRecorder, point: ResumePoint | null
 }
 
 /** The same for the wave that was stopped. */
-async function rowsBeforeStop({ recorder, resume, waves }: Attempted): Promise<number | null> {
-  if (!resume) return null;
-  const ranksOf = (wave: readonly Placement[]): number[] => wave.map(({ rank }) => rank);
-  const points = await Promise.all(waves.map((wave) => findResumePoint(recorder.folder, ranksOf(wave))));
+function rowsBeforeStop(recorder: RunRecorder, points: readonly ResumePoint[]): number | null {
   return points.map((point) => rowsOf(recorder, point)).find((rows) => rows !== null) ?? null;
+}
+
+/** Where the waves that have begun continue, with the first rank of each. */
+async function pointsOf({ recorder, waves }: Attempted): Promise<(ResumePoint & { rank: number })[]> {
+  const points = await Promise.all(
+    waves.map(async (wave) => {
+      const point = await findResumePoint(
+        recorder.folder,
+        wave.map(({ rank }) => rank),
+      );
+      return point === null ? [] : [{ ...point, rank: wave[0].rank }];
+    }),
+  );
+  return points.flat();
 }

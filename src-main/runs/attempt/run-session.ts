@@ -155,6 +155,7 @@ export class RunSession {
     const recorder = new RunRecorder(folder, record, index, listener, (event) => this.waves?.follow(event));
     this.recorder = recorder;
     this.controls.begin(recorder);
+    if (before !== null) await recorder.setAsideUnusable();
     // The files of a resumed run stay unchanged until its ranks are ready.
     if (before === null) await this.begin(recorder, this.options.start ?? null);
     await recorder.change({ status: 'running' });

@@ -73,7 +73,7 @@ async function copyState({ folder, record }: ForkSource, point: ForkPoint, targe
   for (const rank of ranks) {
     const base = (run: string): string => roundPath(run, rank, round);
     // The first attempt of the fork owns the state, and its rows are counted below.
-    const copy = (state: object): string => toJson({ ...state, attempt: 1, metricRows: null });
+    const copy = (state: object): string => toJson({ ...state, attempt: 1, metricRows: null, recordedRows: undefined });
     states.set(rank, await copySealed(from, relative(from, base(from)), base(target), parseSavedRound, copy));
   }
   const rows = [...states.values()].find(({ metricRows }) => metricRows !== null)?.metricRows ?? null;

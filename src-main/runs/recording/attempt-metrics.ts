@@ -1,4 +1,5 @@
 import type { PointBatch } from '../../../core/protocol/wire/points.ts';
+import type { MetricRow } from '../../store/metrics/metrics-file.ts';
 import { MetricsLog } from '../../store/metrics/metrics-log.ts';
 import type { RecordWrites } from './record-writes.ts';
 
@@ -44,6 +45,16 @@ export class AttemptMetrics {
   setRanks(ranks: readonly number[]): void {
     this.#ranks = ranks;
     this.#log?.setRanks(ranks);
+  }
+
+  /** Number of rows in the file. */
+  get rows(): number {
+    return this.#log?.rows ?? 0;
+  }
+
+  /** Appends rows that a damage took from the file. Call it before the ranks report. */
+  async restore(rows: readonly MetricRow[]): Promise<void> {
+    if (rows.length > 0) await this.#log?.restore(rows);
   }
 
   append(rank: number, batch: PointBatch): void {

@@ -1,6 +1,7 @@
 import { improves, type MetricMode } from '../../../core/metrics/metric-mode.ts';
 import type { RunSummary } from '../../../core/protocol/run/record.ts';
 import { type MetricRows, withMetricRows } from '../../store/metrics/metric-rows.ts';
+import type { KnownMetrics } from './lost-metrics.ts';
 import type { ParsedRow } from '../../store/metrics/metrics-row.ts';
 
 type Best = NonNullable<RunSummary['best']>;
@@ -13,17 +14,22 @@ export class EarlierMetrics {
 
   /**
    * @param onDamage called with the error of each damaged row, which is then left out
-   * @param bestAfterStep the best values are those of later steps
+   * @param options what else the reading is for
+   * @param options.bestAfterStep the best values are those of later steps
+   * @param options.known takes the rows, too
    */
   static async read(
     folder: string,
     onDamage: (damage: Error) => void,
-    bestAfterStep = -Infinity,
+    { bestAfterStep = -Infinity, known = null }: { bestAfterStep?: number; known?: KnownMetrics | null } = {},
   ): Promise<EarlierMetrics> {
     const earlier = new EarlierMetrics();
     const take = async (rows: MetricRows): Promise<void> => {
       for await (const portion of rows) {
-        for (const row of portion) earlier.#take(row, rows.columns, row.step > bestAfterStep);
+        for (const row of portion) {
+          earlier.#take(row, rows.columns, row.step > bestAfterStep);
+          known?.take(row, rows.columns);
+        }
       }
     };
     await withMetricRows(folder, take, onDamage);

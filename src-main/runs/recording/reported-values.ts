@@ -3,6 +3,7 @@ import type { EvaluatedSet, RunRecord, RunSummary } from '../../../core/protocol
 import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import type { RunFacts } from '../../../core/protocol/pages/run-updates.ts';
 import { EarlierMetrics } from './earlier-metrics.ts';
+import type { KnownMetrics } from './lost-metrics.ts';
 
 /** What the ranks have reported so far, for the summary of a run: the last value of each metric, the best one, the evaluated sets. */
 export class ReportedValues {
@@ -40,13 +41,14 @@ export class ReportedValues {
 
   /**
    * Reads the metrics of earlier attempts, whose values count until they are reported again.
+   * @param known takes the rows, too
    * @returns the errors of damaged rows, which are left out
    */
-  async readEarlier(folder: string, origin: RunRecord['origin']): Promise<Error[]> {
+  async readEarlier(folder: string, origin: RunRecord['origin'], known: KnownMetrics | null): Promise<Error[]> {
     const damages: Error[] = [];
     // Weights alone bring no best checkpoint with them, so the fork's best is its own.
     const bestAfterStep = origin?.kind === 'checkpoint' ? origin.step : -Infinity;
-    this.#earlier = await EarlierMetrics.read(folder, (damage) => damages.push(damage), bestAfterStep);
+    this.#earlier = await EarlierMetrics.read(folder, (damage) => damages.push(damage), { bestAfterStep, known });
     this.#lastValues.clear();
     for (const [name, value] of this.#earlier.lastValues) this.#lastValues.set(name, value);
     this.#adoptEarlierBest();

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { LoadSample } from '../../../core/protocol/machine/devices.ts';
 import type {
   Attempt,
@@ -10,14 +11,17 @@ import type {
 } from '../../../core/protocol/run/record.ts';
 import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
+import { checkStart } from '../../store/metrics/metrics-csv.ts';
 import { appendLoads } from '../../store/metrics/device-loads.ts';
 import { readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
+import { setAsideUnlessFolder, setAsideUnusable } from '../../store/runs/set-aside.ts';
 import { appendEvent, runPaths, writeRunRecord } from '../../store/runs/run-folder.ts';
 import type { RunIndex } from '../../store/index/run-index.ts';
 import { AttemptMetrics } from './attempt-metrics.ts';
 import { withoutFolder, withRestart, withStart } from './attempts.ts';
 import { IndexEntry } from './index-entry.ts';
 import type { LogFile } from './log-file.ts';
+import { KnownMetrics, restoreLost, type SavedState } from './lost-metrics.ts';
 import { RankLogs } from './rank-logs.ts';
 import { RecordRoom } from './record-room.ts';
 import { RecordWrites } from './record-writes.ts';
@@ -29,6 +33,8 @@ export interface ResumeStart {
   at: NonNullable<Attempt['from']> | null;
   /** Rows of the metrics that belong to their states; null where the step tells it. */
   rows: number | null;
+  /** States that know what the metrics must hold; absent: none. */
+  states?: readonly SavedState[];
 }
 
 export type RunListener = (update: RunUpdate) => void;
@@ -90,7 +96,7 @@ export class RunRecorder {
   /** Opens the metrics file. A resume drops the rows that its ranks compute again. */
   async begin(resume: ResumeStart | null): Promise<void> {
     await this.openMetrics(resume);
-    if (resume !== null) await this.readEarlier();
+    if (resume !== null) await this.readEarlier(resume);
     if (resume !== null) await this.nameDamagedCheckpoints();
     const from = resume === null ? { epoch: 0, step: 0 } : resume.at;
     // Comes last, because listeners read the metrics again when an attempt starts.
@@ -100,7 +106,7 @@ export class RunRecorder {
   /** Ends this attempt as failed and starts the next one, whose ranks continue from a position as in a resume. */
   async nextAttempt(from: ResumeStart): Promise<void> {
     await this.openMetrics(from);
-    await this.readEarlier();
+    await this.readEarlier(from);
     this.values.forgetFacts();
     // Comes last, because listeners read the metrics again when an attempt starts.
     await this.change({ attempts: withStart(withRestart(this.record), from.at) });
@@ -111,11 +117,30 @@ export class RunRecorder {
     return this.metrics.open(planned, { step: from?.at?.step ?? Infinity, rows: from?.rows ?? Infinity });
   }
 
-  private async readEarlier(): Promise<void> {
-    const damages = await this.values.readEarlier(this.folder, this.record.origin);
-    if (damages.length === 0) return;
-    const message = `Damaged rows of metrics were skipped: ${damages.length}. The first: ${damages[0].message}`;
-    this.event(null, 'metrics-damaged', message);
+  private async readEarlier({ at, states = [] }: ResumeStart): Promise<void> {
+    const { folder, record } = this;
+    const known = await KnownMetrics.read(folder, states, at?.step ?? Infinity);
+    const damages = await this.values.readEarlier(folder, record.origin, known);
+    if (damages.length > 0) {
+      const message = `Damaged rows of metrics were skipped: ${damages.length}. The first: ${damages[0].message}`;
+      this.event(null, 'metrics-damaged', message);
+    }
+    const lost = await restoreLost(this.metrics, known, { folder, attempts: record.attempts, from: at?.step ?? null });
+    if (lost === null) return;
+    this.event(null, 'metrics-lost', lost.message, { step: lost.fromStep, data: { toStep: lost.toStep } });
+    await this.values.readEarlier(folder, record.origin, null);
+  }
+
+  /** Makes way for the files that this process appends to, where something else lies in their place. Call it before the first event of a resume. */
+  async setAsideUnusable(): Promise<void> {
+    const { folder } = this;
+    const logs = this.record.plan.map(({ rank }) => join('logs', `rank-${rank}.log`));
+    const problems = [
+      await setAsideUnlessFolder(folder, 'logs'),
+      await setAsideUnusable(folder, 'metrics.csv', checkStart),
+    ];
+    for (const path of ['events.jsonl', 'devices.csv', ...logs]) problems.push(await setAsideUnusable(folder, path));
+    for (const problem of problems) if (problem !== null) this.event(null, 'file-damaged', problem);
   }
 
   /** Training goes on without damaged checkpoints. */

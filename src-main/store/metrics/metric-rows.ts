@@ -1,9 +1,9 @@
+import { join } from 'node:path';
 import { asError } from '../../../core/text/errors.ts';
 import type { FileHandle } from 'node:fs/promises';
 import { readPortions } from '../../../core/node/read-lines.ts';
 import { unlessMissing, explainFileError } from '../../../core/node/file-error.ts';
 import { openOwnFile } from '../../../core/node/folders/own-files.ts';
-import { runPaths } from '../runs/run-folder.ts';
 import { comparePositions, parseHeader, type Position } from './metrics-csv.ts';
 import { MetricsRowReader, type ParsedRow, positionOf } from './metrics-row.ts';
 import { readLines } from './row-blocks.ts';
@@ -103,14 +103,15 @@ export async function withMetricRows<T>(
   }
 }
 
-/** Like {@link withMetricRows}, for callers that close the file themselves. */
+/** Like {@link withMetricRows}, for callers that close the file themselves. @param name of a copy of `metrics.csv`, relative to the run's folder */
 export async function openMetricRows(
   folder: string,
   onDamage: (damage: Error) => void = raise,
+  name = 'metrics.csv',
 ): Promise<{ rows: MetricRows; close: () => Promise<void> }> {
-  const path = runPaths(folder).metrics;
+  const path = join(folder, name);
   try {
-    const handle = await unlessMissing(openOwnFile(folder, 'metrics.csv'));
+    const handle = await unlessMissing(openOwnFile(folder, name));
     const close = async (): Promise<void> => handle?.close();
     try {
       return { rows: new MetricRows(handle, await scan(handle, path, onDamage)), close };

@@ -41,6 +41,15 @@ export function parseHeader(line: string, path: string): string[] {
   );
 }
 
+/** @param start the first bytes of the file, or all of them @throws Error when these begin no `metrics.csv` */
+export function checkStart(start: string): void {
+  const begin = formatHeader([]).trimEnd();
+  if (start.startsWith(`${begin},`) || start.startsWith(`${begin}\n`) || `${begin}\n`.startsWith(start)) return;
+  throw new Error(
+    `metrics.csv begins with ${JSON.stringify(start.slice(0, 40))}, but its header begins with "${begin}".`,
+  );
+}
+
 /** @param cells one per metric, '' where a value is absent */
 export function formatRow(epoch: number, step: number, cells: readonly string[]): string {
   return `${[epoch, step, ...cells].join(',')}\n`;

@@ -100,6 +100,16 @@ export class MetricsLog {
     return rows;
   }
 
+  /** Number of rows in the file. */
+  get rows(): number {
+    return this.#file.rows;
+  }
+
+  /** Appends rows that a damage took from the file. Call it before the ranks report. */
+  async restore(rows: readonly MetricRow[]): Promise<void> {
+    await this.#whenThereIsRoom(() => this.#file.append(rows));
+  }
+
   /** Stops without writing the remaining values, because the run's folder is gone. */
   discard(): void {
     this.#isClosed = true;

@@ -40,10 +40,28 @@ export async function readTensors(
     const tensors = new Map<string, StoredTensor>();
     for (const entry of header.entries) {
       if (names === undefined || names.includes(entry.name)) {
-        tensors.set(entry.name, await readTensor(handle, entry, dataStart));
+        tensors.set(entry.name, predictionOf(await readTensor(handle, entry, dataStart), entry));
       }
     }
     return { tensors, metadata: header.metadata };
+  });
+}
+
+/**
+ * The evaluations that a rank's state holds, by metric: `[3, E]` epochs, steps and values.
+ * @param path of the state's tensors, relative to the run's folder
+ * @throws Error where it is damaged
+ */
+export async function readHistory(folder: string, path: string): Promise<Map<string, Float64Array>> {
+  const prefix = 'history/';
+  return withFile(folder, path, async (handle) => {
+    const { header, dataStart } = await readHeader(handle);
+    const history = new Map<string, Float64Array>();
+    for (const entry of header.entries.filter(({ name }) => name.startsWith(prefix))) {
+      const tensor = await readTensor(handle, entry, dataStart);
+      if (tensor.dtype === 'F64') history.set(entry.name.slice(prefix.length), tensor.data);
+    }
+    return history;
   });
 }
 
@@ -68,9 +86,12 @@ async function readHeader(handle: FileHandle): Promise<{ header: Header; dataSta
   return { header, dataStart };
 }
 
-async function readTensor(handle: FileHandle, entry: TensorEntry, dataStart: number): Promise<StoredTensor> {
+async function readTensor(handle: FileHandle, entry: TensorEntry, dataStart: number): Promise<NamedTensor> {
   const bytes = await readBytes(handle, dataStart + entry.begin, entry.end - entry.begin);
-  const tensor = tensorOf(entry, bytes.buffer);
+  return tensorOf(entry, bytes.buffer);
+}
+
+function predictionOf(tensor: NamedTensor, entry: TensorEntry): StoredTensor {
   if (tensor.dtype === 'F32' || tensor.dtype === 'I32') return { shape: tensor.shape, data: tensor.data };
   throw new SafetensorsError(`tensor "${entry.name}" has type ${entry.dtype}; predictions are F32 or I32`);
 }

@@ -16,6 +16,8 @@ const savedRoundSchema = z.looseObject({
   attempt: z.int().optional(),
   /** Rows of the metrics that belong to a state within a round; null where the step tells it. */
   metricRows: z.int().nullable().default(null),
+  /** Rows of the metrics that were on the disk when it was saved; absent where nobody counted them. */
+  recordedRows: z.int().optional(),
   /** Whether the rank saved it without the others, after the hub had died. */
   isAlone: z.boolean().default(false),
   /** Number of ranks that saved it, where another number of ranks may resume. */

@@ -68,16 +68,16 @@ export interface ResumedTraining {
   model?: string | undefined;
 }
 
+/** What a state says about the rows of `metrics.csv`. */
+export type SavedRows = Pick<TrainingState, 'metricRows' | 'recordedRows'>;
+
 /**
  * Saves everything that the next step of a rank depends on: a resumed run has the bits of an uninterrupted one.
- * @param metricRows rows of the metrics that belong to the state; null where the step tells it
+ * @param rows `metricRows` are those of the metrics that belong to the state, null where the step tells it; `recordedRows` those that were on the disk
  */
-export async function saveTrainingState(
-  rank: TrainingToSave,
-  at: TrainingPosition,
-  metricRows: number | null,
-): Promise<void> {
-  await rank.training.parts.files.saveState(await stateOf(rank, at, { metricRows, points: [] }));
+export async function saveTrainingState(rank: TrainingToSave, at: TrainingPosition, rows: SavedRows): Promise<void> {
+  const state = await stateOf(rank, at, { metricRows: rows.metricRows, points: [] });
+  await rank.training.parts.files.saveState({ ...state, recordedRows: rows.recordedRows });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { CollectiveError } from '../../../core/protocol/wire/collectives.ts';
 import { releaseTensors } from '../../tensorflow/held-tensors.ts';
 import { HeldPositions } from './held-positions.ts';
-import { saveTrainingState, saveTrainingStateAlone } from './saved-state.ts';
+import { type SavedRows, saveTrainingState, saveTrainingStateAlone } from './saved-state.ts';
 import { holdPosition, positionOf, type TrainingPosition, type TrainingToSave } from './snapshot.ts';
 
 /** Saves a rank's state at rendezvous, within a round before the last evaluation of a stop, and when the hub has died. */
@@ -68,16 +68,17 @@ export class StateSaver {
   async saveAfterEvaluation(): Promise<void> {
     const { training } = this.#rank;
     const { report, group, controls } = training.parts;
+    let recordedRows: number | undefined;
     try {
       // Otherwise a hub that dies now would leave a gap of metrics before the step at which a run resumes.
-      if (training.isFirst) await report.recorded();
+      if (training.isFirst) recordedRows = (await report.recorded()) ?? undefined;
       await group.barrier();
     } catch (error) {
       if (!controls.isHubGone) throw error;
     }
     this.#rank.beforeSave();
     const position = positionOf(this.#rank);
-    if (!controls.isHubGone) return await this.#save(position, null);
+    if (!controls.isHubGone) return await this.#save(position, { metricRows: null, recordedRows });
     // The hub may not have written the newest points, so they belong to the state. Ranks in lockstep save the positions that they hold.
     if (this.#held === null) await saveTrainingStateAlone(this.#rank, position, position.snapshot.progress.round);
     throw new CollectiveError('The hub is gone, so that the ranks cannot meet again.');
@@ -99,7 +100,7 @@ export class StateSaver {
     const at = this.#roundEnd ?? positionOf(this.#rank);
     const { round } = training.progress;
     const snapshot = { ...at.snapshot, progress: { ...at.snapshot.progress, round } };
-    await this.#save({ ...at, snapshot }, rows);
+    await this.#save({ ...at, snapshot }, { metricRows: rows });
     if (this.#held === null) this.endRendezvous();
     // No rank evaluates, and so reports, before all have saved.
     await group.barrier();
@@ -116,8 +117,8 @@ export class StateSaver {
     return rows;
   }
 
-  async #save(at: TrainingPosition, metricRows: number | null): Promise<void> {
-    await saveTrainingState(this.#rank, at, metricRows);
+  async #save(at: TrainingPosition, rows: SavedRows): Promise<void> {
+    await saveTrainingState(this.#rank, at, rows);
     this.#lastSaveMs = performance.now();
   }
 

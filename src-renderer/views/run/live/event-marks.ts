@@ -16,6 +16,7 @@ const labels: Record<string, (event: RunEvent) => string> = {
   paused: () => 'paused',
   restarted: ({ data }) => `restarted, rank ${String(data.rank)} was lost`,
   'member-lost': () => 'lost',
+  'metrics-lost': ({ data }) => `points lost up to step ${String(data.toStep)}`,
   started: ({ attempt }) => `resumed, attempt ${attempt}`,
 };
 
