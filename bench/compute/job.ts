@@ -8,6 +8,8 @@ import { type Peer, peersFolder } from './steppers.ts';
 
 const example = join(import.meta.dirname, '..', '..', 'examples', '00_heteroscedastic_regression');
 const pairs = 3;
+/** The published experiment, which the peer also runs. */
+const published = ['--trained', '20', '--batch-size', '20', '--max-epochs', '10000', '--evaluate-every-epochs', '500'];
 
 /** Example 00 from the command to its end, with figures, next to the same job in PyTorch: 10,000 steps, one process per member. */
 export async function measureJob(members: number, peer: Peer | null): Promise<Figure[]> {
@@ -16,7 +18,7 @@ export async function measureJob(members: number, peer: Peer | null): Promise<Fi
     const oursMs: number[] = [];
     const peerMs: number[] = [];
     for (let pair = 0; pair < pairs; pair++) {
-      oursMs.push((await runTrainCommand([example, '--members', String(members)])).durationMs);
+      oursMs.push((await runTrainCommand([example, '--members', String(members), ...published])).durationMs);
       if (peer !== null) peerMs.push(runPeer(peer, members, join(folder, `${pair}.png`)));
     }
     return describe(members, oursMs, peerMs, peer);

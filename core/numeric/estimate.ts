@@ -20,3 +20,20 @@ export function estimate(values: readonly number[]): Estimate {
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return { mean, standardError: count < 2 ? NaN : Math.sqrt(squares / (count - 1) / count), count };
 }
+
+/** The 97.5 % quantiles of Student's t distribution with 1 to 30 degrees of freedom. Source: `scipy.stats.t.ppf(0.975, df)`. */
+const studentQuantiles = [
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
+  2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+/**
+ * Whether a mean differs from 0 by more than chance explains: its 95 % interval, mean ± t · s / √n with Student's t for n − 1 degrees of
+ * freedom, does not hold 0. False for fewer than two values, and where one is not finite.
+ *
+ * Source: Student, "The probable error of a mean", Biometrika 6:1, 1908.
+ */
+export function isBeyondNoise({ mean, standardError, count }: Estimate): boolean {
+  const quantile = studentQuantiles[Math.min(count - 1, studentQuantiles.length) - 1];
+  return Number.isFinite(mean) && Math.abs(mean) > quantile * standardError;
+}

@@ -68,6 +68,7 @@ export default defineConfig({
         text: 'Examples',
         collapsed: true,
         items: [
+          { text: 'Digits', link: '/examples/digits/README' },
           { text: 'Heteroscedastic regression', link: '/examples/00_heteroscedastic_regression/README' },
           { text: 'Joint early stopping', link: '/examples/01_joint_early_stopping/README' },
           { text: 'Coupled members', link: '/examples/02_coupled_ssl/README' },

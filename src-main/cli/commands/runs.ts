@@ -71,9 +71,7 @@ export function describeRuns(
     );
   }
   if (isFiltered) return ['No run matches. `tutti runs --all` lists all runs, also archived ones.'];
-  return [
-    'There are no runs yet. Start one: tutti train <project>, for instance examples/00_heteroscedastic_regression.',
-  ];
+  return ['There are no runs yet. Start one: tutti train <project>, for instance examples/digits.'];
 }
 
 function describeRun(run: RunRow, nowMs: number): string[] {

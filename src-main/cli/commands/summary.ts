@@ -1,4 +1,5 @@
 import { printableLine } from '../../../core/text/printable.ts';
+import { describeGain } from '../../../core/protocol/run/ensemble-gain.ts';
 import { countEpoch, formatMetric, metricLabel } from '../../../core/text/numbers.ts';
 import { existsSync } from 'node:fs';
 import { holdsState } from '../../store/runs/saved-rounds.ts';
@@ -57,11 +58,19 @@ export function summarize(record: RunRecord, folder: string, look: Look = plainL
         ]),
     ...ofEarlier(record),
     ...compareSets(summary?.evaluatedSets ?? [], look),
+    ...gainOf(summary?.evaluatedSets ?? []),
     '',
     `folder: ${folder}`,
     ...(existsSync(runPaths(folder).plots) ? [`plots:  ${runPaths(folder).plots}`] : []),
     ...nextStep(record, folder),
   ];
+}
+
+/** What the ensemble that answers by default gains over its members, after a blank line. */
+function gainOf(sets: readonly EvaluatedSet[]): string[] {
+  const answering = sets.find(({ set }) => set === 'ensemble-best') ?? sets.at(0);
+  const sentences = answering === undefined ? [] : describeGain(answering);
+  return sentences.length === 0 ? [] : ['', ...sentences];
 }
 
 /** A table with the average member and each ensemble of every set; empty without sets. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeGain } from '../../../core/protocol/run/ensemble-gain.ts';
 import { writeMadeCifar10 } from '../../samples/samples.ts';
 import { metricValues, train, useHub } from '../harness.ts';
 import { expectFigure } from './expect-figure.ts';
@@ -18,6 +19,19 @@ describe('the examples', () => {
     process.env.TUTTI_DATA = data;
   });
   afterAll(() => rm(data, { recursive: true }));
+
+  it('digits: the ensemble has a smaller NLL than each member, and a smaller calibration error than they have on average', async () => {
+    const { record } = await train(hub(), join(examples, 'digits'), { devices: 1, membersPerDevice: 5 });
+    expect(record).toMatchObject({ status: 'finished', config: { determinism: 'deterministic' } });
+    const final = record.summary?.evaluatedSets.find(({ set }) => set === 'final');
+    const { nll, ece } = final?.members ?? {};
+    expect(nll).toHaveLength(5);
+    expect(final?.ensemble.nll).toBeLessThan(Math.min(...nll));
+    expect(final?.ensemble.ece).toBeLessThan(ece.reduce((sum, value) => sum + value, 0) / 5);
+    const said = final && describeGain(final);
+    expect(said).toHaveLength(3);
+    expect(said?.[0]).toContain('better than each of its 5 members');
+  });
 
   it('00: trains, decomposes its uncertainty on the test grid, and draws it', async () => {
     const { record, folder } = await train(hub(), join(examples, '00_heteroscedastic_regression'), {

@@ -104,6 +104,7 @@ describe('replicas', () => {
     const { record } = await train(hub(), '../../../examples/00_heteroscedastic_regression', {
       members: 3,
       devices: 1,
+      hyperparameters: { trained: 20 },
       batchSize: 2,
       sampler: 'sharded-uneven',
       strategy: { kind: 'data-parallel' },

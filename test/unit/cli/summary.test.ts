@@ -86,6 +86,17 @@ describe('summarize', () => {
     expect(summarize(record, '/runs/blobs')[1]).toBe('warning: not finite: rank 1 (val/ens_nll, val/member_1_nll)');
   });
 
+  it('ends its scores with what the ensemble that answers gains', () => {
+    const evaluatedSets = [
+      { ...summary.evaluatedSets[0], set: 'final' as const, ensemble: { nll: 0.9 } },
+      { ...summary.evaluatedSets[0], ensemble: { nll: 0.4 }, members: { nll: [0.5, 0.51, 0.52] } },
+    ];
+    const said = summarize(recordOf({}, { status: 'finished', summary: { ...summary, evaluatedSets } }), '/runs/blobs');
+    expect(said.filter((line) => line.startsWith('The ensemble'))).toEqual([
+      'The ensemble (ensemble-best) predicts the test split better than each of its 3 members: its NLL is 0.4000, theirs 0.5100 on average and 0.5000 at best.',
+    ]);
+  });
+
   it('says how the run ended, its best, and where it is', () => {
     const attempt = { attempt: 1, startedAt: '2026-11-21T08:15:02.000Z', endedAt: '2026-11-21T08:16:06.000Z' };
     const attempts = [{ ...attempt, status: 'finished' as const }];
