@@ -57,6 +57,29 @@ describe.skipIf(noChromium !== null)(`Keys and themes${notRun(noChromium)}`, () 
     await expect(heading()).toHaveText('Runs');
   });
 
+  it('a page is busy until the page of its address is there: an address that is set before is lost', async () => {
+    const held = Promise.withResolvers<void>();
+    const other = await stage.watchedPage(page.context());
+    await other.route(/assets\/RunsPage-.*\.js$/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await other.goto(`http://127.0.0.1:${stage.tutti.port}/#/runs`);
+    const main = other.locator('main');
+    // The hub has told what this page may do: the palette offers what is for owners.
+    await expect(main).toBeVisible();
+    await other.keyboard.press('Control+k');
+    await other.getByLabel('Find a page, project or run').fill('attach');
+    await expect(other.getByRole('option', { name: /Attach/ })).toBeVisible();
+    await other.keyboard.press('Escape');
+    await expect(main).toHaveAttribute('aria-busy', 'true');
+    held.resolve();
+    await expect(main).toHaveAttribute('aria-busy', 'false');
+    await other.evaluate(`location.hash = '/settings'`);
+    await expect(main.getByRole('heading', { level: 1 })).toHaveText('Settings and health');
+    await other.close();
+  });
+
   it('the theme survives a reload', async () => {
     const canvas = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     await page.goto(`http://127.0.0.1:${stage.tutti.port}/#/settings`);

@@ -28,8 +28,10 @@ export class DesktopStage {
     return new DesktopStage(home, open, desktop, await ownPage(desktop));
   }
 
-  /** Reopens the app after it has exited. */
+  /** Ends the app if it still runs, because a second one would hand over to it and leave, and opens it again. */
   async reopen(): Promise<void> {
+    this.desktop.signal();
+    await this.desktop.exited;
     this.desktop = await this.#open(this.home);
     this.page = await ownPage(this.desktop);
   }

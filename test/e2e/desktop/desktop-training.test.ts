@@ -15,7 +15,6 @@ const endless = { members: 2, maxEpochs: 1_000_000 };
 
 describeDesktop('Training in the desktop app', (open) => {
   let stage: DesktopStage;
-  let lastRun: string;
   beforeAll(async () => {
     stage = await DesktopStage.open(open);
     await stage.keepNotifications();
@@ -90,21 +89,18 @@ describeDesktop('Training in the desktop app', (open) => {
     await expectStatus(page, 'stopped');
   });
 
-  it('continues while the window is closed', async () => {
+  it('continues while the window is closed, and is interrupted by quitting only after the user confirms; the next start shows its page', async () => {
     const { desktop } = stage;
-    lastRun = await stage.startRun(blobs, endless);
+    const run = await stage.startRun(blobs, endless);
     await expectPoints(stage.page, 'NLL');
     await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
     await expect.poll(async () => (await stage.notifications()).at(-1)?.title).toBe('Tutti keeps training');
     expect(await desktop.startAgain()).toBe(0);
     stage.page = await ownPage(desktop);
-    await stage.visit(`/runs/${lastRun}`);
+    await stage.visit(`/runs/${run}`);
     await expectStatus(stage.page, 'running');
     await expect(stage.page.getByRole('button', { name: 'Stop jointly' })).toBeEnabled();
-  });
 
-  it('is interrupted by quitting only after the user confirms', async () => {
-    const { desktop } = stage;
     await answerQuestion(0);
     await desktop.evaluate(({ app }) => app.quit());
     await expect
@@ -119,15 +115,15 @@ describeDesktop('Training in the desktop app', (open) => {
     await answerQuestion(1);
     await desktop.evaluate(({ app }) => void setImmediate(() => app.quit()));
     expect(await stage.ended()).toEqual([]);
-    const record = await readRunRecord(join(stage.home, 'runs', lastRun));
+    const record = await readRunRecord(join(stage.home, 'runs', run));
     expect(record).toMatchObject({ status: 'interrupted', hub: null });
+
+    await stage.reopen();
+    await expect.poll(() => stage.page.url()).toContain(`#/runs/${run}`);
+    await stage.keepNotifications();
   });
 
   it('without a window finishes, shown by a tray icon, as does what waits in the queue, and the app exits then', async () => {
-    await stage.reopen();
-    // It quit with this page open.
-    await expect.poll(() => stage.page.url()).toContain(`#/runs/${lastRun}`);
-    await stage.keepNotifications();
     const file = join(stage.home, 'without a window');
     await noteDisplay(stage.desktop, file);
     const first = await stage.startRun(blobs, { members: 2, maxEpochs: 200 });
