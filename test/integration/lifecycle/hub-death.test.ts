@@ -77,12 +77,15 @@ async function reopen(): Promise<string[]> {
   return notices;
 }
 
-describe('a dead hub', () => {
+describe('a hub that dies', () => {
   it.each(['SIGTERM', 'SIGKILL'] as const)(
-    'leaves no orphan after %s, and the next hub marks its run as interrupted',
+    'refuses to resume its run while it lives, leaves no orphan after %s, and the next hub marks its run as interrupted',
     async (signal) => {
       const config = { members: 2, devices: 2, maxEpochs: 1_000_000 };
       const running = await startHub('blobs', `by-${signal}`, config, ({ evaluatedStep = 0 }) => evaluatedStep > 0);
+      await expect(resume(hub(), running.folder)).rejects.toThrow(
+        /is running under process \d+ on .+, which holds its lock: a run has one hub\./,
+      );
       await end(running, signal);
       await expectNoOrphans(running);
       expect((await readRunRecord(running.folder)).status).toBe('running');
@@ -186,14 +189,4 @@ describe('a resumed run', () => {
       }
     },
   );
-
-  it('is refused under a living hub', async () => {
-    const config = { members: 2, devices: 2, maxEpochs: 1_000_000 };
-    const running = await startHub('blobs', 'alive', config, ({ evaluatedStep = 0 }) => evaluatedStep > 0);
-    await expect(resume(hub(), running.folder)).rejects.toThrow(
-      /is running under process \d+ on .+, which holds its lock: a run has one hub\./,
-    );
-    await end(running, 'SIGKILL');
-    await expectNoOrphans(running);
-  });
 });
