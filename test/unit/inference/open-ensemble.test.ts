@@ -62,6 +62,20 @@ describe('an opened ensemble', () => {
     );
   });
 
+  it('takes samples of any length where the models do, and of no other shape', async () => {
+    const model = tf.sequential({ layers: [tf.layers.globalAveragePooling1d({ inputShape: [null, 2] })] });
+    const ensemble = await openEnsemble(await runWithModels([model], { task: 'multi-label' }));
+    const predict = (shape: number[]) => ensemble.outputs({ prepared: Float32Array.of(1, 2, 3, 4, 5, 9), shape });
+    // Of three steps, and of one.
+    expect((await predict([3, 2])).samples).toBe(1);
+    expect((await predict([1, 2])).samples).toBe(3);
+    for (const shape of [[2, 3], [3], [2, 1, 3]]) {
+      await expect(predict(shape)).rejects.toThrow(
+        `The samples have the shape [${shape.join(', ')}], the model takes [any, 2].`,
+      );
+    }
+  });
+
   it('names a column that rows lack, and a value that does not fit', async () => {
     const ensemble = await openEnsemble(await run());
     await expect(ensemble.predict({ rows: [{ size: 1 }] })).rejects.toThrow('No row has the column "sold"');

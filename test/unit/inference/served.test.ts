@@ -4,7 +4,7 @@ import type { Tensor } from '../../../core/ensemble/tensors.ts';
 import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { openEnsemble } from '../../../workers/index.ts';
-import { TensorEnsemble } from '../../../workers/inference/served.ts';
+import { hasColumns, TensorEnsemble } from '../../../workers/inference/served.ts';
 import { type SymbolicTensor, tf } from '../../../workers/tensorflow/tf.ts';
 import { runWithModels } from './run-with-models.ts';
 
@@ -75,6 +75,17 @@ describe('an ensemble of tensors', () => {
       ['standard_deviation', [-1, 1]],
       ['members', [-1, 2, 1]],
     ]);
+  });
+
+  it('takes the only column of a table, by its name', async () => {
+    const [size] = table.steps.flatMap((step) => (step.kind === 'table' ? step.columns : []));
+    const preprocessing: Preprocessing = { ...table, steps: [{ kind: 'table', columns: [size] }] };
+    const ensemble = await open([linear([[4]])], { task: 'regression', preprocessing });
+    expect(hasColumns(preprocessing)).toBe(true);
+    expect(hasColumns({ ...table, steps: [] })).toBe(false);
+    const tensor: Tensor = { name: 'size', datatype: 'FP64', shape: [1, 1], values: Float64Array.of(3) };
+    // The feature is (3 − 1) / 2.
+    expect(byName(await ensemble.predict(asking([tensor], ['mean']))).mean.values).toEqual([140]);
   });
 
   it('counts missing values and unseen categories of each request that was joined', async () => {

@@ -13,10 +13,10 @@ const columns: PredictionColumn[] = [
   { name: 'upper', type: 'number', values: Float64Array.of(Infinity, 2) },
 ];
 
-async function written(format: PredictionFormat): Promise<string> {
+async function written(format: PredictionFormat, own: readonly PredictionColumn[] = columns): Promise<string> {
   const path = join(await mkdtemp(join(tmpdir(), 'tutti-writers-')), `out.${format}`);
   const writer = await openWriter(path, format);
-  await writer.write(columns);
+  await writer.write(own);
   await writer.finish();
   return path;
 }
@@ -46,4 +46,12 @@ describe('infinite numbers and NaN', () => {
       [1.5, -Infinity, 2],
     ]);
   });
+});
+
+it.each(['csv', 'jsonl'] as const)('numbers of any length are written to the end as %s', async (format) => {
+  const values = Float64Array.from({ length: 500 }, (_, row) => -1.23456789e-300 * (row + 1));
+  const text = await readFile(await written(format, [{ name: 'mean', type: 'number', values }]), 'utf8');
+  const lines = text.trim().split('\n');
+  const found = format === 'csv' ? lines.slice(1) : lines.map((line) => (JSON.parse(line) as { mean: number }).mean);
+  expect(found.map(Number)).toEqual(Array.from(values, (value) => Number(value.toPrecision(9))));
 });
