@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parseArrow } from '../../../workers/data/tables/arrow/arrow.ts';
+import { decompressLz4 } from '../../../workers/data/tables/arrow/lz4.ts';
 import type { Cell } from '../../../workers/data/tables/cells.ts';
 import { goldenFile, readGolden } from '../../golden/read-golden.ts';
 
@@ -60,5 +61,23 @@ describe('parseArrow', () => {
         expect(outcomeOf(damaged)).toMatch(/^(read$|x\.arrow cannot be read as Arrow: )/);
       }
     }
+  });
+
+  it('refuses a block of LZ4 that ends within a length, though it has given all bytes', () => {
+    const block = (...bytes: number[]) => {
+      const [start, size, end] = [
+        Buffer.of(0x04, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0),
+        Buffer.alloc(4),
+        Buffer.alloc(4),
+      ];
+      size.writeUInt32LE(bytes.length);
+      return Buffer.concat([start, size, Buffer.from(bytes), end]);
+    };
+    const text = [...Buffer.from('abcd')];
+    expect(decompressLz4(block(0x40, ...text), 4).toString()).toBe('abcd');
+    // A match of the last byte: 15 bytes and 4, and as many more as the next byte says.
+    expect(decompressLz4(block(0x4f, ...text, 1, 0, 2), 25).toString()).toBe(`abc${'d'.repeat(22)}`);
+    expect(() => decompressLz4(block(0x4f, ...text, 1, 0), 4)).toThrow('damaged');
+    expect(() => decompressLz4(block(0xf0, ...text), 4)).toThrow('damaged');
   });
 });

@@ -71,9 +71,14 @@ it('ranks of one process share what it loads, without a file', async () => {
 });
 
 it.each([
-  ['weight 0', { weights: Float32Array.of(0, 0, 2) }, 7],
-  ['a mask', { mask: Uint8Array.of(0, 1, 1) }, 6],
-  ['nothing that counts', { mask: new Uint8Array(3) }, 5],
+  ['weight 0', { weights: Float32Array.of(0, 0, 2) }, [7]],
+  ['a mask', { mask: Uint8Array.of(0, 1, 1) }, [6]],
+  [
+    'a mask of both its targets',
+    { targets: Float32Array.of(5, 5, 6, 6, 7, 8), mask: Uint8Array.of(0, 0, 0, 0, 0, 1) },
+    [7, 8],
+  ],
+  ['nothing that counts', { mask: new Uint8Array(3) }, [5]],
 ])('broadcasts a sample that counts, where the first has %s', async (_, extras, expected) => {
   const train = createDataset({
     name: 'three',
@@ -88,5 +93,5 @@ it.each([
       distributeData({ ...how([], [group]), mode: 'broadcast' }, () => Promise.resolve(createSplits({ train }))),
     ),
   );
-  expect(found.map(({ splits: own }) => [...own.train.targets])).toEqual([[5, 6, 7], [expected]]);
+  expect(found.map(({ splits: own }) => [...own.train.targets])).toEqual([[...train.targets], expected]);
 });

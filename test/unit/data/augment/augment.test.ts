@@ -72,6 +72,26 @@ describe('augmentImages', () => {
     expect(new Set(turned.map((image) => image[1])).size).toBeGreaterThan(40);
   });
 
+  it('changes the colours of pixels, whatever their normalization', () => {
+    const raw = Float32Array.of(0.1, 0.2, 0.3, 0.6, 0.5, 0.4);
+    const normalization = { mean: [0.4, 0.5, 0.6], std: [0.2, 0.25, 0.5] };
+    const { mean, std } = normalization;
+    const batch = { ...images(1), features: raw.map((v, i) => (v - mean[i % 3]) / std[i % 3]) };
+    const brighter = augmentImages(
+      { ...batch, featureShape: [1, 1, 2, 3] },
+      augmentationSchema.parse({ brightness: 0.4 }),
+      {
+        generator: new Generator(5, 'augment'),
+        normalization,
+        target: new Float32Array(6),
+      },
+    );
+    const factors = [...brighter.features].map((v, i) => (v * std[i % 3] + mean[i % 3]) / raw[i]);
+    expect(Math.abs(factors[0] - 1)).toBeGreaterThan(0.01);
+    expect(Math.abs(factors[0] - 1)).toBeLessThan(0.4);
+    for (const factor of factors) expect(factor).toBeCloseTo(factors[0], 5);
+  });
+
   it('depends only on the generator, and does not change its input', () => {
     const batch = images(20);
     const features = (seed: number) => augmented(batch, { cropPadding: 2, horizontalFlip: true }, seed).features;
