@@ -37,6 +37,9 @@ const numberFormatSchema = z.strictObject({
 /** How the numbers of a column are written. */
 export type NumberFormat = z.output<typeof numberFormatSchema>;
 
+/** Texts that stand for a missing value, unless the user names others. */
+export const usualMissingValues = ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?'];
+
 export const delimiterSchema = z.enum(['whitespace', ',', ';', '\t', '|']);
 export type Delimiter = z.output<typeof delimiterSchema>;
 
@@ -137,7 +140,24 @@ export function readingText(reading: TableReading): string {
     sentenceOf(reading),
     ...alignedLines(shown),
     ...(hidden > 0 ? [`  ${hidden} more columns of categories, or with missing cells`] : []),
+    ...adviceOnNames(reading),
   ].join('\n');
+}
+
+/** Among names, `NA` may be one: a country, or a class. The user who named the texts has decided. */
+function adviceOnNames({ columns, missingValues }: TableReading): string[] {
+  if (missingValues.join() !== usualMissingValues.join()) return [];
+  const named = columns.filter(({ type }) => type === 'category' || type === 'text');
+  const texts = [...new Set(named.flatMap(({ missing }) => Object.keys(missing)))].filter((text) => text !== '');
+  if (texts.length === 0) return [];
+  const shown = texts.map((text) => JSON.stringify(text)).join(', ');
+  return [`  Where ${shown} is a value, read the table with ${missingValuesWithout(missingValues, texts)}.`];
+}
+
+/** The option with which these texts are values: `missingValues: ['', 'N/A']` */
+export function missingValuesWithout(missingValues: readonly string[], texts: readonly string[]): string {
+  const others = missingValues.filter((text) => !texts.includes(text));
+  return `missingValues: [${others.map((text) => `'${text}'`).join(', ')}]`;
 }
 
 function sentenceOf({ file, rows, encoding, delimiter, header, emptyRows, columns }: TableReading): string {

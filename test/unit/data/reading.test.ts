@@ -314,6 +314,22 @@ describe('the description of a reading', () => {
       '  "country"   category, 2 values                                missing: 1 ("NA" 1)',
       '  "price"     number, decimal comma',
       '  "when"      date, DD/MM/YYYY',
+      `  Where "NA" is a value, read the table with missingValues: ['', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?'].`,
     ]);
+  });
+
+  it('names the option where texts that count as missing may be names, and the user has not decided', async () => {
+    const last = async (...of: Parameters<typeof parse>) => {
+      const { reading } = await parse(...of);
+      return reading && readingText(reading).split('\n').at(-1);
+    };
+    expect(await last('x,grade\n1,None\n2,Mild\n3,?\n')).toBe(
+      `  Where "None", "?" is a value, read the table with missingValues: ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL'].`,
+    );
+    // Among numbers, and of empty cells, there is no doubt.
+    expect(await last('x,y\n1,2\nNA,3\n5,?\n')).toContain('"y"');
+    expect(await last('x,grade\n1,\n2,Mild\n')).toContain('missing: 1 (empty 1)');
+    const missingValues = ['', 'NA'];
+    expect(await last('x,grade\n1,NA\n2,Mild\n', { missingValues })).toContain('missing: 1 ("NA" 1)');
   });
 });

@@ -1,3 +1,4 @@
+import { missingValuesWithout } from '../../../core/preprocessing/reading.ts';
 import type { Column } from '../tables/columns.ts';
 import type { Table } from '../tables/table.ts';
 
@@ -16,7 +17,9 @@ export function missingTexts({ reading }: Table, { name }: Column): string {
   const counted = Object.entries(known?.missing ?? {}).filter(([text]) => text !== '');
   if (reading === undefined || counted.length === 0) return '';
   const shown = counted.map(([text, count]) => `${JSON.stringify(text)} (${count} cells)`).join(', ');
-  const others = reading.missingValues.filter((text) => !counted.some(([own]) => own === text));
-  const texts = others.map((text) => `'${text}'`).join(', ');
-  return ` The text ${shown} counts as missing: where it is a value, read the table with missingValues: [${texts}].`;
+  const option = missingValuesWithout(
+    reading.missingValues,
+    counted.map(([text]) => text),
+  );
+  return ` The text ${shown} counts as missing: where it is a value, read the table with ${option}.`;
 }

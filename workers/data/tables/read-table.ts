@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { decodeText } from './reading/text-encoding.ts';
-import type { ColumnReading, TableReading } from '../../../core/preprocessing/reading.ts';
+import { type ColumnReading, type TableReading, usualMissingValues } from '../../../core/preprocessing/reading.ts';
 import { noteReading } from '../notes.ts';
 import type { RawTable } from './cells.ts';
 import { type Column, type ColumnType, typedColumn } from './columns.ts';
@@ -24,9 +24,6 @@ export interface ReadTableOptions extends DelimitedOptions, WritingOptions {
   /** Reads the file as the training table was read (`preprocessing.reading`), in place of all options but `name`. */
   reading?: TableReading;
 }
-
-/** Texts that stand for a missing value. */
-export const usualMissingValues = ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?'];
 
 /**
  * Reads a table: CSV, TSV and other delimited text (UTF-8, or UTF-16 with a mark), JSON lines (`.jsonl`, `.ndjson`), Parquet (`.parquet`), Arrow
