@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
 /** A timer that is later than this was not delayed by load: the process was stopped (Ctrl-Z, a sleeping laptop) in between. */
 const stoppedAfterMs = 500;
 /** Limits are counted in slices, so that a stop at any time is noticed. */
@@ -12,15 +14,28 @@ export class TimeLimit {
   readonly #sliceMs: number;
   readonly #exceeded: () => void;
   readonly #halfway: (() => void) | null;
+  readonly #waitedMs: () => number;
   readonly #timer: NodeJS.Timeout;
+  /** Slices that are left, without those parts in which the awaited process waited for a processor. */
   #left: number;
+  #isBelowHalf = false;
+  #waitedBeforeMs = 0;
   #sliceStartedMs = performance.now();
   /** The turn of the event loop in which waiting messages are read. */
   #turn: NodeJS.Immediate | null = null;
 
-  /** @param halfway called once about half of the limit has passed */
-  constructor(limitMs: number, exceeded: () => void, halfway: (() => void) | null = null) {
+  /**
+   * @param halfway called once about half of the limit has passed
+   * @param waitedMs how long the awaited process has waited for a processor so far ({@link ProcessorTime}), which does not count
+   */
+  constructor(
+    limitMs: number,
+    exceeded: () => void,
+    { halfway = null, waitedMs = () => 0 }: { halfway?: (() => void) | null; waitedMs?: () => number } = {},
+  ) {
     this.#halfway = halfway;
+    this.#waitedMs = waitedMs;
+    this.#waitedBeforeMs = waitedMs();
     this.#slices = Math.max(halfway === null ? 1 : 2, Math.ceil(limitMs / longestSliceMs));
     this.#sliceMs = limitMs / this.#slices;
     this.#left = this.#slices;
@@ -31,6 +46,7 @@ export class TimeLimit {
   /** Starts the whole limit again. Costs little: it may be called for every message. */
   restart(): void {
     this.#left = this.#slices;
+    this.#isBelowHalf = false;
     this.#sliceStartedMs = performance.now();
     this.#cancelTurn();
     this.#timer.refresh();
@@ -46,10 +62,21 @@ export class TimeLimit {
     const lateMs = nowMs - this.#sliceStartedMs - this.#sliceMs;
     if (lateMs > stoppedAfterMs) return this.restart();
     this.#sliceStartedMs = nowMs;
-    this.#left -= 1;
-    if (this.#left === Math.floor(this.#slices / 2)) this.#halfway?.();
+    this.#left -= this.#countSlice();
+    if (!this.#isBelowHalf && this.#left <= Math.floor(this.#slices / 2)) {
+      this.#isBelowHalf = true;
+      this.#halfway?.();
+    }
     if (this.#left > 0) this.#timer.refresh();
     else this.#turn = setImmediate(() => this.#exceeded());
+  }
+
+  /** The part of the last slice that counts, from 0 to 1. */
+  #countSlice(): number {
+    const waitedMs = this.#waitedMs();
+    const share = (waitedMs - this.#waitedBeforeMs) / this.#sliceMs;
+    this.#waitedBeforeMs = waitedMs;
+    return 1 - Math.min(1, Math.max(0, share));
   }
 
   #cancelTurn(): void {
@@ -74,5 +101,64 @@ export class RunningTime {
   restart(): void {
     this.#sinceMs = performance.now();
     this.#lastMs = this.#sinceMs;
+  }
+}
+
+/**
+ * How long a process and its children have computed, and have waited for a processor while other programs had it. Linux counts both for each thread
+ * (https://docs.kernel.org/scheduler/sched-stats.html, /proc/<pid>/schedstat, in ns); elsewhere both stay 0.
+ */
+export class ProcessorTime {
+  readonly #pid: number;
+  readonly #waitedNs = new Map<string, number>();
+  #longestWaitsMs = 0;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  /** Milliseconds so far in which a thread waited. Of threads that waited at the same time, the one counts that waited longest. */
+  readonly waitedMs = (): number => {
+    let longestNs = 0;
+    for (const { path, waitedNs } of threadsOf(this.#pid)) {
+      longestNs = Math.max(longestNs, waitedNs - (this.#waitedNs.get(path) ?? 0));
+      this.#waitedNs.set(path, waitedNs);
+    }
+    this.#longestWaitsMs += longestNs / 1e6;
+    return this.#longestWaitsMs;
+  };
+
+  /** Milliseconds so far of the threads that are there. */
+  computedMs(): number {
+    return threadsOf(this.#pid).reduce((sum, { computedNs }) => sum + computedNs / 1e6, 0);
+  }
+}
+
+interface ThreadTime {
+  path: string;
+  computedNs: number;
+  waitedNs: number;
+}
+
+/** Nothing for a process that has ended, and where the system does not count. */
+function threadsOf(pid: number): ThreadTime[] {
+  if (process.platform !== 'linux') return [];
+  const folder = `/proc/${pid}/task`;
+  return (orIfEnded(() => readdirSync(folder)) ?? []).flatMap((thread) => {
+    const path = `${folder}/${thread}`;
+    const times = orIfEnded(() => readFileSync(`${path}/schedstat`, 'utf8'));
+    if (times === null) return [];
+    const [computedNs, waitedNs] = times.split(' ').map(Number);
+    const children = orIfEnded(() => readFileSync(`${path}/children`, 'utf8')) ?? '';
+    return [{ path, computedNs, waitedNs }, ...children.split(' ').filter(Boolean).map(Number).flatMap(threadsOf)];
+  });
+}
+
+/** Null for a thread that has ended meanwhile, and on a kernel without these counts. */
+function orIfEnded<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
   }
 }

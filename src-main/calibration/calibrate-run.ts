@@ -57,7 +57,7 @@ export async function calibrateRun(
     grant: grantFor({ project: project.folder, read: [folder], write: [dirname(path)], device }),
     device,
     signal,
-    subject: `The calibration of ${request.set} ended without a result`,
+    subject: `The calibration of ${request.set} has no result`,
   });
   if (reply.type === 'failed') throw new Error(reply.message);
   await writeFileAtomic(path, `${toJson(reply.postprocessing, 2)}\n`);

@@ -19,7 +19,7 @@ export const machineAdapters: AdapterSources = {
         args: [],
         grant: null,
         timeoutMs,
-        subject: 'The process that lists WebGPU adapters ended without an answer',
+        subject: 'The WebGPU adapters could not be listed',
         environment: pciAddress === undefined ? {} : showOnly(pciAddress),
       });
       return adaptersReplySchema.parse(answer);

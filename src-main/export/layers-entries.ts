@@ -48,6 +48,6 @@ async function writeLayers(
   into: string,
 ): Promise<string[]> {
   const task: LayersTask = { ...(await runSource(runFolder, record)), members: [...members], into };
-  const subject = `The process that writes ${members.length} layers models ended without an answer`;
+  const subject = `${members.length} layers models could not be written`;
   return (await askToWrite<LayersReply>(writeLayersEntry, task, subject)).warnings;
 }

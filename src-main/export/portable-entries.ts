@@ -26,7 +26,7 @@ export async function* portableEntries(
   try {
     const { version } = packageJson;
     const task: EnsembleTask = { ...(await runSource(folder, record)), format, ensemble, version, into };
-    const subject = `The process that writes an ensemble of ${ensemble.members.length} members (${format}) ended without an answer`;
+    const subject = `The ensemble of ${ensemble.members.length} members (${format}) could not be written`;
     const { paths, warnings } = await askToWrite<EnsembleReply>(writeEnsembleEntry, task, subject);
     for (const message of warnings) warn(message);
     for (const path of paths) {

@@ -11,7 +11,7 @@ export async function whyNoMpi(): Promise<string | null> {
   const mpi = mpiOfLauncher(process.env);
   if (mpi === null) return 'no launcher of MPI has started it';
   try {
-    const subject = 'The process that looks for MPI ended without an answer';
+    const subject = 'MPI could not be looked for';
     const reply = await askProcess({ entry: probeMpiEntry, args: [], grant: null, timeoutMs, subject });
     return whyNotOfLauncher(mpi, mpiReplySchema.parse(reply));
   } catch (error) {

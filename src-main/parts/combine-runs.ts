@@ -106,7 +106,7 @@ async function ask(
     grant: grantFor({ project: first.project.folder, read, write: [into], device }),
     device,
     ...(signal && { signal }),
-    subject: `The ensemble from ${candidates.length} checkpoints ended without a result`,
+    subject: `The ensemble from ${candidates.length} checkpoints has no result`,
   });
   if (reply.type === 'failed') throw new Error(reply.message);
   return reply.combined;

@@ -79,7 +79,7 @@ async function ask(
     timeoutMs,
     ...(signal && { signal }),
     progress: (message) => progress?.((message as Extract<PredictReply, { type: 'progress' }>).rows),
-    subject: `The prediction of ${input} ended without a result`,
+    subject: `The prediction of ${input} has no result`,
   };
   const grant = grantFor({ project, read: [folder, input], write: [aside], device });
   const reply =

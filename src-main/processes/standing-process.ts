@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { TimeLimit } from '../../core/node/time-limit.ts';
+import { ProcessorTime, TimeLimit } from '../../core/node/time-limit.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import type { StreamChannel } from '../../core/protocol/wire/channel.ts';
 import { channelOver, hubPipe } from '../../core/protocol/wire/channel-over.ts';
@@ -28,8 +28,11 @@ export interface ProcessOptions {
 export interface Question {
   /** Sent to the process; absent where it answers without being asked. */
   message?: object;
+  /** Time in which the process waits for a processor does not count. */
   timeoutMs: number;
-  /** Receives messages of the type `progress`, which come before the answer and start the time anew. */
+  /** What the user can do where the time does not suffice; a sentence. */
+  remedy?: string;
+  /** Receives messages of the type `progress`, which come before the answer and start the time anew. A `doing` says what it does from then on. */
   progress?: (message: object) => void;
   /** Aborts the process. */
   signal?: AbortSignal;
@@ -51,7 +54,12 @@ interface Asked {
 export class StandingProcess {
   readonly #child: ChildProcess;
   readonly #channel: StreamChannel;
+  readonly #time: ProcessorTime | null;
   #asked: Asked | null = null;
+  /** As its last message says. */
+  #doing = 'starting';
+  /** The sentence on a question that took it too long. */
+  #overdue: string | null = null;
   #output = '';
   /** How it ended, such as "exit code 1"; null while it runs. */
   #ending: string | null = null;
@@ -69,6 +77,8 @@ export class StandingProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
       windowsHide: true,
     });
+    const { pid } = this.#child;
+    this.#time = pid === undefined ? null : new ProcessorTime(pid);
     this.#channel = channelOver(this.#child.stdio[hubPipe] as Socket);
     this.#channel.onFrame((frame) => this.#receive(valueOfFrame(frame) as object));
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
@@ -96,7 +106,12 @@ export class StandingProcess {
     const { message, timeoutMs, signal } = question;
     signal?.throwIfAborted();
     if (this.#ending !== null) throw this.#noAnswer(question);
-    const limit = new TimeLimit(timeoutMs, () => this.end());
+    const sinceMs = performance.now();
+    const exceed = (): void => {
+      this.#overdue = this.#describeTime(question, sinceMs);
+      this.end();
+    };
+    const limit = new TimeLimit(timeoutMs, exceed, { waitedMs: this.#time?.waitedMs });
     const { promise, resolve: succeed, reject: fail } = Promise.withResolvers<object>();
     this.#asked = { question, limit, succeed, fail };
     const abort = (): void => {
@@ -123,12 +138,24 @@ export class StandingProcess {
   #receive(message: object): void {
     if (this.#asked === null) return;
     const { question, limit, succeed } = this.#asked;
-    if (question.progress === undefined || !('type' in message) || message.type !== 'progress') return succeed(message);
+    if (!('type' in message) || message.type !== 'progress') return succeed(message);
+    if ('doing' in message) this.#doing = String(message.doing);
     limit.restart();
-    question.progress(message);
+    question.progress?.(message);
   }
 
-  #noAnswer({ subject, timeoutMs }: Question): Error {
-    return new Error(`${subject} (${this.#ending}, limit ${timeoutMs} ms). It printed:\n${this.#output.trim()}`);
+  #describeTime({ timeoutMs, remedy }: Question, sinceMs: number): string {
+    const seconds = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`;
+    const computed = this.#time === null ? '' : `, of which it computed ${seconds(this.#time.computedMs())}`;
+    return (
+      `its process was ended after ${seconds(performance.now() - sinceMs)}${computed}, because it was still ${this.#doing} when its limit of ` +
+      `${seconds(timeoutMs)}, without waiting for a processor, had passed.${remedy === undefined ? '' : ` ${remedy}`}`
+    );
+  }
+
+  #noAnswer({ subject }: Question): Error {
+    const why = this.#overdue ?? `its process ended without an answer, by ${this.#ending}.`;
+    const output = this.#output.trim();
+    return new Error(`${subject}: ${why} ${output === '' ? 'It printed nothing.' : `It printed:\n${output}`}`);
   }
 }

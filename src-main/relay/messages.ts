@@ -105,7 +105,7 @@ export class MessagesOfGroup {
       this.#slow.add(missing);
       this.#patience.onSlow(missing, limitMs / 2, describeCall(wait.call));
     };
-    wait.limit = new TimeLimit(limitMs, exceed, warn);
+    wait.limit = new TimeLimit(limitMs, exceed, { halfway: warn });
   }
 
   /** The rank that does not wait itself, or the last one of a circle of ranks that wait for each other. */

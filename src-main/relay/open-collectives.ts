@@ -112,7 +112,7 @@ export class OpenCollectives {
       const what = `${describeCall(open.call)}, timed out after ${limitMs} ms: ${describeMissing(open, missing)}`;
       this.#timeOut(missing, what);
     };
-    open.limit = new TimeLimit(limitMs, exceed, () => this.#warn(open, steps, limitMs / 2));
+    open.limit = new TimeLimit(limitMs, exceed, { halfway: () => this.#warn(open, steps, limitMs / 2) });
   }
 
   /** Reports the ranks for which others wait. One that does steps is only late. */

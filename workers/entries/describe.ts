@@ -8,12 +8,14 @@ import { describeMetrics } from '../member/tasks/own-metrics.ts';
 import { describeOutputs } from '../member/tasks/further-outputs.ts';
 import { loadProject } from '../project/load-project.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { replyToHub } from '../session/hub-pipe.ts';
+import { replyToHub, tellHub } from '../session/hub-pipe.ts';
 
 /** Entry of the process that describes a project to the hub. The hub never loads a project's code. */
 
 async function describe(folder: string): Promise<ProjectDescription> {
+  tellHub({ type: 'progress', doing: 'importing the project and its modules' });
   const project = await loadProject(folder);
+  tellHub({ type: 'progress', doing: 'describing its options' });
   const { name, description, task, hyperparameters, defaults, permissions, search } = project;
   return {
     name,

@@ -123,12 +123,14 @@ export const checkpointsSchema = z.strictObject({
 });
 
 export const timeoutsSchema = z.strictObject({
-  connectMs: positiveInteger
-    .default(30_000)
-    .meta({ help: 'From the start of a worker to its first message.', unit: 'ms' }),
-  prepareMs: positiveInteger
-    .default(1_800_000)
-    .meta({ help: 'Loading project, data and model, including a download.', unit: 'ms' }),
+  connectMs: positiveInteger.default(30_000).meta({
+    help: 'From the start of a worker to its first message. On Linux, time in which it waits for a processor does not count.',
+    unit: 'ms',
+  }),
+  prepareMs: positiveInteger.default(1_800_000).meta({
+    help: 'Loading project, data and model, including a download. On Linux, time in which it waits for a processor does not count.',
+    unit: 'ms',
+  }),
   firstCollectiveMs: positiveInteger
     .default(600_000)
     .meta({ help: 'A collective before the first step is complete.', unit: 'ms' }),

@@ -6,6 +6,8 @@ import type { LineSink } from '../../processes/output-lines.ts';
 export class RemoteChild {
   /** Resolves when the process has ended, or its task is lost, with a description: `exited with code 1`. */
   readonly ended: Promise<string>;
+  /** Nobody here knows how long it waits for a processor. */
+  readonly waitedMs = (): number => 0;
   #pid: number | null = null;
   readonly #end = Promise.withResolvers<string>();
   readonly #start: (token: string) => void;

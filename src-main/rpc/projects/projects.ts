@@ -141,7 +141,10 @@ export class Projects {
     const known = this.#described.get(absolute);
     if (known?.modifiedMs === modifiedMs) return known.description;
     const description = this.#hub.describe(absolute);
-    this.#described.set(absolute, { modifiedMs, description });
+    const described = { modifiedMs, description };
+    this.#described.set(absolute, described);
+    // The machine may have been too busy, or lack something that is there the next time.
+    description.catch(() => this.#described.get(absolute) === described && this.#described.delete(absolute));
     return description;
   }
 

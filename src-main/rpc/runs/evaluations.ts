@@ -45,7 +45,7 @@ export class Evaluations {
       grant,
       device,
       signal: this.#closing.signal,
-      subject: `The evaluation of ${request.members.length} checkpoints ended without a result`,
+      subject: `The evaluation of ${request.members.length} checkpoints has no result`,
     });
     if (reply.type === 'evaluated') return reply.result;
     throw new Error(reply.message);

@@ -14,7 +14,7 @@ export interface WorkerRequest {
 }
 
 /** A process as it is shared: `WorkerChild`, or one of a test. */
-export type CommonProcess = Pick<WorkerChild, 'pid' | 'ended' | 'begin' | 'kill' | 'addLogs'>;
+export type CommonProcess = Pick<WorkerChild, 'pid' | 'ended' | 'waitedMs' | 'begin' | 'kill' | 'addLogs'>;
 
 /** Time that an abandoned run has to end by itself before its process is killed. */
 const abandonMs = 3_000;
@@ -142,6 +142,10 @@ export class SharedProcess implements RankProcess {
 
   get pid(): number | null {
     return this.#process.pid;
+  }
+
+  get waitedMs(): () => number {
+    return this.#process.waitedMs;
   }
 
   /** @param parts all parts of the process */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { ProcessorTime } from '../../../core/node/time-limit.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { WorkerTask } from '../../../core/protocol/run/messages.ts';
 import { messageOf } from '../../../core/text/errors.ts';
@@ -27,6 +28,8 @@ const killAfterMs = 500;
 export class WorkerChild {
   /** Resolves when the process has ended, with a description: `exited with code 1`. */
   readonly ended: Promise<string>;
+  /** How long it, and its keeper, have waited for a processor so far, while other programs had it. */
+  readonly waitedMs: () => number;
   readonly #child: ChildProcess;
   readonly #isStaying: boolean;
   #hasEnded = false;
@@ -37,6 +40,8 @@ export class WorkerChild {
   constructor(options: WorkerChildOptions) {
     this.#isStaying = options.isStaying;
     this.#child = start(options);
+    const { pid } = this.#child;
+    this.waitedMs = pid === undefined ? () => 0 : new ProcessorTime(pid).waitedMs;
     // A process that ends before it reads its task is reported as such.
     this.#child.stdin?.on('error', () => undefined);
     const cause = new ProcessEnd();

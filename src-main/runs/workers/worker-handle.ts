@@ -190,7 +190,10 @@ export class WorkerHandle {
       if (this.phase === 'leaving') this.kill();
       else this.options.listener.overdue(`said nothing for ${ms} ms while ${this.phase}`);
     };
-    this.limit = { ms, counting: new TimeLimit(ms, exceed, () => this.beSlow(ms)) };
+    const isLoading = this.phase === 'connecting' || this.phase === 'preparing';
+    const halfway = (): void => this.beSlow(ms);
+    const waitedMs = isLoading ? this.process.waitedMs : undefined;
+    this.limit = { ms, counting: new TimeLimit(ms, exceed, { halfway, waitedMs }) };
   }
 
   private beSlow(limitMs: number): void {

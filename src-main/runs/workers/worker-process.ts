@@ -8,6 +8,8 @@ export interface RankProcess {
   readonly pid: number | null;
   /** Resolves when the process has ended, or its ranks have left it to others, with a description: `exited with code 1`. */
   readonly ended: Promise<string>;
+  /** How long it has waited for a processor so far, while other programs had it; always 0 for one of another node. */
+  readonly waitedMs: () => number;
   /** Calls `dismiss` once none of the ranks needs the process any more: one may still draw figures. */
   leave(dismiss: () => void): void;
   /** A rank has left the process, which continues without it. */
@@ -17,7 +19,7 @@ export interface RankProcess {
 }
 
 /** A process that is started for a run: one of this machine, or of another node. */
-type StartedProcess = Pick<WorkerChild, 'pid' | 'ended' | 'begin' | 'rest' | 'kill'>;
+type StartedProcess = Pick<WorkerChild, 'pid' | 'ended' | 'waitedMs' | 'begin' | 'rest' | 'kill'>;
 
 export interface WorkerProcessOptions {
   child: StartedProcess;
@@ -29,6 +31,7 @@ export interface WorkerProcessOptions {
 /** A worker process as one run uses it, for one or more ranks, each of which has a `WorkerHandle`. */
 export class WorkerProcess implements RankProcess {
   readonly ended: Promise<string>;
+  readonly waitedMs: () => number;
   private readonly child: StartedProcess;
   private readonly rankCount: number;
   private readonly leaving: (() => void)[] = [];
@@ -38,6 +41,7 @@ export class WorkerProcess implements RankProcess {
   constructor({ child, run, logs }: WorkerProcessOptions) {
     this.child = child;
     this.rankCount = run.ranks.length;
+    this.waitedMs = child.waitedMs;
     this.ended = Promise.race([child.ended, this.vacated.promise]);
     child.begin({ runs: [run] }, logs);
   }

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { readEvents } from '../../../src-main/store/runs/run-folder.ts';
 import { projectFolder, resume, startRun, train, useHub } from '../harness.ts';
@@ -49,6 +49,44 @@ describe('a project that cannot be loaded', () => {
     writeFileSync(join(folder, 'project.mjs'), lines.join('\n'));
     const { name } = await hub().describe(folder);
     await expect.poll(() => readdirSync('/proc').includes(name)).toBe(false);
+  });
+});
+
+describe('a project that takes too long to load', () => {
+  beforeAll(() => void vi.stubEnv('TUTTI_LOAD_SECONDS', '2'));
+  afterAll(() => void vi.unstubAllEnvs());
+
+  it.each([
+    { does: 'computes', code: 'for (;;);', computed: '(1\\.[5-9]|[2-9]|\\d\\.\\d)' },
+    {
+      does: 'waits',
+      code: "import { setTimeout } from 'node:timers/promises'; await setTimeout(1e9);",
+      computed: '\\d(\\.\\d)?',
+    },
+  ])('names what it did and the limit where it $does without end', async ({ does, code, computed }) => {
+    const folder = join(home(), does);
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'project.mjs'), code);
+    const error = await hub().describe(folder).catch(String);
+    expect(error).toContain(`The project in ${folder} could not be loaded: its process was ended after `);
+    expect(error).toContain('because it was still importing the project and its modules when its limit of 2 s');
+    expect(error).toContain('What takes long belongs into data() or model(), which run once the training has begun.');
+    expect(error).toContain('TUTTI_LOAD_SECONDS=20. It printed nothing.');
+    expect(error).toMatch(new RegExp(`of which it computed ${process.platform === 'linux' ? computed : 0} s`));
+  });
+
+  it('is loaded within a longer limit', async () => {
+    vi.stubEnv('TUTTI_LOAD_SECONDS', '60');
+    const { name } = await hub().describe(projectFolder('blobs'));
+    expect(name).toBe('Blobs');
+  });
+
+  it.each(['soon', '0', '-3', '1e9'])('has no limit of "%s"', async (seconds) => {
+    vi.stubEnv('TUTTI_LOAD_SECONDS', seconds);
+    const refused = hub().describe(projectFolder('blobs'));
+    await expect(refused).rejects.toThrow(
+      `TUTTI_LOAD_SECONDS is "${seconds}", but must be a number of seconds above 0`,
+    );
   });
 });
 

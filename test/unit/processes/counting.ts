@@ -7,7 +7,10 @@ onQuestion((message) => {
     console.log('told to end');
     process.exit(3);
   }
+  const { compute = false, wait = false } = message as { compute?: boolean; wait?: boolean };
+  if (compute) for (;;);
+  if (wait) return;
   questions += 1;
-  tellHub({ type: 'progress', questions });
+  tellHub({ type: 'progress', questions, doing: 'counting' });
   tellHub({ type: 'answer', pid: process.pid, questions });
 });

@@ -52,6 +52,19 @@ describe('projects', () => {
     expect((await page.hub.projects()).at(-1)).toMatchObject({ folder, error: why });
   }, 30_000);
 
+  it('are asked again after a failure, although no file has changed: the machine may have been too busy', async () => {
+    const { page, folder } = await openTinyProject();
+    await page.hub.openPath(folder);
+    await writeFile(
+      join(folder, 'project.ts'),
+      `import './state.json' with { type: 'json' };\n${await readFile(join(folder, 'project.ts'), 'utf8')}`,
+    );
+    await utimes(join(folder, 'project.ts'), new Date(), new Date(Date.now() + 1000));
+    expect(await page.hub.projectCard(folder)).toMatchObject({ error: expect.stringContaining('state.json') });
+    await writeFile(join(folder, 'state.json'), '{}');
+    expect(await page.hub.projectCard(folder)).toMatchObject({ name: 'Blobs', error: null });
+  }, 30_000);
+
   it('report an unreadable folder in the list, without affecting the others', async () => {
     const { page, folder } = await openTinyProject();
     await page.hub.openPath(folder);

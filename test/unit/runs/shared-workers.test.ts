@@ -39,6 +39,7 @@ class FakeProcess implements CommonProcess {
   tasks: WorkerTask[] = [];
   readonly #end = Promise.withResolvers<string>();
   readonly ended = this.#end.promise;
+  readonly waitedMs = (): number => 0;
   kills = 0;
 
   constructor(options: WorkerChildOptions) {

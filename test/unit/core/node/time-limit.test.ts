@@ -69,6 +69,27 @@ describe('a limit', () => {
     },
   );
 
+  it.each([
+    { share: 0.5, expectedMs: 20_000 },
+    { share: 0.9, expectedMs: 100_000 },
+    { share: 2, expectedMs: Infinity },
+  ])(
+    'does not count the $share of the time in which the awaited process waits for a processor',
+    ({ share, expectedMs }) => {
+      const exceededAtMs: number[] = [];
+      const halvesAtMs: number[] = [];
+      const options = { halfway: () => halvesAtMs.push(nowMs), waitedMs: () => share * nowMs };
+      const limit = new TimeLimit(10_000, () => exceededAtMs.push(nowMs), options);
+      run(300_000);
+      limit.stop();
+      expect(exceededAtMs).toHaveLength(expectedMs === Infinity ? 0 : 1);
+      expect(halvesAtMs).toHaveLength(expectedMs === Infinity ? 0 : 1);
+      if (expectedMs === Infinity) return;
+      expect(Math.abs(exceededAtMs[0] - expectedMs)).toBeLessThanOrEqual(0.02 * expectedMs);
+      expect(Math.abs(halvesAtMs[0] - expectedMs / 2)).toBeLessThanOrEqual(0.02 * expectedMs);
+    },
+  );
+
   it('lets messages that wait be read before it is exceeded', () => {
     const { limit, exceededAtMs } = limitOf(100);
     vi.advanceTimersToNextTimer();
