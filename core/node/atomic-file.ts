@@ -1,13 +1,13 @@
-import { constants } from 'node:fs';
-import { copyFile, link, open, rename, rm } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { copyFile, link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { errorCode, explainFileError } from './file-error.ts';
 import { flushFolder } from './flush-folder.ts';
 import { makeFolder } from './make-folder.ts';
 
-/** Ending of temporary files. They are never part of a run, and may be deleted when no process writes them. */
+/** Ending of temporary files. They are never part of a run, and {@link removeAsides} removes those of killed processes. */
 export const ASIDE_ENDING = '.tmp';
 
 /** Ending of a deleted folder on a disk without a trash. It is removed a few seconds later. */
@@ -21,7 +21,8 @@ let asideCount = 0;
  * @throws FileError when the disk or the permissions forbid it; the old file is then untouched
  */
 export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<void> {
-  await replaceFile(path, (handle) => handle.writeFile(content));
+  const replace = (aside: string): Promise<void> => renameOver(aside, path);
+  await viaAside(path, (handle) => handle.writeFile(content), replace, timesWritten);
 }
 
 /** Like {@link writeFileAtomic}, for content that `fill` writes piece by piece. */
@@ -41,8 +42,9 @@ export async function createFileExclusively(path: string, content: string): Prom
     (handle) => handle.writeFile(content),
     async (aside) => {
       created = await linkExclusively(aside, path);
-      await rm(aside);
+      await rm(aside, { force: true });
     },
+    timesWritten,
   );
   return created;
 }
@@ -105,20 +107,73 @@ export async function renameOver(
   await move(from, to);
 }
 
+/** How often a file is written whose temporary file another process removes, which took it for that of a killed one. */
+const timesWritten = 3;
+
+/** @param times at most; more than one where `fill` can be called again */
 async function viaAside(
   path: string,
   fill: (handle: FileHandle) => Promise<void>,
   publish: (aside: string) => Promise<void>,
+  times = 1,
 ): Promise<void> {
   asideCount += 1;
   const aside = `${path}.${process.pid}-${asideCount}${ASIDE_ENDING}`;
+  let isWritten = false;
   try {
     await writeDurably(aside, 'wx', fill);
+    isWritten = true;
     await publish(aside);
     await flushFolder(dirname(path));
   } catch (error) {
+    const isTaken = isWritten && errorCode(error) === 'ENOENT' && existsSync(dirname(path));
+    if (isTaken && times > 1) return viaAside(path, fill, publish, times - 1);
     await removePartial(aside);
     throw explainFileError(error, path, 'write');
+  }
+}
+
+export interface AsidesToRemove {
+  /** Also in the folders in it. */
+  isDeep?: boolean;
+  /** Only those that were written at least so long ago. */
+  ageMs?: number;
+  /** Only those of processes that this machine does not have now, and those that are an hour old: where other processes may be writing. */
+  isShared?: boolean;
+}
+
+const sharedAgeMs = 3_600_000;
+
+/**
+ * Removes the temporary files that killed processes left in a folder. Where another process is about to rename one, {@link writeFileAtomic} writes it
+ * again. What cannot be read or removed stays.
+ */
+export async function removeAsides(folder: string, which: AsidesToRemove = {}): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (asideEndings.some((ending) => entry.name.endsWith(ending))) {
+      if (await isLeft(path, which)) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    } else if (which.isDeep === true && entry.isDirectory()) await removeAsides(path, which);
+  }
+}
+
+/** A probe of locks (`file-lock.ts`) lies beside the lock only for a moment. */
+const asideEndings = [ASIDE_ENDING, '.probe'];
+
+async function isLeft(path: string, { ageMs = 0, isShared = false }: AsidesToRemove): Promise<boolean> {
+  const ownAgeMs = Date.now() - ((await lstat(path).catch(() => null))?.mtimeMs ?? Infinity);
+  const pid = Number(/\.(\d+)(-\d+)?\.tmp$/.exec(path)?.[1] ?? NaN);
+  if (!isShared) return ageMs === 0 || ownAgeMs >= ageMs;
+  return ownAgeMs >= sharedAgeMs || (pid > 0 && !isThere(pid));
+}
+
+/** Whether this machine, or this container, has the process. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
   }
 }
 

@@ -13,7 +13,7 @@ import { WorkerHost } from '../runs/workers/worker-host.ts';
 import { openPool } from './pool.ts';
 import { removeRun, roundFolder, trainRound } from './train-round.ts';
 import { SearchSession, type SearchUpdate } from './run-search.ts';
-import { createSearch, lockSearch, readLines, readSearch, searchPaths } from './search-folder.ts';
+import { createSearch, lockSearch, readLines, readSearch, removeSearchAsides, searchPaths } from './search-folder.ts';
 
 /** What the user decides about a search. */
 export type SearchChoices = Omit<Search, 'format' | 'id' | 'createdAt' | 'project' | 'sourceHash' | 'task' | 'config'>;
@@ -130,6 +130,7 @@ export async function withSearch<T>(
   const search = await readSearch(folder);
   const lock = lockSearch(folder);
   try {
+    await removeSearchAsides(folder);
     await refuseChangedSource(search, currentSource);
     const opened = await openPool(folder, search);
     const project = await describeProject(search.project.folder);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type Search, type SearchLine, searchLineSchema, searchSchema } from '../../core/discovery/search.ts';
 import { appendLines } from '../../core/node/append-lines.ts';
-import { createFileExclusively } from '../../core/node/atomic-file.ts';
+import { createFileExclusively, removeAsides } from '../../core/node/atomic-file.ts';
 import { errorCode, explainFileError, unlessMissing } from '../../core/node/file-error.ts';
 import { makeFolder } from '../../core/node/make-folder.ts';
 import { FileLock } from '../../core/node/file-lock.ts';
@@ -81,6 +81,13 @@ export function lockSearch(folder: string): FileLock {
   const lock = FileLock.tryTake(searchPaths(folder).lock);
   if (lock !== null) return lock;
   throw new Error(`Another process works on the search in ${folder}. Stop it there first, or begin another search.`);
+}
+
+/** Removes the temporary files of processes that were killed while they worked on the search, whose lock this process holds. */
+export async function removeSearchAsides(folder: string): Promise<void> {
+  const { beliefs, questions } = searchPaths(folder);
+  // Each run has a lock of its own.
+  for (const place of [folder, beliefs, questions]) await removeAsides(place);
 }
 
 function parse<T>(schema: z.ZodType<T>, text: string, path: string): T {

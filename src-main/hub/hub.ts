@@ -28,7 +28,7 @@ import type { RunRow } from '../../core/protocol/pages/run-list.ts';
 import type { IndexQuery } from '../store/index/run-query.ts';
 import { RunIndex } from '../store/index/run-index.ts';
 import { createOwnRun, recoverRuns, type Recovery, takeOverRun } from '../store/index/recovery.ts';
-import { secureHome, takeHomeFindings } from '../store/private-home.ts';
+import { removeHomeAsides, secureHome, takeHomeFindings } from '../store/private-home.ts';
 import { tuttiHome } from '../store/home.ts';
 import type { FolderProblem } from '../store/runs/known-folders.ts';
 import { messageOf } from '../../core/text/errors.ts';
@@ -77,6 +77,7 @@ export class Hub {
    */
   static async open(onNotice: ((notice: string) => void) | null = null, tasks: TaskServer | null = null): Promise<Hub> {
     await secureHome();
+    await removeHomeAsides();
     const index = await RunIndex.open(tuttiHome(), onNotice === null);
     const hub = new Hub(index, [], onNotice, tasks);
     const { interrupted, problems } = await hub.#recover();

@@ -1,6 +1,7 @@
 import { chmod, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../core/text/errors.ts';
+import { removeAsides } from '../../core/node/atomic-file.ts';
 import { explainFileError, unlessMissing } from '../../core/node/file-error.ts';
 import { makeFolder } from '../../core/node/make-folder.ts';
 import { homePaths, tuttiHome } from './home.ts';
@@ -25,6 +26,13 @@ export async function secureHome(home: string = tuttiHome()): Promise<void> {
   for (const folder of [home, runs, cache, exports]) await makeFolder(folder, privateMode).catch(() => undefined);
   for (const folder of [home, runs, studies, cache, exports, trash, dashboard])
     await narrow(folder, join(cache, 'compile'));
+}
+
+/** Removes the temporary files that killed processes left in Tutti's home and its caches. Folders of runs, studies and searches have locks, whose next owner does it. */
+export async function removeHomeAsides(home: string = tuttiHome()): Promise<void> {
+  const { cache, data, dashboard, comparisons, launches, reachable } = homePaths(home);
+  const places = [home, cache, data, join(data, 'fingerprints'), dashboard, comparisons, launches, reachable];
+  for (const place of places) await removeAsides(place, { isShared: true });
 }
 
 /** Makes the folder of runs in Tutti's home, without which nothing works. @throws FileError with the remedy if it cannot be made */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -28,6 +28,8 @@ export async function readFinished(folder: string, undisturbed: string): Promise
       `checkpoint ${name} ${hashes.has(name) ? (expected.has(name) ? 'differs' : 'is too many') : 'is missing'}`,
     );
   }
+  const remains = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.tmp'));
+  wrong.push(...remains.map((path) => `${path} of a killed process is left`));
   const to = join(folder, '..', `${record.id}-export`);
   await exportRun(folder, { to, zip: false });
   if (!existsSync(join(to, 'metrics.csv'))) wrong.push('the export has no metrics');

@@ -8,6 +8,7 @@ import { type Control, workerMessageSchema } from '../../../core/protocol/run/me
 import type { ControlRequest } from '../../../core/protocol/run/control/remote-control.ts';
 import type { Attempt, RunError, RunRecord, RunStatus, RunSummary } from '../../../core/protocol/run/record.ts';
 import { listen } from '../../relay/socket-server.ts';
+import { removeAsides } from '../../../core/node/atomic-file.ts';
 import type { FileLock } from '../../../core/node/file-lock.ts';
 import type { RunIndex } from '../../store/index/run-index.ts';
 import { withEnd } from '../recording/attempts.ts';
@@ -287,6 +288,8 @@ export class RunSession {
       recorder.event(null, 'member-completed', completed(completion), { epoch, step });
     }
     await recorder.change({ ...changes, endedAt, attempts, hub: null });
+    // Its workers, and those of hubs before it that were killed, have ended.
+    await removeAsides(recorder.folder, { isDeep: true });
     recorder.update({ type: 'ended', record: recorder.record });
     if (isCompletion && error !== null) throw whyNotCompleted(completion, error);
     return recorder.record;

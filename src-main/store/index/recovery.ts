@@ -3,6 +3,7 @@ import { rmdir, stat } from 'node:fs/promises';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Remote, RunRecord } from '../../../core/protocol/run/record.ts';
 import { errorCode } from '../../../core/node/file-error.ts';
+import { removeAsides } from '../../../core/node/atomic-file.ts';
 import type { FileLock } from '../../../core/node/file-lock.ts';
 import { lookAtHub, takeHubLock, tryHubLock } from '../runs/hub-lock.ts';
 import type { FolderProblem } from '../runs/known-folders.ts';
@@ -62,6 +63,7 @@ export async function takeOverRun(folder: string, change: (record: RunRecord) =>
   if (lock === null) throw await refusal(folder);
   try {
     const before = await endAbandoned(folder);
+    await removeRemains(folder);
     const record = change(before);
     await writeRunRecord(folder, record);
     return { record, before, lock };
@@ -109,9 +111,19 @@ async function endAbandoned(folder: string): Promise<RunRecord> {
   if (!isOpen(record)) return record;
   if (record.remote !== undefined) return endCopy(folder, record, record.remote);
   const interrupted = endAttempt(record, await lastSignOfLife(folder));
+  await removeRemains(folder);
   await writeRunRecord(folder, interrupted);
   await appendEvent(folder, interruptionEvent(record), { durable: true });
   return interrupted;
+}
+
+/** Workers leave at most 4 s after their hub, and may be saving until then. */
+const workersGoneMs = 10_000;
+
+/** Removes the temporary files of processes that were killed while they wrote the run, whose lock this process holds. */
+async function removeRemains(folder: string): Promise<void> {
+  await removeAsides(folder);
+  await removeAsides(folder, { isDeep: true, ageMs: workersGoneMs });
 }
 
 /** The process that kept the copy of a run has ended. The run itself may continue. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeAsides } from '../../../core/node/atomic-file.ts';
 import { FileLock, lookAtLock } from '../../../core/node/file-lock.ts';
 import { errorCode } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
@@ -23,16 +24,31 @@ export class WorkerLock {
   static async take(folder: string): Promise<WorkerLock> {
     const { workers } = studyPaths(folder);
     await makeFolder(workers);
+    await removeRemains(folder);
     const id = randomUUID();
     const path = join(workers, `${id}${ending}`);
     const lock = FileLock.tryTake(path);
-    if (lock === null) throw new Error(`Cannot lock ${path}, although it is new. Try again.`);
+    if (lock === null || !(await lock.isInPlace()))
+      throw new Error(`Cannot lock ${path}, although it is new. Try again.`);
     return new WorkerLock(id, path, lock);
   }
 
   release(): void {
     this.#lock.release();
     rmSync(this.#path, { force: true });
+  }
+}
+
+/** A process that begins to work creates its lock's file a moment before it takes the lock. */
+const takenWithinMs = 60_000;
+
+/** Removes what killed processes left in a study: their locks, which others can have now, and temporary files. */
+async function removeRemains(folder: string): Promise<void> {
+  await removeAsides(folder, { isShared: true });
+  for (const id of workerIds(folder)) {
+    const path = lockOf(folder, id);
+    const madeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (Date.now() - madeMs > takenWithinMs && lookAtLock(path).kind === 'free') rmSync(path, { force: true });
   }
 }
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { secureHome, takeHomeFindings } from '../../../src-main/store/private-home.ts';
+import { removeHomeAsides, secureHome, takeHomeFindings } from '../../../src-main/store/private-home.ts';
 import { notRun } from '../../environment/reasons.ts';
 import { temporaryFolder } from './fixtures.ts';
 
@@ -69,4 +69,33 @@ describe.skipIf(onWindows !== null)(`Tutti's home${notRun(onWindows)}`, () => {
     expect(list().stderr).toContain(`Other users could use ${home} (mode 777). It is now yours alone (700).`);
     expect(await modeOf(home)).toBe('700');
   });
+});
+
+it('loses the temporary files of killed processes, in all places where Tutti replaces files', async () => {
+  const home = await temporaryFolder();
+  const { pid: gone } = spawnSync(process.execPath, ['-e', '']);
+  const places = [
+    '.',
+    'cache',
+    'cache/data',
+    'cache/data/fingerprints',
+    'dashboard',
+    'comparisons',
+    'launches',
+    'reachable',
+  ];
+  for (const place of places) {
+    await mkdir(join(home, place), { recursive: true });
+    await writeFile(join(home, place, `file.json.${gone}-1.tmp`), '');
+    await writeFile(join(home, place, 'file.json'), '');
+  }
+  await removeHomeAsides(home);
+  for (const place of places) {
+    const names = await readdir(join(home, place));
+    expect([place, names.includes('file.json'), names.some((name) => name.endsWith('.tmp'))]).toEqual([
+      place,
+      true,
+      false,
+    ]);
+  }
 });

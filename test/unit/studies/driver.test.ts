@@ -1,5 +1,6 @@
-import { appendFile, readdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { appendFile, readdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { StudyLog } from '../../../core/protocol/studies/study-log.ts';
 import { studyPaths } from '../../../src-main/studies/folder/study-folder.ts';
@@ -270,4 +271,23 @@ it('tells whether a process that works on a study lives', async () => {
   expect(isWorkerAlive(store.folder, lock.id)).toBe(true);
   lock.release();
   expect(isWorkerAlive(store.folder, lock.id)).toBe(false);
+});
+
+it('a process that begins to work on a study removes what killed ones left: locks that are free, and temporary files', async () => {
+  const store = await newStudy(studyOf(), 1);
+  const { study, workers } = studyPaths(store.folder);
+  const living = await WorkerLock.take(store.folder);
+  const { pid: gone } = spawnSync(process.execPath, ['-e', '']);
+  await writeFile(`${study}.${gone}-1.tmp`, '');
+  // A process that begins takes `new.lock` in a moment.
+  for (const name of ['new.lock', 'old.lock']) await writeFile(join(workers, name), '');
+  const earlier = new Date(Date.now() - 120_000);
+  await utimes(join(workers, 'old.lock'), earlier, earlier);
+  await utimes(join(workers, `${living.id}.lock`), earlier, earlier);
+  const next = await WorkerLock.take(store.folder);
+  const names = await readdir(workers);
+  expect(names.toSorted()).toEqual([`${living.id}.lock`, 'new.lock', `${next.id}.lock`].toSorted());
+  expect((await readdir(store.folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  living.release();
+  next.release();
 });

@@ -1,8 +1,10 @@
-import { chmod, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, readFile, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   createFileExclusively,
+  removeAsides,
   replaceFile,
   writeFileAsOnlyWriter,
   writeFileAtomic,
@@ -146,5 +148,69 @@ describe('createFileExclusively', () => {
     expect(created.filter(Boolean)).toHaveLength(1);
     expect(await readFile(path, 'utf8')).toBe(`writer ${created.indexOf(true)}`);
     expect(await readdir(folder)).toEqual(['run.json']);
+  });
+});
+
+describe('removeAsides', () => {
+  /** @param ageMs of the file */
+  async function write(path: string, ageMs = 0): Promise<void> {
+    await mkdir(join(path, '..'), { recursive: true });
+    await writeFile(path, '');
+    const at = new Date(Date.now() - ageMs);
+    await utimes(path, at, at);
+  }
+
+  it('removes what killed processes left, and nothing else', async () => {
+    const folder = await temporaryFolder();
+    const kept = ['run.json', 'metrics.csv', 'notes.tmp.md', 'state/round-1.json'];
+    const left = ['run.json.4711-3.tmp', 'notes.json.tmp', 'source.tmp/project.ts', '.1f.probe'];
+    for (const name of [...kept, ...left, 'state/round-1.json.tmp']) await write(join(folder, name));
+    await removeAsides(folder);
+    expect((await readdir(folder)).toSorted()).toEqual(['metrics.csv', 'notes.tmp.md', 'run.json', 'state']);
+    expect(await readdir(join(folder, 'state'))).toEqual(['round-1.json', 'round-1.json.tmp']);
+    await removeAsides(folder, { isDeep: true });
+    expect(await readdir(join(folder, 'state'))).toEqual(['round-1.json']);
+  });
+
+  it('leaves younger ones, which a process may be writing, and does not follow links', async () => {
+    const folder = await temporaryFolder();
+    const elsewhere = await temporaryFolder();
+    await write(join(elsewhere, 'other.tmp'), 60_000);
+    await symlink(elsewhere, join(folder, 'link'));
+    await write(join(folder, 'old.tmp'), 60_000);
+    await write(join(folder, 'young.tmp'));
+    await removeAsides(folder, { isDeep: true, ageMs: 10_000 });
+    expect((await readdir(folder)).toSorted()).toEqual(['link', 'young.tmp']);
+    expect(await readdir(elsewhere)).toEqual(['other.tmp']);
+  });
+
+  it('removes in a shared folder those of processes that are gone, and those that are an hour old', async () => {
+    const folder = await temporaryFolder();
+    const { pid: gone } = spawnSync(process.execPath, ['-e', '']);
+    await write(join(folder, `queue.json.${gone}-1.tmp`));
+    await write(join(folder, `queue.json.${process.pid}-1.tmp`));
+    await write(join(folder, `trusted.json.${process.pid}-2.tmp`), 3_700_000);
+    await write(join(folder, 'pool.json.tmp'));
+    await removeAsides(folder, { isShared: true });
+    expect((await readdir(folder)).toSorted()).toEqual(['pool.json.tmp', `queue.json.${process.pid}-1.tmp`]);
+  });
+
+  it('disturbs no process that writes: it writes again', async () => {
+    const folder = await temporaryFolder();
+    for (let value = 0; value < 30; value++) {
+      const state = { isWritten: false };
+      const writing = writeFileAtomic(join(folder, 'queue.json'), String(value)).finally(
+        () => (state.isWritten = true),
+      );
+      while (!state.isWritten && !(await readdir(folder)).some((name) => name.endsWith('.tmp')));
+      await removeAsides(folder);
+      await writing;
+      expect(await readFile(join(folder, 'queue.json'), 'utf8')).toBe(String(value));
+    }
+    expect(await readdir(folder)).toEqual(['queue.json']);
+  });
+
+  it('says nothing where there is no folder', async () => {
+    await expect(removeAsides(join(await temporaryFolder(), 'gone'))).resolves.toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { chmod, readFile, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { markInterrupted, recoverRuns, takeOverRun } from '../../../../src-main/store/index/recovery.ts';
@@ -47,6 +47,27 @@ describe('markInterrupted', () => {
     expect(await readEvents(folder)).toMatchObject([
       { kind: 'interrupted', attempt: 2, message: `Its hub (process ${DEAD_PID}) ended without closing the run.` },
     ]);
+  });
+
+  it('removes what the dead hub was writing, and of its workers only what they can no longer be writing', async () => {
+    const folder = await temporaryFolder();
+    await createRunFolder(folder, runRecord({ status: 'running', hub: deadHub }));
+    await mkdir(join(folder, 'state', 'rank-0'), { recursive: true });
+    const names = [
+      'run.json.4711-9.tmp',
+      'metrics.csv.4711-2.tmp',
+      'state/rank-0/old.json.tmp',
+      'state/rank-0/new.json.tmp',
+    ];
+    for (const name of names) await writeFile(join(folder, name), '');
+    const earlier = new Date(Date.now() - 20_000);
+    await utimes(join(folder, 'state', 'rank-0', 'old.json.tmp'), earlier, earlier);
+    await markInterrupted(folder);
+    expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    expect(await readdir(join(folder, 'state', 'rank-0'))).toEqual(['new.json.tmp']);
+    await writeFile(join(folder, 'run.json.4711-9.tmp'), '');
+    (await takeOverRun(folder, (record) => record)).lock.release();
+    expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
   it('also closes a run that never started', async () => {
