@@ -290,6 +290,7 @@ export class RunSession {
     await recorder.change({ ...changes, endedAt, attempts, hub: null });
     // Its workers, and those of hubs before it that were killed, have ended.
     await removeAsides(recorder.folder, { isDeep: true });
+    await recorder.requireKept();
     recorder.update({ type: 'ended', record: recorder.record });
     if (isCompletion && error !== null) throw whyNotCompleted(completion, error);
     return recorder.record;

@@ -15,7 +15,7 @@ import { checkStart } from '../../store/metrics/metrics-csv.ts';
 import { appendLoads } from '../../store/metrics/device-loads.ts';
 import { readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
 import { setAsideUnlessFolder, setAsideUnusable } from '../../store/runs/set-aside.ts';
-import { appendEvent, runPaths, writeRunRecord } from '../../store/runs/run-folder.ts';
+import { appendEvent, replaceOwnRecord, requireOwnRecord, runPaths } from '../../store/runs/run-folder.ts';
 import type { RunIndex } from '../../store/index/run-index.ts';
 import { AttemptMetrics } from './attempt-metrics.ts';
 import { withoutFolder, withRestart, withStart } from './attempts.ts';
@@ -46,6 +46,8 @@ const noteBestEveryMs = 1_000;
 export class RunRecorder {
   readonly folder: string;
   record: RunRecord;
+  /** The record as it was written last. */
+  private kept: RunRecord;
   private readonly index: IndexEntry;
   private readonly tell: RunListener;
   readonly metrics: AttemptMetrics;
@@ -64,6 +66,7 @@ export class RunRecorder {
   ) {
     this.folder = folder;
     this.record = record;
+    this.kept = record;
     this.index = new IndexEntry(index, folder, (problem) => this.event(null, 'index-failed', problem));
     this.tell = tell;
     const room = new RecordRoom((kind, message, data) => {
@@ -260,6 +263,11 @@ export class RunRecorder {
     await this.flush();
   }
 
+  /** Whether the folder says what this process wrote last: only then may it report how the run ended. @throws Error if not */
+  async requireKept(): Promise<void> {
+    await requireOwnRecord(this.folder, this.kept);
+  }
+
   /** Ends without another write, because the run's folder is gone. */
   discard(message: string): void {
     if (this.bestTimer !== null) clearTimeout(this.bestTimer);
@@ -273,7 +281,8 @@ export class RunRecorder {
     const record = { ...this.record, ...changes };
     this.record = record;
     this.writes.add(async () => {
-      await writeRunRecord(this.folder, record);
+      await replaceOwnRecord(this.folder, this.kept, record);
+      this.kept = record;
       this.index.write(record);
     });
     return record;

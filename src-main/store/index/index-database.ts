@@ -1,9 +1,10 @@
-import { rmSync } from 'node:fs';
+import { realpathSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../core/text/errors.ts';
 
 /** Incremented with every change of the table. An index of another version is dropped and rebuilt from the run folders. */
-const SCHEMA_VERSION = 12;
+const SCHEMA_VERSION = 13;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -29,6 +30,9 @@ const SCHEMA = `
   DROP TABLE IF EXISTS changes;
   DROP TABLE IF EXISTS studies;
   DROP TABLE IF EXISTS trends;
+  DROP TABLE IF EXISTS home;
+  -- The folder in which it was made. In a copy of the home its rows lead to runs of the other one.
+  CREATE TABLE home (folder TEXT NOT NULL) STRICT;
   CREATE TABLE runs (
     folder TEXT PRIMARY KEY,
     id TEXT NOT NULL,
@@ -90,7 +94,7 @@ export interface OpenedIndex {
 }
 
 /**
- * Opens the index's database. A corrupt file is replaced, because the run folders hold the same data. Where the file cannot be written (a
+ * Opens the index's database. A corrupt file is replaced, and that of a copied home filled anew, because the run folders hold the same data. Where the file cannot be written (a
  * read-only or full disk), the index is in memory and is gone with the process.
  */
 export function openIndexDatabase(path: string): OpenedIndex {
@@ -131,8 +135,9 @@ function connect(path: string): { database: DatabaseSync; isNew: boolean } {
   try {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     requireSound(database);
-    const isNew = readVersion(database) !== SCHEMA_VERSION;
-    if (isNew) createSchema(database);
+    const home = path === ':memory:' ? path : realpathSync(dirname(path));
+    const isNew = !isOfHome(database, home);
+    if (isNew) createSchema(database, home);
     return { database, isNew };
   } catch (error) {
     database.close();
@@ -146,15 +151,19 @@ function requireSound(database: DatabaseSync): void {
     throw Object.assign(new Error(`integrity_check: ${String(result)}`), { errcode: SQLITE_CORRUPT });
 }
 
-function createSchema(database: DatabaseSync): void {
+function createSchema(database: DatabaseSync, home: string): void {
   inTransaction(database, () => {
     // Another process may have created it while this one waited for the lock.
-    if (readVersion(database) !== SCHEMA_VERSION) database.exec(SCHEMA);
+    if (isOfHome(database, home)) return;
+    database.exec(SCHEMA);
+    database.prepare('INSERT INTO home (folder) VALUES (?)').run(home);
   });
 }
 
-function readVersion(database: DatabaseSync): unknown {
-  return database.prepare('PRAGMA user_version').get()?.user_version;
+/** Whether the tables are of this version, and were made in this folder. */
+function isOfHome(database: DatabaseSync, home: string): boolean {
+  if (database.prepare('PRAGMA user_version').get()?.user_version !== SCHEMA_VERSION) return false;
+  return database.prepare('SELECT folder FROM home').get()?.folder === home;
 }
 
 /** SQLite's primary result code; 0 if it is no error of SQLite. The upper bits of an extended code tell more. */

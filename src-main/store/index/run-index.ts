@@ -71,7 +71,7 @@ export class RunIndex {
   }
 
   /**
-   * Opens the index of a home folder. If it is missing, corrupt or of another version, it is new and empty.
+   * Opens the index of a home folder. If it is missing, corrupt, of another version or copied from another home, it is new and empty.
    * @param isFilled whether to fill a new one now; otherwise the first {@link refresh} does
    */
   static async open(home: string = tuttiHome(), isFilled = true): Promise<RunIndex> {
@@ -217,7 +217,7 @@ export class RunIndex {
   }
 
   /**
-   * Adds runs whose folders are new, and removes those whose folders are gone or, after the home was copied, belong to the other home.
+   * Adds runs whose folders are new, and removes those whose folders are gone.
    * @param inBackground takes the reading if many folders are new; otherwise it is awaited
    * @returns the folders that could not be read
    */

@@ -116,6 +116,33 @@ export async function writeRunRecord(folder: string, record: RunRecord): Promise
   await writeFileAtomic(runPaths(folder).record, formatRecord(record));
 }
 
+/**
+ * Like {@link writeRunRecord}, for the hub that trains the run.
+ * @param before the record as this hub wrote it last
+ * @throws Error if another process has written the record since. One that cannot be read is replaced
+ */
+export async function replaceOwnRecord(folder: string, before: RunRecord, record: RunRecord): Promise<void> {
+  await requireOwnRecord(folder, before);
+  await writeRunRecord(folder, record);
+}
+
+/** @throws Error if another process has written the record since this one wrote it as `own` */
+export async function requireOwnRecord(folder: string, own: RunRecord): Promise<void> {
+  const found = await readRunRecord(folder).catch(() => null);
+  if (found === null || isOfHub(found, own)) return;
+  const writer = found.hub === null ? 'no process' : `process ${found.hub.pid} on ${found.hub.host}`;
+  throw new Error(
+    `${runPaths(folder).record} was written by another process meanwhile: it says ${found.status}, attempt ${found.attempts.length} under ${writer}, and ` +
+      `not ${own.status}, attempt ${own.attempts.length}. Two processes trained this run, or a copy was put over it, so this one writes it no more. ` +
+      'Compare with a copy, or resume it.',
+  );
+}
+
+function isOfHub(found: RunRecord, { hub, status, attempts }: RunRecord): boolean {
+  if (found.hub?.socket !== hub?.socket || found.attempts.length !== attempts.length) return false;
+  return hub !== null || found.status === status;
+}
+
 function formatRecord(record: RunRecord): string {
   return `${toJson(record, 2)}\n`;
 }

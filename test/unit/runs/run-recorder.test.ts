@@ -1,11 +1,11 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { RunRecorder } from '../../../src-main/runs/recording/run-recorder.ts';
 import { readMetrics } from '../../integration/metric-table.ts';
-import { createRunFolder, readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import { createRunFolder, readEvents, readRunRecord, writeRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { RunIndex } from '../../../src-main/store/index/run-index.ts';
 import { recoverRuns } from '../../../src-main/store/index/recovery.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
@@ -38,6 +38,41 @@ describe('RunRecorder', () => {
     expect((await readRunRecord(folder)).status).toBe('running');
     expect(index.list()).toMatchObject([{ id: 'run-1', status: 'running' }]);
     expect(updates).toMatchObject([{ type: 'record', folder, record: { status: 'running' } }]);
+  });
+
+  it.each([
+    { by: 'another hub', changes: { status: 'created', hub: { host: 'there', pid: 7, socket: '/other.sock' } } },
+    { by: 'a later attempt', changes: { status: 'created', attempts: [attempt, { ...attempt, attempt: 2 }] } },
+    { by: 'a recovery', changes: { status: 'interrupted', hub: null } },
+  ] as const)('writes no more, and says so, once the record is of $by', async ({ changes }) => {
+    const own = runRecord({ attempts: [attempt], hub: { host: 'here', pid: 6, socket: '/own.sock' } });
+    const { recorder, folder } = await createRecorder(undefined, own);
+    await recorder.change({ status: 'running' });
+    await recorder.requireKept();
+    const foreign = { ...own, ...changes, attempts: [...('attempts' in changes ? changes.attempts : own.attempts)] };
+    await writeRunRecord(folder, foreign);
+    const reason = `was written by another process meanwhile: it says ${changes.status}, attempt ${foreign.attempts.length}`;
+    await expect(recorder.requireKept()).rejects.toThrow(reason);
+    await expect(recorder.change({ status: 'finished', hub: null })).rejects.toThrow(reason);
+    expect(await readRunRecord(folder)).toEqual(foreign);
+  });
+
+  it('says so where the record changed after its last write', async () => {
+    const own = runRecord({ attempts: [attempt], hub: { host: 'here', pid: 6, socket: '/own.sock' } });
+    const { recorder, folder } = await createRecorder(undefined, own);
+    await recorder.change({ status: 'finished', hub: null });
+    await recorder.requireKept();
+    await writeRunRecord(folder, { ...own, status: 'created', hub: null });
+    await expect(recorder.requireKept()).rejects.toThrow(
+      'it says created, attempt 1 under no process, and not finished',
+    );
+  });
+
+  it('replaces a record that is damaged', async () => {
+    const { recorder, folder } = await createRecorder();
+    await writeFile(join(folder, 'run.json'), '{"format":');
+    await recorder.change({ status: 'finished' });
+    expect((await readRunRecord(folder)).status).toBe('finished');
   });
 
   it('continues with one event when the index fails, and the next list shows the run as it is', async () => {
@@ -135,6 +170,7 @@ describe('RunRecorder', () => {
     );
     await recorder.close();
     const record = { ...recorder.record, attempts: [attempt, { ...attempt, attempt: 2 }] };
+    await writeRunRecord(folder, record);
     const resumed = new RunRecorder(folder, record, index, () => {});
     await resumed.begin({ at: { epoch: 0, step: 6 }, rows: null });
     resumed.described(facts, {});

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
@@ -38,6 +38,26 @@ describe('RunIndex as a cache', () => {
     expect(index.list().map(({ id }) => id)).toEqual(['a1']);
     expect(index.notice).toContain('unable to open database file');
     expect(index.notice).toContain('Until then, the list is made from the run folders each time.');
+  });
+
+  it('of a copied home leads to the runs of the copy alone, before it looks for any', async () => {
+    const { home, index } = await threeRuns();
+    index.close();
+    const copy = join(await temporaryFolder(), 'copy');
+    await cp(home, copy, { recursive: true });
+    const second = await openIndex(copy);
+    const folders = second.list().map(({ folder }) => folder);
+    expect(folders.toSorted()).toEqual(['a', 'b', 'c'].map((name) => join(copy, 'runs', name)));
+    expect((await second.find('a1')).folder).toBe(join(copy, 'runs', 'a'));
+  });
+
+  it('is kept where the home is reached by a link', async () => {
+    const { home, index } = await threeRuns();
+    index.close();
+    const link = join(await temporaryFolder(), 'link');
+    await symlink(home, link);
+    const reopened = await openIndex(link);
+    expect(reopened.list().map(({ folder }) => folder)).toContain(join(home, 'runs', 'a'));
   });
 
   it('names unreadable folders and lists the others', async () => {
