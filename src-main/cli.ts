@@ -1,4 +1,4 @@
-import { reportError } from './cli/errors.ts';
+import { reportError, reportUncaught } from './cli/errors.ts';
 import { guardOutputs } from './cli/outputs.ts';
 import { createProgram } from './cli/program/program.ts';
 import { followLauncher } from './processes/launcher-guard.ts';
@@ -6,6 +6,7 @@ import { protectTerminal } from './processes/terminal.ts';
 
 /** The command `tutti`. */
 
+reportUncaught();
 protectTerminal();
 guardOutputs();
 followLauncher();

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { tutti } from '../core/text/program.ts';
 import type { PageRole } from '../core/protocol/pages/rpc.ts';
-import { exitCodes, toUsageError } from './cli/errors.ts';
+import { exitCodes, reportError, toUsageError } from './cli/errors.ts';
 import { Hub } from './hub/hub.ts';
 import { KeyPress } from './processes/key-press.ts';
 import { onLauncherLost } from './processes/launcher-guard.ts';
@@ -47,7 +47,7 @@ function printLink({ link, port }: RunningServer, isSecure: boolean): void {
 }
 
 async function serveBrowser({ host, port, certificate, isOpened }: StartOptions): Promise<void> {
-  const onError = (error: unknown): void => console.error(error);
+  const onError = (error: unknown): void => void reportError(error);
   const identity = certificate === null ? null : await readIdentity(certificate);
   const hub = await Hub.open((notice) => console.error(notice));
   for (const notice of hub.notices) console.error(notice);

@@ -36,6 +36,11 @@ const EXPLANATIONS: Record<string, { rule: string; remedy: string }> = {
     remedy: 'Raise the limit (ulimit -n 4096) and start again.',
   },
   ENFILE: { rule: 'the system has too many files open', remedy: 'Close other programs, or raise fs.file-max.' },
+  EAGAIN: {
+    rule: 'the system starts no more processes for this user',
+    remedy: 'End other programs, or raise the limit (ulimit -u), and start again.',
+  },
+  ENOMEM: { rule: 'the system has no memory left', remedy: 'End other programs, or train fewer ranks at a time.' },
   ENOENT: {
     rule: 'it, or a folder on the way to it, does not exist',
     remedy: 'Check the path; a disk may have been unmounted or a folder removed.',
@@ -72,6 +77,13 @@ export function explainFileError(error: unknown, path: string, action: string, n
   // The system's own words often lack the path: "EIO: i/o error, write".
   const isSystemError = error instanceof Error && 'syscall' in error;
   return isSystemError ? new FileError(`Cannot ${action} ${path}: ${error.message}${need}.`, about, error) : error;
+}
+
+/** Turns the system's error, of a file or of a process that was to start, into one with the reason and the remedy. Returns any other error unchanged. */
+export function explainSystemError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || typeof error.syscall !== 'string') return error;
+  const path = 'path' in error && typeof error.path === 'string' ? error.path : 'a file';
+  return explainFileError(error, path, error.syscall.startsWith('spawn') ? 'start' : 'use');
 }
 
 /** The result of `operation`, or null where its file or folder does not exist. */

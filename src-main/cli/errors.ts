@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import type { RunStatus } from '../../core/protocol/run/record.ts';
+import { explainSystemError } from '../../core/node/file-error.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { lookOf } from './output/look.ts';
 
@@ -59,11 +60,16 @@ export function printError(message: string): void {
   console.error(`${lookOf(process.stderr).paint('red', 'error:')} ${message}`);
 }
 
+/** Ends the process with a message, and not with a stack, where nothing handles an error: a socket or a process that cannot be opened any more. */
+export function reportUncaught(): void {
+  process.on('uncaughtException', (error) => process.exit(reportError(error)));
+}
+
 /** Prints an error on stderr, with stacks if TUTTI_DEBUG is set. @returns the exit code */
 export function reportError(error: unknown): number {
   // Commander has already printed its own errors and its help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.finished : exitCodes.usage;
-  printError(messageOf(error));
+  printError(messageOf(explainSystemError(error)));
   if (process.env.TUTTI_DEBUG) console.error(error);
   return error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
 }

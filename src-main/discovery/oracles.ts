@@ -5,6 +5,7 @@ import type { Search } from '../../core/discovery/search.ts';
 import type { Pool } from '../../core/protocol/run/pool-task.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { OpenedPool } from './pool.ts';
+import { startChild } from '../processes/node-process.ts';
 
 /** Asks for labels. Null: they will come later, and the search waits. @throws Error if the oracle fails, or its labels are no labels */
 export type AskOracle = (indices: readonly number[]) => Promise<number[] | null>;
@@ -33,7 +34,9 @@ async function askCommand(
   pool: Pool,
   signal: AbortSignal,
 ): Promise<number[]> {
-  const child = spawn(command, { shell: true, windowsHide: true, stdio: ['pipe', 'pipe', 'inherit'], signal });
+  const child = startChild(command, () =>
+    spawn(command, { shell: true, windowsHide: true, stdio: ['pipe', 'pipe', 'inherit'], signal }),
+  );
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);

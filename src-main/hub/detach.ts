@@ -9,7 +9,7 @@ import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { channelOver, hubPipe } from '../../core/protocol/wire/channel-over.ts';
 import { frameOfValue, valueOfFrame } from '../../core/protocol/wire/value-frame.ts';
 import { entryFile } from '../processes/app-files.ts';
-import { nodeBinary, nodeFlags } from '../processes/node-process.ts';
+import { nodeBinary, nodeFlags, startChild } from '../processes/node-process.ts';
 import { tuttiHome } from '../store/home.ts';
 import { holdsRun } from '../store/runs/known-folders.ts';
 import { makeRunFolder, runPaths } from '../store/runs/run-folder.ts';
@@ -43,13 +43,15 @@ export const hubLogPath = (folder: string): string => join(runPaths(folder).logs
  */
 export async function startDetached(job: DetachedJob, signal?: AbortSignal): Promise<DetachedStart> {
   const log = await openLog(job.folder);
-  const child = spawn(nodeBinary(), [...nodeFlags, entryFile('src-main/detached')], {
-    env: detachedEnvironment(),
-    detached: true,
-    windowsHide: true,
-    // The last is the pipe `hubPipe`: JSON could not represent the infinities of a configuration.
-    stdio: ['ignore', log, log, 'overlapped'],
-  });
+  const start = (): ChildProcess =>
+    spawn(nodeBinary(), [...nodeFlags, entryFile('src-main/detached')], {
+      env: detachedEnvironment(),
+      detached: true,
+      windowsHide: true,
+      // The last is the pipe `hubPipe`: JSON could not represent the infinities of a configuration.
+      stdio: ['ignore', log, log, 'overlapped'],
+    });
+  const child = startChild(nodeBinary(), start);
   const channel = channelOver(child.stdio[hubPipe] as Socket);
   if (typeof log === 'number') closeSync(log);
   const abort = (): void => void child.kill('SIGTERM');

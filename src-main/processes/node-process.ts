@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { availableParallelism, cpus } from 'node:os';
 import { dirname, join } from 'node:path';
+import { explainFileError } from '../../core/node/file-error.ts';
 import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
 import { nativeEnvironment } from './native-build.ts';
 import { compileCache } from '../store/home.ts';
@@ -126,6 +127,18 @@ function coreIndex({ device }: Placement): number {
 /** A Node that the kernel kills when the hub dies, where it can: the program for `execPath`, and the arguments before those of Node. */
 export function dyingNode(): [string, ...string[]] {
   return hasDeathSignal() ? ['setpriv', '--pdeathsig', 'KILL', '--', nodeBinary()] : [nodeBinary()];
+}
+
+/**
+ * The child that `start` starts by `spawn`.
+ * @throws FileError where no more files can be opened. Node's `spawn` then returns a child without streams, although it promises them
+ */
+export function startChild<C extends ChildProcess>(program: string, start: () => C): C {
+  const child = start();
+  if ((child.stdio as C['stdio'] | undefined) !== undefined) return child;
+  // The same is thrown now.
+  child.on('error', () => undefined);
+  throw explainFileError(Object.assign(new Error('spawn EMFILE'), { code: 'EMFILE' }), program, 'start');
 }
 
 let deathSignal: boolean | null = null;

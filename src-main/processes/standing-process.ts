@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { explainSystemError } from '../../core/node/file-error.ts';
 import { ProcessorTime, TimeLimit } from '../../core/node/time-limit.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import type { StreamChannel } from '../../core/protocol/wire/channel.ts';
 import { channelOver, hubPipe } from '../../core/protocol/wire/channel-over.ts';
 import { frameOfValue, valueOfFrame } from '../../core/protocol/wire/value-frame.ts';
 import { confinedEnvironment, confinementFlags, type Grant } from './confined.ts';
-import { childEnvironment, dyingNode, nodeFlags, workerFlags } from './node-process.ts';
+import { childEnvironment, dyingNode, nodeFlags, startChild, workerFlags } from './node-process.ts';
 
 /** Only the end of what a process prints is kept, in UTF-16 code units. */
 const keptOutput = 2 ** 16;
@@ -67,16 +68,18 @@ export class StandingProcess {
   constructor({ entry, args, grant, device, environment, needsThreads = false }: ProcessOptions) {
     const [program, ...before] = dyingNode();
     const flags = grant === null ? nodeFlags : [...workerFlags, ...confinementFlags(grant, { needsThreads })];
-    this.#child = spawn(program, [...before, ...flags, entry, ...args], {
-      env: {
-        ...(grant === null ? childEnvironment(device) : confinedEnvironment(grant, device, [hubPipe])),
-        ...environment,
-      },
-      // The last is the pipe `hubPipe`. Node's own messages would be JSON, or V8's format, which differs between Electron's V8 and that of the packaged Node.
-      // On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
-      stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
-      windowsHide: true,
-    });
+    const start = (): ChildProcess =>
+      spawn(program, [...before, ...flags, entry, ...args], {
+        env: {
+          ...(grant === null ? childEnvironment(device) : confinedEnvironment(grant, device, [hubPipe])),
+          ...environment,
+        },
+        // The last is the pipe `hubPipe`. Node's own messages would be JSON, or V8's format, which differs between Electron's V8 and that of the packaged Node.
+        // On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
+        stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
+        windowsHide: true,
+      });
+    this.#child = startChild(program, start);
     const { pid } = this.#child;
     this.#time = pid === undefined ? null : new ProcessorTime(pid);
     this.#channel = channelOver(this.#child.stdio[hubPipe] as Socket);
@@ -86,7 +89,7 @@ export class StandingProcess {
         ?.setEncoding('utf8')
         .on('data', (text: string) => (this.#output = (this.#output + text).slice(-keptOutput)));
     }
-    this.#child.on('error', (error) => this.#asked?.fail(error));
+    this.#child.on('error', (error) => this.#asked?.fail(explainSystemError(error) as Error));
     this.#child.on('close', (code, signal) => {
       this.#ending = signal === null ? `exit code ${code}` : `signal ${signal}`;
       this.#asked?.fail(this.#noAnswer(this.#asked.question));

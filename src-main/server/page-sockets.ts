@@ -77,8 +77,16 @@ function serve(page: WebSocket, role: PageRole, { connect, onError }: PageSocket
   };
   const disconnect = connect(wire, role);
   page.on('close', disconnect);
-  // An error that breaks the connection, such as a frame that is too large, is followed by its close.
-  page.on('error', onError);
+  // An error that breaks the connection is followed by its close.
+  page.on('error', (error) => onError(explainBreak(error)));
+}
+
+function explainBreak(error: Error): Error {
+  if (errorCode(error) !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return error;
+  return new Error(
+    `A page sent a message of more than ${maximumCallBytes} bytes and was disconnected. A page of this version sends none: reload it.`,
+    { cause: error },
+  );
 }
 
 function toBytes(data: RawData): Uint8Array {

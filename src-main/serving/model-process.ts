@@ -3,11 +3,12 @@ import type { Socket } from 'node:net';
 import { frameOfRequest, replyOfFrame, type ServeReply, type ServeRequest } from '../../core/ensemble/serving.ts';
 import { channelOver, hubPipe } from '../../core/protocol/wire/channel-over.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { explainSystemError } from '../../core/node/file-error.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { FrameError } from '../../core/protocol/wire/frame-layout.ts';
 import type { SourceToOpen } from '../predictions/ensemble-source.ts';
 import { confinedEnvironment, confinementFlags } from '../processes/confined.ts';
-import { dyingNode, serveEntry, workerFlags } from '../processes/node-process.ts';
+import { dyingNode, serveEntry, startChild, workerFlags } from '../processes/node-process.ts';
 import { grantFor } from '../trust/grant.ts';
 
 /** The connection to a process that predicts. */
@@ -26,15 +27,16 @@ const keptOutput = 2 ** 14;
 export function startModelProcess({ task, project, device }: SourceToOpen): ModelLink {
   const grant = grantFor({ project, read: [task.folder], device });
   const [program, ...before] = dyingNode();
-  const child = spawn(program, [...before, ...workerFlags, ...confinementFlags(grant), serveEntry], {
-    env: confinedEnvironment(grant, device, [hubPipe]),
-    // The last is the pipe `hubPipe`. On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
-    stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
-    // Ctrl-C in a terminal must reach the server alone, which still answers requests.
-    detached: true,
-    windowsHide: true,
-  });
-  return linkTo(child);
+  const start = (): ChildProcess =>
+    spawn(program, [...before, ...workerFlags, ...confinementFlags(grant), serveEntry], {
+      env: confinedEnvironment(grant, device, [hubPipe]),
+      // The last is the pipe `hubPipe`. On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
+      stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
+      // Ctrl-C in a terminal must reach the server alone, which still answers requests.
+      detached: true,
+      windowsHide: true,
+    });
+  return linkTo(startChild(program, start));
 }
 
 function linkTo(child: ChildProcess): ModelLink {
@@ -49,7 +51,7 @@ function linkTo(child: ChildProcess): ModelLink {
     child.kill('SIGKILL');
   };
   const ended = Promise.withResolvers<string>();
-  child.once('error', (error) => ended.resolve(error.message));
+  child.once('error', (error) => ended.resolve(messageOf(explainSystemError(error))));
   child.once('close', (code, signal) => {
     const ending = signal === null ? `exit code ${code}` : `signal ${signal}`;
     ended.resolve(`${ending}${fault}${output.trim() === '' ? '' : `; it printed:\n${output.trim()}`}`);

@@ -3,6 +3,7 @@ import { Duplex } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { errorCode } from '../../../core/node/file-error.ts';
 import { sshRemedy } from './ssh-remedy.ts';
+import { startChild } from '../../processes/node-process.ts';
 
 /** How long a machine may take to answer where nobody can press Ctrl-C. */
 const connectSeconds = 20;
@@ -52,9 +53,9 @@ export class Ssh {
   #spawn(options: readonly string[], command: readonly string[]): ChildProcessWithoutNullStreams {
     const asks = this.mayAsk ? [] : ['-o', 'BatchMode=yes', '-o', `ConnectTimeout=${connectSeconds}`];
     const words = ['ssh', ...asks, ...options, '--', this.#from, ...command];
-    if (process.platform === 'win32') return spawn(words[0], words.slice(1));
+    if (process.platform === 'win32') return startChild('ssh', () => spawn(words[0], words.slice(1)));
     // A Ctrl-C reaches all processes of the terminal, and is for the run.
-    return spawn('sh', ['-c', 'trap "" INT; exec "$@"', 'sh', ...words]);
+    return startChild('ssh', () => spawn('sh', ['-c', 'trap "" INT; exec "$@"', 'sh', ...words]));
   }
 }
 

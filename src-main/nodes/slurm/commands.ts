@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { errorCode } from '../../../core/node/file-error.ts';
+import { startChild } from '../../processes/node-process.ts';
 
 /** Submits a script. @returns the number of the job @throws Error with what `sbatch` said */
 export async function submit(script: string): Promise<string> {
@@ -29,7 +30,7 @@ export function parseTimeLeft(text: string): number | null {
 }
 
 async function runSlurm(command: string, args: readonly string[], input: string): Promise<string> {
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = startChild(command, () => spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] }));
   // It may end before it has read its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { explainSystemError } from '../../../core/node/file-error.ts';
 import { ProcessorTime } from '../../../core/node/time-limit.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { WorkerTask } from '../../../core/protocol/run/messages.ts';
@@ -54,7 +55,9 @@ export class WorkerChild {
     ];
     const outputs = [this.#child.stdout, this.#child.stderr].map((stream) => keepOutput(stream, sinks));
     const end = new Promise<() => string>((resolve) => {
-      this.#child.on('error', (error) => resolve(() => `could not be started: ${error.message}`));
+      this.#child.on('error', (error) =>
+        resolve(() => `could not be started: ${messageOf(explainSystemError(error))}`),
+      );
       this.#child.on('close', (code, signal) => resolve(() => cause.describe(code, signal)));
     });
     // The last lines of its output may say why it ended.
@@ -122,9 +125,9 @@ function stdioWith(passed: number | null): ('pipe' | 'ignore' | number)[] {
 }
 
 /** Copies the lines of an output of the process until it ends. A process that did not start has no output. */
-async function keepOutput(stream: Readable | null, sinks: readonly LineSink[]): Promise<void> {
+async function keepOutput(stream: Readable | null | undefined, sinks: readonly LineSink[]): Promise<void> {
   try {
-    if (stream !== null) await copyLines(stream, sinks);
+    if (stream) await copyLines(stream, sinks);
   } catch (error) {
     for (const sink of sinks) sink.write(`(hub) The rest of the output could not be read: ${messageOf(error)}`);
   }
