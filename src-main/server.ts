@@ -4,7 +4,15 @@ import { tutti } from '../core/text/program.ts';
 import type { PageRole } from '../core/protocol/pages/rpc.ts';
 import type { PageWire } from './rpc/connection.ts';
 import { Access } from './server/access.ts';
-import { certifiedAddress, isLoopback, loopbackAddress, ownHost, type ServerAddress } from './server/address.ts';
+import {
+  certifiedAddress,
+  endSlowReaders,
+  isLoopback,
+  loopbackAddress,
+  ownHost,
+  requestLimits,
+  type ServerAddress,
+} from './server/address.ts';
 import { answer, type Content, send } from './server/answer.ts';
 import type { Identity } from './server/certificate.ts';
 import type { ExportLinks } from './server/export-links.ts';
@@ -50,8 +58,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** A client that sends its request more slowly is disconnected. */
-const requestTimeoutMs = 30_000;
 const askAgainMs = 5_000;
 
 /** Serves the page and the hub on a port, to the browser that opens the printed link. */
@@ -63,6 +69,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     );
   }
   const server = createFor(identity);
+  endSlowReaders(server);
   const folder = options.sessionFolder ?? null;
   const port = await listenAt(server, options.port, host, folder);
   const address = identity === null ? loopbackAddress(port, host) : certifiedAddress(port, host, identity.certificate);
@@ -121,9 +128,9 @@ function showAtMostOften(show: () => void): () => void {
 }
 
 function createFor(identity: Identity | null): Server {
-  const limits = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs };
-  if (identity === null) return createServer(limits);
-  return createSecureServer({ ...limits, cert: identity.chain, key: identity.key, minVersion: 'TLSv1.2' });
+  if (identity === null) return createServer(requestLimits);
+  const tls = { cert: identity.chain, key: identity.key, minVersion: 'TLSv1.2', handshakeTimeout: 30_000 } as const;
+  return createSecureServer({ ...requestLimits, ...tls });
 }
 
 function secure({ headers: { host = '' } }: IncomingMessage, response: ServerResponse, address: ServerAddress): void {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { errorCode } from '../../core/node/file-error.ts';
+import { errorCode, explainSystemError } from '../../core/node/file-error.ts';
 import { messageOf } from '../../core/text/errors.ts';
 
 /** The outcome of an external command. Vendor tools are often missing, broken or slow, and each case needs its own note. */
@@ -22,7 +22,7 @@ export function commandRunner(timeoutMs: number): CommandRunner {
     new Promise((resolve) => {
       const fail = (error: unknown): void => {
         if (absences.has(errorCode(error))) resolve({ status: 'absent' });
-        else resolve({ status: 'unusable', reason: messageOf(error) });
+        else resolve({ status: 'unusable', reason: messageOf(explainSystemError(error)) });
       };
       try {
         execFile(command, args, options, (error, stdout, stderr) => {

@@ -1,6 +1,27 @@
 import type { X509Certificate } from 'node:crypto';
-import { isIP } from 'node:net';
+import type { Server as HttpServer } from 'node:http';
+import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
+
+/** A client that sends its request, or reads its answer, more slowly is disconnected. */
+const slowClientMs = 30_000;
+
+/** Limits for Node's servers of HTTP. Node looks for slow requests only every half a minute by default. */
+export const requestLimits = {
+  requestTimeout: slowClientMs,
+  headersTimeout: slowClientMs,
+  connectionsCheckingInterval: 1_000,
+} as const;
+
+/**
+ * Disconnects clients that read nothing of an answer for 30 s. One that waits for an answer has not got any of it yet, and stays.
+ * @param limitMs another time, for tests
+ */
+export function endSlowReaders(server: HttpServer, limitMs = slowClientMs): void {
+  server.setTimeout(limitMs, (socket: Socket) => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
+}
 
 /** Where a server is reached. */
 export interface ServerAddress {
@@ -16,6 +37,12 @@ export interface ServerAddress {
 /** Whether only this machine reaches an address to listen on. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** Whether a `Host` header names this machine by an address that only it reaches, with any port: `ssh -L` may forward another. */
+export function namesLoopback(header: string): boolean {
+  const host = /^([\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?$/i.exec(header)?.[1].toLowerCase() ?? '';
+  return isLoopback(host.replaceAll(/[[\]]/g, ''));
 }
 
 /** The address of a server that only this machine reaches. With `ssh -L` the browser requests `localhost`. */

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { ServedEnsemble } from '../../core/ensemble/serving.ts';
 import { messageOf } from '../../core/text/errors.ts';
+import { endSlowReaders, requestLimits } from '../server/address.ts';
 import type { Batcher } from './batcher.ts';
 import { answerBody, lengthHeader, splitBody } from './infer-body.ts';
 import { readInferRequest } from './read-request.ts';
@@ -15,7 +16,7 @@ export interface InferenceApp {
   isReady: () => boolean;
   /** Requests must bring it, apart from those for health; null: none. */
   token: string | null;
-  /** Without a token: whether a request names this server in its header `Host`, which those of a foreign page do not. */
+  /** Whether a request names this server in its header `Host`, which those of a foreign page do not: only this machine reaches it, or else any name may lead to it. */
   isOwnHost: (header: string) => boolean;
   maxBodyBytes: number;
   /** Of a request. The outputs of many samples could fill the memory. */
@@ -24,8 +25,6 @@ export interface InferenceApp {
   onError: (error: unknown) => void;
 }
 
-/** A client that sends its request more slowly is disconnected. */
-const requestTimeoutMs = 60_000;
 const retryAfterSeconds = '1';
 
 /** The Open Inference Protocol (version 2) over HTTP. Errors are `{ error }`. */
@@ -33,7 +32,8 @@ export function createInferenceApp(parts: InferenceApp): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: parts.maxBodyBytes,
-    requestTimeout: requestTimeoutMs,
+    requestTimeout: requestLimits.requestTimeout,
+    http: requestLimits,
     routerOptions: { maxParamLength: 1000 },
   });
   // Clients of the protocol name several types, or none.
@@ -47,6 +47,7 @@ export function createInferenceApp(parts: InferenceApp): FastifyInstance {
     requireEntrance(request, parts);
     done();
   });
+  endSlowReaders(app.server);
   endConnections(app);
   addServer(app, parts);
   addModel(app, parts);
@@ -123,6 +124,13 @@ function bodyOf({ headers, body }: FastifyRequest): ReturnType<typeof splitBody>
 
 /** @throws RequestError if the sender may not use the server */
 function requireEntrance({ headers, url }: FastifyRequest, { token, isOwnHost }: InferenceApp): void {
+  // Any page that a browser of this machine shows could send requests here, under a name of its own that leads to this machine.
+  if (!isOwnHost(headers.host ?? '')) {
+    throw new RequestError(
+      403,
+      `The header "Host: ${headers.host ?? ''}" does not name this server, which only programs of this machine reach. Use 127.0.0.1 or localhost.`,
+    );
+  }
   if (url.startsWith('/v2/health/')) return;
   if (token !== null) {
     if (isSame(headers.authorization ?? '', `Bearer ${token}`)) return;
@@ -131,12 +139,8 @@ function requireEntrance({ headers, url }: FastifyRequest, { token, isOwnHost }:
       'The header "Authorization: Bearer <token>" is missing or wrong. The server printed its token when it started.',
     );
   }
-  // Any page that a browser of this machine shows could send requests here.
-  if (headers.origin === undefined && isOwnHost(headers.host ?? '')) return;
-  throw new RequestError(
-    403,
-    'Without a token the server answers only programs of this machine that name it by its address. Start it with --token.',
-  );
+  if (headers.origin === undefined) return;
+  throw new RequestError(403, 'Without a token the server answers programs, and no pages. Start it with --token.');
 }
 
 /** Takes the same time wherever the texts differ. */

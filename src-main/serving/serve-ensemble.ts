@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { TimeLimit } from '../../core/node/time-limit.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ensembleSource } from '../predictions/ensemble-source.ts';
-import { isLoopback, loopbackAddress, ownHost } from '../server/address.ts';
+import { isLoopback, namesLoopback } from '../server/address.ts';
 import { Batcher, type BatchLimits } from './batcher.ts';
 import { createInferenceApp } from './inference-app.ts';
 import { startModelProcess } from './model-process.ts';
@@ -57,19 +57,18 @@ export async function serveEnsemble(options: ServeOptions): Promise<RunningInfer
     for (const warning of [...ensemble.cautions, ...ensemble.warnings]) onNotice(`warning: ${warning}`);
     const token = options.token ?? (isLoopback(host) ? null : randomBytes(24).toString('base64url'));
     const batcher = new Batcher((request) => model.predict(request), options);
-    let origin = '';
     const app = createInferenceApp({
       ensemble,
       version: packageJson.version,
       batcher,
       isReady: () => model.isReady,
       token,
-      isOwnHost: (header) => ownHost(header, loopbackAddress(Number(new URL(origin).port || 80), host)) !== null,
+      isOwnHost: (header) => !isLoopback(host) || namesLoopback(header),
       maxBodyBytes,
       maxSamples,
       onError: (error) => onNotice(`error: ${String(error)}`),
     });
-    origin = await app.listen({ host, port });
+    const origin = await app.listen({ host, port });
     const { name, members } = ensemble;
     const close = async (): Promise<void> => {
       batcher.hurry();

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rmdir, stat } from 'node:fs/promises';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Remote, RunRecord } from '../../../core/protocol/run/record.ts';
-import { errorCode } from '../../../core/node/file-error.ts';
+import { errorCode, explainSystemError } from '../../../core/node/file-error.ts';
 import { removeAsides } from '../../../core/node/atomic-file.ts';
 import type { FileLock } from '../../../core/node/file-lock.ts';
 import { lookAtHub, takeHubLock, tryHubLock } from '../runs/hub-lock.ts';
@@ -151,7 +151,7 @@ export async function recoverRuns(
 ): Promise<Recovery> {
   const problems = await index
     .refresh(inBackground)
-    .catch((error: unknown) => [{ folder: index.path, message: messageOf(error) }]);
+    .catch((error: unknown) => [{ folder: index.path, message: messageOf(explainSystemError(error)) }]);
   const interrupted: RunRecord[] = [];
   for (const { folder } of index.list({ statuses: ['created', 'running'] })) {
     try {

@@ -44,18 +44,21 @@ describe('RunRecorder', () => {
     { by: 'another hub', changes: { status: 'created', hub: { host: 'there', pid: 7, socket: '/other.sock' } } },
     { by: 'a later attempt', changes: { status: 'created', attempts: [attempt, { ...attempt, attempt: 2 }] } },
     { by: 'a recovery', changes: { status: 'interrupted', hub: null } },
-  ] as const)('writes no more, and says so, once the record is of $by', async ({ changes }) => {
-    const own = runRecord({ attempts: [attempt], hub: { host: 'here', pid: 6, socket: '/own.sock' } });
-    const { recorder, folder } = await createRecorder(undefined, own);
-    await recorder.change({ status: 'running' });
-    await recorder.requireKept();
-    const foreign = { ...own, ...changes, attempts: [...('attempts' in changes ? changes.attempts : own.attempts)] };
-    await writeRunRecord(folder, foreign);
-    const reason = `was written by another process meanwhile: it says ${changes.status}, attempt ${foreign.attempts.length}`;
-    await expect(recorder.requireKept()).rejects.toThrow(reason);
-    await expect(recorder.change({ status: 'finished', hub: null })).rejects.toThrow(reason);
-    expect(await readRunRecord(folder)).toEqual(foreign);
-  });
+  ] satisfies { by: string; changes: Partial<RunRecord> }[])(
+    'writes no more, and says so, once the record is of $by',
+    async ({ changes }) => {
+      const own = runRecord({ attempts: [attempt], hub: { host: 'here', pid: 6, socket: '/own.sock' } });
+      const { recorder, folder } = await createRecorder(undefined, own);
+      await recorder.change({ status: 'running' });
+      await recorder.requireKept();
+      const foreign: RunRecord = { ...own, ...changes };
+      await writeRunRecord(folder, foreign);
+      const reason = `was written by another process meanwhile: it says ${changes.status}, attempt ${foreign.attempts.length}`;
+      await expect(recorder.requireKept()).rejects.toThrow(reason);
+      await expect(recorder.change({ status: 'finished', hub: null })).rejects.toThrow(reason);
+      expect(await readRunRecord(folder)).toEqual(foreign);
+    },
+  );
 
   it('says so where the record changed after its last write', async () => {
     const own = runRecord({ attempts: [attempt], hub: { host: 'here', pid: 6, socket: '/own.sock' } });

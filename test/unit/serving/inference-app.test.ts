@@ -174,16 +174,20 @@ describe('an entrance', () => {
   it('asks for the token, but not for health', async () => {
     const own = app({ token: 'right' });
     const status = async (authorization: string | undefined) =>
-      (await own.inject({ ...infer, headers: authorization === undefined ? {} : { authorization } })).statusCode;
+      (await own.inject({ ...infer, headers: { ...headers, ...(authorization && { authorization }) } })).statusCode;
     expect([await status(undefined), await status('Bearer wrong'), await status('Bearer right')]).toEqual([
       401, 401, 200,
     ]);
-    expect((await own.inject({ url: '/v2/health/ready' })).statusCode).toBe(200);
+    expect((await own.inject({ url: '/v2/health/ready', headers })).statusCode).toBe(200);
   });
 
   it('without a token refuses pages of browsers and other names of this machine', async () => {
     const status = async (own: Record<string, string>) => (await app().inject({ ...infer, headers: own })).statusCode;
     expect(await status({ host: 'evil.example:1' })).toBe(403);
+    const health = await app().inject({ url: '/v2/health/live', headers: { host: 'evil.example' } });
+    expect(health.json()).toEqual({ error: expect.stringContaining('"Host: evil.example" does not name this server') });
+    const withToken = { host: 'evil.example:1', authorization: 'Bearer secret' };
+    expect((await app({ token: 'secret' }).inject({ url: '/v2', headers: withToken })).statusCode).toBe(403);
     expect(await status({ ...headers, origin: 'https://evil.example' })).toBe(403);
     expect(await status(headers)).toBe(200);
   });
