@@ -24,7 +24,7 @@ import { usableKinds } from '../../../src-main/processes/native-build.ts';
 
 const { hub } = useHub();
 /** Runs of the covering array that are trained; `TUTTI_MATRIX=all`: all of them, each night. */
-const wanted = process.env.TUTTI_MATRIX === 'all' ? Infinity : Number(process.env.TUTTI_MATRIX ?? 16);
+const wanted = process.env.TUTTI_MATRIX === 'all' ? Infinity : Number(process.env.TUTTI_MATRIX ?? 10);
 const seed = Number(process.env.TUTTI_REFERENCE_SEED ?? 27);
 /** Settings of a run: with more of them fewer runs have all pairs, and it takes longer to find which one fails. */
 const settingsOfRun = 30;

@@ -24,7 +24,8 @@ import { usualData } from '../projects/drawn/drawn-project.ts';
 import * as reference from './reference.ts';
 
 const { hub } = useHub();
-const numRuns = Number(process.env.TUTTI_ROUND_TRIPS ?? 24);
+/** Cases that are drawn; 500 each night. */
+const numRuns = Number(process.env.TUTTI_ROUND_TRIPS ?? 12);
 const seed = Number(process.env.TUTTI_REFERENCE_SEED ?? 27);
 
 let root = '';

@@ -197,59 +197,37 @@ describe.skipIf(notWindows !== null)(`a project that was moved${notRun(notWindow
   });
 });
 
-describe('a resume that fails', () => {
-  it('before its ranks train leaves the run unchanged, and records the reason in its events', async () => {
-    const project = await ownProject('vanishing');
-    const { folder, record } = await train(hub(), project, config);
-    const before = await read(folder);
-    await rm(join(project, 'project.ts'));
-    const resumed = resumeWithPresentCode(folder, { maxEpochs: 8, logEverySteps: 7 });
-    await expect(resumed).rejects.toThrow(
-      `The run ${record.id} could not be resumed and is unchanged: There is no project in ${project}`,
-    );
-    expect(await read(folder)).toEqual(before);
-    const last = (await readEvents(folder)).at(-1);
-    expect(last).toMatchObject({
-      attempt: 2,
-      kind: 'resume-failed',
-      message: expect.stringContaining('There is no project'),
-    });
-    expect((await hub().find(folder)).status).toBe('finished');
+it('a resume that fails before its ranks train leaves the run unchanged and records the reason in its events, and later it keeps the earlier summary', async () => {
+  const project = await ownProject('failing');
+  const { folder, record } = await train(hub(), project, config);
+  const before = await read(folder);
+  const source = await readFile(join(project, 'project.ts'), 'utf8');
+  await rm(join(project, 'project.ts'));
+  const resumed = resumeWithPresentCode(folder, { maxEpochs: 8, logEverySteps: 7 });
+  await expect(resumed).rejects.toThrow(
+    `The run ${record.id} could not be resumed and is unchanged: There is no project in ${project}`,
+  );
+  expect(await read(folder)).toEqual(before);
+  const last = (await readEvents(folder)).at(-1);
+  expect(last).toMatchObject({
+    attempt: 2,
+    kind: 'resume-failed',
+    message: expect.stringContaining('There is no project'),
   });
+  expect((await hub().find(folder)).status).toBe('finished');
 
-  it('later keeps the earlier summary', async () => {
-    const project = await ownProject('failing');
-    const { folder, record } = await train(hub(), project, config);
-    const source = await readFile(join(project, 'project.ts'), 'utf8');
-    const loss = `loss() { throw new Error('No loss today.'); },\n  model(`;
-    await writeFile(join(project, 'project.ts'), source.replace('model(', loss));
-    const failed = await resumeWithPresentCode(folder, { maxEpochs: 8 });
-    expect(failed).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('No loss today.') } });
-    expect(failed.summary).toEqual(record.summary);
-    const kinds = (await readEvents(folder)).map(({ kind }) => kind);
-    expect(kinds).toContain('source-changed');
-  });
+  const loss = `loss() { throw new Error('No loss today.'); },\n  model(`;
+  await writeFile(join(project, 'project.ts'), source.replace('model(', loss));
+  const failed = await resumeWithPresentCode(folder, { maxEpochs: 8 });
+  expect(failed).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('No loss today.') } });
+  expect(failed.summary).toEqual(record.summary);
+  const kinds = (await readEvents(folder)).map(({ kind }) => kind);
+  expect(kinds).toContain('source-changed');
 });
 
-it('a resume trains with the code that the run kept, and says that the folder has changed', async () => {
+it('a fork and a resume train with the code that the run kept: the fork unless the present code is asked for, the resume says that the folder has changed', async () => {
   const project = await ownProject('edited');
   const whole = await train(hub(), 'blobs', { ...config, maxEpochs: 6 });
-  const { folder } = await train(hub(), project, config);
-  await writeFile(join(project, 'project.ts'), 'export default 1;');
-  const resumed = await resume(hub(), folder, { maxEpochs: 6 });
-  expect(resumed).toMatchObject({ status: 'finished', error: null });
-  expect(new Set(resumed.attempts.map(({ sourceHash }) => sourceHash)).size).toBe(1);
-  expect((await readEvents(folder)).map(({ kind }) => kind)).toContain('source-kept');
-  const last = (of: string) => readCheckpointRecord(of, 1, 'final').sha256;
-  expect(last(folder)).toBe(last(whole.folder));
-  // Code that this user's Tutti did not train with is not run, whoever wrote it into the run's folder.
-  const { sourceHash } = resumed.attempts[1];
-  await appendFile(join(folder, 'sources', sourceHash ?? '', 'project.ts'), '\n// foreign');
-  await expect(resume(hub(), folder, { maxEpochs: 8 })).rejects.toThrow('does not export a project');
-});
-
-it('a fork trains with the code that the run kept, unless the present code is asked for', async () => {
-  const project = await ownProject('edited-later');
   const { folder, record } = await train(hub(), project, config);
   await writeFile(join(project, 'project.ts'), 'export default 1;');
   const request = { choice: { by: 'last' as const }, overrides: { maxEpochs: 6 } };
@@ -263,6 +241,18 @@ it('a fork trains with the code that the run kept, unless the present code is as
   expect(told?.message).toContain(`tutti fork ${record.id} --current-source takes the present code.`);
   const present = await hub().planFork(folder, { ...request, currentSource: true });
   expect(present.record.attempts[0].sourceHash).not.toBe(record.attempts[0].sourceHash);
+
+  const resumed = await resume(hub(), folder, { maxEpochs: 6 });
+  expect(resumed).toMatchObject({ status: 'finished', error: null });
+  expect(new Set(resumed.attempts.map(({ sourceHash }) => sourceHash)).size).toBe(1);
+  expect((await readEvents(folder)).map(({ kind }) => kind)).toContain('source-kept');
+  const last = (of: string) => readCheckpointRecord(of, 1, 'final').sha256;
+  expect(last(folder)).toBe(last(whole.folder));
+  expect(last(planned.folder)).toBe(last(whole.folder));
+  // Code that this user's Tutti did not train with is not run, whoever wrote it into the run's folder.
+  const { sourceHash } = resumed.attempts[1];
+  await appendFile(join(folder, 'sources', sourceHash ?? '', 'project.ts'), '\n// foreign');
+  await expect(resume(hub(), folder, { maxEpochs: 8 })).rejects.toThrow('does not export a project');
 });
 
 /** Resumes with the project's code as it is now. */

@@ -143,9 +143,10 @@ describe.each([1, 2, 3])('sharded training in two processes, stage %i', (stage) 
       devices: 2,
       batchSize: 15,
       strategy: { kind: 'sharded', stage, bucketBytes: 64 },
+      onMemberLoss: { kind: 'stop' },
       hyperparameters: { fault: 'kill', atStep: 4 },
     });
-    expect(record.status).toBe('failed');
+    expect(record).toMatchObject({ status: 'failed', attempts: [{ status: 'failed' }] });
     expect(record.error).toMatchObject({ rank: 1 });
     expect(record.error?.message).toContain('Rank 1 was killed by SIGKILL.');
   });

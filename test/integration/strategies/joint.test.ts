@@ -11,9 +11,10 @@ import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { calibrateRun } from '../../../src-main/calibration/calibrate-run.ts';
 import { dataFolders } from '../../../src-main/store/home.ts';
 import { openEnsemble, type Project } from '../../../workers/index.ts';
-import { metricValues, readCheckpointRecord, resume, startRun, train, useHub } from '../harness.ts';
+import { metricValues, readCheckpointRecord, resume, startRun, train, trainOnce, useHub } from '../harness.ts';
 
 const { hub } = useHub();
+const undisturbed = trainOnce();
 const jointRun: RunConfigInput = { members: 3, devices: 2, maxEpochs: 2, seed: 11, strategy: { kind: 'joint' } };
 const ranks = [0, 1, 2];
 
@@ -22,7 +23,7 @@ const finalHashes = (folder: string): string[] =>
 
 describe('members trained jointly in separate workers', () => {
   it('share one loss, exchange 2·B·K floats per step, and are evaluated as a product of experts', async () => {
-    const { folder, record } = await train(hub(), 'blobs', jointRun);
+    const { folder, record } = await undisturbed(hub(), 'blobs', jointRun);
     expect(record).toMatchObject({ status: 'finished', error: null, summary: { best: { metric: 'val/product_nll' } } });
     const losses = ranks.map((rank) => metricValues(folder, `train/member_${rank}_loss`));
     expect(losses[0]).toHaveLength(6);
@@ -36,7 +37,7 @@ describe('members trained jointly in separate workers', () => {
   });
 
   it('give the same results, bit for bit, when logits are gathered instead', async () => {
-    const reduced = await train(hub(), 'blobs', jointRun);
+    const reduced = await undisturbed(hub(), 'blobs', jointRun);
     const gathered = await train(hub(), 'blobs', { ...jointRun, strategy: { kind: 'joint', mode: 'gather' } });
     expect(finalHashes(gathered.folder)).toEqual(finalHashes(reduced.folder));
   });
