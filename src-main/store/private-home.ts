@@ -2,7 +2,7 @@ import { chmod, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../core/text/errors.ts';
 import { removeAsides } from '../../core/node/atomic-file.ts';
-import { explainFileError, unlessMissing } from '../../core/node/file-error.ts';
+import { errorCode, explainFileError, unlessMissing } from '../../core/node/file-error.ts';
 import { makeFolder } from '../../core/node/make-folder.ts';
 import { homePaths, tuttiHome } from './home.ts';
 
@@ -41,6 +41,20 @@ export async function requireHome({ runs }: Pick<ReturnType<typeof homePaths>, '
     await makeFolder(runs, privateMode);
   } catch (error) {
     throw explainFileError(error, runs, 'create');
+  }
+}
+
+/** Codes of a folder that the disk or the user's rights forbid to make; Node's recursive `mkdir` says ENOENT on a read-only disk. */
+const unwritable: ReadonlySet<string | null> = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOENT']);
+
+/** Why the home has no folder of runs and gets none; null if it has one. Runs elsewhere train nevertheless. @throws FileError for any other reason */
+export async function whyNoRuns(paths: Pick<ReturnType<typeof homePaths>, 'runs'>): Promise<string | null> {
+  try {
+    await requireHome(paths);
+    return null;
+  } catch (error) {
+    if (!unwritable.has(errorCode(error))) throw error;
+    return `${messageOf(error)} Until then nothing is listed, and runs train with --out alone.`;
   }
 }
 

@@ -8,7 +8,7 @@ import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts
 import { memberCountOf, plannedConfig } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { folderKey } from '../../../core/node/folders/same-folder.ts';
-import { requireHome } from '../private-home.ts';
+import { whyNoRuns } from '../private-home.ts';
 import { homePaths, tuttiHome } from '../home.ts';
 import { FolderScan } from './folder-scan.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
@@ -61,8 +61,17 @@ export class RunIndex {
   /** Why the index is only in memory; null if it is on the disk. */
   readonly notice: string | null;
 
-  private constructor(paths: ReturnType<typeof homePaths>, database: DatabaseSync, notice: string | null) {
+  /** Whether the home has a folder of runs. A read-only home may lack it; runs elsewhere train nevertheless. */
+  readonly #hasRuns: boolean;
+
+  private constructor(
+    paths: ReturnType<typeof homePaths>,
+    database: DatabaseSync,
+    notice: string | null,
+    hasRuns: boolean,
+  ) {
     this.#paths = paths;
+    this.#hasRuns = hasRuns;
     this.#database = database;
     this.#scan = new FolderScan(paths);
     this.studies = new StudyIndex(database);
@@ -76,9 +85,9 @@ export class RunIndex {
    */
   static async open(home: string = tuttiHome(), isFilled = true): Promise<RunIndex> {
     const paths = homePaths(home);
-    await requireHome(paths);
+    const unmade = await whyNoRuns(paths);
     const { database, isNew, notice } = openIndexDatabase(paths.index);
-    const index = new RunIndex(paths, database, notice);
+    const index = new RunIndex(paths, database, unmade ?? notice, unmade === null);
     if (isNew && isFilled) await index.refresh();
     return index;
   }
@@ -99,8 +108,10 @@ export class RunIndex {
   /** Adds or updates a run from its record. Records folders outside of `runs/`, so that a rebuild finds them. */
   upsert(record: RunRecord, folder: string): void {
     const absolute = resolve(folder);
-    if (!this.#isIndexed(absolute)) noteExternalFolder(this.#paths, absolute);
+    const isNew = !this.#isIndexed(absolute);
+    // First, because a read-only home takes no note.
     this.#insert(record, absolute);
+    if (isNew) noteExternalFolder(this.#paths, absolute);
   }
 
   /** Updates the user's notes on an indexed run. */
@@ -222,6 +233,7 @@ export class RunIndex {
    * @returns the folders that could not be read
    */
   async refresh(inBackground?: (reading: Promise<FolderProblem[]>) => void): Promise<FolderProblem[]> {
+    if (!this.#hasRuns) return [];
     const { added, gone } = await this.#scan.look(() => this.#folders());
     // Also those that are being read already; a reading puts back what it could not read.
     this.#scan.taken(added);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { Hub } from '../../../src-main/hub/hub.ts';
-import { pidOnceTraining, startRun, useHub } from '../harness.ts';
+import { pidOnceTraining, resume, startRun, useHub } from '../harness.ts';
 
 const { home } = useHub();
 const noMount = 'no disk can be mounted here';
@@ -69,5 +69,29 @@ describe('a home that goes away', () => {
     await expect(refused.ended).rejects.toThrow(/read-only-before.*mounted read-only \(EROFS\).*--out or TUTTI_HOME/);
     const elsewhere = await startRun(hub, 'blobs', { ...config, maxEpochs: 1 }, join(home(), 'elsewhere'));
     expect(await elsewhere.ended).toMatchObject({ status: 'finished', error: null });
+  });
+
+  it('read-only and empty: it is named, a run there is refused, and one elsewhere trains, is found by its folder and resumed', async ({
+    skip,
+  }) => {
+    const disk = mountDisk('read-only-and-empty');
+    if (disk === null) return skip(noMount);
+    execFileSync('mount', ['-o', 'remount,bind,ro', disk]);
+    const hub = await openHub(disk);
+    expect(hub.notices).toEqual([
+      expect.stringMatching(
+        /^Cannot create .*read-only-and-empty\/runs: the disk is mounted read-only \(EROFS\).*--out alone\.$/,
+      ),
+    ]);
+    expect(hub.runs({})).toEqual([]);
+    const refused = await startRun(hub, 'blobs', config);
+    await expect(refused.ended).rejects.toThrow(/mounted read-only \(EROFS\).*--out or TUTTI_HOME/);
+    const folder = join(home(), 'beside-an-empty-home');
+    const elsewhere = await startRun(hub, 'blobs', { ...config, maxEpochs: 1 }, folder);
+    expect(await elsewhere.ended).toMatchObject({ status: 'finished', error: null });
+    hub.close();
+    const next = await openHub(disk);
+    expect((await next.find(folder)).status).toBe('finished');
+    expect(await resume(next, folder, { maxEpochs: 2 })).toMatchObject({ status: 'finished', summary: { epochs: 2 } });
   });
 });
