@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import { errorCode, explainFileError } from '../core/node/file-error.ts';
 import { tutti } from '../core/text/program.ts';
 import type { PageRole } from '../core/protocol/pages/rpc.ts';
 import type { PageWire } from './rpc/connection.ts';
@@ -149,6 +150,8 @@ async function listenAt(server: Server, port: number, host: string, sessionFolde
 async function listen(server: Server, port: number, host: string): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
+      if (['EMFILE', 'ENFILE'].includes(errorCode(cause) ?? ''))
+        return reject(explainFileError(cause, `port ${port} of ${host}`, 'listen on'));
       const reason = `Tutti cannot listen on port ${port} of ${host} (${cause.message}).`;
       const running = `If Tutti runs there, \`${tutti} dashboard --link\` prints a new link to it. Otherwise choose`;
       reject(new Error(`${reason} ${running} another with --port, or omit it to use any free port.`, { cause }));

@@ -46,6 +46,17 @@ function printLink({ link, port }: RunningServer, isSecure: boolean): void {
   }
 }
 
+/** Waits for a server. Where it cannot start, watches and timers of the service would keep this process. */
+async function orClose<T>(starting: Promise<T>, service: HubService, hub: Hub): Promise<T> {
+  try {
+    return await starting;
+  } catch (error) {
+    await service.close();
+    hub.close();
+    throw error;
+  }
+}
+
 async function serveBrowser({ host, port, certificate, isOpened }: StartOptions): Promise<void> {
   const onError = (error: unknown): void => void reportError(error);
   const identity = certificate === null ? null : await readIdentity(certificate);
@@ -59,7 +70,7 @@ async function serveBrowser({ host, port, certificate, isOpened }: StartOptions)
   };
   const service = await HubService.open(hub, { frontEnd: 'browser', exportLink, links, openPath: null, onError });
   const { dashboard, exports: exportFolder } = homePaths();
-  const server = await startServer({
+  const starting = startServer({
     host,
     port,
     identity,
@@ -71,6 +82,7 @@ async function serveBrowser({ host, port, certificate, isOpened }: StartOptions)
     onError,
     onNotice: (text) => console.error(text),
   });
+  const server = await orClose(starting, service, hub);
   const endLinks = await serveLinks(dashboard, server.port, () => server.newLink());
   printLink(server, identity !== null);
   const removeRedirect = isOpened ? await openAppWindow(server.link, server.entered) : () => Promise.resolve();

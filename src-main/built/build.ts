@@ -65,11 +65,19 @@ async function buildAll(): Promise<void> {
     const { build: buildReport } = await import('vite');
     await buildReport({ configFile: join(repository, 'report.vite.config.ts'), logLevel: 'warn' });
   } catch (cause) {
-    const reason = stripVTControlCharacters(messageOf(cause)).trim();
-    throw new Error(`The pages could not be built: ${reason}\nReinstall with npm ci, or restore the sources.`, {
-      cause,
-    });
+    throw new Error(`The pages could not be built: ${whyNotBuilt(messageOf(cause))}`, { cause });
   }
+}
+
+/** A build has many errors, each with the stack of the bundler: the first lines name what is wrong. */
+const shownLines = 12;
+
+function whyNotBuilt(message: string): string {
+  if (/EMFILE|too many open files/i.test(message))
+    return 'this process has too many files open. Raise the limit (ulimit -n 4096) and start again.';
+  const lines = stripVTControlCharacters(message).split('\n');
+  const own = lines.filter((line) => line.trim() !== '' && !/^\s+at /.test(line));
+  return `${own.slice(0, shownLines).join('\n')}\nReinstall with npm ci, or restore the sources.`;
 }
 
 /**
