@@ -31,6 +31,12 @@ describe('a run that would go wrong in silence', () => {
     expect(notes).toHaveLength(2);
   });
 
+  it('warns once for members of different waves that learn the same from full batches', async () => {
+    const seeded = { hyperparameters: { seeded: true }, placement: 'waves' as const, batchSize: 33 };
+    expect(await notesOf(seeded)).toEqual([expect.stringContaining('Members 0, 1, of different waves')]);
+    expect(await notesOf({ ...seeded, hyperparameters: {} })).toEqual([]);
+  });
+
   it('tells nothing where nothing is wrong', async () => {
     expect(await notesOf({ hyperparameters: { seeded: false, normalized: true }, dropLast: true })).toEqual([]);
     expect(await notesOf({ ...both, dropLast: true, identicalSeeds: true })).toEqual([]);

@@ -54,9 +54,11 @@ export function createCallbacks(plan: CallbackPlan): Callback[] {
   return [metricsCallback(plan, monitors), ...callbacks];
 }
 
-function metricsCallback({ task, files, finishedRanks }: CallbackPlan, monitors: readonly string[]): Callback {
+function metricsCallback(plan: CallbackPlan, monitors: readonly string[]): Callback {
+  const { config, task, files, finishedRanks, isInWaves } = plan;
   const earlierMembers = earlierMembersOf(files, finishedRanks);
-  return new EnsembleMetrics({ metricsOf: task.metrics, earlierMembers, monitors });
+  const comparesWaves = isInWaves && !config.identicalSeeds;
+  return new EnsembleMetrics({ metricsOf: task.metrics, earlierMembers, monitors, comparesWaves });
 }
 
 function bestCheckpoints(plan: CallbackPlan): Callback[] {

@@ -91,6 +91,42 @@ describe('a monitored metric that is NaN', () => {
   });
 });
 
+describe('members of different waves', () => {
+  async function announced(own: number[], options: { comparesWaves?: boolean; earlier?: number[][] } = {}) {
+    const { comparesWaves = true, earlier = [[0.75, 0.25, 0.5, 0.5]] } = options;
+    const training = new FakeTraining({ rank: earlier.length, members: earlier.length + 1 });
+    const earlierMembers = async () => earlier.map((values, rank) => ({ ...probabilities(...values), ranks: [rank] }));
+    const metrics = new EnsembleMetrics({ earlierMembers, comparesWaves });
+    for (let epoch = 0; epoch < 2; epoch++) {
+      await metrics.onEvaluation(training, evaluationOf({}, { predictions: probabilities(...own), epoch }));
+    }
+    return training.announcements;
+  }
+
+  it('that predict the same but for rounding are named once, with the remedy', async () => {
+    const notes = await announced([0.75, 0.25, 0.5, 0.5]);
+    expect(notes).toEqual([expect.stringContaining('Members 0, 1, of different waves, predict the same for')]);
+    expect(notes[0]).toContain("Leave out the initializers' seeds");
+    expect(await announced([0.7500001, 0.2499999, 0.5, 0.5])).toHaveLength(1);
+    const other = [0.5, 0.5, 0.25, 0.75];
+    expect(await announced(other, { earlier: [[0.75, 0.25, 0.5, 0.5], other] })).toEqual([
+      expect.stringContaining('Members 1, 2, of different waves'),
+    ]);
+  });
+
+  it('that differ in one value are not, nor those of one wave, nor those that should be equal', async () => {
+    expect(await announced([0.75, 0.25, 0.5, 0.4999])).toEqual([]);
+    const twins = [
+      [0.75, 0.25, 0.5, 0.5],
+      [0.75, 0.25, 0.5, 0.5],
+    ];
+    expect(await announced([0.5, 0.5, 0.25, 0.75], { earlier: twins })).toEqual([]);
+    // The wave before has named these.
+    expect(await announced([0.75, 0.25, 0.5, 0.5], { earlier: twins })).toEqual([]);
+    expect(await announced([0.75, 0.25, 0.5, 0.5], { comparesWaves: false })).toEqual([]);
+  });
+});
+
 describe('RegressionEnsembleMetrics', () => {
   it('computes MSE, gain and spread of the gathered values', async () => {
     const { groups } = createInMemoryGroup([0, 1]);

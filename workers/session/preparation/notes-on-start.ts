@@ -70,7 +70,7 @@ export function reportSingleSamples(
 
 /**
  * Reports members that start with equal trained weights, on the first rank. All ranks of the group call it: it all-gathers the SHA-256 of each rank's weights, 32
- * bytes. Members of different waves are not compared.
+ * bytes. `EnsembleMetrics` compares those of different waves.
  */
 export async function reportEqualMembers(
   parts: Pick<TrainerParts, 'config' | 'group' | 'member' | 'report'>,
