@@ -16,6 +16,7 @@ import { channelOver } from '../../core/protocol/wire/channel-over.ts';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { coreOf } from '../processes/node-process.ts';
+import { workerFolders } from '../store/runs/run-folder.ts';
 import { grantFor } from '../trust/grant.ts';
 import { LoadSampler } from '../runs/recording/load-sampler.ts';
 import { ScratchFolder } from '../runs/workers/scratch.ts';
@@ -199,8 +200,8 @@ export class TaskAgent {
     const { placements, wave, project, runFolder, read, memoryLimitBytes, usesMpi, folders, token } = order;
     const [{ device }] = placements;
     const { scratchFolder, overflowFolder } = folders;
-    const write = [runFolder, scratchFolder, ...(overflowFolder === null ? [] : [overflowFolder])];
-    const grant = grantFor({ project, read, write, memoryLimitBytes, device, usesMpi });
+    const write = [...workerFolders(runFolder), scratchFolder, ...(overflowFolder === null ? [] : [overflowFolder])];
+    const grant = grantFor({ project, read: [runFolder, ...read], write, memoryLimitBytes, device, usesMpi });
     const child = new WorkerChild({ placements, core: coreOf(placements[0], wave), grant, isStaying: false });
     const lines = {
       write: (line: string) => this.#send({ type: 'lines', id: order.id, lines: [line] }),

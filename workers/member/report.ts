@@ -1,3 +1,4 @@
+import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { CheckpointRecord, EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
 
@@ -19,6 +20,8 @@ export interface Report {
   point(name: string, value: number, position: Position): void;
   progress(samplesPerSecond: number, position: Position): void;
   event(kind: string, message: string, position: Position, data?: Record<string, unknown>): void;
+  /** What the project fitted on its training split. */
+  fitted(preprocessing: Preprocessing): void;
   checkpoint(record: CheckpointRecord): void;
   evaluated(set: EvaluatedSet): void;
   /** Resolves once all earlier reports are on disk, to the number of rows of the metrics that hold them; null where it is unknown. */

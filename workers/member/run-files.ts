@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { keepTopology } from '../checkpoints/model-topology.ts';
@@ -161,13 +160,7 @@ export class RunFiles {
     const metadata: Record<string, string> =
       classNames === undefined ? {} : { class_names: JSON.stringify(classNames) };
     const path = join(this.folder, 'predictions', split, 'targets.safetensors');
-    await this.#write(path, encodeSafetensors(tensors, metadata));
-  }
-
-  /** Saves what the project fitted on its training split. */
-  async savePreprocessing(preprocessing: Preprocessing): Promise<void> {
-    const text = `${JSON.stringify(preprocessing, null, 2)}\n`;
-    await this.#write(join(this.folder, 'preprocessing.json'), Buffer.from(text));
+    await this.#room.save(() => writeFileAsOnlyWriter(path, encodeSafetensors(tensors, metadata)));
   }
 
   /** Predictions that a rank of this run saved under that name, with the epoch of its weights; null if there are none. */
@@ -176,10 +169,6 @@ export class RunFiles {
     if (!existsSync(path)) return null;
     const { tensors, metadata } = decodeSafetensors(await readFile(path));
     return { ...predictionsIn(tensors), ranks: [rank], epoch: Number(metadata.epoch) };
-  }
-
-  async #write(path: string, content: Uint8Array): Promise<void> {
-    await this.#room.save(() => writeFileAsOnlyWriter(path, content));
   }
 
   private predictionsPath(split: PredictedSplit, rank: number, name: string): string {

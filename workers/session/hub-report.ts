@@ -1,3 +1,4 @@
+import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { CheckpointRecord, EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
 import type { HubLink } from './hub-link.ts';
@@ -55,6 +56,10 @@ export class HubReport implements Report {
 
   event(kind: string, message: string, position: Position, data: Record<string, unknown> = {}): void {
     this.link.send({ type: 'event', kind, message, epoch: position.epoch, step: position.step, data });
+  }
+
+  fitted(preprocessing: Preprocessing): void {
+    this.link.send({ type: 'fitted', preprocessing });
   }
 
   checkpoint(record: CheckpointRecord): void {

@@ -20,11 +20,16 @@ const right = {
   writeFile: 2,
   readFile: 4,
   readDir: 8,
+  makeCharacterDevice: 1 << 6,
+  makeBlockDevice: 1 << 11,
+  makeSymbolicLink: 1 << 12,
   refer: 1 << 13,
   truncate: 1 << 14,
   ioctlDev: 1 << 15,
 };
 const firstRights = (1 << 13) - 1;
+/** Nobody is granted these: what other programs open later by a name in a granted folder is a file of that folder. */
+const planting = right.makeSymbolicLink | right.makeCharacterDevice | right.makeBlockDevice;
 const reading = right.execute | right.readFile | right.readDir;
 /** The rights that files have; others are only for folders. */
 const ofFiles = right.execute | right.writeFile | right.readFile | right.truncate | right.ioctlDev;
@@ -51,7 +56,7 @@ export function restrictFiles(calls: NativeCalls, { read, write }: FileRights): 
   const ruleset = calls.syscall(createRuleset, calls.addressOf(bytesOf(attributes)), attributes.byteLength, 0);
   if (ruleset < 0) return `Landlock refused its rules (errno ${calls.errno()})`;
   for (const path of read) allowBeneath(calls, ruleset, path, reading & handled);
-  for (const path of write) allowBeneath(calls, ruleset, path, handled);
+  for (const path of write) allowBeneath(calls, ruleset, path, handled & ~planting);
   const isRestricted = calls.syscall(restrictSelf, ruleset, 0) === 0;
   calls.close(ruleset);
   return isRestricted ? null : `Landlock refused its rules (errno ${calls.errno()})`;

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import { errorCode, explainFileError, rereadStale } from '../file-error.ts';
 
 /** An entry of a run's folder that is neither read nor written, because it is not a file of that folder. */
@@ -95,6 +96,17 @@ async function readOnce(folder: string, path: string): Promise<Buffer<ArrayBuffe
   } finally {
     await handle.close();
   }
+}
+
+/** Creates a folder in a run's folder, unless it is there. @throws ForeignEntryError for a link or a file in its place, or a link on the way */
+export async function makeOwnFolder(folder: string, path: string): Promise<void> {
+  const full = join(folder, path);
+  await requireOwnPath(folder, path, dirname(full));
+  await makeFolder(full).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOTDIR') throw new ForeignEntryError(folder, path, 'it is not a folder');
+    throw error;
+  });
+  await requireOwnPath(folder, path, full);
 }
 
 /** Whether the path still leads to the open file. @throws ForeignEntryError for what is not a file of the folder */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { enforcementSchema } from '../machine/confinement.ts';
+import { preprocessingSchema } from '../../preprocessing/schema.ts';
 import { blasSchema } from '../machine/blas.ts';
 import { placementSchema } from '../machine/devices.ts';
 import { realNumber } from '../wire/numbers.ts';
@@ -136,6 +137,8 @@ export const workerMessageSchema = z.discriminatedUnion('type', [
     samples: z.strictObject({ train: z.int(), validation: z.int(), test: z.int() }),
     versions: z.record(z.string(), z.string()),
   }),
+  /** What the project fitted on its training split, which the hub keeps in the run. */
+  z.strictObject({ type: z.literal('fitted'), preprocessing: preprocessingSchema }),
   z.strictObject({ type: z.literal('state'), state: workerStateSchema, ...position }),
   z.strictObject({
     type: z.literal('progress'),

@@ -18,7 +18,7 @@ import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
 import { readFreeBytes } from '../../../core/node/disk-room.ts';
 import { forecastRunBytes, leastRankBytes } from '../../store/disk-space.ts';
 import { homePaths } from '../../store/home.ts';
-import { readEvents, readRunRecord } from '../../store/runs/run-folder.ts';
+import { readEvents, readRunRecord, workerFolders } from '../../store/runs/run-folder.ts';
 import { describeGrant, grantFor } from '../../trust/grant.ts';
 import { requirePermissions, whyNotTrusted } from '../../trust/project-trust.ts';
 import { changesBetween, commandLine, resumeCommandLine } from './command-line.ts';
@@ -123,7 +123,7 @@ export async function previewConfig(hub: Hub, checked: CheckedConfig, about: Pre
 /** What the processes of a run would get. A resume of a project that is not trusted fails with the reason. */
 function grantsOf({ projectFolder, runFolder }: Previewed, { memoryLimitBytes }: RunConfig): string[] {
   if (whyNotTrusted(projectFolder) !== null) return [];
-  return describeGrant(grantFor({ project: projectFolder, write: [runFolder], memoryLimitBytes }));
+  return describeGrant(grantFor({ project: projectFolder, read: [runFolder], write: workerFolders(runFolder), memoryLimitBytes }));
 }
 
 async function placeOrExplain(

@@ -15,6 +15,8 @@ export function keepMessage(
   switch (message.type) {
     case 'described':
       return describe(recorder, rank, message);
+    case 'fitted':
+      return recorder.fitted(message.preprocessing);
     case 'state': {
       const { state, epoch, step } = message;
       return recorder.update({ type: 'worker', rank, state, epoch, step, pid });

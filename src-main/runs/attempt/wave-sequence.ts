@@ -9,7 +9,7 @@ import { describeGrant, grantFor } from '../../trust/grant.ts';
 import { codeOfRun } from '../configuration/kept-code.ts';
 import { allowedPermissions } from '../../trust/project-trust.ts';
 import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point.ts';
-import { runPaths } from '../../store/runs/run-folder.ts';
+import { makeWorkerFolders, runPaths, workerFolders } from '../../store/runs/run-folder.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import { chooseMpi, enterMpi, type MpiChoice } from './choose-mpi.ts';
 import type { Completion } from './completion.ts';
@@ -150,6 +150,7 @@ export class WaveSequence {
   ): Promise<WaveOutcome> {
     const { recorder, controls, socketPath, token, host, tasks, completion } = this.#options;
     const folders = await this.#folders(note !== null || isFirst);
+    await recorder.whenThereIsRoom(() => makeWorkerFolders(recorder.folder));
     const mayUseNetwork = (): boolean => allowedPermissions(recorder.record.project.folder).network;
     this.#mpi = chooseMpi(recorder.record, placements, tasks?.mpi ?? null, mayUseNetwork);
     const { sourceFolder } = await codeOfRun(recorder.folder, recorder.record);
@@ -219,15 +220,20 @@ export class WaveSequence {
     return seat.ask({ placements, socketPath, token, grant }, this.#aborted.signal);
   }
 
-  /** What a worker gets: its run's folder and the ranks' scratch folder, beside what all processes of the project get. */
+  /**
+   * What a worker gets, beside what all processes of the project get: it writes its part of the run and the ranks' scratch folder. One that stays for
+   * the next runs of its host writes all of these, because it cannot be granted more later.
+   */
   #grantOn(device: Device, { scratchFolder, overflowFolder }: RankFolders): Grant {
     const { recorder, host } = this.#options;
     const { folder, record } = recorder;
     const { project, config } = record;
-    const write = [host?.runs ?? folder, scratchFolder, ...(overflowFolder === null ? [] : [overflowFolder])];
+    const ofRuns = host === null ? workerFolders(folder) : [host.runs];
+    const write = [...ofRuns, scratchFolder, ...(overflowFolder === null ? [] : [overflowFolder])];
     const { memoryLimitBytes } = config;
     // A process that stays may read all runs of its host anyway.
-    const read = warmStartsOf(config).filter((path) => host === null || !path.startsWith(host.runs + sep));
+    const ofOthers = warmStartsOf(config).filter((path) => host === null || !path.startsWith(host.runs + sep));
+    const read = host === null ? [folder, ...ofOthers] : ofOthers;
     const usesMpi = this.#mpi.isChosen;
     return grantFor({ project: project.folder, read, write, memoryLimitBytes, device, usesMpi });
   }

@@ -9,13 +9,20 @@ import type {
   RunRecord,
   RunSummary,
 } from '../../../core/protocol/run/record.ts';
+import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
 import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { checkStart } from '../../store/metrics/metrics-csv.ts';
 import { appendLoads } from '../../store/metrics/device-loads.ts';
 import { readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
 import { setAsideUnlessFolder, setAsideUnusable } from '../../store/runs/set-aside.ts';
-import { appendEvent, replaceOwnRecord, requireOwnRecord, runPaths } from '../../store/runs/run-folder.ts';
+import {
+  appendEvent,
+  replaceOwnRecord,
+  requireOwnRecord,
+  runPaths,
+  writePreprocessing,
+} from '../../store/runs/run-folder.ts';
 import type { RunIndex } from '../../store/index/run-index.ts';
 import { AttemptMetrics } from './attempt-metrics.ts';
 import { withoutFolder, withRestart, withStart } from './attempts.ts';
@@ -175,6 +182,10 @@ export class RunRecorder {
     this.record = { ...this.record, versions: { ...this.record.versions, ...versions } };
     this.values.describe(facts, this.record.config.checkpoints.mode);
     this.tell({ type: 'described', about: facts });
+  }
+
+  fitted(preprocessing: Preprocessing): void {
+    this.writes.add(() => writePreprocessing(this.folder, preprocessing));
   }
 
   points(rank: number, batch: PointBatch): void {

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
+import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
 import { runEventSchema, runRecordSchema } from '../../../core/protocol/run/record.ts';
 import type { RunEvent, RunRecord } from '../../../core/protocol/run/record.ts';
 import { appendLines } from '../../../core/node/append-lines.ts';
@@ -9,7 +10,7 @@ import { createFileExclusively, writeFileAtomic } from '../../../core/node/atomi
 import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';
-import { openOwnFile, readOwnText } from '../../../core/node/folders/own-files.ts';
+import { makeOwnFolder, openOwnFile, readOwnText } from '../../../core/node/folders/own-files.ts';
 
 /** Paths of the files and folders in a run's folder. Formats: docs/formats.md. */
 export function runPaths(folder: string) {
@@ -26,6 +27,18 @@ export function runPaths(folder: string) {
     predictions: join(folder, 'predictions'),
     plots: join(folder, 'plots'),
   };
+}
+
+/** The folders in a run's folder that its workers write. Everything else there is the hub's. */
+export function workerFolders(folder: string): string[] {
+  return namesOfWorkers.map((name) => join(folder, name));
+}
+
+const namesOfWorkers = ['checkpoints', 'models', 'state', 'predictions', 'plots'];
+
+/** Creates the folders that workers write, because processes are granted what is there. @throws ForeignEntryError for a link or a file in place of one */
+export async function makeWorkerFolders(folder: string): Promise<void> {
+  for (const name of namesOfWorkers) await makeOwnFolder(folder, name);
 }
 
 /**
@@ -141,6 +154,11 @@ export async function requireOwnRecord(folder: string, own: RunRecord): Promise<
 function isOfHub(found: RunRecord, { hub, status, attempts }: RunRecord): boolean {
   if (found.hub?.socket !== hub?.socket || found.attempts.length !== attempts.length) return false;
   return hub !== null || found.status === status;
+}
+
+/** Writes what the project fitted on its training split. */
+export async function writePreprocessing(folder: string, preprocessing: Preprocessing): Promise<void> {
+  await writeFileAtomic(join(folder, 'preprocessing.json'), `${JSON.stringify(preprocessing, null, 2)}\n`);
 }
 
 function formatRecord(record: RunRecord): string {

@@ -9,6 +9,8 @@ export interface Targets {
   secretFile: string;
   /** A folder that it must not write. */
   outside: string;
+  /** The folder of the run, of which only parts are the project's. */
+  runFolder: string;
   /** A port of this machine that answers. */
   port: number;
   /** The process that trains it. */
@@ -24,7 +26,7 @@ const code = (error) => error.code ?? String(error.message ?? error);
 const attempt = (attack) => { try { return attack(); } catch (error) { return code(error); } };
 const attemptLater = async (attack) => { try { return await attack(); } catch (error) { return code(error.cause ?? error); } };
 
-async function attack({ secretFile, outside, port, hubPid }) {
+async function attack({ secretFile, outside, runFolder, port, hubPid }) {
   const fs = await import('node:fs');
   const { connect } = await import('node:net');
   const { createSocket } = await import('node:dgram');
@@ -44,6 +46,11 @@ async function attack({ secretFile, outside, port, hubPid }) {
     readParentFolder: attempt(() => fs.readdirSync(outside + '/..').length),
     writeOutside: attempt(() => fs.writeFileSync(outside + '/planted', 'x')),
     writeOwnSource: attempt(() => fs.appendFileSync(import.meta.filename, '// changed')),
+    writeRecord: attempt(() => fs.writeFileSync(runFolder + '/run.json', '{}')),
+    appendEvents: attempt(() => fs.appendFileSync(runFolder + '/events.jsonl', 'x')),
+    replaceFolder: attempt(() => fs.renameSync(runFolder + '/state', runFolder + '/other')),
+    plantFile: attempt(() => fs.writeFileSync(runFolder + '/notes.json', '{}')),
+    writeOwnPart: attempt(() => fs.writeFileSync(runFolder + '/plots/own.txt', 'x') ?? 'written'),
     linkOutside: attempt(() => fs.symlinkSync('/etc', outside + '/link')),
     connect: await attemptLater(() => new Promise((resolve, reject) => {
       connect(port, '127.0.0.1').on('connect', () => resolve('connected')).on('error', reject);
@@ -61,6 +68,10 @@ async function attack({ secretFile, outside, port, hubPid }) {
     killHub: attempt(() => process.kill(hubPid, 'SIGCONT')),
     nativeReadSecret: opens(secretFile, 0),
     nativeWriteOutside: opens(outside + '/native', 0o101),
+    nativeWriteRecord: opens(runFolder + '/run.json', 1),
+    nativePlantFile: opens(runFolder + '/notes.json', 0o101),
+    nativeLink: libc.func('symlink', 'int', ['str', 'str'])(secretFile, runFolder + '/plots/link') < 0 ? 'refused' : 'linked',
+    nativeSecondName: libc.func('link', 'int', ['str', 'str'])(secretFile, runFolder + '/plots/name') < 0 ? 'refused' : 'linked',
     nativeEnvironmentOfHub: opens('/proc/' + hubPid + '/environ', 0),
     nativeMemoryOfHub: opens('/proc/' + hubPid + '/mem', 0),
     nativeSocket: socket(2, 1, 0) < 0 ? 'refused' : 'opened',

@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 function attackProject(permissions?: string): string {
-  const targets = { secretFile: join(root, 'secret'), outside: join(root, 'outside'), port, hubPid: process.pid };
+  const targets = { secretFile: join(root, 'secret'), outside: join(root, 'outside'), runFolder: join(root, 'run'), port, hubPid: process.pid };
   return writeAttackProject(root, targets, permissions);
 }
 
@@ -63,7 +63,7 @@ function outcomes(runFolder: string): Record<string, unknown> {
 
 describe.skipIf(!isLinux)(`a project that attacks${isLinux ? '' : ' (not run: only Linux limits native code)'}`, () => {
   it('reads, writes, connects, starts and signals nothing, in JavaScript and in native code, and still trains', async () => {
-    const run = await startRun(hub(), attackProject(), {});
+    const run = await startRun(hub(), attackProject(), {}, join(root, 'run'));
     const record = await run.ended;
     expect(record.error).toBeNull();
     expect(record.status).toBe('finished');
@@ -74,6 +74,11 @@ describe.skipIf(!isLinux)(`a project that attacks${isLinux ? '' : ' (not run: on
       readParentFolder: denied,
       writeOutside: denied,
       writeOwnSource: denied,
+      writeRecord: denied,
+      appendEvents: denied,
+      replaceFolder: denied,
+      plantFile: denied,
+      writeOwnPart: 'written',
       linkOutside: denied,
       connect: 'EACCES',
       fetch: 'EACCES',
@@ -87,6 +92,10 @@ describe.skipIf(!isLinux)(`a project that attacks${isLinux ? '' : ' (not run: on
       killHub: 'EPERM',
       nativeReadSecret: 'refused',
       nativeWriteOutside: 'refused',
+      nativeWriteRecord: 'refused',
+      nativePlantFile: 'refused',
+      nativeLink: 'refused',
+      nativeSecondName: 'refused',
       nativeEnvironmentOfHub: 'refused',
       nativeMemoryOfHub: 'refused',
       nativeSocket: 'refused',

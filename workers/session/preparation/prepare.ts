@@ -286,14 +286,14 @@ function callbacksOf(
   return completion === null ? callbacks : followOthers(callbacks, config, completion);
 }
 
-/** Saves the targets of the evaluated splits and what was fitted on the training split, and tells what reading found, once for all ranks. */
+/** Saves the targets of the evaluated splits, and tells what was fitted on the training split and what reading found, once for all ranks. */
 async function recordData(files: RunFiles, report: Report, data: Splits, { kind }: Task): Promise<void> {
   const { train, validation, test } = data;
   const notes = [...(data.notes ?? []), ...notesOnClasses(train, kind, [validation, test])];
   if (validation !== undefined) await files.saveTargets('validation', validation);
   if (test !== undefined) await files.saveTargets('test', test);
   const preprocessing = preprocessingOf(data);
-  if (preprocessing !== null) await files.savePreprocessing(preprocessing);
+  if (preprocessing !== null) report.fitted(preprocessing);
   for (const note of notes) report.event('data-note', note, { epoch: 0, step: 0 });
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { WorkerState } from '../../../../core/protocol/run/messages.ts';
+import type { Preprocessing } from '../../../../core/preprocessing/schema.ts';
 import type { CheckpointRecord, EvaluatedSet } from '../../../../core/protocol/run/record.ts';
 import { createSampler } from '../../../../workers/data/samplers.ts';
 import type { Position, Report } from '../../../../workers/member/report.ts';
@@ -18,6 +19,7 @@ export class KeptReport implements Report {
   readonly points: ReportedPoint[] = [];
   readonly progresses: number[] = [];
   readonly events: (Position & { kind: string; message: string; data: Record<string, unknown> })[] = [];
+  readonly preprocessings: Preprocessing[] = [];
   readonly checkpoints: CheckpointRecord[] = [];
   readonly sets: EvaluatedSet[] = [];
   /** Number of points at the last `recorded`. */
@@ -37,6 +39,10 @@ export class KeptReport implements Report {
 
   event(kind: string, message: string, { epoch, step }: Position, data: Record<string, unknown> = {}): void {
     this.events.push({ kind, message, epoch, step, data });
+  }
+
+  fitted(preprocessing: Preprocessing): void {
+    this.preprocessings.push(preprocessing);
   }
 
   checkpoint(record: CheckpointRecord): void {
