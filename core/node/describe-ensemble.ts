@@ -1,4 +1,3 @@
-import { open, readdir, readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -12,6 +11,8 @@ import { checkpointRecordSchema, type RunRecord, runRecordSchema } from '../prot
 import { decodeHeader, lengthBytes, readHeaderLength } from '../safetensors/header.ts';
 import { messageOf } from '../text/errors.ts';
 import { unlessMissing } from './file-error.ts';
+import { openOwnFile, readOwnText } from './folders/own-files.ts';
+import { listOwnFolder } from './folders/own-folders.ts';
 import { readFully } from './read-fully.ts';
 
 /** Names of checkpoints that make an ensemble without being named, the first that all members have. */
@@ -49,20 +50,20 @@ export async function describeEnsemble(folder: string, set?: string): Promise<En
 }
 
 async function readRecordOf(folder: string): Promise<RunRecord> {
-  const record = await readJson(join(folder, 'run.json'), runRecordSchema);
+  const record = await readJson(folder, 'run.json', runRecordSchema);
   if (record === null) throw new Error(`${folder} is no run: it has no run.json. Name the folder of a run.`);
   return record;
 }
 
 /** @returns null if there is no such file @throws Error that says what is wrong with it */
-async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
-  const text = await unlessMissing(readFile(path, 'utf8'));
+async function readJson<T>(folder: string, path: string, schema: z.ZodType<T>): Promise<T | null> {
+  const text = await unlessMissing(readOwnText(folder, path));
   if (text === null) return null;
   try {
     return schema.parse(JSON.parse(text));
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
-    throw new Error(`${path} is damaged: ${reason}\nRestore it from a copy.`, { cause: error });
+    throw new Error(`${join(folder, path)} is damaged: ${reason}\nRestore it from a copy.`, { cause: error });
   }
 }
 
@@ -70,7 +71,8 @@ async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null
 async function commonSets(folder: string, ranks: readonly number[]): Promise<string[]> {
   const lists = await Promise.all(
     ranks.map(async (rank) => {
-      const names = (await unlessMissing(readdir(join(folder, 'checkpoints', `rank-${rank}`)))) ?? [];
+      const entries = await listOwnFolder(folder, join('checkpoints', `rank-${rank}`));
+      const names = entries.map(({ name }) => name);
       return names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length));
     }),
   );
@@ -90,7 +92,7 @@ function noSet({ id }: RunRecord, wanted: string | undefined, sets: readonly str
 
 async function describeMember(folder: string, rank: number, set: string): Promise<EnsembleMember> {
   const base = `checkpoints/rank-${rank}/${set}`;
-  const record = await readJson(join(folder, `${base}.json`), checkpointRecordSchema);
+  const record = await readJson(folder, `${base}.json`, checkpointRecordSchema);
   if (record === null) throw new Error(`${join(folder, base)}.json was removed meanwhile. Choose another set.`);
   const { epoch, step, model, bytes, sha256 } = record;
   if (model === undefined) {
@@ -107,7 +109,7 @@ async function describeMember(folder: string, rank: number, set: string): Promis
 
 /** What `preprocessing.json` says of the classes; null if there is no such file. */
 async function readTarget(folder: string): Promise<{ classNames: string[] | null } | null> {
-  const preprocessing = await readJson(join(folder, 'preprocessing.json'), preprocessingSchema);
+  const preprocessing = await readJson(folder, 'preprocessing.json', preprocessingSchema);
   if (preprocessing === null) return null;
   const { target } = preprocessing;
   return { classNames: target?.kind === 'classes' ? target.classNames : null };
@@ -115,10 +117,10 @@ async function readTarget(folder: string): Promise<{ classNames: string[] | null
 
 /** Names of the classes that the run kept beside the targets of an evaluated split. */
 async function keptClassNames(folder: string): Promise<string[] | null> {
-  const paths = ['validation', 'test'].map((split) => join(folder, 'predictions', split, 'targets.safetensors'));
-  const path = paths.find((candidate) => existsSync(candidate));
+  const paths = ['validation', 'test'].map((split) => join('predictions', split, 'targets.safetensors'));
+  const path = paths.find((candidate) => existsSync(join(folder, candidate)));
   if (path === undefined) return null;
-  const handle = await open(path);
+  const handle = await openOwnFile(folder, path);
   try {
     const { size } = await handle.stat();
     const start = new Uint8Array(lengthBytes);

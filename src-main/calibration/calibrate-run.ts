@@ -1,7 +1,5 @@
-import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { writeFileAtomic } from '../../core/node/atomic-file.ts';
-import { makeFolder } from '../../core/node/make-folder.ts';
+import { listOwnFolder, makeOwnFolder, removeOwn, writeOwnFile } from '../../core/node/folders/own-folders.ts';
 import { type Postprocessing, postprocessingPath } from '../../core/postprocessing/schema.ts';
 import type {
   CalibrationReply,
@@ -47,31 +45,30 @@ export async function calibrateRun(
     // A BLAS that only the record names is not loaded. Its results differ in the last bits at most.
     blas: blas !== null && (await isUsable(blas)) ? blas : null,
   };
-  const path = join(folder, postprocessingPath(request.set));
-  await makeFolder(dirname(path));
+  const own = postprocessingPath(request.set);
+  await makeOwnFolder(folder, dirname(own));
   const reply = await askProcess<CalibrationReply>({
     entry: calibrateEntry,
     args: [],
     message: task,
     timeoutMs,
-    grant: grantFor({ project: project.folder, read: [folder], write: [dirname(path)], device }),
+    grant: grantFor({ project: project.folder, read: [folder], write: [join(folder, dirname(own))], device }),
     device,
     signal,
     subject: `The calibration of ${request.set} has no result`,
   });
   if (reply.type === 'failed') throw new Error(reply.message);
-  await writeFileAtomic(path, `${toJson(reply.postprocessing, 2)}\n`);
+  await writeOwnFile(folder, own, `${toJson(reply.postprocessing, 2)}\n`);
   await removeOldReferences(folder, request.set, reply.postprocessing);
-  return { postprocessing: reply.postprocessing, warnings: reply.warnings, path };
+  return { postprocessing: reply.postprocessing, warnings: reply.warnings, path: join(folder, own) };
 }
 
 /** Removes what the distances of earlier calibrations of the set were measured from. */
 async function removeOldReferences(folder: string, set: string, { outside }: Postprocessing): Promise<void> {
-  const folderOfAll = dirname(join(folder, postprocessingPath(set)));
   const kept = outside?.reference?.path;
-  for (const name of await readdir(folderOfAll)) {
+  for (const { path, name } of await listOwnFolder(folder, dirname(postprocessingPath(set)))) {
     const isReference = name.startsWith(`${set}-`) && name.endsWith('.safetensors');
-    if (isReference && `postprocessing/${name}` !== kept) await rm(join(folderOfAll, name));
+    if (isReference && path !== kept) await removeOwn(folder, path);
   }
 }
 

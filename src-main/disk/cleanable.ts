@@ -6,7 +6,7 @@ import { checkpointFiles, readCheckpointRecords } from '../store/runs/checkpoint
 import { isHubAlive } from '../store/runs/hub-lock.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { isSame, readRunNotes } from '../store/runs/run-notes.ts';
-import { filesBytes, folderBytes } from './folder-bytes.ts';
+import { filesBytes, folderBytes } from '../store/disk-space.ts';
 
 /** Checkpoints that stand for the run's results. */
 const resultNames = ['ensemble-best', 'member-best', 'final'];
@@ -59,7 +59,7 @@ export async function cleanableOf(row: RunRow): Promise<Cleanable[]> {
   for (const kind of ['state', 'checkpoints', 'predictions'] as const) {
     const paths = parts[kind];
     const bytes =
-      kind === 'checkpoints' ? await filesBytes(paths) : paths[0] === undefined ? 0 : await folderBytes(paths[0]);
+      kind === 'checkpoints' ? await filesBytes(paths) : paths.length === 0 ? 0 : await folderBytes(row.folder, kind);
     if (bytes > 0) found.push({ run, name, project, kind, bytes });
   }
   return found;

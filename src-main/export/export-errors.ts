@@ -1,7 +1,7 @@
-import { lstat, readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { asFullDisk, readFreeBytes } from '../../core/node/disk-room.ts';
 import { FileError, folderFlags } from '../../core/node/file-error.ts';
+import { folderBytes } from '../store/disk-space.ts';
 import { formatBytes } from '../../core/text/numbers.ts';
 
 /**
@@ -20,15 +20,4 @@ export async function explainExportError(failure: unknown, folder: string, to: s
       'there. Free some space, choose a place on another disk with --to (for exports from pages: TUTTI_HOME), or export fewer formats.',
     { cause: failure },
   );
-}
-
-/** The sum of the sizes of all files in a folder. */
-async function folderBytes(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const sizes = entries.map(async ({ parentPath, name }) => {
-    // A run that trains may remove a file meanwhile.
-    const stats = await lstat(join(parentPath, name)).catch(() => null);
-    return stats?.isFile() === true ? stats.size : 0;
-  });
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }

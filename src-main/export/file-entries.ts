@@ -1,12 +1,11 @@
-import type { Dirent } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { lstat, readdir } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { ASIDE_ENDING, DELETED_ENDING } from '../../core/node/atomic-file.ts';
 import { explainFileError, unlessMissing } from '../../core/node/file-error.ts';
-import { ForeignEntryError, openOwnFile } from '../../core/node/folders/own-files.ts';
+import { openOwnFile, unlessForeign } from '../../core/node/folders/own-files.ts';
+import { listOwnFolder, type OwnEntry } from '../../core/node/folders/own-folders.ts';
 import type { SkippedFile } from './checkpoint-entries.ts';
 import { type ExportEntry, isSafePath } from './sinks.ts';
 
@@ -50,22 +49,12 @@ type ListedFolder =
 
 /** Files in a subfolder of the run, relative to the run, sorted; none if it does not exist. Passes entries that cannot be exported to `skip`. */
 export async function listFiles(folder: string, name: ListedFolder, skip: Skip): Promise<string[]> {
-  const root = join(folder, name);
-  const found = await unlessMissing(lstat(root));
-  if (found === null) return [];
-  if (!found.isDirectory()) {
-    skip({ path: name, reason: 'it is not a folder, or a symbolic link leads there' });
-    return [];
-  }
-  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-    throw explainFileError(error, root, 'read');
-  });
-  const isPassing = (entry: Dirent): boolean => passingEndings.some((ending) => entry.name.endsWith(ending));
+  const entries = (await unlessSkipped(listOwnFolder(folder, name, { isDeep: true }), skip)) ?? [];
+  const isPassing = (entry: OwnEntry): boolean => passingEndings.some((ending) => entry.name.endsWith(ending));
   return entries
-    .filter((entry) => !entry.isDirectory() && !isPassing(entry))
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => isExportable(path, skip))
-    .sort();
+    .filter((entry) => entry.kind !== 'folder' && !isPassing(entry))
+    .map(({ path }) => path)
+    .filter((path) => isExportable(path, skip));
 }
 
 function isExportable(path: string, skip: Skip): boolean {
@@ -75,18 +64,12 @@ function isExportable(path: string, skip: Skip): boolean {
 }
 
 function openIfOwn(folder: string, path: string, skip: Skip): Promise<FileHandle | null> {
-  return unlessForeign(unlessMissing(openOwnFile(folder, path)), skip);
+  return unlessSkipped(unlessMissing(openOwnFile(folder, path)), skip);
 }
 
-/** What was opened; null for an entry that is no file of the run's folder, which is passed to `skip`. */
-export async function unlessForeign<T>(opened: Promise<T>, skip: Skip): Promise<T | null> {
-  try {
-    return await opened;
-  } catch (error) {
-    if (!(error instanceof ForeignEntryError)) throw error;
-    skip({ path: error.path, reason: error.reason });
-    return null;
-  }
+/** What was opened; null for an entry that is not the run's own, which is passed to `skip`. */
+export function unlessSkipped<T>(opened: Promise<T>, skip: Skip): Promise<T | null> {
+  return unlessForeign(opened, ({ path, reason }) => skip({ path, reason }));
 }
 
 /** Reads a file. An error names this file, not the one that is written. */

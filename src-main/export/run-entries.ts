@@ -10,7 +10,7 @@ import { formatHeader, formatNumber, formatRow } from '../store/metrics/metrics-
 import { readEvents } from '../store/runs/run-folder.ts';
 import { checkpointEntries } from './checkpoint-entries.ts';
 import { ensembleEntries } from './ensemble-entries.ts';
-import { fileEntries, hasOwnFile, listFiles, type Skip, unlessForeign } from './file-entries.ts';
+import { fileEntries, hasOwnFile, listFiles, type Skip, unlessSkipped } from './file-entries.ts';
 import { layersEntries } from './layers-entries.ts';
 import { portableEntries } from './portable-entries.ts';
 import type { ExportEntry } from './sinks.ts';
@@ -84,7 +84,7 @@ async function* metricEntries(
 ): AsyncGenerator<ExportEntry> {
   if (!formats.has('csv') && !formats.has('jsonl') && !formats.has('tensorboard')) return;
   const metrics = openMetricRows(folder, ({ message }) => warning(message));
-  const opened = await unlessForeign(metrics, skipped);
+  const opened = await unlessSkipped(metrics, skipped);
   if (opened === null) return;
   const { rows, close } = opened;
   try {

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { openOwnFile } from '../../core/node/folders/own-files.ts';
+import { makeOwnFolder } from '../../core/node/folders/own-folders.ts';
 import type { PlainObject } from '../../core/options/index.ts';
 import type { RunStatus } from '../../core/protocol/run/record.ts';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
@@ -43,17 +45,24 @@ export const hubLogPath = (folder: string): string => join(runPaths(folder).logs
  */
 export async function startDetached(job: DetachedJob, signal?: AbortSignal): Promise<DetachedStart> {
   const log = await openLog(job.folder);
+  try {
+    return await startWithLog(job, log, signal);
+  } finally {
+    await log.close();
+  }
+}
+
+async function startWithLog(job: DetachedJob, log: FileHandle, signal?: AbortSignal): Promise<DetachedStart> {
   const start = (): ChildProcess =>
     spawn(nodeBinary(), [...nodeFlags, entryFile('src-main/detached')], {
       env: detachedEnvironment(),
       detached: true,
       windowsHide: true,
       // The last is the pipe `hubPipe`: JSON could not represent the infinities of a configuration.
-      stdio: ['ignore', log, log, 'overlapped'],
+      stdio: ['ignore', log.fd, log.fd, 'overlapped'],
     });
   const child = startChild(nodeBinary(), start);
   const channel = channelOver(child.stdio[hubPipe] as Socket);
-  if (typeof log === 'number') closeSync(log);
   const abort = (): void => void child.kill('SIGTERM');
   signal?.addEventListener('abort', abort);
   try {
@@ -69,10 +78,12 @@ export async function startDetached(job: DetachedJob, signal?: AbortSignal): Pro
 }
 
 /** Nothing is written to a folder in which another run may be: the hub then refuses it. */
-async function openLog(folder: string): Promise<number | 'ignore'> {
+async function openLog(folder: string): Promise<FileHandle> {
   if (!holdsRun(folder)) await makeRunFolder(folder);
-  mkdirSync(runPaths(folder).logs, { recursive: true });
-  return openSync(hubLogPath(folder), 'a', 0o600);
+  await makeOwnFolder(folder, 'logs');
+  const log = await openOwnFile(folder, relative(folder, hubLogPath(folder)), 'append');
+  await log.chmod(0o600);
+  return log;
 }
 
 /** The hub outlives what started it, and may be in another folder than its variables were written for. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
+import { writeOwnFile } from '../../core/node/folders/own-folders.ts';
 import { type Labels, labelsFile } from '../../core/protocol/run/labels.ts';
 import { RunSession } from '../runs/attempt/run-session.ts';
 import type { WorkerHost } from '../runs/workers/worker-host.ts';
@@ -44,7 +43,7 @@ export function startRun(
     claim: async (hub) => {
       const record = { ...(await newRecord(planned)), ...labelsOf(labels, text), hub };
       const fill = async (): Promise<void> => {
-        if (text !== null) await writeFileAsOnlyWriter(join(folder, labelsFile), text);
+        if (text !== null) await writeOwnFile(folder, labelsFile, text);
       };
       return { record, before: null, lock: await createOwnRun(folder, record, fill) };
     },

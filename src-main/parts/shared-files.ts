@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
 import { type Preprocessing, preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import type { Combined } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { copyTree } from '../runs/fork/copy-run.ts';
-import { copyOwnFile } from '../runs/fork/copy-sealed.ts';
 import { formatHeader, formatNumber, formatRow } from '../store/metrics/metrics-csv.ts';
 import { readOwnText } from '../../core/node/folders/own-files.ts';
-import { runPaths } from '../store/runs/run-folder.ts';
+import { copyOwnFile, writeOwnFile } from '../../core/node/folders/own-folders.ts';
 import type { PartsRun } from './choose-candidates.ts';
 
 const preprocessing = 'preprocessing.json';
@@ -61,7 +59,8 @@ function differenceBetween(own: Preprocessing | null, first: Preprocessing | nul
 
 /** Copies what all members share: the preprocessing, and the code that the first run kept. */
 export async function copyShared({ folder, record }: PartsRun, target: string): Promise<void> {
-  if (existsSync(join(folder, preprocessing))) await copyOwnFile(folder, preprocessing, join(target, preprocessing));
+  if (existsSync(join(folder, preprocessing)))
+    await copyOwnFile(folder, preprocessing, { folder: target, path: preprocessing });
   const hash = record.attempts.at(-1)?.sourceHash;
   if (hash) await copyTree(folder, join('sources', hash), target, () => Promise.resolve(true));
 }
@@ -73,5 +72,5 @@ export async function writeMetrics(
   { epoch, step }: { epoch: number; step: number },
 ): Promise<void> {
   const row = formatRow(epoch, step, Object.values(validation).map(formatNumber));
-  await writeFileAtomic(runPaths(folder).metrics, `${formatHeader(Object.keys(validation))}${row}`);
+  await writeOwnFile(folder, 'metrics.csv', `${formatHeader(Object.keys(validation))}${row}`);
 }

@@ -1,10 +1,11 @@
-import { readdir, stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { formatBytes } from '../../core/text/numbers.ts';
 import type { OptimizerConfig, RunConfig } from '../../core/protocol/run/config.ts';
 import { type MemberCount, memberCountOf } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 import { readFreeBytes } from '../../core/node/disk-room.ts';
 import { FileError, unlessMissing } from '../../core/node/file-error.ts';
+import { listOwnFolder } from '../../core/node/folders/own-folders.ts';
 
 const BYTES_PER_PARAMETER = 4;
 /** A rank keeps its two newest states, and removes the older one only once the third is complete. */
@@ -86,15 +87,27 @@ function optimizerSlots(optimizer: OptimizerConfig): number {
   }
 }
 
-/** Bytes of the files in the folders of a run's checkpoints and states, which later ones replace. Those with a second name in `attempts/` stay on the disk. */
-export async function replacedBytes(folders: readonly string[]): Promise<number> {
-  const lists = folders.map((root) => unlessMissing(readdir(root, { recursive: true, withFileTypes: true })));
-  const files = (await Promise.all(lists)).flatMap((list) => list ?? []).filter((entry) => entry.isFile());
-  const sizes = files.map(async ({ parentPath, name }) => {
-    const { nlink, size } = await stat(join(parentPath, name));
+/** Bytes of a run's checkpoints and states, which later ones replace. Those with a second name in `attempts/` stay on the disk. */
+export async function replacedBytes(folder: string): Promise<number> {
+  const lists = ['checkpoints', 'state'].map((name) => listOwnFolder(folder, name, { isDeep: true }));
+  const files = (await Promise.all(lists)).flat().filter(({ kind }) => kind === 'file');
+  const sizes = files.map(async ({ path }) => {
+    const { nlink, size } = await lstat(join(folder, path));
     return nlink === 1 ? size : 0;
   });
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+/** Bytes of all files in a folder of a run, or in all of it; links do not count. 0 for a folder that is absent, or that vanishes meanwhile. */
+export async function folderBytes(folder: string, path = '.'): Promise<number> {
+  const entries = await listOwnFolder(folder, path, { isDeep: true });
+  return filesBytes(entries.filter(({ kind }) => kind === 'file').map((entry) => join(folder, entry.path)));
+}
+
+export async function filesBytes(paths: readonly string[]): Promise<number> {
+  let bytes = 0;
+  for (const path of paths) bytes += (await unlessMissing(lstat(path)))?.size ?? 0;
+  return bytes;
 }
 
 /** @throws FileError (ENOSPC) if the disk of `folder` (which need not exist yet) has less than `neededBytes` free */

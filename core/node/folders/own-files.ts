@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { makeFolder } from '../make-folder.ts';
 import { errorCode, explainFileError, rereadStale } from '../file-error.ts';
 
 /** An entry of a run's folder that is neither read nor written, because it is not a file of that folder. */
@@ -11,10 +10,24 @@ export class ForeignEntryError extends Error {
   readonly reason: string;
 
   constructor(folder: string, path: string, reason: string) {
-    super(`${join(folder, path)} was not opened: ${reason}. Replace it by the file itself.`);
+    super(`${join(folder, path)} was not opened: ${reason}. Put what belongs there in its place.`);
     this.name = 'ForeignEntryError';
     this.path = path;
     this.reason = reason;
+  }
+}
+
+/** What was read; null for an entry that is not the run's own, after `tell` got the error that names it. */
+export async function unlessForeign<T>(
+  operation: Promise<T>,
+  tell: (error: ForeignEntryError) => void,
+): Promise<T | null> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (!(error instanceof ForeignEntryError)) throw error;
+    tell(error);
+    return null;
   }
 }
 
@@ -22,11 +35,12 @@ const maximumAttempts = 100;
 
 /** Never follows a link at the end of the path, and never waits for the other side of a named pipe. */
 const careful = constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** `append` creates the file if there is none and can read it too; `extend` only writes to the end of one that exists. */
+/** `append` creates the file if there is none and can read it too; `extend` only writes to the end of one that exists, `change` anywhere in it. */
 const flags = {
   read: constants.O_RDONLY | careful,
   append: constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | careful,
   extend: constants.O_WRONLY | constants.O_APPEND | careful,
+  change: constants.O_WRONLY | careful,
 };
 export type FileAccess = keyof typeof flags;
 
@@ -98,17 +112,6 @@ async function readOnce(folder: string, path: string): Promise<Buffer<ArrayBuffe
   }
 }
 
-/** Creates a folder in a run's folder, unless it is there. @throws ForeignEntryError for a link or a file in its place, or a link on the way */
-export async function makeOwnFolder(folder: string, path: string): Promise<void> {
-  const full = join(folder, path);
-  await requireOwnPath(folder, path, dirname(full));
-  await makeFolder(full).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOTDIR') throw new ForeignEntryError(folder, path, 'it is not a folder');
-    throw error;
-  });
-  await requireOwnPath(folder, path, full);
-}
-
 /** Whether the path still leads to the open file. @throws ForeignEntryError for what is not a file of the folder */
 async function isAtItsPath(handle: FileHandle, folder: string, path: string): Promise<boolean> {
   const opened = await handle.stat({ bigint: true });
@@ -117,6 +120,11 @@ async function isAtItsPath(handle: FileHandle, folder: string, path: string): Pr
   // Compares the open file too: the path may have been exchanged meanwhile.
   const named = await stat(real, { bigint: true });
   return named.ino === opened.ino && named.dev === opened.dev;
+}
+
+/** @throws ForeignEntryError where a link leads out of the run's folder to a folder in it, or on the way to it; Error with `ENOENT` if there is none */
+export async function requireOwnFolder(folder: string, path: string): Promise<void> {
+  await requireOwnPath(folder, path, join(folder, path));
 }
 
 /** @returns `part`, a path in the folder, without links in the folder's own path @throws ForeignEntryError where a link leads out of the folder */

@@ -1,8 +1,7 @@
-import { open, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
+import { join } from 'node:path';
 import { explainFileError } from '../../../core/node/file-error.ts';
-import { makeFolder } from '../../../core/node/make-folder.ts';
+import { openOwnFile } from '../../../core/node/folders/own-files.ts';
+import { removeOwn, writeOwnFile } from '../../../core/node/folders/own-folders.ts';
 import { type FilePart, followedAs, type HeldFile } from '../../../core/protocol/run/control/follow.ts';
 
 /** The copy of a folder elsewhere. It follows the original file by file, so that whatever shows runs can show it. */
@@ -27,7 +26,7 @@ export class FolderCopy {
     for (const [index, part] of parts.entries()) await this.#takePart(part, bytes[index]);
     for (const path of removed) {
       checkPath(path);
-      await rm(join(this.#folder, path), { force: true });
+      await removeOwn(this.#folder, path);
       this.#held.delete(path);
     }
   }
@@ -35,21 +34,14 @@ export class FolderCopy {
   async #takePart({ path, identity, offset, isNew }: FilePart, bytes: Uint8Array): Promise<void> {
     checkPath(path);
     if (path === 'run.json') await this.#takeRecord(Buffer.from(bytes).toString());
-    else if (isNew) await this.#replace(path, bytes);
+    else if (isNew) await writeOwnFile(this.#folder, path, bytes);
     else await this.#append(path, offset, bytes);
     this.#held.set(path, { path, identity, bytes: offset + bytes.length });
   }
 
-  async #replace(path: string, bytes: Uint8Array): Promise<void> {
-    const full = join(this.#folder, path);
-    await makeFolder(dirname(full));
-    await writeFileAtomic(full, bytes);
-  }
-
   async #append(path: string, offset: number, bytes: Uint8Array): Promise<void> {
-    const full = join(this.#folder, path);
     try {
-      const handle = await open(full, 'r+');
+      const handle = await openOwnFile(this.#folder, path, 'change');
       try {
         await handle.write(bytes, 0, bytes.length, offset);
       } finally {
@@ -57,7 +49,7 @@ export class FolderCopy {
       }
     } catch (error) {
       this.#held.delete(path);
-      throw explainFileError(error, full, 'append to');
+      throw explainFileError(error, join(this.#folder, path), 'append to');
     }
   }
 }

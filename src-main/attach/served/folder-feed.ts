@@ -1,5 +1,5 @@
 import { type BigIntStats } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { readFully } from '../../../core/node/read-fully.ts';
@@ -11,7 +11,8 @@ import {
   type HeldFile,
   largestWholeBytes,
 } from '../../../core/protocol/run/control/follow.ts';
-import { openOwnFile } from '../../../core/node/folders/own-files.ts';
+import { openOwnFile, unlessForeign } from '../../../core/node/folders/own-files.ts';
+import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
 
 /** What one message carries at most, if no single file is larger. */
 const batchBytes = 4 * 2 ** 20;
@@ -75,19 +76,22 @@ export class FolderFeed {
 
   /** The files besides the record. */
   async #list(): Promise<SeenFile[]> {
-    const above = (await readdir(this.#folder)).filter((name) => name !== recordPath);
-    const below = followedFolders.map(async (name) => {
-      const found = (await unlessMissing(readdir(join(this.#folder, name), { recursive: true }))) ?? [];
-      return found.map((path) => `${name}/${path.replaceAll('\\', '/')}`);
-    });
-    const paths = [...above, ...(await Promise.all(below)).flat()].sort();
-    const seen = await Promise.all(paths.filter((path) => followedAs(path) !== null).map((path) => this.#see(path)));
+    const above = (await listOwnFolder(this.#folder, '.')).filter(({ path }) => path !== recordPath);
+    const below = followedFolders.map((name) =>
+      // The pages of the run name an entry that is none of its files.
+      unlessForeign(listOwnFolder(this.#folder, name, { isDeep: true }), () => undefined),
+    );
+    const files = [...above, ...(await Promise.all(below)).flatMap((list) => list ?? [])].filter(
+      ({ kind }) => kind === 'file',
+    );
+    const paths = files.map(({ path }) => path).filter((path) => followedAs(path) !== null);
+    const seen = await Promise.all(paths.sort().map((path) => this.#see(path)));
     return seen.filter((file) => file !== null);
   }
 
   async #see(path: string): Promise<SeenFile | null> {
     const kind = followedAs(path);
-    const stats = await unlessMissing(stat(join(this.#folder, path), { bigint: true }));
+    const stats = await unlessMissing(lstat(join(this.#folder, path), { bigint: true }));
     if (kind === null || stats === null || !stats.isFile()) return null;
     const size = Number(stats.size);
     return kind === 'whole' && size > largestWholeBytes ? null : { path, kind, identity: identify(stats, kind), size };

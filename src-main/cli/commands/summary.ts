@@ -1,7 +1,7 @@
 import { printableLine } from '../../../core/text/printable.ts';
 import { describeGain } from '../../../core/protocol/run/ensemble-gain.ts';
 import { countEpoch, formatMetric, metricLabel } from '../../../core/text/numbers.ts';
-import { existsSync } from 'node:fs';
+import { hasOwnEntry } from '../../../core/node/folders/own-folders.ts';
 import { holdsState } from '../../store/runs/saved-rounds.ts';
 import {
   ensemblesOf,
@@ -61,7 +61,7 @@ export function summarize(record: RunRecord, folder: string, look: Look = plainL
     ...gainOf(summary?.evaluatedSets ?? []),
     '',
     `folder: ${folder}`,
-    ...(existsSync(runPaths(folder).plots) ? [`plots:  ${runPaths(folder).plots}`] : []),
+    ...(hasOwnEntry(folder, 'plots', /./) ? [`plots:  ${runPaths(folder).plots}`] : []),
     ...nextStep(record, folder),
   ];
 }

@@ -123,7 +123,9 @@ export async function previewConfig(hub: Hub, checked: CheckedConfig, about: Pre
 /** What the processes of a run would get. A resume of a project that is not trusted fails with the reason. */
 function grantsOf({ projectFolder, runFolder }: Previewed, { memoryLimitBytes }: RunConfig): string[] {
   if (whyNotTrusted(projectFolder) !== null) return [];
-  return describeGrant(grantFor({ project: projectFolder, read: [runFolder], write: workerFolders(runFolder), memoryLimitBytes }));
+  return describeGrant(
+    grantFor({ project: projectFolder, read: [runFolder], write: workerFolders(runFolder), memoryLimitBytes }),
+  );
 }
 
 async function placeOrExplain(

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { unlessMissing } from '../../../core/node/file-error.ts';
+import { requireOwnFolder } from '../../../core/node/folders/own-files.ts';
 import type { CheckpointList } from '../../../core/protocol/pages/run-data.ts';
 import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { checkpointFiles, readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
@@ -39,7 +42,7 @@ export async function pinCheckpoints(
   { checkpoints, isPinned }: { checkpoints: CheckpointKey[]; isPinned: boolean },
 ): Promise<void> {
   const { folder } = await hub.find(id);
-  if (isPinned) checkpoints.forEach((key) => void presentFiles(folder, key));
+  if (isPinned) for (const key of checkpoints) await presentFiles(folder, key);
   await pinInNotes(folder, checkpoints, isPinned);
 }
 
@@ -53,10 +56,9 @@ export async function deleteCheckpoints(
   const { folder } = await hub.find(id);
   await refuseReplaced(folder, checkpoints);
   const deletion = `checkpoints-${randomUUID()}`;
-  await trash.put(
-    deletion,
-    checkpoints.flatMap((key) => presentFiles(folder, key)),
-  );
+  const paths: string[] = [];
+  for (const key of checkpoints) paths.push(...(await presentFiles(folder, key)));
+  await trash.put(deletion, paths);
   return { deletion };
 }
 
@@ -71,8 +73,9 @@ async function refuseReplaced(folder: string, checkpoints: readonly CheckpointKe
   );
 }
 
-function presentFiles(folder: string, key: CheckpointKey): string[] {
+async function presentFiles(folder: string, key: CheckpointKey): Promise<string[]> {
   const [record, ...weights] = checkpointFiles(folder, key);
+  await unlessMissing(requireOwnFolder(folder, relative(folder, dirname(record))));
   if (existsSync(record)) return [record, ...weights.filter((path) => existsSync(path))];
   throw new Error(
     `Rank ${key.rank} has no checkpoint "${key.name}" (${record} is missing). It was deleted, or is being replaced.`,

@@ -1,10 +1,9 @@
-import { type FileHandle, lstat, readdir } from 'node:fs/promises';
+import { type FileHandle, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFully } from '../../../core/node/read-fully.ts';
 import type { LogLine } from '../../../core/protocol/pages/run-views.ts';
-import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { ForeignEntryError, openOwnFile } from '../../../core/node/folders/own-files.ts';
-import { runPaths } from '../../store/runs/run-folder.ts';
+import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 
 const chunkBytes = 2 ** 16;
@@ -18,20 +17,16 @@ export async function readLogs(
   { ranks, limit }: { ranks: number[]; limit: number },
 ): Promise<LogLine[]> {
   const { folder } = await hub.find(id);
-  const { logs } = runPaths(folder);
-  const wanted = (await loggedRanks(logs)).filter((rank) => ranks.length === 0 || ranks.includes(rank));
+  const wanted = (await loggedRanks(folder)).filter((rank) => ranks.length === 0 || ranks.includes(rank));
   const lines = await Promise.all(wanted.map((rank) => readLog(folder, rank, limit)));
   // Sorting is stable, so lines of one rank keep their order.
   const merged = lines.flat().sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
   return merged.slice(-limit);
 }
 
-async function loggedRanks(logs: string): Promise<number[]> {
-  const names = await readdir(logs).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw explainFileError(error, logs, 'read');
-  });
-  return names.flatMap((name) => /^rank-(\d+)\.log$/.exec(name)?.[1] ?? []).map(Number);
+async function loggedRanks(folder: string): Promise<number[]> {
+  const entries = await listOwnFolder(folder, 'logs');
+  return entries.flatMap(({ name }) => /^rank-(\d+)\.log$/.exec(name)?.[1] ?? []).map(Number);
 }
 
 /** The last lines of a rank's log. A log that is no file of the run's folder has one line, which says so. */

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { combinationOf } from '../../../core/metrics/combination.ts';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
-import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 import { readTensorMetadata, readTensors, type StoredTensor } from '../../store/runs/safetensors-reader.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
@@ -20,13 +19,13 @@ export async function listPredictions(
   const { folder } = await hub.find(id);
   const lists = (['validation', 'test'] as const).map(async (split) => {
     const splitFolder = join('predictions', split);
-    const [first] = await keptRanks(join(folder, splitFolder));
+    const [first] = await keptRanks(folder, splitFolder);
     if (first === undefined) return [];
-    const rankFolder = join(splitFolder, `rank-${first}`);
-    const names = (await namesIn(join(folder, rankFolder))).filter((name) => name.endsWith(ending));
+    const entries = await listOwnFolder(folder, join(splitFolder, `rank-${first}`));
+    const kept = entries.filter(({ name }) => name.endsWith(ending));
     return Promise.all(
-      names.map(async (name) => {
-        const { epoch } = await readTensorMetadata(folder, join(rankFolder, name));
+      kept.map(async ({ path, name }) => {
+        const { epoch } = await readTensorMetadata(folder, path);
         return { split, name: name.slice(0, -ending.length), epoch: Number(epoch) };
       }),
     );
@@ -45,7 +44,7 @@ export async function readPredictions(
   const { task, config } = await readRunRecord(folder);
   const splitFolder = join('predictions', split);
   const pathOf = (rank: number): string => join(splitFolder, `rank-${rank}`, `${name}${ending}`);
-  const ranks = (await keptRanks(join(folder, splitFolder))).filter((rank) => existsSync(join(folder, pathOf(rank))));
+  const ranks = (await keptRanks(folder, splitFolder)).filter((rank) => existsSync(join(folder, pathOf(rank))));
   if (ranks.length === 0) return null;
   const kept = await Promise.all(ranks.map((rank) => readTensors(folder, pathOf(rank))));
   const logits = ['logits', 'label_logits'].find((name) => kept.every(({ tensors }) => tensors.has(name)));
@@ -130,14 +129,8 @@ function stack(members: readonly StoredTensor[]): Float32Array {
   return whole;
 }
 
-async function keptRanks(splitFolder: string): Promise<number[]> {
-  const ranks = (await namesIn(splitFolder)).flatMap((name) => /^rank-(\d+)$/.exec(name)?.[1] ?? []);
+async function keptRanks(folder: string, splitFolder: string): Promise<number[]> {
+  const entries = await listOwnFolder(folder, splitFolder);
+  const ranks = entries.flatMap(({ name }) => /^rank-(\d+)$/.exec(name)?.[1] ?? []);
   return ranks.map(Number).sort((a, b) => a - b);
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw explainFileError(error, folder, 'read');
-  });
 }

@@ -1,6 +1,4 @@
-import { readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { RankView, RunView } from '../../../core/protocol/pages/run-views.ts';
 import { type EvaluatedSet, ownSummary, type RunEvent, type RunRecord } from '../../../core/protocol/run/record.ts';
@@ -8,11 +6,10 @@ import type { FollowedRun } from '../../hub/followed-run.ts';
 import type { LiveRank } from '../../hub/live-runs.ts';
 import { isInReach } from '../../runs/control/remote-control.ts';
 import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
-import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { isOpen } from '../../store/index/recovery.ts';
-import { ForeignEntryError, readOwnText } from '../../../core/node/folders/own-files.ts';
+import { readOwnText, unlessForeign } from '../../../core/node/folders/own-files.ts';
+import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
 import { holdsState } from '../../store/runs/saved-rounds.ts';
-import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 
 /** All data of a run except its metrics, whichever process trains it. */
@@ -89,21 +86,13 @@ function lastPoint({ columns }: FollowedRun, metric: string): { epoch: number; s
 
 /** The drawings in `plots/`, and a warning for each that is no file of the run's folder. */
 async function readPlots(folder: string): Promise<Pick<RunView, 'plots' | 'warnings'>> {
-  const { plots } = runPaths(folder);
-  const names = await readdir(plots).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw explainFileError(error, plots, 'read');
-  });
-  const drawings = names.filter((name) => name.endsWith('.svg')).sort();
   const warnings: string[] = [];
-  const read = drawings.map(async (name) => {
-    try {
-      return [{ name, svg: await readOwnText(folder, join('plots', name)) }];
-    } catch (error) {
-      if (!(error instanceof ForeignEntryError)) throw error;
-      warnings.push(error.message);
-      return [];
-    }
+  const warn = ({ message }: Error): void => void warnings.push(message);
+  const entries = (await unlessForeign(listOwnFolder(folder, 'plots'), warn)) ?? [];
+  const drawings = entries.filter(({ name }) => name.endsWith('.svg'));
+  const read = drawings.map(async ({ path, name }) => {
+    const svg = await unlessForeign(readOwnText(folder, path), warn);
+    return svg === null ? [] : [{ name, svg }];
   });
   return { plots: (await Promise.all(read)).flat(), warnings };
 }

@@ -9,7 +9,7 @@ import { describeGrant, grantFor } from '../../trust/grant.ts';
 import { codeOfRun } from '../configuration/kept-code.ts';
 import { allowedPermissions } from '../../trust/project-trust.ts';
 import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point.ts';
-import { makeWorkerFolders, runPaths, workerFolders } from '../../store/runs/run-folder.ts';
+import { makeWorkerFolders, workerFolders } from '../../store/runs/run-folder.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import { chooseMpi, enterMpi, type MpiChoice } from './choose-mpi.ts';
 import type { Completion } from './completion.ts';
@@ -307,10 +307,7 @@ export class WaveSequence {
     const parameterCount = facts?.parameterCount ?? 0;
     const wholeBytes = forecastRunBytes({ parameterCount, config });
     if (isFirstStart && !resume) return checkDiskSpace(folder, wholeBytes);
-    const { checkpoints, state } = runPaths(folder);
-    await recorder.whenThereIsRoom(async () =>
-      checkDiskSpace(folder, wholeBytes - (await replacedBytes([checkpoints, state]))),
-    );
+    await recorder.whenThereIsRoom(async () => checkDiskSpace(folder, wholeBytes - (await replacedBytes(folder))));
   }
 }
 

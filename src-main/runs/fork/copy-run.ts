@@ -1,4 +1,3 @@
-import { readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { roundPath } from '../../../core/node/saved-rounds.ts';
@@ -11,7 +10,8 @@ import { readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import { readTensorMetadata } from '../../store/runs/safetensors-reader.ts';
 import { parseSavedRound, type SavedRound } from '../../store/runs/saved-rounds.ts';
-import { copyOwnFile, copySealed } from './copy-sealed.ts';
+import { copyOwnFile, listOwnFolder, removeOwn } from '../../../core/node/folders/own-folders.ts';
+import { copySealed } from './copy-sealed.ts';
 import { folderOfPoint, ranksOfCheckpoint, ranksOfState, roundOf } from './fork-points.ts';
 
 /** The run that is forked. Nothing is written to its folder. */
@@ -40,11 +40,12 @@ export async function copyForFork(
     if (sourceHash) await copyTree(source.folder, join('sources', sourceHash), target, () => Promise.resolve(true));
     await copyTree(source.folder, 'models', target, () => Promise.resolve(true));
     await copyPreprocessing(source.folder, target);
-    if (source.record.labels !== undefined) await copyOwnFile(source.folder, labelsFile, join(target, labelsFile));
+    if (source.record.labels !== undefined)
+      await copyOwnFile(source.folder, labelsFile, { folder: target, path: labelsFile });
     if (point.kind === 'state') await copyState(source, point, target);
     else await copyWeights(source, point, target);
   } catch (error) {
-    for (const name of copiedEntries) await rm(join(target, name), { recursive: true, force: true });
+    for (const name of copiedEntries) await removeOwn(target, name);
     throw error;
   }
 }
@@ -52,14 +53,20 @@ export async function copyForFork(
 /** What says in which order the weights have the classes. */
 async function copyPreprocessing(from: string, target: string): Promise<void> {
   const name = 'preprocessing.json';
-  await unlessMissing(copyOwnFile(from, name, join(target, 'origin', name)));
+  await unlessMissing(copyOwnFile(from, name, { folder: target, path: join('origin', name) }));
 }
 
 async function copyWeights({ folder, record }: ForkSource, { name, step }: ForkPoint, target: string): Promise<void> {
   const { folder: from, own } = folderOfPoint(folder, name);
   for (const rank of ranksOfCheckpoint(record)) {
     const base = join('checkpoints', `rank-${rank}`, own);
-    const copied = await copySealed(from, base, join(target, 'origin', `rank-${rank}`), parseCheckpoint, toJson);
+    const copied = await copySealed(
+      from,
+      base,
+      { folder: target, path: join('origin', `rank-${rank}`) },
+      parseCheckpoint,
+      toJson,
+    );
     if (copied.step !== step) throw replacedMeanwhile(name);
   }
   await copyMetrics(runPaths(from).metrics, runPaths(target).metrics, { step, rows: Infinity });
@@ -71,10 +78,10 @@ async function copyState({ folder, record }: ForkSource, point: ForkPoint, targe
   const ranks = await ranksOfState(from, record, round);
   const states = new Map<number, SavedRound>();
   for (const rank of ranks) {
-    const base = (run: string): string => roundPath(run, rank, round);
+    const path = relative(from, roundPath(from, rank, round));
     // The first attempt of the fork owns the state, and its rows are counted below.
     const copy = (state: object): string => toJson({ ...state, attempt: 1, metricRows: null, recordedRows: undefined });
-    states.set(rank, await copySealed(from, relative(from, base(from)), base(target), parseSavedRound, copy));
+    states.set(rank, await copySealed(from, path, { folder: target, path }, parseSavedRound, copy));
   }
   const rows = [...states.values()].find(({ metricRows }) => metricRows !== null)?.metricRows ?? null;
   if (rows !== null) for (const rank of ranks) await copyReplaced(from, rank, target);
@@ -97,12 +104,12 @@ async function copyBest(
     // The last evaluation of a stop is none of a run that goes on; without a copy of what it replaced, that is gone.
     const isOfStop = isWithinRound && step === state.step;
     if (isOfStop && !(await isReplacedKept(from, rank))) continue;
-    await copySealed(from, base, join(target, base), parseCheckpoint, toJson);
+    await copySealed(from, base, { folder: target, path: base }, parseCheckpoint, toJson);
   }
 }
 
 async function isReplacedKept(from: string, rank: number): Promise<boolean> {
-  return (await unlessMissing(readdir(join(from, 'state', `rank-${rank}`, 'replaced')))) !== null;
+  return (await listOwnFolder(from, join('state', `rank-${rank}`))).some(({ name }) => name === 'replaced');
 }
 
 /** What the last evaluation of a stop replaced, which the ranks put back. */
@@ -123,10 +130,9 @@ export async function copyTree(
   target: string,
   isWanted: (path: string) => Promise<boolean>,
 ): Promise<void> {
-  const names = (await unlessMissing(readdir(join(from, entry), { recursive: true, withFileTypes: true }))) ?? [];
-  for (const file of names.filter((name) => name.isFile() && !name.name.endsWith('.tmp'))) {
-    const path = relative(from, join(file.parentPath, file.name));
-    if (await isWanted(path)) await copyOwnFile(from, path, join(target, path));
+  const entries = await listOwnFolder(from, entry, { isDeep: true });
+  for (const { path } of entries.filter(({ kind, name }) => kind === 'file' && !name.endsWith('.tmp'))) {
+    if (await isWanted(path)) await copyOwnFile(from, path, { folder: target, path });
   }
 }
 

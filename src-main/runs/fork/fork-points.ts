@@ -1,7 +1,6 @@
-import { readdir } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { relative } from 'node:path';
 import { z } from 'zod';
-import { unlessMissing } from '../../../core/node/file-error.ts';
+import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
 import { roundPath, roundsOf } from '../../../core/node/saved-rounds.ts';
 import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
@@ -51,10 +50,10 @@ export function roundOf(name: string): number {
 export async function readForkPoints(folder: string, record: RunRecord): Promise<ForkPoint[]> {
   const own = await pointsIn(folder, '', record);
   const seen = new Set(own.map(keyOf));
-  const kept = (await unlessMissing(readdir(join(folder, 'attempts')))) ?? [];
+  const kept = await listOwnFolder(folder, 'attempts');
   const earlier = kept
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => pointsIn(keptAttemptFolder(folder, Number(name)), `attempt-${name}/`, record));
+    .filter(({ name, kind }) => kind === 'folder' && /^\d+$/.test(name))
+    .map(({ name }) => pointsIn(keptAttemptFolder(folder, Number(name)), `attempt-${name}/`, record));
   const others = (await Promise.all(earlier)).flat().filter((point) => !seen.has(keyOf(point)));
   return [...own, ...others].toSorted((a, b) => a.step - b.step || (a.name < b.name ? -1 : 1));
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { ASIDE_ENDING, writeFlushed, renameOver } from '../../../core/node/atomic-file.ts';
+import { dirname, join, relative } from 'node:path';
+import { ASIDE_ENDING, renameOver } from '../../../core/node/atomic-file.ts';
 import { flushFolder } from '../../../core/node/flush-folder.ts';
+import { removeOwn, writeOwnFile } from '../../../core/node/folders/own-folders.ts';
 import { keptCodeFolder } from '../configuration/kept-code.ts';
 import { hashScripts, readProjectScripts } from '../configuration/project-source.ts';
 
@@ -24,11 +24,10 @@ export async function keepSource(
   const hash = hashScripts(scripts);
   const target = keptCodeFolder(folder, hash);
   if (existsSync(target)) return hash;
-  const aside = `${target}${ASIDE_ENDING}`;
-  await rm(aside, { recursive: true, force: true });
-  for (const { path, content } of scripts) await writeFlushed(join(aside, path), content);
-  await mkdir(dirname(target), { recursive: true });
-  await renameOver(aside, target);
+  const aside = relative(folder, `${target}${ASIDE_ENDING}`);
+  await removeOwn(folder, aside);
+  for (const { path, content } of scripts) await writeOwnFile(folder, join(aside, path), content);
+  await renameOver(join(folder, aside), target);
   await flushFolder(dirname(target));
   return hash;
 }

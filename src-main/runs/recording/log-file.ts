@@ -1,11 +1,11 @@
 import { asError } from '../../../core/text/errors.ts';
-import { mkdirSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { appendWhole } from '../../../core/node/append-lines.ts';
 import { asFullDisk } from '../../../core/node/disk-room.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { openOwnFile } from '../../../core/node/folders/own-files.ts';
+import { makeOwnFolder } from '../../../core/node/folders/own-folders.ts';
 
 /** Enough to see what a worker did before it died. */
 const keptLines = 12;
@@ -39,7 +39,6 @@ export class LogFile {
   #progress = Promise.withResolvers<void>();
 
   constructor(logsFolder: string, rank: number, options: LogFileOptions) {
-    mkdirSync(logsFolder, { recursive: true });
     this.#runFolder = dirname(logsFolder);
     this.#path = join(basename(logsFolder), `rank-${rank}.log`);
     this.#options = options;
@@ -101,7 +100,7 @@ export class LogFile {
     const note = this.#leftOut === 0 ? '' : stamped(`(hub) ${this.#leftOut} lines were left out: the disk was full.`);
     let length = 0;
     try {
-      this.#handle ??= await openOwnFile(this.#runFolder, this.#path, 'append');
+      this.#handle ??= await this.#open();
       ({ length } = this.#waiting);
       await appendWhole(this.#handle, this.#waiting + note);
     } catch (error) {
@@ -112,6 +111,11 @@ export class LogFile {
     this.#isDiskFull = false;
     this.#leftOut = 0;
     this.#waiting = this.#waiting.slice(length);
+  }
+
+  async #open(): Promise<FileHandle> {
+    await makeOwnFolder(this.#runFolder, dirname(this.#path));
+    return openOwnFile(this.#runFolder, this.#path, 'append');
   }
 
   #move(): void {

@@ -1,13 +1,12 @@
-import { open, readFile } from 'node:fs/promises';
 import { readFully } from '../../../core/node/read-fully.ts';
 import { z } from 'zod';
 import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
-import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
-import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { errorCode, unlessMissing } from '../../../core/node/file-error.ts';
+import { openOwnFile, readOwnBytes } from '../../../core/node/folders/own-files.ts';
+import { writeOwnFile } from '../../../core/node/folders/own-folders.ts';
 import { MetricColumn } from '../metrics/metric-column.ts';
 import type { MetricColumns } from '../metrics/metric-columns.ts';
 import type { TailState } from '../metrics/metrics-tail.ts';
-import { runPaths } from '../runs/run-folder.ts';
 
 /** Incremented with every change of the format. An index of another version is rebuilt. */
 const version = 1;
@@ -49,13 +48,13 @@ export async function writeMetricsIndex(folder: string, tail: TailState, columns
       return column === undefined ? [] : [describeColumn(name, column)];
     }),
   };
-  await writeFileAtomic(runPaths(folder).metricsIndex, encodeRpc(content));
+  await writeOwnFile(folder, 'metrics.index', encodeRpc(content));
 }
 
 /** @returns null if no index matches the present `metrics.csv`, which must then be read completely */
 export async function readMetricsIndex(folder: string): Promise<MetricsIndex | null> {
-  const index = await readIndex(runPaths(folder).metricsIndex);
-  if (index === null || !(await describes(index, runPaths(folder).metrics))) return null;
+  const index = await readIndex(folder);
+  if (index === null || !(await describes(index, folder))) return null;
   const { version: _version, columns, ...tail } = index;
   return { tail, columns: columns.map(({ name, ...held }) => ({ name, column: restoreColumn(held) })) };
 }
@@ -78,22 +77,19 @@ function restoreColumn(held: Omit<z.output<typeof columnSchema>, 'name'>): Metri
 }
 
 /** The index is a cache, so an invalid one counts as missing. */
-async function readIndex(path: string): Promise<z.output<typeof indexSchema> | null> {
+async function readIndex(folder: string): Promise<z.output<typeof indexSchema> | null> {
   try {
-    const parsed = indexSchema.safeParse(decodeRpc(await readFile(path)));
+    const parsed = indexSchema.safeParse(decodeRpc(await readOwnBytes(folder, 'metrics.index')));
     return parsed.success ? parsed.data : null;
   } catch (error) {
     if (errorCode(error) === null || errorCode(error) === 'ENOENT') return null;
-    throw explainFileError(error, path, 'read');
+    throw error;
   }
 }
 
-/** Whether a file has the header of the index, and its last row at the same position. */
-async function describes({ header, lastRow, bytes }: TailState, path: string): Promise<boolean> {
-  const handle = await open(path).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw explainFileError(error, path, 'read');
-  });
+/** Whether `metrics.csv` has the header of the index, and its last row at the same position. */
+async function describes({ header, lastRow, bytes }: TailState, folder: string): Promise<boolean> {
+  const handle = await unlessMissing(openOwnFile(folder, 'metrics.csv'));
   if (handle === null) return false;
   const holds = async (text: string, at: number): Promise<boolean> => {
     const expected = Buffer.from(text);

@@ -1,8 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { linkExclusively, replaceFile, writeFileAtomic } from '../../../core/node/atomic-file.ts';
+import { linkExclusively } from '../../../core/node/atomic-file.ts';
 import { flushFolder } from '../../../core/node/flush-folder.ts';
 import { openOwnFile } from '../../../core/node/folders/own-files.ts';
+import { replaceOwnFile, writeOwnFile } from '../../../core/node/folders/own-folders.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { formatHeader, parseHeader } from './metrics-csv.ts';
@@ -97,7 +98,7 @@ async function cutAt(path: string, bytes: number): Promise<void> {
 }
 
 async function createMetrics(path: string): Promise<{ metrics: string[]; rows: number }> {
-  await writeFileAtomic(path, formatHeader([]));
+  await writeOwnFile(dirname(path), basename(path), formatHeader([]));
   return { metrics: [], rows: 0 };
 }
 
@@ -124,7 +125,7 @@ async function copyLines(
   path: string,
   change: (line: string, number: number) => string | null,
 ): Promise<void> {
-  await replaceFile(path, async (into) => {
+  await replaceOwnFile(dirname(path), basename(path), async (into) => {
     let chunk = '';
     let number = 0;
     for await (const { lines } of readPortions(file, 0, bytes)) {

@@ -1,11 +1,11 @@
-import { readdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { asError, messageOf } from '../../../core/text/errors.ts';
 import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { type CheckpointRecord, checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
-import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
-import { readOwnText } from '../../../core/node/folders/own-files.ts';
+import { errorCode } from '../../../core/node/file-error.ts';
+import { ForeignEntryError, readOwnText } from '../../../core/node/folders/own-files.ts';
+import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
 import { runPaths } from './run-folder.ts';
 
 /**
@@ -16,16 +16,12 @@ export async function readCheckpointRecords(
   folder: string,
   onDamage: (damage: Error) => void = raise,
 ): Promise<CheckpointRecord[]> {
-  const { checkpoints } = runPaths(folder);
-  const names = await readdir(checkpoints, { recursive: true }).catch((error: unknown) => {
-    if (errorCode(error) !== 'ENOENT') onDamage(asError(explainFileError(error, checkpoints, 'read')));
+  const entries = await listOwnFolder(folder, 'checkpoints', { isDeep: true }).catch((error: unknown) => {
+    onDamage(asError(error));
     return [];
   });
-  const paths = names
-    .filter((name) => name.endsWith('.json'))
-    .sort()
-    .map((name) => join(checkpoints, name));
-  const found = await Promise.all(paths.map(readRecord));
+  const paths = entries.map(({ path }) => path).filter((path) => path.endsWith('.json'));
+  const found = await Promise.all(paths.map((path) => readRecord(folder, path)));
   const records = found.flatMap((record) => {
     if (record instanceof Error) onDamage(record);
     return record === null || record instanceof Error ? [] : [record];
@@ -43,15 +39,15 @@ export function checkpointFiles(folder: string, { rank, name }: CheckpointKey): 
 }
 
 /** @returns null if the file is gone, an error with the file and the reason if it is damaged */
-async function readRecord(path: string): Promise<CheckpointRecord | Error | null> {
+async function readRecord(folder: string, path: string): Promise<CheckpointRecord | Error | null> {
   try {
-    return checkpointRecordSchema.parse(JSON.parse(await readOwnText(dirname(path), basename(path))));
+    return checkpointRecordSchema.parse(JSON.parse(await readOwnText(folder, path)));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
-    if (errorCode(error) !== null) return asError(explainFileError(error, path, 'read'));
+    if (errorCode(error) !== null || error instanceof ForeignEntryError) return asError(error);
     const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ') : messageOf(error);
     return new Error(
-      `${path} is damaged, so its checkpoint is not listed: ${reason}. Restore it from a copy, or remove it together with its weights.`,
+      `${join(folder, path)} is damaged, so its checkpoint is not listed: ${reason}. Restore it from a copy, or remove it together with its weights.`,
       { cause: error },
     );
   }

@@ -1,12 +1,19 @@
-import { constants, existsSync } from 'node:fs';
-import { copyFile, link, mkdir, readdir, rm } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { link } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
-import { ASIDE_ENDING, writeFlushed, renameOver } from '../../../core/node/atomic-file.ts';
+import { ASIDE_ENDING, renameOver } from '../../../core/node/atomic-file.ts';
 import { flushFolder } from '../../../core/node/flush-folder.ts';
 import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
-import { runPaths } from './run-folder.ts';
+import {
+  copyOwnFile,
+  listOwnFolder,
+  makeOwnFolder,
+  removeOwn,
+  writeOwnFile,
+} from '../../../core/node/folders/own-folders.ts';
+import { workerParts } from './run-folder.ts';
 
 /** Files that a run replaces by renaming others, so that a second name (a hard link) keeps the old content without more space. */
 const replacedFiles = [
@@ -18,7 +25,11 @@ const replacedFiles = [
 
 /** The folder with what an attempt left when it ended, which later attempts do not change. */
 export function keptAttemptFolder(folder: string, attempt: number): string {
-  return join(folder, 'attempts', String(attempt));
+  return join(folder, keptAttemptPath(attempt));
+}
+
+function keptAttemptPath(attempt: number): string {
+  return join('attempts', String(attempt));
 }
 
 /**
@@ -26,41 +37,37 @@ export function keptAttemptFolder(folder: string, attempt: number): string {
  * checkpoints, states, predictions and figures. An attempt that is kept already stays as it is.
  */
 export async function keepEndedAttempt(folder: string, record: RunRecord): Promise<void> {
-  const target = keptAttemptFolder(folder, record.attempts.length);
+  const own = keptAttemptPath(record.attempts.length);
+  const target = join(folder, own);
   if (ownSummary(record) === null || existsSync(target)) return;
-  const aside = `${target}${ASIDE_ENDING}`;
+  const aside = `${own}${ASIDE_ENDING}`;
+  const into = join(folder, aside);
   try {
-    await rm(aside, { recursive: true, force: true });
-    await mkdir(aside, { recursive: true });
-    await writeFlushed(join(aside, 'run.json'), `${toJson(record, 2)}\n`);
-    const { metrics } = runPaths(folder);
-    await unlessMissing(copyFile(metrics, join(aside, basename(metrics)), constants.COPYFILE_FICLONE));
-    for (const path of await filesToKeep(folder)) await linkOrCopy(join(folder, path), join(aside, path));
-    await renameOver(aside, target);
+    await removeOwn(folder, aside);
+    await makeOwnFolder(folder, aside);
+    await writeOwnFile(into, 'run.json', `${toJson(record, 2)}\n`);
+    await unlessMissing(copyOwnFile(folder, 'metrics.csv', { folder: into, path: 'metrics.csv' }));
+    for (const path of await filesToKeep(folder)) await linkOrCopy(folder, path, into);
+    await renameOver(into, target);
     await flushFolder(dirname(target));
   } catch (error) {
-    await rm(aside, { recursive: true, force: true });
+    await removeOwn(folder, aside);
     throw explainFileError(error, target, 'keep the results of the attempt in');
   }
 }
 
 async function filesToKeep(folder: string): Promise<string[]> {
-  const lists = ['checkpoints', 'state', 'predictions', 'plots'].map(async (name) => {
-    const root = join(folder, name);
-    const entries = (await unlessMissing(readdir(root, { recursive: true, withFileTypes: true }))) ?? [];
-    return entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
-  });
-  const paths = (await Promise.all(lists)).flat();
-  return paths.filter((path) => replacedFiles.some((pattern) => pattern.test(path.replaceAll('\\', '/'))));
+  const lists = workerParts.map((name) => listOwnFolder(folder, name, { isDeep: true }));
+  const files = (await Promise.all(lists)).flat().filter(({ kind }) => kind === 'file');
+  return files.map(({ path }) => path).filter((path) => replacedFiles.some((pattern) => pattern.test(path)));
 }
 
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true });
-  await link(from, to).catch(async (error: unknown) => {
+/** A second name does not follow a link: it would name the link itself, which nobody follows later. */
+async function linkOrCopy(folder: string, path: string, into: string): Promise<void> {
+  await makeOwnFolder(into, dirname(path));
+  await link(join(folder, path), join(into, path)).catch(async (error: unknown) => {
     // Some file systems (exFAT, some network shares) have no hard links.
     if (errorCode(error) === 'ENOENT') throw error;
-    await copyFile(from, to, constants.COPYFILE_FICLONE);
+    await copyOwnFile(folder, path, { folder: into, path });
   });
 }

@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
@@ -6,11 +5,12 @@ import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
 import { runEventSchema, runRecordSchema } from '../../../core/protocol/run/record.ts';
 import type { RunEvent, RunRecord } from '../../../core/protocol/run/record.ts';
 import { appendLines } from '../../../core/node/append-lines.ts';
-import { createFileExclusively, writeFileAtomic } from '../../../core/node/atomic-file.ts';
+import { createFileExclusively } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';
-import { makeOwnFolder, openOwnFile, readOwnText } from '../../../core/node/folders/own-files.ts';
+import { openOwnFile, readOwnText } from '../../../core/node/folders/own-files.ts';
+import { listOwnFolder, makeOwnFolder, writeOwnFile } from '../../../core/node/folders/own-folders.ts';
 
 /** Paths of the files and folders in a run's folder. Formats: docs/formats.md. */
 export function runPaths(folder: string) {
@@ -30,15 +30,15 @@ export function runPaths(folder: string) {
 }
 
 /** The folders in a run's folder that its workers write. Everything else there is the hub's. */
-export function workerFolders(folder: string): string[] {
-  return namesOfWorkers.map((name) => join(folder, name));
-}
+export const workerParts = ['checkpoints', 'models', 'state', 'predictions', 'plots'];
 
-const namesOfWorkers = ['checkpoints', 'models', 'state', 'predictions', 'plots'];
+export function workerFolders(folder: string): string[] {
+  return workerParts.map((name) => join(folder, name));
+}
 
 /** Creates the folders that workers write, because processes are granted what is there. @throws ForeignEntryError for a link or a file in place of one */
 export async function makeWorkerFolders(folder: string): Promise<void> {
-  for (const name of namesOfWorkers) await makeOwnFolder(folder, name);
+  for (const name of workerParts) await makeOwnFolder(folder, name);
 }
 
 /**
@@ -67,7 +67,7 @@ export async function makeRunFolder(folder: string): Promise<void> {
 }
 
 async function refuseRemains(folder: string): Promise<void> {
-  const names = new Set(await readdir(folder));
+  const names = new Set((await listOwnFolder(folder, '.')).map(({ name }) => name));
   if (names.has('run.json')) return refuseHeldFolder(folder);
   const remains = ['metrics.csv', 'events.jsonl', 'checkpoints', 'state'].filter((name) => names.has(name));
   if (remains.length === 0) return;
@@ -126,7 +126,7 @@ function parseRecord(text: string, path: string): unknown {
 
 /** Replaces `run.json` as a whole. Callers await one write before the next, because the later rename wins. */
 export async function writeRunRecord(folder: string, record: RunRecord): Promise<void> {
-  await writeFileAtomic(runPaths(folder).record, formatRecord(record));
+  await writeOwnFile(folder, 'run.json', formatRecord(record));
 }
 
 /**
@@ -158,7 +158,7 @@ function isOfHub(found: RunRecord, { hub, status, attempts }: RunRecord): boolea
 
 /** Writes what the project fitted on its training split. */
 export async function writePreprocessing(folder: string, preprocessing: Preprocessing): Promise<void> {
-  await writeFileAtomic(join(folder, 'preprocessing.json'), `${JSON.stringify(preprocessing, null, 2)}\n`);
+  await writeOwnFile(folder, 'preprocessing.json', `${JSON.stringify(preprocessing, null, 2)}\n`);
 }
 
 function formatRecord(record: RunRecord): string {

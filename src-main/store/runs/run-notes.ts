@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { checkpointKeySchema, type CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { runNotesSchema, type RunNotes as NoteChanges } from '../../../core/protocol/pages/run-views.ts';
-import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { ForeignEntryError, readOwnText } from '../../../core/node/folders/own-files.ts';
+import { writeOwnFile } from '../../../core/node/folders/own-folders.ts';
 import { runPaths } from './run-folder.ts';
 import { withRunLock } from './run-lock.ts';
 
@@ -65,7 +65,7 @@ export function isSame(one: CheckpointKey, other: CheckpointKey): boolean {
 function rewriteNotes(folder: string, change: (notes: RunNotes) => RunNotes): Promise<RunNotes> {
   return withRunLock(folder, async () => {
     const notes = change(await readRunNotes(folder));
-    await writeFileAtomic(runPaths(folder).notes, `${JSON.stringify(notes, null, 2)}\n`);
+    await writeOwnFile(folder, 'notes.json', `${JSON.stringify(notes, null, 2)}\n`);
     return notes;
   });
 }

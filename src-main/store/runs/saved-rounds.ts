@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, readdirSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../../../core/text/errors.ts';
 import { unlessMissing } from '../../../core/node/file-error.ts';
+import { openOwnFile, readOwnText } from '../../../core/node/folders/own-files.ts';
+import { hasOwnEntry } from '../../../core/node/folders/own-folders.ts';
 import { roundPath } from '../../../core/node/saved-rounds.ts';
 
 /** The fields of `state/rank-<r>/round-<n>.json` (written by the workers) that a resume needs. */
@@ -32,11 +32,7 @@ const pieceBytes = 2 ** 20;
 
 /** Whether a rank of the run has saved a state. Without one, a resume begins the run anew. */
 export function holdsState(folder: string): boolean {
-  const states = join(folder, 'state');
-  return (
-    existsSync(states) &&
-    readdirSync(states, { recursive: true, encoding: 'utf8' }).some((name) => /round-\d+\.json$/.test(name))
-  );
+  return hasOwnEntry(folder, 'state', /^round-\d+\.json$/);
 }
 
 /**
@@ -44,13 +40,15 @@ export function holdsState(folder: string): boolean {
  * @returns the record, or an error that names the damaged file and what is wrong with it
  */
 export async function checkRound(folder: string, rank: number, round: number): Promise<SavedRound | Error> {
-  const base = roundPath(folder, rank, round);
+  const base = relative(folder, roundPath(folder, rank, round));
   const record = await readSavedRound(folder, rank, round);
   if (record instanceof Error) return record;
   // A crash may have left the data of the present record under this name: `workers/checkpoints/sealed-file.ts`.
-  if (await isIntact(`${base}.safetensors.next`, record)) return record;
-  if (await isIntact(`${base}.safetensors`, record)) return record;
-  return new Error(`${base}.safetensors is missing or damaged: it does not match the size and hash in its .json`);
+  if (await isIntact(folder, `${base}.safetensors.next`, record)) return record;
+  if (await isIntact(folder, `${base}.safetensors`, record)) return record;
+  return new Error(
+    `${join(folder, base)}.safetensors is missing or damaged: it does not match the size and hash in its .json`,
+  );
 }
 
 /** @throws ZodError or SyntaxError */
@@ -62,16 +60,23 @@ export function parseSavedRound(text: string): SavedRound {
 export async function readSavedRound(folder: string, rank: number, round: number): Promise<SavedRound | Error> {
   const path = `${roundPath(folder, rank, round)}.json`;
   try {
-    return parseSavedRound(await readFile(path, 'utf8'));
+    return parseSavedRound(await readOwnText(folder, relative(folder, path)));
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ') : messageOf(error);
     return new Error(`${path} is damaged: ${reason}`, { cause: error });
   }
 }
 
-async function isIntact(path: string, { sha256, bytes }: SavedRound): Promise<boolean> {
-  if ((await unlessMissing(stat(path)))?.size !== bytes) return false;
-  const hash = createHash('sha256');
-  for await (const piece of createReadStream(path, { highWaterMark: pieceBytes })) hash.update(piece as Uint8Array);
-  return hash.digest('hex') === sha256;
+async function isIntact(folder: string, path: string, { sha256, bytes }: SavedRound): Promise<boolean> {
+  const handle = await unlessMissing(openOwnFile(folder, path));
+  if (handle === null) return false;
+  try {
+    if ((await handle.stat()).size !== bytes) return false;
+    const hash = createHash('sha256');
+    for await (const piece of handle.createReadStream({ highWaterMark: pieceBytes, autoClose: false }))
+      hash.update(piece as Uint8Array);
+    return hash.digest('hex') === sha256;
+  } finally {
+    await handle.close();
+  }
 }

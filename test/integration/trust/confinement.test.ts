@@ -47,7 +47,13 @@ afterEach(async () => {
 });
 
 function attackProject(permissions?: string): string {
-  const targets = { secretFile: join(root, 'secret'), outside: join(root, 'outside'), runFolder: join(root, 'run'), port, hubPid: process.pid };
+  const targets = {
+    secretFile: join(root, 'secret'),
+    outside: join(root, 'outside'),
+    runFolder: join(root, 'run'),
+    port,
+    hubPid: process.pid,
+  };
   return writeAttackProject(root, targets, permissions);
 }
 

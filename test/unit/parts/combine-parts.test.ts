@@ -1,4 +1,4 @@
-import { mkdir, symlink } from 'node:fs/promises';
+import { cp, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
@@ -86,7 +86,7 @@ async function meanOf({ into }: CombineTask, members: number, prepared: Float32A
   const record = runRecord({ status: 'finished', task: 'classification', plan });
   const folder = join(await temporaryFolder(), 'run');
   await createRunFolder(folder, record);
-  for (const entry of ['checkpoints', 'models']) await symlink(join(into, entry), join(folder, entry));
+  for (const entry of ['checkpoints', 'models']) await cp(join(into, entry), join(folder, entry), { recursive: true });
   const ensemble = await openEnsemble(folder);
   const { mean } = await ensemble.predict({ prepared });
   ensemble.dispose();

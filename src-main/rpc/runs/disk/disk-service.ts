@@ -5,7 +5,7 @@ import type { Cleanable, Cleaned, DiskApi, DiskUse } from '../../../../core/prot
 import { messageOf } from '../../../../core/text/errors.ts';
 import { cleanableOf, cleanablePaths } from '../../../disk/cleanable.ts';
 import { readQuota, writeQuota } from '../../../disk/disk-quota.ts';
-import { filesBytes, folderBytes } from '../../../disk/folder-bytes.ts';
+import { filesBytes, folderBytes } from '../../../store/disk-space.ts';
 import type { HubParts } from '../../../hub/run-feed.ts';
 import { tuttiHome } from '../../../store/home.ts';
 import { tryHubLock } from '../../../store/runs/hub-lock.ts';
@@ -90,7 +90,7 @@ async function cleanOne(
   const lock = tryHubLock(row.folder);
   if (lock === null) throw new Error(`The run ${run} has begun to train.`);
   try {
-    const bytes = kind === 'checkpoints' ? await filesBytes(paths) : await folderBytes(paths[0]);
+    const bytes = kind === 'checkpoints' ? await filesBytes(paths) : await folderBytes(row.folder, kind);
     const deletion = `cleaning-${randomUUID()}`;
     await trash.put(deletion, paths);
     return { deletion, bytes };
