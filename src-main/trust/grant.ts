@@ -78,7 +78,8 @@ export function describeGrant({ read, write, network, processes, environment, me
 function ownFolders(): string[] {
   const { tensorflow, webgpu } = homePaths();
   const own = resolve(appFile('.'));
-  return [own, ...foldersOfPackages(own), tensorflow, webgpu];
+  // Work trees of git share one folder of packages by a link.
+  return [own, join(own, 'node_modules'), ...foldersOfPackages(own), tensorflow, webgpu];
 }
 
 /** Where Tutti is installed as a package, the packages that it imports lie beside it; pnpm keeps them in a store in `node_modules`. */

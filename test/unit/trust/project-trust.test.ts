@@ -15,6 +15,7 @@ import { notRoot, notRun } from '../../environment/reasons.ts';
 import { noPermissions } from '../../../core/protocol/run/permissions.ts';
 import { homePaths } from '../../../src-main/store/home.ts';
 import { appFile } from '../../../src-main/processes/app-files.ts';
+import { describeGrant, grantFor } from '../../../src-main/trust/grant.ts';
 import {
   allowedPermissions,
   allowPermissions,
@@ -171,4 +172,10 @@ describe('withdrawing trust', () => {
     await withdrawTrust(project);
     await expect(withdrawTrust(project)).rejects.toThrow('nothing was removed');
   });
+});
+
+it('a process reads the packages of Tutti where they really lie, which nobody needs to be told', () => {
+  const grant = grantFor({ project: null });
+  expect(grant.read).toContain(realpathSync(appFile('node_modules')));
+  expect(describeGrant(grant)[0]).toBe('reads Tutti');
 });
