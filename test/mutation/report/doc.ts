@@ -24,7 +24,7 @@ export function renderMutationDoc(report: MutationReport, reasons: Reasons): str
     'leaves their bytes as they are, or does not compile, is not counted and another one is drawn. A mutant whose tests do not end in time',
     'counts as noticed.\n',
     `**${noticed} of ${judged} mutants are noticed (${percent(noticed, judged)})**: seed ${report.seed}, ${report.date}.`,
-    `\`npm run test:mutation -- --again all\` tries the survivors again; \`--seed\`, \`--count\` and \`--areas\` draw others.\n`,
+    `\`npm run test:mutation -- --again all\` tries the survivors again; \`--seed\`, \`--per-area\` and \`--areas\` draw others.\n`,
     ...(report.unitOnly ? ['Only unit tests ran: tests with worker processes were left out.\n'] : []),
     renderAreas(report),
     '## Survivors\n',

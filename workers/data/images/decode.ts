@@ -119,11 +119,9 @@ export async function decodeImage(
   }
   findings?.add(file, { isDeep: about.depth !== plain.depth, largest, pages: about.pages ?? 1 });
   const resized = (scaled ?? open()).resize({ height, width, fit: sharpFits[fit], background: '#000' });
-  const { data, info } = await decoding(
-    file,
-    resized.toColourspace('srgb').raw().toBuffer({ resolveWithObject: true }),
-  );
-  return withChannels(data, info.channels, channels);
+  // Three channels of grey images too.
+  const colours = await decoding(file, resized.toColourspace('srgb').raw().toBuffer());
+  return channels === 3 ? colours : greyOf(colours);
 }
 
 const plain: Pick<Metadata, 'depth' | 'space' | 'pages'> = { depth: 'uchar', space: 'srgb' };
@@ -146,13 +144,10 @@ async function decoding<T>(file: string, work: Promise<T>): Promise<T> {
 }
 
 /** Grey is 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601), as in Pillow and torchvision. */
-function withChannels(bytes: Buffer, found: number, wanted: 1 | 3): Uint8Array {
-  if (found === wanted) return bytes;
-  const pixels = bytes.length / found;
-  if (wanted === 3) return Uint8Array.from({ length: 3 * pixels }, (_, i) => bytes[Math.floor(i / 3) * found]);
-  return Uint8Array.from({ length: pixels }, (_, pixel) => {
-    const [red, green, blue] = bytes.subarray(pixel * found, pixel * found + 3);
-    return found < 3 ? red : Math.round((299 * red + 587 * green + 114 * blue) / 1000);
+function greyOf(colours: Uint8Array): Uint8Array {
+  return Uint8Array.from({ length: colours.length / 3 }, (_, pixel) => {
+    const [red, green, blue] = colours.subarray(pixel * 3, pixel * 3 + 3);
+    return Math.round((299 * red + 587 * green + 114 * blue) / 1000);
   });
 }
 

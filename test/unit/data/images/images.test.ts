@@ -47,6 +47,18 @@ describe('readImages', () => {
     expect([...(await readImages([file], { size: [2, 2] }))]).toEqual(pixels);
   });
 
+  it.each([
+    ['png', (image: Sharp) => image.toColourspace('b-w').png()],
+    ['png of 16 bits', (image: Sharp) => image.toColourspace('grey16').png()],
+    ['tiff', (image: Sharp) => image.toColourspace('b-w').tiff({ compression: 'lzw' })],
+  ] satisfies [string, Encode][])('reads a grey %s as one channel or three', async (format, encode) => {
+    const grey = [0, 90, 200, 255];
+    const colours = grey.flatMap((value) => [value, value, value]);
+    const file = await write(`grey/${format}.bin`, [2, 2], colours, encode);
+    expect([...(await readImages([file], { size: [2, 2], channels: 1 }))]).toEqual(grey);
+    expect([...(await readImages([file], { size: [2, 2], channels: 3 }))]).toEqual(colours);
+  });
+
   it('reads JPEG and turns it upright', async () => {
     const red = await write('one.jpg', [8, 16], constant(128, [200, 30, 30]), (image) => image.jpeg({ quality: 100 }));
     for (const value of await readImages([red], { size: [8, 16], channels: 1 })) {
@@ -72,15 +84,16 @@ describe('readImages', () => {
   });
 
   it('lays transparent images on black', async () => {
-    const file = join(folder, 'alpha.png');
-    const bytes = Buffer.from([200, 100, 50, 0, 200, 100, 50, 255]);
-    await writeFile(
-      file,
-      await sharp(bytes, { raw: { height: 1, width: 2, channels: 4 } })
-        .png()
-        .toBuffer(),
-    );
-    expect([...(await readImages([file], { size: [1, 2] }))]).toEqual([0, 0, 0, 200, 100, 50]);
+    const drawn = async (name: string, bytes: number[], channels: 2 | 4) => {
+      const file = join(folder, name);
+      const image = sharp(Buffer.from(bytes), { raw: { height: 1, width: 2, channels } });
+      await writeFile(file, await image.png().toBuffer());
+      return [...(await readImages([file], { size: [1, 2] }))];
+    };
+    const colours = await drawn('alpha.png', [200, 100, 50, 0, 200, 100, 50, 255], 4);
+    expect(colours).toEqual([0, 0, 0, 200, 100, 50]);
+    // A fifth of each grey.
+    expect(await drawn('grey-alpha.png', [90, 51, 200, 51], 2)).toEqual([18, 18, 18, 40, 40, 40]);
   });
 
   it('names what cannot be read', async () => {
