@@ -2,11 +2,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
 import { ProcessorTime } from '../../../../core/node/time-limit.ts';
 
-const canBind = process.platform === 'linux' && spawnSync('taskset', ['--cpu-list', '0', 'true']).status === 0;
+/** Binds a process to core 0. */
+const bound: readonly string[] = ['taskset', '--cpu-list', '0'];
+const canBind = process.platform === 'linux' && spawnSync(bound[0], [...bound.slice(1), 'true']).status === 0;
 
 /** A process that computes on core 0 until the test ends. */
 function compute(before: readonly string[] = []): number {
-  const [program, ...args] = [...before, 'taskset', '--cpu-list', '0', process.execPath, '-e', 'for (;;);'];
+  const [program, ...args] = [...before, ...bound, process.execPath, '-e', 'for (;;);'];
   const child = spawn(program, args, { stdio: 'ignore', detached: true });
   onTestFinished(() => void process.kill(-(child.pid ?? 0), 'SIGKILL'));
   return child.pid ?? 0;
