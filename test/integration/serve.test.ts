@@ -208,6 +208,19 @@ it('a served ensemble answers like the opened one, refuses what it must, and ans
       close(own, found.members.slice((m * 3 + n) * 4, (m * 3 + n + 1) * 4));
     }
   }
+  // So do two requests together, each of which gets the warnings of its own rows.
+  const both = await Promise.all([rows.slice(0, 1), rows.slice(1)].map((own) => ask('infer', body(own))));
+  expect(both.map(({ headers }) => headers.get('tutti-warnings'))).toEqual([null, 'missing=1, unseen=1']);
+  const [clean, lossy] = (await Promise.all(both.map((answer) => answer.json()))) as { warnings?: object[] }[];
+  expect(clean).not.toHaveProperty('warnings');
+  expect(lossy.warnings).toEqual([
+    { column: 'size', rows: 2, missing: 1, unseen: 0, unseen_values: [] },
+    { column: 'town', rows: 2, missing: 0, unseen: 1, unseen_values: [{ value: 'Rome', count: 1 }] },
+  ]);
+  expect(found.warnings.map(({ column, rows: all, missing, unseen }) => [column, all, missing, unseen])).toEqual([
+    ['size', 3, 1, 0],
+    ['town', 3, 0, 1],
+  ]);
   opened.dispose();
   const late = await beginRequest(`${url}/infer`);
   server.kill('SIGTERM');

@@ -156,6 +156,7 @@ describe('a table of a run that kept no step for it', () => {
     await expect(predict('a,b\n1,2\n1,2\n1,2\n')).rejects.toThrow(
       'has 2 columns for 3 features: 1 are missing after "a", "b"',
     );
+    await expect(predict('a,b\n1,2\n')).rejects.toThrow('no names of features (featureNames of its data sets)');
     await expect(predict('when,a,b\n2026-01-31,1,2\n')).rejects.toThrow('Column "when" of new.csv has dates');
     expect(await predict('a,b,c\n1,2,3\n')).toBe(1);
     const rows = [
