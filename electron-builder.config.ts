@@ -58,8 +58,7 @@ export default {
     productName: 'Tutti',
     // On Linux, desktops find the icon and the name of a window by this.
     desktopName: 'tutti-desktop.desktop',
-    // Debian's packages require addresses. Publishers replace them with their own.
-    homepage: 'https://tutti.invalid',
+    // Debian's packages require addresses, also the homepage of package.json. Publishers replace them with their own.
     author: { name: 'The Tutti authors', email: 'packages@tutti.invalid' },
   },
   /** Besides these: package.json and the runtime dependencies. */

@@ -45,6 +45,7 @@ export default defineConfig({
           { text: 'Models larger than one worker', link: '/docs/guides/large-models' },
           { text: 'Several machines', link: '/docs/guides/clusters' },
           { text: 'What the ensemble knows', link: '/docs/guides/uncertainty' },
+          { text: 'Commands', link: '/docs/commands' },
           { text: 'Options', link: '/docs/options' },
           { text: 'Metrics', link: '/docs/metrics' },
           { text: 'Dashboard', link: '/docs/dashboard' },

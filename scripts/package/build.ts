@@ -12,9 +12,9 @@ import { packageManifest, type RepositoryManifest } from './manifest.ts';
 const root = join(import.meta.dirname, '..', '..');
 const folder = join(root, 'out', 'package');
 
-/** The examples whole, but for their pages and pictures: what a project imports or reads beside it is there. Node strips no types in `node_modules`. */
+/** The examples whole, but for their pictures: what a project imports or reads beside it is there. Node strips no types in `node_modules`. */
 function compileExamples(): void {
-  const isLeftOut = (file: string): boolean => /[\\/]outputs([\\/]|$)|[\\/]README\.md$/.test(file);
+  const isLeftOut = (file: string): boolean => /[\\/]outputs([\\/]|$)/.test(file);
   cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true, filter: (file) => !isLeftOut(file) });
   for (const file of globSync('examples/**/*.ts', { cwd: folder })) {
     const source = join(folder, file);
@@ -32,6 +32,8 @@ function copyFiles(): void {
     cpSync(join(root, 'out', pages), join(folder, 'out', pages), { recursive: true });
   }
   for (const file of globSync('workers/kernels/*.wasm', { cwd: root })) cpSync(join(root, file), join(folder, file));
+  // Messages name these pages.
+  for (const page of globSync('docs/**/*.md', { cwd: root })) cpSync(join(root, page), join(folder, page));
   cpSync(join(root, 'templates'), join(folder, 'templates'), { recursive: true });
   cpSync(join(import.meta.dirname, 'README.md'), join(folder, 'README.md'));
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));

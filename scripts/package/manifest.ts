@@ -4,6 +4,7 @@ export interface RepositoryManifest {
   version: string;
   description: string;
   license: string;
+  homepage: string;
   engines: Record<string, string>;
   bin: Record<string, string>;
   dependencies: Record<string, string>;
@@ -12,12 +13,14 @@ export interface RepositoryManifest {
 
 /** The `package.json` of the published package: compiled files instead of sources, and neither scripts nor tools. */
 export function packageManifest(repository: RepositoryManifest) {
-  const { name, version, description, license, engines, bin, dependencies, optionalDependencies } = repository;
+  const { name, version, description, license, homepage, engines, bin, dependencies, optionalDependencies } =
+    repository;
   return {
     name,
     version,
     description,
     license,
+    homepage,
     type: 'module',
     engines,
     bin,
@@ -26,7 +29,7 @@ export function packageManifest(repository: RepositoryManifest) {
       './browser': { types: './workers/inference/browser.d.ts', default: './workers/inference/browser.js' },
       './package.json': './package.json',
     },
-    files: ['core', 'src-main', 'workers', 'out', 'examples', 'templates', 'THIRD-PARTY-LICENCES.md'],
+    files: ['core', 'src-main', 'workers', 'out', 'examples', 'templates', 'docs', 'THIRD-PARTY-LICENCES.md'],
     dependencies,
     optionalDependencies,
   };

@@ -24,3 +24,17 @@ export async function provideExamples(environment: NodeJS.ProcessEnv = process.e
   await cp(appFile('examples'), scratch, { recursive: true });
   await renameOver(scratch, folder);
 }
+
+/**
+ * The folder of a project that a user names. `examples/digits` also means the example that this Tutti brings along, where the current folder has none of
+ * that name.
+ * @param tell called with a note where an example was meant
+ */
+export function findProject(folder: string, tell: (note: string) => void): string {
+  const [parent, name, ...deeper] = folder.replace(/[\\/]+$/, '').split(/[\\/]/);
+  if (parent !== 'examples' || name === undefined || deeper.length > 0 || existsSync(folder)) return folder;
+  const example = join(examplesFolder(), name);
+  if (name.startsWith('.') || !existsSync(example)) return folder;
+  tell(`${folder} is not in the current folder. This is Tutti's example in ${example}.`);
+  return example;
+}

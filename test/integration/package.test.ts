@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
+import { samples, writeMadeCifar10 } from '../samples/samples.ts';
 
 const run = promisify(execFile);
 const repository = resolve(import.meta.dirname, '../..');
@@ -25,13 +26,20 @@ let user = '';
 
 /** Runs a command in the user's folder. @returns what it prints */
 async function inFolder(command: string, ...args: string[]): Promise<string> {
-  const env = { ...inherited, PATH: path.join(delimiter), TUTTI_HOME: join(user, 'home') };
+  const env = {
+    ...inherited,
+    PATH: path.join(delimiter),
+    TUTTI_HOME: join(user, 'home'),
+    TUTTI_DATA: join(user, 'data'),
+  };
   const { stdout } = await run(command, args, { cwd: user, env });
   return stdout;
 }
 
 beforeAll(async () => {
   user = await mkdtemp(join(tmpdir(), 'tutti-package-'));
+  for (const name of ['mnist', 'uci']) await cp(join(samples, name), join(user, 'data', name), { recursive: true });
+  await writeMadeCifar10(join(user, 'data'), { train: 200, test: 50 });
   await run(process.execPath, ['--disable-warning=ExperimentalWarning', 'scripts/package/build.ts'], {
     cwd: repository,
   });
@@ -92,19 +100,42 @@ describe('The package, installed in an empty folder', () => {
     expect(said).toContain('finished after 1 epoch');
   });
 
-  it('describes every example, whatever files its project imports', async () => {
-    const projects = globSync('examples/*/project.ts', { cwd: repository }).map((file) => dirname(file));
-    expect(projects.length).toBeGreaterThan(7);
-    for (const project of projects) {
-      const help = await inFolder('npx', 'tutti', 'train', join('node_modules', manifest.name, project), '--help');
-      expect(help, project).toContain('Hyperparameters');
-    }
-  });
+  const examples = globSync('examples/*/project.ts', { cwd: repository }).map((file) => basename(dirname(file)));
+  /** Options with which the samples of the data sets suffice. */
+  const small: Readonly<Record<string, readonly string[]>> = {
+    '02_coupled_ssl': ['--set', 'labels=60', '--set', 'heldOut=40', '--batch-size', '10'],
+    '03_hpo_ensemble': ['--table', 'yacht'],
+    '05_joint_training': ['--held-out', '100'],
+    '07_parallel_ensemble': ['--held-out', '100'],
+  };
 
-  it('trains an example that reads a table beside its project', async () => {
-    const project = join('node_modules', manifest.name, 'examples', '04_hts_hit_finding');
-    const said = await inFolder('npx', 'tutti', 'train', project, '--members', '1', '--max-epochs', '1');
-    expect(said).toContain('finished after 1 epoch');
+  it.each(examples)(
+    'trains two steps of the example %s, whatever files its project imports and reads',
+    async (example) => {
+      const options = [
+        '--members',
+        '2',
+        '--devices',
+        '1',
+        '--max-epochs',
+        '2',
+        '--max-steps',
+        '2',
+        ...(small[example] ?? []),
+      ];
+      const said = await inFolder('npx', 'tutti', 'train', `examples/${example}`, ...options);
+      expect(said).toMatch(/^finished after \d epochs?, 2 steps/m);
+    },
+  );
+
+  it('has all examples, and the pages that messages name', async () => {
+    expect(examples.length).toBeGreaterThan(8);
+    const installed = join(user, 'node_modules', manifest.name);
+    expect(await readdir(join(installed, 'docs'))).toContain('projects.md');
+    expect(await readFile(join(installed, 'examples', 'digits', 'README.md'), 'utf8')).toContain('# Digits');
+    expect(JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))).toMatchObject({
+      homepage: manifest.homepage,
+    });
   });
 
   it('holds its examples as JavaScript, and neither tests nor benchmarks', async () => {
@@ -113,7 +144,7 @@ describe('The package, installed in an empty folder', () => {
     expect(files).toContain('package/examples/00_heteroscedastic_regression/project.js');
     expect(
       files.filter((file) =>
-        /\.test\.|\/(test|bench|docs|scripts)\/|(?<!\.d)\.ts$/.test(file.replace(/\/templates\/.*/, '')),
+        /\.test\.|\/(test|bench|scripts)\/|(?<!\.d)\.ts$/.test(file.replace(/\/templates\/.*/, '')),
       ),
     ).toEqual([]);
   });

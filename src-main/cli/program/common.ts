@@ -1,3 +1,5 @@
+import { findProject } from '../../trust/examples.ts';
+
 /** What commands call that does not belong to the command line. */
 export interface ProgramParts {
   /** @returns the exit code */
@@ -5,7 +7,13 @@ export interface ProgramParts {
 }
 
 /** The argument of commands that act on one run. */
-export const theRun = ['<run>', 'its id or name, or the beginning of one, or its folder'] as const;
+export const theRun = [
+  '<run>',
+  'its id or name, or the beginning of one, or its folder, or last for the newest run',
+] as const;
+
+/** A project as commands take it: its folder, or an example that Tutti brings along. */
+export const projectFolder = (text: string): string => findProject(text, (note) => console.error(`note: ${note}`));
 
 /** Collects the values of a repeatable option. */
 export const collect = (value: string, earlier: string[]): string[] => [...earlier, value];

@@ -48,7 +48,7 @@ function addShowing(program: Command): void {
   program
     .command('compare')
     .description('compare results and options of runs, and of sweeps by means with standard errors')
-    .argument('<runs...>', 'two runs or sweeps, or more')
+    .argument('<runs...>', 'two runs or sweeps, or more; last is the newest run')
     .option('-j, --json', 'print a JSON object')
     .action(
       exitWith(async (runs: string[], options: { json?: boolean }) =>

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { distanceKinds } from '../../../core/discovery/batches/distances.ts';
 import { acquisitionKinds, batchKinds } from '../../../core/discovery/settings.ts';
 import type { DiscoverOptions } from '../commands/discover.ts';
-import { collect, exitWith } from './common.ts';
+import { collect, exitWith, projectFolder } from './common.ts';
 
 /** Commands that decide what to try next. */
 export function addSearching(program: Command): void {
@@ -11,7 +11,7 @@ export function addSearching(program: Command): void {
     .description(
       'search a pool: train on what is labelled, choose what to label next, round by round, beside random and greedy choices',
     )
-    .argument('[project]', 'a project whose training split is the pool')
+    .argument('[project]', 'a project whose training split is the pool', projectFolder)
     .option('--resume <search>', 'continue a search by its id or folder')
     .option(
       '--answers <file>',

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { SearchOptions } from '../commands/studies/search-options.ts';
 import type { StudiesOptions } from '../commands/studies/studies.ts';
-import { collect, exitWith } from './common.ts';
+import { collect, exitWith, projectFolder } from './common.ts';
 
 /** Commands that search hyperparameters. */
 export function addStudies(program: Command): void {
@@ -23,7 +23,7 @@ function addSearch(program: Command): void {
   const command = program
     .command('search')
     .description('search the hyperparameters of a project, or go on with a study')
-    .argument('[project]', 'a folder with a project.ts')
+    .argument('[project]', 'a folder with a project.ts', projectFolder)
     .option('--trials <n>', 'trials of the study (default: 50)')
     .option(
       '--search <parameter>',

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { CreateOptions } from '../commands/create.ts';
 import type { ForkOptions } from '../commands/history/fork.ts';
 import type { ResumeOptions } from '../commands/resume.ts';
-import { collect, exitWith, theRun } from './common.ts';
+import { collect, exitWith, projectFolder, theRun } from './common.ts';
 
 /** Commands that write a project, and start or continue a run of one. */
 export function addTraining(program: Command): void {
@@ -24,7 +24,7 @@ export function addTraining(program: Command): void {
     .helpOption(false)
     .allowUnknownOption()
     .passThroughOptions()
-    .argument('[project]')
+    .argument('[project]', '', projectFolder)
     .argument('[options...]')
     .action(
       exitWith(async (project: string | undefined, args: string[]) =>

@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { examplesFolder, provideExamples } from '../../../src-main/trust/examples.ts';
+import { examplesFolder, findProject, provideExamples } from '../../../src-main/trust/examples.ts';
 
 const inRepository = join(import.meta.dirname, '../../..', 'examples');
 
@@ -32,4 +32,24 @@ it('are copied into the home where the app is an AppImage, once for each version
   await provideExamples(mounted);
   expect(await readFile(project, 'utf8')).toBe('changed by the user');
   expect(await readdir(join(home, 'examples'))).toEqual([packageJson.version]);
+});
+
+it('are meant by their names where the current folder has no folder of that name, which a note says', async () => {
+  const elsewhere = await mkdtemp(join(tmpdir(), 'tutti-elsewhere-'));
+  const repository = process.cwd();
+  process.chdir(elsewhere);
+  onTestFinished(() => {
+    process.chdir(repository);
+    return rm(elsewhere, { recursive: true });
+  });
+  const notes: string[] = [];
+  const find = (folder: string): string => findProject(folder, (note) => notes.push(note));
+  expect(find('examples/digits')).toBe(join(inRepository, 'digits'));
+  expect(find('examples/digits/')).toBe(join(inRepository, 'digits'));
+  expect(notes).toEqual(Array(2).fill(expect.stringContaining(join(inRepository, 'digits'))));
+  // Nothing else is replaced: other folders, absent examples, and what the user has.
+  await mkdir(join(elsewhere, 'examples', '06_hdet'), { recursive: true });
+  const others = ['digits', 'examples', 'examples/absent', 'examples/..', 'mine/examples/digits', 'examples/06_hdet'];
+  expect(others.map(find)).toEqual(others);
+  expect(notes).toHaveLength(2);
 });
