@@ -118,7 +118,7 @@ function optionRow(option: Option): string {
   const isSaid = standard === undefined || (Array.isArray(standard) && standard.length === 0);
   return row([
     code(option.flags),
-    `${option.description}${choices}${isSaid ? '' : `, by default ${code(String(standard))}`}`,
+    `${option.description}${choices}${isSaid ? '' : `, by default ${code(typeof standard === 'string' ? standard : JSON.stringify(standard))}`}`,
   ]);
 }
 

@@ -1,8 +1,10 @@
+import { globSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { type RunRow, runRowSchema } from '../../../core/protocol/pages/run-list.ts';
 import { sweepSchema } from '../../../core/protocol/run/sweep/sweep.ts';
 import { realNumber } from '../../../core/protocol/wire/numbers.ts';
+import { runPaths } from '../runs/run-folder.ts';
 
 const json = z.string().transform((text, context): unknown => {
   try {
@@ -50,6 +52,36 @@ export function selectRuns(database: DatabaseSync, clauses: string, parameters: 
       "Remove index.sqlite from Tutti's home; the next start makes it again from the run folders.",
     { cause: parsed.error },
   );
+}
+
+/** What a user's text means, first what is spelt exactly so. `last` stands for the newest run that is not archived. */
+const meanings = [
+  'WHERE folder = :folder',
+  'WHERE id = :text',
+  'WHERE name = :text',
+  "WHERE :text = 'last' AND is_archived = 0 ORDER BY created_at DESC, id DESC LIMIT 1",
+  'WHERE lower(id) = lower(:text) OR lower(name) = lower(:text)',
+  `WHERE substr(lower(id), 1, length(:text)) = lower(:text)
+    OR substr(lower(name), 1, length(:text)) = lower(:text)`,
+];
+
+/**
+ * The runs that a text means: by the first way to name runs with which it names any. A failed run that has left no checkpoints is not meant
+ * where others are.
+ */
+export function meantRuns(database: DatabaseSync, text: string, folder: string): RunRow[] {
+  for (const meaning of meanings) {
+    const runs = selectRuns(database, meaning, { text, folder });
+    if (runs.length === 0) continue;
+    const useful =
+      runs.length === 1 ? runs : runs.filter((run) => run.status !== 'failed' || hasCheckpoints(run.folder));
+    return useful.length === 0 ? runs : useful;
+  }
+  return [];
+}
+
+function hasCheckpoints(folder: string): boolean {
+  return globSync('rank-*/*.safetensors', { cwd: runPaths(folder).checkpoints }).length > 0;
 }
 
 export function ambiguityError(text: string, candidates: RunRow[]): Error {

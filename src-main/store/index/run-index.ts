@@ -12,7 +12,7 @@ import { whyNoRuns } from '../private-home.ts';
 import { homePaths, tuttiHome } from '../home.ts';
 import { FolderScan } from './folder-scan.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
-import { ambiguityError, describeRuns, selectRuns, sweepError } from './indexed-run.ts';
+import { ambiguityError, describeRuns, meantRuns, sweepError } from './indexed-run.ts';
 import {
   findSweepId,
   readChanges,
@@ -193,28 +193,23 @@ export class RunIndex {
   }
 
   /**
-   * Finds a run by its folder (even if it is not indexed yet), its id, its name, or the beginning of its id or name.
+   * Finds a run by its folder (even if it is not indexed yet), its id, its name, or the beginning of its id or name; `last` is the newest run.
    * @throws Error if there is none, or several, which it lists
    */
   async find(text: string): Promise<RunRow> {
-    if (text === '') throw new Error('No run was named: give an id, a name or a folder. `tutti runs` lists the runs.');
+    if (text === '')
+      throw new Error(
+        'No run was named: give an id, a name, a folder, or last for the newest run. `tutti runs` lists the runs.',
+      );
     const folder = resolve(text);
     if (holdsRun(folder)) await this.#readAgain(folder);
     await this.#readUnindexed(text);
-    const meanings = [
-      'folder = :folder',
-      'id = :text',
-      'name = :text',
-      'substr(id, 1, length(:text)) = :text OR substr(name, 1, length(:text)) = :text',
-    ];
-    for (const meaning of meanings) {
-      const [run, ...others] = selectRuns(this.#database, `WHERE ${meaning}`, { text, folder });
-      if (run !== undefined && others.length > 0) {
-        const sweep = this.findSweep(text);
-        throw sweep === null ? ambiguityError(text, [run, ...others]) : sweepError(sweep, run);
-      }
-      if (run !== undefined) return run;
+    const [run, ...others] = meantRuns(this.#database, text, folder);
+    if (run !== undefined && others.length > 0) {
+      const sweep = this.findSweep(text);
+      throw sweep === null ? ambiguityError(text, [run, ...others]) : sweepError(sweep, run);
     }
+    if (run !== undefined) return run;
     throw new Error(
       `No run has the id, name or folder "${text}", or an id or name that begins with it. ${this.#newest()}`,
     );

@@ -93,7 +93,7 @@ export function findSweepId(database: DatabaseSync, text: string): string | null
     .prepare(
       `SELECT DISTINCT coalesce(sweep_id, id) AS id, sweep_id AS sweep FROM runs
       WHERE (substr(id, 1, length(:text)) = :text AND length(:text) <= coalesce(length(sweep_id), length(id)))
-        OR name = :text OR json_extract(sweep, '$.name') = :text`,
+        OR lower(name) = lower(:text) OR lower(json_extract(sweep, '$.name')) = lower(:text)`,
     )
     .all({ text });
   if (text === '' || found === undefined || others.length > 0 || found.sweep === null) return null;

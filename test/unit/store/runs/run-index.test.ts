@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../../core/protocol/run/config.ts';
@@ -244,6 +244,43 @@ describe('RunIndex.find', () => {
     const { index } = await threeRuns();
     await expect(index.find('deep')).rejects.toThrow(/"deep" matches 2 runs:\n {2}b2 {2}deep[^]*\n {2}b3 {2}deep/);
     await expect(index.find('b')).rejects.toThrow('"b" matches 2 runs');
+  });
+
+  it('finds the newest run by the word last, unless one is named so', async () => {
+    const { index, runs } = await threeRuns();
+    const [newest] = index.list({ sort: { by: 'created', isDescending: true } });
+    expect((await index.find('last')).id).toBe(newest.id);
+    await createRunFolder(
+      join(runs, 'd'),
+      runRecord({ id: 'c4', name: 'last', createdAt: '2020-01-01T00:00:00.000Z' }),
+    );
+    await index.refresh();
+    expect((await index.find('last')).id).toBe('c4');
+    await expect((await openIndex(await temporaryFolder())).find('last')).rejects.toThrow('There are no runs yet');
+  });
+
+  it('finds names and ids without case where nothing is spelt exactly so', async () => {
+    const { index, runs } = await threeRuns();
+    expect((await index.find('WIDE')).id).toBe('a1');
+    expect((await index.find('Wi')).id).toBe('a1');
+    expect((await index.find('B3')).id).toBe('b3');
+    await createRunFolder(join(runs, 'd'), runRecord({ id: 'c4', name: 'Deep' }));
+    await index.refresh();
+    expect((await index.find('Deep')).id).toBe('c4');
+    await expect(index.find('deep')).rejects.toThrow('matches 2 runs');
+    await expect(index.find('DEEP')).rejects.toThrow('matches 3 runs');
+  });
+
+  it('does not mean failed runs without checkpoints where another run is meant', async () => {
+    const { index, runs } = await threeRuns();
+    await createRunFolder(join(runs, 'd'), runRecord({ id: 'd4', name: 'narrow', status: 'finished' }));
+    await createRunFolder(join(runs, 'e'), runRecord({ id: 'e5', name: 'narrow', status: 'failed' }));
+    await index.refresh();
+    expect((await index.find('narrow')).id).toBe('d4');
+    expect((await index.find('e5')).status).toBe('failed');
+    await mkdir(join(runs, 'e', 'checkpoints', 'rank-0'), { recursive: true });
+    await writeFile(join(runs, 'e', 'checkpoints', 'rank-0', 'epoch-3.safetensors'), '');
+    await expect(index.find('narrow')).rejects.toThrow('matches 2 runs');
   });
 
   it('names the newest runs when none matches', async () => {
