@@ -45,7 +45,8 @@ export interface TrainArguments {
   dryRun?: boolean;
   /** Whether it waits until no other run trains. */
   queue?: boolean;
-  help?: boolean;
+  /** What help is asked for: `all`, a group or a word; true: the usual options. */
+  help?: string | true;
 }
 
 /**
@@ -62,7 +63,7 @@ export function parseTrainArguments(args: readonly string[], flags: readonly Run
     const { type, path } = description;
     if (path !== 'set' && path !== 'help') command.option(spell(description) + (type === 'boolean' ? '' : ' <value>'));
   }
-  command.option('-h, --help');
+  command.option('-h, --help [topic]');
   command.option('--set <assignment>').on('option:set', (assignment: string) => {
     const [path, value] = parseAssignment(assignment, flags);
     assign(path, value);

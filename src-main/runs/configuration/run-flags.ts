@@ -95,8 +95,42 @@ export const trainFlags: readonly OptionDescription[] = [
     help: 'With --nodes: print the script instead of submitting it.',
   },
   { path: 'quiet', flag: '--quiet', type: 'boolean', help: 'Print no progress, only how the run ended.' },
-  { path: 'help', flag: '--help', type: 'boolean', help: 'Show this help.' },
+  {
+    path: 'help',
+    flag: '--help',
+    type: 'boolean',
+    help: 'Show this help; with all, the name of a group such as optimizer, or a word: others.',
+  },
 ];
+
+/** The paths of the options that people use most, which help shows first. */
+export const usualOptions: ReadonlySet<string> = new Set([
+  'config',
+  'set',
+  'name',
+  'out',
+  'repeat',
+  'detach',
+  'trust',
+  'json',
+  'quiet',
+  'help',
+  'members',
+  'maxEpochs',
+  'batchSize',
+  'optimizer.kind',
+  'optimizer.learningRate',
+  'schedule.kind',
+  'seed',
+  'devices',
+  'membersPerDevice',
+  'backend',
+  'determinism',
+  'strategy.kind',
+  'evaluateEveryEpochs',
+  'earlyStopping.enabled',
+  'earlyStopping.patience',
+]);
 
 /** Short forms of the options that are typed most, by path. */
 const shortFlags: Readonly<Record<string, string>> = {

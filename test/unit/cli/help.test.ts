@@ -18,8 +18,8 @@ const description = {
 };
 const flags = runFlagsOf(description);
 
-function help(width: number): string[] {
-  return renderTrainHelp({ project: { folder: 'blobs', description }, flags, width });
+function help(width: number, topic: string | true = 'all'): string[] {
+  return renderTrainHelp({ project: { folder: 'blobs', description }, flags, topic, width });
 }
 
 /** A line without its alignment. */
@@ -70,9 +70,38 @@ describe('renderTrainHelp', () => {
   });
 
   it('describes runs in general without a project', () => {
-    const lines = renderTrainHelp({ project: null, flags: runFlagsOf(null), width: 100 });
+    const lines = renderTrainHelp({ project: null, flags: runFlagsOf(null), topic: true, width: 100 });
     expect(lines[0]).toBe('Usage: tutti train <project> [options]');
     expect(lines.join('\n')).toContain('--batch-size <samples>');
     expect(lines).not.toContain('Hyperparameters of the project');
+  });
+
+  it("shows the project's hyperparameters and 25 options, a line or two each, and names the groups of the others", () => {
+    const lines = help(100, true);
+    const options = lines.filter((line) => /^ {2}-/.test(line));
+    expect(options).toHaveLength(26);
+    expect(options.join('\n')).toContain('--width <units>');
+    const text = lines.join(' ').replaceAll(/ +/g, ' ');
+    expect(text).toContain('-l, --optimizer.learning-rate <number>');
+    expect(text).toContain("(default: 0.001; the project's with adam: 0.01)");
+    expect(text).toMatch(/--optimizer <choice> The optimizer\. One of sgd, adam, [^.]*\. \(default: adam\)/);
+    expect(text).not.toContain('--timeouts');
+    expect(text).toMatch(/--help <group> those of a group: strategy, optimizer, schedule, .*timeouts/);
+    expect(lines.length).toBeLessThan(80);
+  });
+
+  it('shows the options of a group, and those that mention a word in any case', () => {
+    const optimizer = help(1000, 'optimizer').filter((line) => /^ {2}-/.test(line));
+    expect(optimizer.length).toBeGreaterThan(8);
+    expect(optimizer.every((line) => line.includes('--optimizer'))).toBe(true);
+    const word = help(1000, 'Patience').filter((line) => /^ {2}-/.test(line));
+    expect(word.join('\n')).toContain('--early-stopping.patience');
+    expect(word.join('\n')).toContain('--schedule.patience');
+    expect(word.join('\n')).not.toContain('--batch-size');
+    // A kind is found with the option that it is a value of.
+    expect(help(1000, 'adamw').some((line) => /^ {2}--optimizer </.test(line))).toBe(true);
+    expect(() => help(100, 'zzz')).toThrow(
+      'No option mentions "zzz". --help all shows all options; the groups are strategy,',
+    );
   });
 });

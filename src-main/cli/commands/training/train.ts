@@ -11,7 +11,7 @@ import { parseTrainArguments, type TrainArguments } from '../../arguments.ts';
 import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
 import { orUsageError, toUsageError, UsageError, exitCodes } from '../../errors.ts';
-import { renderTrainHelp } from '../../help.ts';
+import { renderTrainHelp, type TrainHelp } from '../../help.ts';
 import { inLaunch, isFirstTask, refuseInLaunch, serveTask } from '../../launch/launched.ts';
 import { trainDetached } from './train-detached.ts';
 import { newSweep } from '../../../sweeps/sweep-plan.ts';
@@ -29,7 +29,7 @@ const detachedSweep =
  * @returns the exit code
  */
 export async function train(projectFolder: string | undefined, args: readonly string[]): Promise<number> {
-  if (projectFolder === undefined || projectFolder.startsWith('-')) return withoutProject(projectFolder);
+  if (projectFolder === undefined || projectFolder.startsWith('-')) return withoutProject(projectFolder, args);
   if (!isFirstTask()) return serveTask();
   const nodes = nodesOf(args);
   // Everything else needs the project's code, also its help.
@@ -41,8 +41,7 @@ export async function train(projectFolder: string | undefined, args: readonly st
     const parsed = parseTrainArguments(args, flags);
     const { help, config, name, out, overrides } = parsed;
     if (help) {
-      printHelp(renderTrainHelp({ project: { folder: projectFolder, description: project }, flags, width: columns() }));
-      return exitCodes.finished;
+      return printHelp({ project: { folder: projectFolder, description: project }, flags, topic: help });
     }
     await orUsageError(ensureAllowed(projectFolder, project.permissions, consent));
     refuseUnusable(parsed, hub, nodes);
@@ -86,12 +85,11 @@ function refuseUnusable(
   if (repeat !== undefined && detach) throw new UsageError(detachedSweep);
 }
 
-function withoutProject(first: string | undefined): number {
+function withoutProject(first: string | undefined, [topic = true]: readonly string[]): number {
   if (first !== '--help' && first !== '-h') {
     throw new UsageError('The project comes first: tutti train <project> [options]. It is a folder with a project.ts.');
   }
-  printHelp(renderTrainHelp({ project: null, flags: runFlagsOf(null), width: columns() }));
-  return exitCodes.finished;
+  return printHelp({ project: null, flags: runFlagsOf(null), topic });
 }
 
 async function readConfig(file: string): Promise<PlainObject> {
@@ -106,10 +104,17 @@ async function readConfig(file: string): Promise<PlainObject> {
   }
 }
 
-function printHelp(lines: readonly string[]): void {
+/** @throws UsageError for a topic that there is not */
+function printHelp(help: Omit<TrainHelp, 'width'>): number {
+  const lines = renderHelp({ ...help, width: process.stdout.columns ?? 100 });
   process.stdout.write(`${lines.join('\n')}\n`);
+  return exitCodes.finished;
 }
 
-function columns(): number {
-  return process.stdout.columns ?? 100;
+function renderHelp(help: TrainHelp): string[] {
+  try {
+    return renderTrainHelp(help);
+  } catch (error) {
+    throw toUsageError(error);
+  }
 }
