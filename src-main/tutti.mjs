@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url';
 
 const self = fileURLToPath(import.meta.url);
 const [major] = process.versions.node.split('.').map(Number);
+// Hints name the command as it was called, also those of processes that this one starts.
+process.env.TUTTI_CALLED ??= process.argv[1];
+
 const passedOn = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
 if (major >= 24) {

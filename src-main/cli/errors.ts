@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import type { RunStatus } from '../../core/protocol/run/record.ts';
 import { explainSystemError } from '../../core/node/file-error.ts';
 import { messageOf } from '../../core/text/errors.ts';
+import { spellCommands } from '../../core/text/program.ts';
 import { lookOf } from './output/look.ts';
 
 /** Exit codes of the `tutti` command; `tutti --help` lists them. */
@@ -57,7 +58,7 @@ export function toUsageError(error: unknown): UsageError {
 
 /** Prints a message on stderr. */
 export function printError(message: string): void {
-  console.error(`${lookOf(process.stderr).paint('red', 'error:')} ${message}`);
+  console.error(`${lookOf(process.stderr).paint('red', 'error:')} ${spellCommands(message)}`);
 }
 
 /** Ends the process with a message, and not with a stack, where nothing handles an error: a socket or a process that cannot be opened any more. */

@@ -1,3 +1,4 @@
+import { tutti } from '../../core/text/program.ts';
 import { hitsOf, type SearchProgress } from '../../core/discovery/progress.ts';
 import { armsOf, type Search } from '../../core/discovery/search.ts';
 import { estimate } from '../../core/numeric/estimate.ts';
@@ -91,13 +92,13 @@ export class SearchReport {
   /** @param resumed what `--resume` takes to continue */
   stopped(folder: string, resumed: string): void {
     if (this.#isJson) return this.#json({ type: 'stopped', folder });
-    this.#say(`Stopped. Continue with the same choices: tutti discover --resume ${resumed}`);
+    this.#say(`Stopped. Continue with the same choices: ${tutti} discover --resume ${resumed}`);
   }
 
   #tellEnd(end: SearchEnd, arms: readonly ArmHits[], { id }: Search, folder: string): void {
     if (end.kind === 'waiting') {
       this.#say(`Fill the column label in ${end.question}, then continue:`);
-      return this.#say(`  tutti discover --resume ${id} --answers ${end.question}`);
+      return this.#say(`  ${tutti} discover --resume ${id} --answers ${end.question}`);
     }
     const random = arms.find(({ arm }) => arm === 'random');
     for (const { arm, labels, hits } of arms) {

@@ -1,5 +1,6 @@
 import type { RunEvent, RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
+import { spellCommands } from '../../core/text/program.ts';
 import { clearLine } from '../processes/terminal.ts';
 import { RunProgress } from './progress.ts';
 import type { Output, RunReport } from './report.ts';
@@ -93,7 +94,7 @@ export class TerminalReport implements RunReport {
       if (index === 0) return look.paint(statusStyles[record.status], line);
       return line.startsWith('warning:') ? look.paint('yellow', line) : line;
     });
-    this.output.write(`${lines.join('\n')}\n`);
+    this.output.write(`${spellCommands(lines.join('\n'))}\n`);
   }
 
   private introduce(record: RunRecord, folder: string, nowMs: number): void {
@@ -110,7 +111,7 @@ export class TerminalReport implements RunReport {
 
   /** Prints lines that stay, above the line of progress. */
   private print(lines: string[]): void {
-    this.output.write(`${this.output.isTTY ? clearLine : ''}${lines.join('\n')}\n`);
+    this.output.write(`${this.output.isTTY ? clearLine : ''}${spellCommands(lines.join('\n'))}\n`);
   }
 
   private scheduleRedraw(nowMs: number): void {

@@ -1,3 +1,4 @@
+import { tutti } from '../../../core/text/program.ts';
 import type { WaitingRun } from '../../../core/protocol/pages/runs/run-queue.ts';
 import { printableLine } from '../../../core/text/printable.ts';
 import { changeQueue, readQueue } from '../../queue/queue-file.ts';
@@ -33,7 +34,7 @@ export function queue({ remove }: QueueOptions): Promise<number> {
 
 function describeQueue(runs: readonly WaitingRun[]): string[] {
   if (runs.length === 0)
-    return ['No run waits. `tutti train <project> --queue` lets one wait until no other run trains.'];
+    return [`No run waits. \`${tutti} train <project> --queue\` lets one wait until no other run trains.`];
   const rows = runs.map((run, place) => [
     String(place + 1),
     run.id,

@@ -1,3 +1,4 @@
+import { tutti } from '../../../core/text/program.ts';
 import { countEpoch, formatMetric, metricLabel } from '../../../core/text/numbers.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { type RunStatus, runStatusSchema } from '../../../core/protocol/run/record.ts';
@@ -70,8 +71,8 @@ export function describeRuns(
       look,
     );
   }
-  if (isFiltered) return ['No run matches. `tutti runs --all` lists all runs, also archived ones.'];
-  return ['There are no runs yet. Start one: tutti train <project>, for instance examples/digits.'];
+  if (isFiltered) return [`No run matches. \`${tutti} runs --all\` lists all runs, also archived ones.`];
+  return [`There are no runs yet. Start one: ${tutti} train <project>, for instance examples/digits.`];
 }
 
 function describeRun(run: RunRow, nowMs: number): string[] {

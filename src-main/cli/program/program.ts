@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { spellCommands } from '../../../core/text/program.ts';
 import { exitCodes } from '../errors.ts';
 import type { ProgramParts } from './common.ts';
 import { addMachine } from './machine.ts';
@@ -14,10 +15,10 @@ import { addTraining } from './training.ts';
 const epilogue = `
 Examples:
   tutti create my-ensemble --template tabular
-  tutti train examples/00_heteroscedastic_regression
-  tutti train examples/00_heteroscedastic_regression --members 4 --optimizer.learning-rate 0.02
-  tutti train examples/00_heteroscedastic_regression --help     its hyperparameters and all options of a run
-  tutti train examples/00_heteroscedastic_regression --detach     it trains on when the terminal is closed
+  tutti train examples/digits
+  tutti train examples/digits --members 4 --optimizer.learning-rate 0.02
+  tutti train examples/digits --help     its hyperparameters and the options that people use
+  tutti train examples/digits --detach     it trains on when the terminal is closed
   tutti attach <run>
   tutti search my-ensemble --search "optimizer.learningRate=log(1e-4,0.1)" --trials 100
   tutti runs --status finished
@@ -52,7 +53,11 @@ export function createProgram(parts: ProgramParts): Command {
     .version(packageJson.version)
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(withRepeatRemedy(text)) })
+    .configureOutput({
+      writeOut: (text) => process.stdout.write(spellCommands(text)),
+      writeErr: (text) => process.stderr.write(spellCommands(text)),
+      outputError: (text, write) => write(withRepeatRemedy(text)),
+    })
     .addHelpText('after', epilogue);
   addTraining(program);
   addSearching(program);

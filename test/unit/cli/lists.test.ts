@@ -46,7 +46,7 @@ describe('describeRuns', () => {
   });
 
   it('says how to start when there are none', () => {
-    expect(describeRuns([], { isFiltered: false, nowMs: 0 })[0]).toContain('Start one: tutti train <project>');
+    expect(describeRuns([], { isFiltered: false, nowMs: 0 })[0]).toContain('Start one: npx tutti train <project>');
     expect(describeRuns([], { isFiltered: true, nowMs: 0 })).toEqual([
       'No run matches. `tutti runs --all` lists all runs, also archived ones.',
     ]);

@@ -1,3 +1,4 @@
+import { tutti } from '../../../../core/text/program.ts';
 import { countEpoch } from '../../../../core/text/numbers.ts';
 import { type AttemptHistory, attemptHistory } from '../../../../core/protocol/history/history.ts';
 import type { ForkPoint } from '../../../../core/protocol/history/fork.ts';
@@ -151,7 +152,7 @@ function describePoints(id: string, points: readonly ForkPoint[]): string[] {
     String(countEpoch(epoch)),
     String(step),
   ]);
-  return [`A fork can begin at (tutti fork ${id} --at <point>):`, ...renderTable(columns, rows)];
+  return [`A fork can begin at (${tutti} fork ${id} --at <point>):`, ...renderTable(columns, rows)];
 }
 
 function spell(value: unknown): string {

@@ -1,3 +1,4 @@
+import { tutti } from '../../../../core/text/program.ts';
 import type { RunNotes as NoteChanges } from '../../../../core/protocol/pages/run-views.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import type { Hub } from '../../../hub/hub.ts';
@@ -43,7 +44,7 @@ export function archive(runs: readonly string[], { undo = false }: ArchiveOption
     for (const { id, folder } of found) {
       await annotate(hub, folder, { isArchived: !undo });
       process.stdout.write(
-        `${id} ${undo ? 'is in the lists again' : 'is archived: `tutti runs --archived` lists it'}.\n`,
+        `${id} ${undo ? 'is in the lists again' : `is archived: \`${tutti} runs --archived\` lists it`}.\n`,
       );
     }
     return exitCodes.finished;

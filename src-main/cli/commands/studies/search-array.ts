@@ -1,3 +1,4 @@
+import { tutti } from '../../../../core/text/program.ts';
 import { submit } from '../../../nodes/slurm/commands.ts';
 import { studyScript } from '../../../nodes/slurm/job-script.ts';
 import type { Study } from '../../../../core/protocol/studies/study.ts';
@@ -52,7 +53,7 @@ export async function searchInArray(
   if (dryRun) process.stdout.write(script);
   else {
     const job = await orUsageError(submit(script));
-    const text = `Job ${job} works on the study ${id} with ${tasks} ${tasks === 1 ? 'task' : 'tasks'}. To see it: tutti studies ${id}`;
+    const text = `Job ${job} works on the study ${id} with ${tasks} ${tasks === 1 ? 'task' : 'tasks'}. To see it: ${tutti} studies ${id}`;
     process.stdout.write(json ? `${JSON.stringify({ type: 'submitted', job, study: id, folder })}\n` : `${text}\n`);
   }
   return exitCodes.finished;

@@ -1,3 +1,4 @@
+import { tutti } from '../../../../core/text/program.ts';
 import { readFile } from 'node:fs/promises';
 import { explainFileError } from '../../../../core/node/file-error.ts';
 import { importJournal } from '../../../studies/journal.ts';
@@ -116,7 +117,7 @@ function tellNoneComplete({ study, log }: StudyStore): number {
 
 function tellImported({ study, log }: StudyStore): number {
   process.stdout.write(
-    `Study ${study.id} ("${study.name}") has ${log.trials.length} trials. Go on with: tutti search --study ${study.id} --trials <n>\n`,
+    `Study ${study.id} ("${study.name}") has ${log.trials.length} trials. Go on with: ${tutti} search --study ${study.id} --trials <n>\n`,
   );
   return exitCodes.finished;
 }
@@ -148,7 +149,9 @@ class SearchReport {
     const { study } = this.#store;
     if (this.#json) this.#print(toJson({ type: 'study', study, folder: this.#store.folder }));
     else
-      console.error(`Study ${study.id} ("${study.name}"). Ctrl-C stops it; tutti search --study ${study.id} goes on.`);
+      console.error(
+        `Study ${study.id} ("${study.name}"). Ctrl-C stops it; ${tutti} search --study ${study.id} goes on.`,
+      );
     const spent = describeSpentSpace(summarize(study, this.#store.log, { isRunning: true, isHere: true }));
     if (spent !== null) console.error(`note: ${spent} --seeds repeats each with other seeds.`);
   }
@@ -172,7 +175,7 @@ class SearchReport {
     if (this.#json) return this.#print(toJson({ type: 'ended', end, summary, importance }));
     for (const line of describeBest(summary)) this.#print(line);
     if (!this.#quiet) for (const line of describeImportance(importance)) this.#print(line);
-    if (end === 'stopped') this.#print(`Stopped. Go on with: tutti search --study ${study.id}`);
+    if (end === 'stopped') this.#print(`Stopped. Go on with: ${tutti} search --study ${study.id}`);
   }
 
   #print(line: string): void {

@@ -1,3 +1,4 @@
+import { tutti } from '../../../../core/text/program.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import { listStudies, viewStudy } from '../../../studies/studies.ts';
@@ -38,7 +39,7 @@ export function studies(study: string | undefined, { json = false, journal }: St
     const summaries = await listStudies(hub);
     if (json) for (const summary of summaries) process.stdout.write(`${toJson(summary)}\n`);
     else if (summaries.length === 0)
-      process.stdout.write('There are no studies yet. Begin one: tutti search <project>.\n');
+      process.stdout.write(`There are no studies yet. Begin one: ${tutti} search <project>.\n`);
     else {
       const rows = summaries.map(({ id, name, project, status, trials, best, objectives }) => [
         id,

@@ -1,3 +1,4 @@
+import { tutti } from '../../../../core/text/program.ts';
 import type { Estimate } from '../../../../core/numeric/estimate.ts';
 import type { SweepSummary } from '../../../../core/protocol/pages/sweeps/sweep-summary.ts';
 import { ensemblesOf } from '../../../../core/protocol/run/record.ts';
@@ -21,7 +22,7 @@ export function describeSweep(summary: SweepSummary, look: Look = plainLook): st
       ? []
       : ['', 'Mean ± standard error of the mean over seeds: s / √n, where s is the standard deviation with n − 1.']),
     ...warningsOf(summary),
-    ...(missing.length === 0 ? [] : [`To train the others: tutti resume ${sweep.id}`]),
+    ...(missing.length === 0 ? [] : [`To train the others: ${tutti} resume ${sweep.id}`]),
   ];
 }
 

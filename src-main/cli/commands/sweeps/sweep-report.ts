@@ -1,3 +1,4 @@
+import { tutti } from '../../../../core/text/program.ts';
 import type { SweepSummary } from '../../../../core/protocol/pages/sweeps/sweep-summary.ts';
 import type { Sweep } from '../../../../core/protocol/run/sweep/sweep.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
@@ -37,7 +38,7 @@ export class SweepReport {
     const { id, of, seed } = this.#sweep;
     if (this.#json) this.#print(toJson({ type: 'sweep', sweep: this.#sweep }));
     else if (!this.#quiet)
-      this.#print(`Sweep ${id}: ${of} runs from seed ${seed} on. Ctrl-C stops it; tutti resume ${id} continues it.`);
+      this.#print(`Sweep ${id}: ${of} runs from seed ${seed} on. Ctrl-C stops it; ${tutti} resume ${id} continues it.`);
   }
 
   take(update: SweepUpdate): void {

@@ -1,3 +1,4 @@
+import { tutti } from '../../../../core/text/program.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import { type DetachedJob, hubLogPath, startDetached } from '../../../hub/detach.ts';
 import type { WatchOptions } from './watch-run.ts';
@@ -28,8 +29,8 @@ function describe(isReady: boolean, id: string, folder: string): string {
   if (!isReady) return `The run ${id} has ended already. Its output: ${hubLogPath(folder)}`;
   return [
     `The run ${id} trains without this terminal.`,
-    `  to follow it:  tutti attach ${id}`,
-    `  to stop it:    tutti stop ${id}`,
+    `  to follow it:  ${tutti} attach ${id}`,
+    `  to stop it:    ${tutti} stop ${id}`,
     `  folder: ${folder}`,
   ].join('\n');
 }

@@ -1,3 +1,4 @@
+import { tutti } from '../../../../core/text/program.ts';
 import { mergeConfig, type PlainObject } from '../../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../../core/protocol/run/project-description.ts';
 import type { Hub } from '../../../hub/hub.ts';
@@ -33,7 +34,7 @@ export async function trainLater(
 function describe(name: string, id: string, place: number): string {
   return [
     `${name} waits at place ${place} of the queue. It starts when no other run trains, as long as \`tutti dashboard\` is open.`,
-    `  to see the queue:  tutti queue`,
-    `  to remove it:      tutti queue --remove ${id}`,
+    `  to see the queue:  ${tutti} queue`,
+    `  to remove it:      ${tutti} queue --remove ${id}`,
   ].join('\n');
 }

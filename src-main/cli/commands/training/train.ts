@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { messageOf } from '../../../../core/text/errors.ts';
+import { spellCommands } from '../../../../core/text/program.ts';
 import type { PlainObject } from '../../../../core/options/index.ts';
 import { explainFileError } from '../../../../core/node/file-error.ts';
 import type { ProjectDescription } from '../../../../core/protocol/run/project-description.ts';
@@ -85,11 +86,11 @@ function refuseUnusable(
   if (repeat !== undefined && detach) throw new UsageError(detachedSweep);
 }
 
-function withoutProject(first: string | undefined, [topic = true]: readonly string[]): number {
+function withoutProject(first: string | undefined, args: readonly string[]): number {
   if (first !== '--help' && first !== '-h') {
     throw new UsageError('The project comes first: tutti train <project> [options]. It is a folder with a project.ts.');
   }
-  return printHelp({ project: null, flags: runFlagsOf(null), topic });
+  return printHelp({ project: null, flags: runFlagsOf(null), topic: args.at(0) ?? true });
 }
 
 async function readConfig(file: string): Promise<PlainObject> {
@@ -107,7 +108,7 @@ async function readConfig(file: string): Promise<PlainObject> {
 /** @throws UsageError for a topic that there is not */
 function printHelp(help: Omit<TrainHelp, 'width'>): number {
   const lines = renderHelp({ ...help, width: process.stdout.columns ?? 100 });
-  process.stdout.write(`${lines.join('\n')}\n`);
+  process.stdout.write(`${spellCommands(lines.join('\n'))}\n`);
   return exitCodes.finished;
 }
 

@@ -1,3 +1,4 @@
+import { tutti } from '../../../../core/text/program.ts';
 import { printable } from '../../../../core/text/printable.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import type { RunListener } from '../../../runs/recording/run-recorder.ts';
@@ -55,7 +56,7 @@ export async function watchRun(
 
 /** Says it on stderr too, which may still have a reader. */
 function describeLoss(reason: string): string {
-  const message = `The output of the command was lost (${reason}). The run continues; follow it with \`tutti attach\`.`;
+  const message = `The output of the command was lost (${reason}). The run continues; follow it with \`${tutti} attach\`.`;
   console.error(message);
   return message;
 }
