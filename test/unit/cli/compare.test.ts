@@ -82,12 +82,51 @@ describe('a comparison of sweeps', () => {
   it('is a table that says what the errors are', () => {
     const lines = describeComparison(comparison).map((line) => line.replaceAll(/ +/g, ' ').trim());
     expect(lines).toContain('seeds 3 of 3 3 of 3 1');
-    expect(lines).toContain('final on test: nll 2.00 ± 0.58 1.50 ± 0.58 0.2500');
+    expect(lines).toContain('final on test: nll 2.00 ± 0.58 1.50 ± 0.58 0.2500 *');
     expect(lines.slice(-3)).toEqual([
-      'b − a, paired by seed:',
+      'b − a, paired by seed; beyond noise where the 95 % interval leaves out 0:',
       'difference mean ± error seeds',
-      'final on test: nll -0.5000 ± 0 3',
+      'final on test: nll -0.5000 ± 0 3 beyond noise: b is better',
     ]);
+  });
+});
+
+describe('marks', () => {
+  const linesOf = (...compared: Parameters<typeof compareRuns>[0]): string[] =>
+    describeComparison(compareRuns(compared)).map((line) => line.replaceAll(/ +/g, ' ').trim());
+  const withScores = (id: string, ensemble: Record<string, number>) => {
+    const summary = summaryOf(0);
+    return recordOf({}, { id, summary: { ...summary, evaluatedSets: [{ ...summary.evaluatedSets[0], ensemble }] } });
+  };
+
+  it('show the better value in the direction of its metric, and say that one run each proves nothing', () => {
+    const lines = linesOf(
+      withScores('a', { nll: 0.2, acc: 0.8, predictive_entropy: 1, ece: 0.1 }),
+      withScores('b', { nll: 0.1, acc: 0.7, predictive_entropy: 2, ece: 0.1 }),
+    );
+    expect(lines).toContain('final on test: nll 0.2000 0.1000 *');
+    expect(lines).toContain('final on test: acc 0.8000 * 0.7000');
+    expect(lines).toContain('final on test: predictive_entropy 1.000 2.000');
+    expect(lines).toContain('final on test: ece 0.1000 0.1000');
+    expect(lines.at(-1)).toContain('* the best value. Whether a single run is better by more than noise is unknown');
+  });
+
+  it('are absent where nothing is compared, and never on NaN', () => {
+    expect(linesOf(first, second).join('\n')).not.toContain('*');
+    expect(linesOf(withScores('a', { nll: NaN }), withScores('b', { nll: 0.1 })).join('\n')).not.toContain('*');
+  });
+
+  it('call a difference of sweeps noise where its interval holds 0', () => {
+    // Differences 0.1, -0.2, 0.3: their mean is 0.067, its error 0.145.
+    const sweepOf = (id: string, nlls: number[]) => {
+      const sweep = { id, name: id, of: nlls.length, seed: 42 };
+      const runs = nlls.map((nll, index) =>
+        recordOf({ seed: 42 + index }, { status: 'finished', summary: summaryOf(nll), sweep: { ...sweep, index } }),
+      );
+      return { sweep, runs: [runs[0], ...runs.slice(1)] as const };
+    };
+    const lines = linesOf(sweepOf('a', [1, 1, 1]), sweepOf('b', [1.1, 0.8, 1.3]));
+    expect(lines.at(-1)).toMatch(/^final on test: nll 0\.07 ± 0\.15 3 within noise$/);
   });
 });
 

@@ -1,4 +1,7 @@
+import { modeOfMetric } from '../../../../core/metrics/metric-mode.ts';
+import { isBeyondNoise } from '../../../../core/numeric/estimate.ts';
 import { formatEstimate } from '../../../../core/numeric/format-estimate.ts';
+import { tutti } from '../../../../core/text/program.ts';
 import { countEpoch, formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import type { Hub } from '../../../hub/hub.ts';
@@ -52,13 +55,38 @@ export function describeComparison(comparison: Comparison, look: Look = plainLoo
     ['best', ...best.map((found) => (found === null ? '-' : describeBest(found)))],
     ...metrics.map(({ set, split, metric, values, standardErrors }) => [
       `${set} on ${split}: ${metric}`,
-      ...values.map((value, index) => (value === null ? '-' : withError(value, standardErrors[index]))),
+      ...values.map((value, index) =>
+        value === null
+          ? '-'
+          : `${withError(value, standardErrors[index])}${index === bestOf(metric, values) ? ' *' : '  '}`,
+      ),
     ]),
     ...options.map(({ path, values }) => [path, ...values.map(show)]),
   ];
   const same = options.length === 0 ? ['', 'All options are the same.'] : [];
   const note = hasSweeps ? ['', 'Sweeps: mean ± standard error of the mean over seeds (s / √n).'] : [];
-  return [...renderTable(columns, rows, look), ...same, ...note, ...describeDifferences(comparison, look)];
+  const mark = metrics.some(({ metric, values }) => bestOf(metric, values) !== null)
+    ? ['', `* the best value. ${noiseOf(comparison)}`]
+    : [];
+  return [...renderTable(columns, rows, look), ...same, ...note, ...mark, ...describeDifferences(comparison, look)];
+}
+
+/** The position of the best value; null where fewer than two are known, all are equal, or neither direction is better. */
+function bestOf(metric: string, values: readonly (number | null)[]): number | null {
+  const mode = modeOfMetric(metric) ?? null;
+  const known = values.filter((value) => value !== null && Number.isFinite(value)) as number[];
+  if (mode === null || known.length < 2 || new Set(known).size === 1) return null;
+  return values.indexOf(mode === 'min' ? Math.min(...known) : Math.max(...known));
+}
+
+/** What the marks say about differences that chance explains. */
+function noiseOf({ runs, differences }: Comparison): string {
+  if (differences.length > 0) return 'Below stands which differences are beyond noise.';
+  if (runs.every(({ seeds }) => seeds !== null)) return 'The sweeps share no seeds, so that no difference is paired.';
+  return (
+    'Whether a single run is better by more than noise is unknown: another seed may reverse it. ' +
+    `Train both with several seeds, ${tutti} train <project> --repeat 5, and compare the sweeps.`
+  );
 }
 
 /** How the sweeps differ from the first one. */
@@ -68,14 +96,28 @@ function describeDifferences({ differences }: Comparison, look: Look): string[] 
       { title: 'difference', least: 16 },
       { title: 'mean ± error', right: true },
       { title: 'seeds', right: true },
+      { title: '' },
     ];
     const rows = own.map((found) => [
       `${found.set} on ${found.split}: ${found.metric}`,
       formatEstimate(found),
       String(found.count),
+      verdictOn(found),
     ]);
-    return ['', `${of} − ${own[0].from}, paired by seed:`, ...renderTable(columns, rows, look)];
+    return [
+      '',
+      `${of} − ${own[0].from}, paired by seed; beyond noise where the 95 % interval leaves out 0:`,
+      ...renderTable(columns, rows, look),
+    ];
   });
+}
+
+/** Which of two sweeps is better, if that is beyond noise. */
+function verdictOn({ of, from, metric, ...difference }: Comparison['differences'][number]): string {
+  const mode = modeOfMetric(metric) ?? null;
+  if (!isBeyondNoise(difference)) return 'within noise';
+  if (mode === null) return 'beyond noise';
+  return `beyond noise: ${difference.mean < 0 === (mode === 'min') ? of : from} is better`;
 }
 
 function describeBest({ metric, value, epoch, standardError }: NonNullable<Comparison['best'][number]>): string {
