@@ -4,6 +4,8 @@ import type { ProjectDescription } from '../../../core/protocol/run/project-desc
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { AttemptCommand } from '../../../core/protocol/pages/run-views.ts';
 import type { RunRequest } from '../../../core/protocol/pages/project-views.ts';
+import type { Study } from '../../../core/protocol/studies/study.ts';
+import type { Assignment } from '../../../core/search/space/space.ts';
 import { configOfAttempt } from '../../../core/protocol/run/record.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { hasFlag, type RunFlag, runFlagsOf } from '../../runs/configuration/run-flags.ts';
@@ -49,6 +51,22 @@ export function commandLine(
   );
   const seeds = repeat === undefined ? [] : ['--repeat', String(repeat)];
   return [`${tutti} train`, quote(projectFolder), ...options, ...place(name, out), ...seeds].join(' ');
+}
+
+/** The command that trains a configuration of a study from a terminal, on the data that the project itself chooses. */
+export function trialCommandLine(
+  { project, overrides }: Pick<Study, 'project' | 'overrides'>,
+  values: Assignment,
+): string {
+  const paths = new Set(runFlagsOf(null).map(({ path }) => path));
+  const { hyperparameters, ...options } = overrides;
+  const entries = Object.entries(values);
+  const ofRuns = entries.filter(([path]) => paths.has(path));
+  const chosen = ofRuns.reduce((layer, [path, value]) => setPath(layer, path, value), options);
+  // The names of a project's hyperparameters are known to the project alone; the terminal takes them too.
+  const own = new Map([...Object.entries(hyperparameters ?? {}), ...entries.filter(([path]) => !paths.has(path))]);
+  const others = [...own].flatMap(([name, value]) => ['--set', quote(`${name}=${plain(value)}`)]);
+  return [`${tutti} train`, quote(project.folder), ...assignments(chosen), ...others].join(' ');
 }
 
 /** The command that resumes a run from a terminal with changes to its configuration. */
@@ -124,8 +142,13 @@ function assignment({ path }: RunFlag, text: string): string[] {
 
 /** A value as the terminal parses it; undefined for an absent value. */
 function spell(value: unknown, { type }: OptionDescription): string | undefined {
-  if (value === undefined || typeof value === 'string') return value;
-  return type === 'device-selection' && Array.isArray(value) ? value.join(',') : JSON.stringify(value);
+  if (value === undefined) return value;
+  return type === 'device-selection' && Array.isArray(value) ? value.join(',') : plain(value);
+}
+
+/** A text as it is, another value in JSON. */
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Quotes a word for POSIX shells if it contains special characters. */

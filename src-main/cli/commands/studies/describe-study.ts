@@ -4,6 +4,7 @@ import type { Objective, Study } from '../../../../core/protocol/studies/study.t
 import type { Assignment } from '../../../../core/search/space/space.ts';
 import { formatMetric } from '../../../../core/text/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
+import { trialCommandLine } from '../../../rpc/projects/command-line.ts';
 
 /** `trial 3  complete  ensemble NLL 0.41 ± 0.02  weightDecay=0.15`. */
 export function describeTrial({ objectives }: Pick<Study, 'objectives'>, trial: StudyTrial): string {
@@ -14,8 +15,8 @@ export function describeTrial({ objectives }: Pick<Study, 'objectives'>, trial: 
     .join('  ');
 }
 
-/** The best configuration of a study, with the flags that train it. */
-export function describeBest(summary: StudySummary): string[] {
+/** The best configuration of a study, with the command that trains it. */
+export function describeBest(summary: StudySummary, study: Pick<Study, 'project' | 'overrides'>): string[] {
   const { best, objectives, trials } = summary;
   const counts = [
     `${trials.complete} complete`,
@@ -30,6 +31,7 @@ export function describeBest(summary: StudySummary): string[] {
     ended,
     `Best: trial ${best.number}, ${describeValues(objectives, best.objectives, best.standardErrors)}`,
     `  ${describeAssignment(best.values)}`,
+    `To train it: ${trialCommandLine(study, best.values)}`,
   ];
 }
 

@@ -173,7 +173,7 @@ class SearchReport {
     const summary = summarize(study, log, { isRunning: false, isHere: false });
     const importance = importanceOf(study, log.trials);
     if (this.#json) return this.#print(toJson({ type: 'ended', end, summary, importance }));
-    for (const line of describeBest(summary)) this.#print(line);
+    for (const line of describeBest(summary, study)) this.#print(line);
     if (!this.#quiet) for (const line of describeImportance(importance)) this.#print(line);
     if (end === 'stopped') this.#print(`Stopped. Go on with: ${tutti} search --study ${study.id}`);
   }

@@ -94,7 +94,7 @@ function describeStudy({ study, folder, summary, trials }: StudyView): string[] 
     `folder: ${printableLine(folder)}`,
     '',
     ...(rows.length === 0 ? [] : [...renderTable(trialColumns, rows, lookOf(process.stdout)), '']),
-    ...describeBest(summary),
+    ...describeBest(summary, study),
     ...describeImportance(importanceOf(study, trials)),
   ];
 }
