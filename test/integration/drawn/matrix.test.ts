@@ -37,8 +37,9 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'tutti-matrix-'));
   runs = new DrawnRuns(hub(), root);
   ({ devices } = await hub().devices());
+  // Checks some 30,000 configurations, which takes minutes on a busy machine.
   cover = new PairCover(allSettings(), refusals);
-});
+}, 600_000);
 afterAll(async () => {
   await runs.close();
   await rm(root, { recursive: true, force: true });
