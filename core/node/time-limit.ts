@@ -26,7 +26,7 @@ export class TimeLimit {
 
   /**
    * @param halfway called once about half of the limit has passed
-   * @param waitedMs how long the awaited process has waited for a processor so far ({@link ProcessorTime}), which does not count
+   * @param waitedMs how long the awaited process was kept from computing so far ({@link ProcessorTime}), which does not count
    */
   constructor(
     limitMs: number,
@@ -105,27 +105,36 @@ export class RunningTime {
 }
 
 /**
- * How long a process and its children have computed, and have waited for a processor while other programs had it. Linux counts both for each thread
- * (https://docs.kernel.org/scheduler/sched-stats.html, /proc/<pid>/schedstat, in ns); elsewhere both stay 0.
+ * How long a process and its children have computed, and have been kept from it: by other programs on the processors, or by the disk. Linux counts the first two
+ * for each thread (https://docs.kernel.org/scheduler/sched-stats.html, /proc/<pid>/schedstat, in ns); elsewhere both stay 0.
  */
 export class ProcessorTime {
   readonly #pid: number;
-  readonly #waitedNs = new Map<string, number>();
-  #longestWaitsMs = 0;
+  #before = new Map<string, ThreadTime>();
+  #readMs = performance.now();
+  #keptMs = 0;
 
   constructor(pid: number) {
     this.#pid = pid;
   }
 
-  /** Milliseconds so far in which a thread waited. Of threads that waited at the same time, the one counts that waited longest. */
+  /**
+   * Milliseconds so far in which the process was kept from computing, up to this call. What it computes counts as its own time, and so does time in which all
+   * its threads sleep, as they do while a server does not answer.
+   */
   readonly waitedMs = (): number => {
-    let longestNs = 0;
-    for (const { path, waitedNs } of threadsOf(this.#pid)) {
-      longestNs = Math.max(longestNs, waitedNs - (this.#waitedNs.get(path) ?? 0));
-      this.#waitedNs.set(path, waitedNs);
-    }
-    this.#longestWaitsMs += longestNs / 1e6;
-    return this.#longestWaitsMs;
+    const threads = threadsOf(this.#pid);
+    const nowMs = performance.now();
+    const passedMs = nowMs - this.#readMs;
+    const sum = (time: 'computedNs' | 'waitedNs'): number =>
+      threads.reduce((total, thread) => total + thread[time] - (this.#before.get(thread.path)?.[time] ?? 0), 0) / 1e6;
+    // A thread may wait for a processor while another waits for this thread, so that their waits add up.
+    const idleMs = threads.some(({ isReady }) => isReady) ? 0 : passedMs - sum('waitedNs');
+    const ownMs = Math.min(passedMs, Math.max(idleMs, sum('computedNs')));
+    if (threads.length > 0) this.#keptMs += passedMs - ownMs;
+    this.#readMs = nowMs;
+    this.#before = new Map(threads.map((thread) => [thread.path, thread]));
+    return this.#keptMs;
   };
 
   /** Milliseconds so far of the threads that are there. */
@@ -138,6 +147,8 @@ interface ThreadTime {
   path: string;
   computedNs: number;
   waitedNs: number;
+  /** Whether it computes, or would if it got a processor or its data from the disk (states R and D of proc(5)). */
+  isReady: boolean;
 }
 
 /** Nothing for a process that has ended, and where the system does not count. */
@@ -149,8 +160,11 @@ function threadsOf(pid: number): ThreadTime[] {
     const times = orIfEnded(() => readFileSync(`${path}/schedstat`, 'utf8'));
     if (times === null) return [];
     const [computedNs, waitedNs] = times.split(' ').map(Number);
+    // The name, in parentheses, may contain anything; the state follows it.
+    const isReady = /^.*\) [RD] /s.test(orIfEnded(() => readFileSync(`${path}/stat`, 'utf8')) ?? '');
     const children = orIfEnded(() => readFileSync(`${path}/children`, 'utf8')) ?? '';
-    return [{ path, computedNs, waitedNs }, ...children.split(' ').filter(Boolean).map(Number).flatMap(threadsOf)];
+    const own = { path, computedNs, waitedNs, isReady };
+    return [own, ...children.split(' ').filter(Boolean).map(Number).flatMap(threadsOf)];
   });
 }
 

@@ -43,3 +43,25 @@ it('is 0 for a process that has ended', () => {
   expect(time.waitedMs()).toBe(0);
   expect(time.computedMs()).toBe(0);
 });
+
+it.skipIf(process.platform !== 'linux')(
+  'counts as its own what a process computes with several threads, and its sleep (run on Linux)',
+  async () => {
+    const threads = `const { Worker } = require('node:worker_threads');
+    for (let i = 0; i < 8; i++) new Worker('for (;;);', { eval: true });`;
+    const children = [threads, 'setInterval(() => {}, 1e6);'].map((code) =>
+      spawn(process.execPath, ['-e', code], { stdio: 'ignore' }),
+    );
+    onTestFinished(() => children.forEach((child) => void child.kill('SIGKILL')));
+    const [spinning, sleeping] = children.map(({ pid = 0 }) => new ProcessorTime(pid));
+    await expect.poll(() => spinning.computedMs(), { timeout: 60_000 }).toBeGreaterThan(1_500);
+    const sinceMs = performance.now();
+    const before = [spinning.computedMs(), spinning.waitedMs(), sleeping.waitedMs()];
+    await expect.poll(() => spinning.computedMs() - before[0], { timeout: 60_000 }).toBeGreaterThan(300);
+    // Eight threads wait most of the time, and what they compute counts nevertheless.
+    const passedMs = performance.now() - sinceMs;
+    expect(passedMs - (spinning.waitedMs() - before[1])).toBeGreaterThan(200);
+    expect(sleeping.waitedMs() - before[2]).toBeLessThan(passedMs);
+  },
+  150_000,
+);
