@@ -59,7 +59,7 @@ const meanings = [
   'WHERE folder = :folder',
   'WHERE id = :text',
   'WHERE name = :text',
-  "WHERE :text = 'last' AND is_archived = 0 ORDER BY created_at DESC, id DESC LIMIT 1",
+  "WHERE lower(:text) = 'last' AND is_archived = 0 ORDER BY created_at DESC, id DESC LIMIT 1",
   'WHERE lower(id) = lower(:text) OR lower(name) = lower(:text)',
   `WHERE substr(lower(id), 1, length(:text)) = lower(:text)
     OR substr(lower(name), 1, length(:text)) = lower(:text)`,

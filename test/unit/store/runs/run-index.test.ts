@@ -250,6 +250,7 @@ describe('RunIndex.find', () => {
     const { index, runs } = await threeRuns();
     const [newest] = index.list({ sort: { by: 'created', isDescending: true } });
     expect((await index.find('last')).id).toBe(newest.id);
+    expect((await index.find('Last')).id).toBe(newest.id);
     await createRunFolder(
       join(runs, 'd'),
       runRecord({ id: 'c4', name: 'last', createdAt: '2020-01-01T00:00:00.000Z' }),
