@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
+import { readOwnText } from '../../core/node/folders/own-files.ts';
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { errorCode } from '../../core/node/file-error.ts';
 
@@ -14,14 +13,16 @@ import { errorCode } from '../../core/node/file-error.ts';
 export async function keepTopology(runFolder: string, rank: number, text: string): Promise<string> {
   const sha256 = hash('sha256', text, 'hex');
   const path = pathOf(runFolder, rank, sha256);
-  if (!existsSync(path)) await writeFileAsOnlyWriter(path, text);
+  // A damaged one is as good as none: its text is here.
+  const kept = await readOwnText(dirname(path), basename(path)).catch(() => null);
+  if (kept !== text) await writeFileAsOnlyWriter(path, text);
   return sha256;
 }
 
 /** Reads the architecture that a checkpoint names. @throws with file and remedy when it is missing or damaged */
 export async function readTopology(runFolder: string, rank: number, sha256: string): Promise<string> {
   const path = pathOf(runFolder, rank, sha256);
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+  const text = await readOwnText(dirname(path), basename(path)).catch((error: unknown) => {
     if (errorCode(error) !== 'ENOENT') throw error;
     throw new Error(`${path} is missing: it holds the model of rank ${rank}. Restore it from a copy.`, {
       cause: error,

@@ -1,6 +1,6 @@
+import { readOwnText } from '../../core/node/folders/own-files.ts';
 import { messageOf } from '../../core/text/errors.ts';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { unlessMissing } from '../../core/node/file-error.ts';
 import { checkpointKeySchema } from '../../core/protocol/run/checkpoint-tasks.ts';
@@ -93,6 +93,6 @@ export async function readPins(runFolder: string, rank: number): Promise<Readonl
 }
 
 async function parsePins(path: string) {
-  const text = await unlessMissing(readFile(path, 'utf8'));
+  const text = await unlessMissing(readOwnText(dirname(path), basename(path)));
   return pinsSchema.parse(JSON.parse(text ?? '{}')).pinnedCheckpoints;
 }

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readOwnText } from '../../core/node/folders/own-files.ts';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { unlessMissing } from '../../core/node/file-error.ts';
 import { type Preprocessing, preprocessingSchema } from '../../core/preprocessing/schema.ts';
@@ -38,7 +38,7 @@ function reorder(dataset: Dataset, names: readonly string[], kept: string[], pos
 
 async function keptClasses(folder: string): Promise<string[] | null> {
   const path = join(folder, 'preprocessing.json');
-  const text = await unlessMissing(readFile(path, 'utf8'));
+  const text = await unlessMissing(readOwnText(dirname(path), basename(path)));
   if (text === null) return null;
   try {
     const { target } = preprocessingSchema.parse(JSON.parse(text));

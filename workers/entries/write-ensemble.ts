@@ -1,5 +1,5 @@
+import { readOwnText } from '../../core/node/folders/own-files.ts';
 import { asError } from '../../core/text/errors.ts';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
@@ -32,7 +32,7 @@ async function writeEnsemble(task: EnsembleTask): Promise<{ paths: string[]; war
 }
 
 async function readCalibration({ runFolder, ensemble }: EnsembleTask): Promise<Postprocessing['calibration']> {
-  const text = await unlessMissing(readFile(join(runFolder, postprocessingPath(ensemble.set)), 'utf8'));
+  const text = await unlessMissing(readOwnText(runFolder, postprocessingPath(ensemble.set)));
   if (text === null) return null;
   const fitted = postprocessingSchema.parse(JSON.parse(text));
   requireFitting({ place: runFolder, isExported: false }, ensemble, fitted);
@@ -41,7 +41,7 @@ async function readCalibration({ runFolder, ensemble }: EnsembleTask): Promise<P
 
 async function readPreprocessing({ runFolder, ensemble }: EnsembleTask): Promise<Preprocessing | null> {
   if (ensemble.preprocessing === null) return null;
-  return preprocessingSchema.parse(JSON.parse(await readFile(join(runFolder, ensemble.preprocessing), 'utf8')));
+  return preprocessingSchema.parse(JSON.parse(await readOwnText(runFolder, ensemble.preprocessing)));
 }
 
 const reply: (message: EnsembleReply) => void = replyToHub;

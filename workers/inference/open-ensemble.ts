@@ -1,7 +1,7 @@
+import { readOwnBytes } from '../../core/node/folders/own-files.ts';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
 import { describeEnsemble } from '../../core/node/describe-ensemble.ts';
 import { checkpointRecordSchema } from '../../core/protocol/run/record.ts';
@@ -60,5 +60,7 @@ export function folderFiles(folder: string): EnsembleFiles {
 async function readOwn(path: string): Promise<Uint8Array> {
   const base = path.replace(/\.safetensors$/, '');
   const isCheckpoint = base !== path && existsSync(`${base}.json`);
-  return isCheckpoint ? (await readSealed(base, checkpointRecordSchema)).content : readFile(path);
+  return isCheckpoint
+    ? (await readSealed(base, checkpointRecordSchema)).content
+    : readOwnBytes(dirname(path), basename(path));
 }

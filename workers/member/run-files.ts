@@ -1,7 +1,7 @@
+import { readOwnBytes, readOwnText } from '../../core/node/folders/own-files.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
@@ -70,7 +70,7 @@ export class RunFiles {
 
   /** Whether no later attempt has taken over the run. */
   async isOfThisAttempt(): Promise<boolean> {
-    const record: unknown = JSON.parse(await readFile(join(this.folder, 'run.json'), 'utf8'));
+    const record: unknown = JSON.parse(await readOwnText(this.folder, 'run.json'));
     return z.looseObject({ attempts: z.array(z.unknown()) }).parse(record).attempts.length === this.attempt;
   }
 
@@ -167,7 +167,7 @@ export class RunFiles {
   async readPredictions(split: Split, rank: number, name: string): Promise<KeptPredictions | null> {
     const path = this.predictionsPath(split, rank, name);
     if (!existsSync(path)) return null;
-    const { tensors, metadata } = decodeSafetensors(await readFile(path));
+    const { tensors, metadata } = decodeSafetensors(await readOwnBytes(dirname(path), basename(path)));
     return { ...predictionsIn(tensors), ranks: [rank], epoch: Number(metadata.epoch) };
   }
 

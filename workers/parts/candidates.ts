@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readOwnBytes } from '../../core/node/folders/own-files.ts';
+import { basename, dirname, join } from 'node:path';
 import { unlessMissing } from '../../core/node/file-error.ts';
 import type { CombineTask } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { decodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
@@ -162,7 +162,7 @@ export class Candidates {
   async requireSameTargets(validation: Dataset): Promise<void> {
     for (const { runFolder, id } of this.#task.runs) {
       const path = join(runFolder, 'predictions', 'validation', 'targets.safetensors');
-      const content = await unlessMissing(readFile(path));
+      const content = await unlessMissing(readOwnBytes(dirname(path), basename(path)));
       if (content === null) {
         throw new Error(
           `The run ${id} kept no targets of its validation split (${path}), so whether its members fit together with others is not known. ` +

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readOwnBytes } from '../../../core/node/folders/own-files.ts';
+import { basename, dirname, join } from 'node:path';
 import type { InputsRequest, SampleInput } from '../../../core/ensemble/sample-inputs.ts';
 import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { MadeOnce } from '../../../core/text/made-once.ts';
@@ -44,7 +44,9 @@ export class SampleReader {
       throw new Error(`The project's data has no ${split} split now, so its samples cannot be shown.`);
     }
     const path = join(this.#runFolder, 'predictions', split, 'targets.safetensors');
-    const kept = decodeSafetensors(await readFile(path)).tensors.find(({ name }) => name === 'targets')?.data;
+    const kept = decodeSafetensors(await readOwnBytes(dirname(path), basename(path))).tensors.find(
+      ({ name }) => name === 'targets',
+    )?.data;
     if (kept === undefined) throw new Error(`${path} has no targets: another version of Tutti wrote it.`);
     const difference = differenceOf(dataset.targets, kept);
     if (difference === null) return dataset;
