@@ -9,6 +9,7 @@ import type { MetricColumn } from '../store/metrics/metric-column.ts';
 import { readMetricsIndex, writeMetricsIndex } from '../store/index/metrics-index.ts';
 import { MetricsTail } from '../store/metrics/metrics-tail.ts';
 import { isOpen } from '../store/index/recovery.ts';
+import { rowsKnownToStates, whyRowsAreLost } from '../store/runs/resume-point.ts';
 import { parseEventLine, readRunRecord, runPaths } from '../store/runs/run-folder.ts';
 import { PointBuffer } from './point-buffer.ts';
 
@@ -51,6 +52,7 @@ export class FollowedRun {
     await run.#readMetrics(null);
     await run.#readEvents();
     await run.#loadsTail.read();
+    if (!isOpen(run.#record)) await run.#nameLostRows();
     return run;
   }
 
@@ -163,6 +165,15 @@ export class FollowedRun {
         fresh?.take();
       },
     });
+  }
+
+  async #nameLostRows(): Promise<void> {
+    const problem = whyRowsAreLost(
+      this.folder,
+      this.#metricsTail.state?.rows ?? 0,
+      await rowsKnownToStates(this.folder),
+    );
+    if (problem !== null) this.#metricWarnings.push(problem);
   }
 
   /** Reads the new events. A damaged line is skipped and gives one warning. */

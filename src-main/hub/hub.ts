@@ -27,7 +27,7 @@ import type { RunListener } from '../runs/recording/run-recorder.ts';
 import type { RunRow } from '../../core/protocol/pages/run-list.ts';
 import type { IndexQuery } from '../store/index/run-query.ts';
 import { RunIndex } from '../store/index/run-index.ts';
-import { createOwnRun, recoverRuns, type Recovery, takeOverRun } from '../store/index/recovery.ts';
+import { createOwnRun, isOpen, recoverRuns, type Recovery, takeOverRun } from '../store/index/recovery.ts';
 import { removeHomeAsides, secureHome, takeHomeFindings } from '../store/private-home.ts';
 import { tuttiHome } from '../store/home.ts';
 import type { FolderProblem } from '../store/runs/known-folders.ts';
@@ -180,10 +180,12 @@ export class Hub {
     });
   }
 
-  /** The points of a run at which a fork can begin. */
-  async forkPoints(run: string): Promise<ForkPoint[]> {
+  /** The points of a run at which a fork can begin. @param onDamage called with the error of each state or checkpoint that cannot be read */
+  async forkPoints(run: string, onDamage?: (damage: Error) => void): Promise<ForkPoint[]> {
     const { folder } = await this.find(run);
-    return readForkPoints(folder, await readRunRecord(folder));
+    const record = await readRunRecord(folder);
+    // A run that trains replaces its files meanwhile.
+    return readForkPoints(folder, record, isOpen(record) ? undefined : onDamage);
   }
 
   /** @throws as {@link readForkBasis} does */

@@ -19,6 +19,8 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
   const ours = live.get(id);
   const facts = ours?.facts ?? factsOf(events);
   const drawn = await readPlots(folder);
+  const damages: string[] = [];
+  await hub.forkPoints(folder, ({ message }) => damages.push(message));
   return {
     record,
     folder,
@@ -31,7 +33,7 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
     ranks: record.plan.map((placement) => viewRank(run, placement, ours?.ranks.get(placement.rank))),
     metrics: columns.names,
     events: withUnwritten(events, ours?.diskEvents ?? []),
-    warnings: [...run.warnings, ...drawn.warnings],
+    warnings: [...run.warnings, ...drawn.warnings, ...damages],
     evaluatedSets: evaluatedSetsOf(record, ours?.evaluatedSets ?? []),
     plots: drawn.plots,
   };
@@ -92,7 +94,10 @@ async function readPlots(folder: string): Promise<Pick<RunView, 'plots' | 'warni
   const drawings = entries.filter(({ name }) => name.endsWith('.svg'));
   const read = drawings.map(async ({ path, name }) => {
     const svg = await unlessForeign(readOwnText(folder, path), warn);
-    return svg === null ? [] : [{ name, svg }];
+    if (svg === null) return [];
+    if (/(<svg[\s>].*<\/svg>|<svg[^>]*\/>)\s*$/s.test(svg)) return [{ name, svg }];
+    warnings.push(`${join(folder, path)} is no whole SVG file, so it is not shown. Restore it from a copy, or remove it.`);
+    return [];
   });
   return { plots: (await Promise.all(read)).flat(), warnings };
 }

@@ -1,4 +1,5 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
+import { asError } from '../../../core/text/errors.ts';
 import { z } from 'zod';
 import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
 import { roundPath, roundsOf } from '../../../core/node/saved-rounds.ts';
@@ -46,14 +47,19 @@ export function roundOf(name: string): number {
 /**
  * The points at which a fork of a run can begin, by step: states that all ranks share, then checkpoints that all members saved at the same step. A run
  * in waves has no common states. What cannot be read is left out.
+ * @param onDamage called with the error of each
  */
-export async function readForkPoints(folder: string, record: RunRecord): Promise<ForkPoint[]> {
-  const own = await pointsIn(folder, '', record);
+export async function readForkPoints(
+  folder: string,
+  record: RunRecord,
+  onDamage: (damage: Error) => void = () => undefined,
+): Promise<ForkPoint[]> {
+  const own = await pointsIn(folder, '', record, onDamage);
   const seen = new Set(own.map(keyOf));
   const kept = await listOwnFolder(folder, 'attempts');
   const earlier = kept
     .filter(({ name, kind }) => kind === 'folder' && /^\d+$/.test(name))
-    .map(({ name }) => pointsIn(keptAttemptFolder(folder, Number(name)), `attempt-${name}/`, record));
+    .map(({ name }) => pointsIn(keptAttemptFolder(folder, Number(name)), `attempt-${name}/`, record, onDamage));
   const others = (await Promise.all(earlier)).flat().filter((point) => !seen.has(keyOf(point)));
   return [...own, ...others].toSorted((a, b) => a.step - b.step || (a.name < b.name ? -1 : 1));
 }
@@ -63,12 +69,20 @@ function keyOf({ name, savedAt }: ForkPoint): string {
   return `${name.split('/').at(-1)} ${savedAt}`;
 }
 
-async function pointsIn(folder: string, prefix: string, record: RunRecord): Promise<ForkPoint[]> {
-  const points = [...(await statePoints(folder, record)), ...(await checkpointPoints(folder, record))];
+async function pointsIn(
+  folder: string,
+  prefix: string,
+  record: RunRecord,
+  onDamage: (damage: Error) => void,
+): Promise<ForkPoint[]> {
+  const points = [
+    ...(await statePoints(folder, record, onDamage)),
+    ...(await checkpointPoints(folder, record, onDamage)),
+  ];
   return points.map((point) => ({ ...point, name: prefix + point.name }));
 }
 
-async function statePoints(folder: string, record: RunRecord): Promise<ForkPoint[]> {
+async function statePoints(folder: string, record: RunRecord, onDamage: (damage: Error) => void): Promise<ForkPoint[]> {
   if (new Set(record.plan.map(({ wave }) => wave)).size > 1) return [];
   const present = record.plan.find(({ rank }) => !lostRanksOf(record).includes(rank));
   const rounds = present === undefined ? [] : await roundsOf(folder, present.rank);
@@ -76,8 +90,9 @@ async function statePoints(folder: string, record: RunRecord): Promise<ForkPoint
     const [first, ...others] = await ranksOfState(folder, record, round);
     const states = await Promise.all([first, ...others].map((rank) => readSavedRound(folder, rank, round)));
     const whole = states.filter((state): state is SavedRound => !(state instanceof Error));
-    const data = await readStateData(folder, first, round);
-    if (whole.length < states.length || data === null || !belongTogether(whole)) return [];
+    const data = await stateData(folder, first, round);
+    for (const found of [...states, data]) if (found instanceof Error) onDamage(found);
+    if (whole.length < states.length || data instanceof Error || !belongTogether(whole)) return [];
     const step = Math.max(...whole.map((state) => state.step));
     const { attempt = record.attempts.length, savedAt } = whole[0];
     return [{ name: `round-${round}`, kind: 'state', attempt, epoch: data.epoch, step, savedAt }];
@@ -91,10 +106,20 @@ export async function readStateData(
   rank: number,
   round: number,
 ): Promise<{ epoch: number; settings: RunSettings } | null> {
+  const data = await stateData(folder, rank, round);
+  return data instanceof Error ? null : data;
+}
+
+async function stateData(
+  folder: string,
+  rank: number,
+  round: number,
+): Promise<{ epoch: number; settings: RunSettings } | Error> {
   const path = relative(folder, `${roundPath(folder, rank, round)}.safetensors`);
-  const metadata = await readTensorMetadata(folder, path).catch(() => null);
-  const parsed = stateDataSchema.safeParse(parseJson(metadata?.data));
-  if (!parsed.success) return null;
+  const metadata = await readTensorMetadata(folder, path).catch(asError);
+  if (metadata instanceof Error) return metadata;
+  const parsed = stateDataSchema.safeParse(parseJson(metadata.data));
+  if (!parsed.success) return new Error(`${join(folder, path)} is damaged: it does not say what the rank trained.`);
   const { progress, settings } = parsed.data;
   return { epoch: progress.batch > 0 ? progress.epoch : Math.max(0, progress.epoch - 1), settings };
 }
@@ -108,8 +133,12 @@ function parseJson(text: string | undefined): unknown {
   }
 }
 
-async function checkpointPoints(folder: string, record: RunRecord): Promise<ForkPoint[]> {
-  const records = await readCheckpointRecords(folder, () => undefined);
+async function checkpointPoints(
+  folder: string,
+  record: RunRecord,
+  onDamage: (damage: Error) => void,
+): Promise<ForkPoint[]> {
+  const records = await readCheckpointRecords(folder, onDamage);
   const ranks = ranksOfCheckpoint(record);
   return [...Map.groupBy(records, ({ name }) => name)].flatMap(([name, same]): ForkPoint[] => {
     const [first] = same;

@@ -16,8 +16,10 @@ export interface FolderProblem {
   message: string;
 }
 
+/** Whether a folder holds a run, or one that has lost its record: events come after the record. */
 export function holdsRun(folder: string): boolean {
-  return existsSync(runPaths(folder).record);
+  const { record, events } = runPaths(folder);
+  return existsSync(record) || existsSync(events);
 }
 
 /** Records a folder that is not directly in `runs/`, so that a rebuilt index finds it. Recording it twice is harmless. */

@@ -1,4 +1,5 @@
-import { roundsOf } from '../../../core/node/saved-rounds.ts';
+import { join } from 'node:path';
+import { roundsOf, savedRanks } from '../../../core/node/saved-rounds.ts';
 import { checkRound, readSavedRound, type SavedRound } from './saved-rounds.ts';
 
 export interface ResumePoint {
@@ -73,4 +74,24 @@ function rowsOf(states: readonly SavedRound[]): Pick<ResumePoint, 'attempt' | 'm
 function furthest(states: readonly SavedRound[]): { epoch: number; step: number } {
   const [epoch, step] = (['epoch', 'step'] as const).map((key) => Math.max(...states.map((state) => state[key])));
   return { epoch, step };
+}
+
+/** The least number of rows that `metrics.csv` had when the newest states were saved; 0 where they do not tell. */
+export async function rowsKnownToStates(folder: string): Promise<number> {
+  const ranks = await savedRanks(folder);
+  const states = ranks.map(async (rank) => {
+    const newest = (await roundsOf(folder, rank)).at(-1);
+    const state = newest === undefined ? null : await readSavedRound(folder, rank, newest);
+    return state === null || state instanceof Error ? 0 : (state.metricRows ?? state.recordedRows ?? 0);
+  });
+  return Math.max(0, ...(await Promise.all(states)));
+}
+
+/** Says that `metrics.csv` lacks rows; null where it has as many as are known. */
+export function whyRowsAreLost(folder: string, rows: number, known: number): string | null {
+  if (rows >= known) return null;
+  return (
+    `${join(folder, 'metrics.csv')} holds ${rows} of at least ${known} rows: it was cut, emptied or replaced, so charts lack points. Restore it from a copy. ` +
+    'A resume puts back what the saved states and earlier copies hold.'
+  );
 }

@@ -106,9 +106,10 @@ async function readRecordText(folder: string, path: string): Promise<string> {
     return await readOwnText(folder, 'run.json');
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw explainFileError(error, path, 'read');
-    throw new Error(`${folder} holds no run: it has no run.json. \`tutti runs\` lists the runs and their folders.`, {
-      cause: error,
-    });
+    throw new Error(
+      `${folder} holds no run: it has no run.json. If it is lost, restore the file from a copy; \`tutti runs\` lists the runs and their folders.`,
+      { cause: error },
+    );
   }
 }
 

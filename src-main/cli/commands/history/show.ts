@@ -39,7 +39,7 @@ export function show(run: string, { json = false }: { json?: boolean }): Promise
     const record = await hub.record(folder);
     const events = await readEvents(folder, ({ message }) => console.error(message));
     const forks = hub.runs({ origin: record.id }).map(({ id, name, status, folder }) => ({ id, name, status, folder }));
-    const forkPoints = await hub.forkPoints(folder);
+    const forkPoints = await hub.forkPoints(folder, ({ message }) => console.error(`warning: ${message}`));
     const shown = { folder, name, record, history: attemptHistory(record, events), forks, forkPoints };
     process.stdout.write(json ? `${toJson(shown)}\n` : `${describeRun(shown).join('\n')}\n`);
     return exitCodes.finished;

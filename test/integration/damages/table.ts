@@ -1,0 +1,69 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { format } from 'prettier';
+import { commands } from './commands.ts';
+import { damages } from './damages.ts';
+import type { Outcome } from './outcomes.ts';
+import { fileKinds } from './sample-run.ts';
+
+const page = resolve(import.meta.dirname, '../../../docs/guarantees.md');
+const [begin, end] = ['<!-- The table of damages begins. -->', '<!-- The table of damages ends. -->'];
+
+/** Outcomes by file, damage and command. */
+export class DamageTable {
+  readonly #outcomes = new Map<string, Outcome>();
+
+  /** The table in `docs/guarantees.md`. Rows name the damages of a file that have the same outcomes. */
+  static read(): DamageTable {
+    const table = new DamageTable();
+    const lines = partOf(readFileSync(page, 'utf8'))[1]
+      .split('\n')
+      .filter((line) => line.startsWith('| `'));
+    for (const line of lines) {
+      const [file, of, ...cells] = line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim());
+      for (const damage of of.split(', ')) {
+        Object.keys(commands).forEach((command, column) => {
+          if (cells[column] !== '') table.set(file.replaceAll('`', ''), damage, command, cells[column] as Outcome);
+        });
+      }
+    }
+    return table;
+  }
+
+  get(file: string, damage: string, command: string): Outcome | undefined {
+    return this.#outcomes.get([file, damage, command].join('|'));
+  }
+
+  set(file: string, damage: string, command: string, outcome: Outcome): void {
+    this.#outcomes.set([file, damage, command].join('|'), outcome);
+  }
+
+  /** Replaces the table in `docs/guarantees.md`. */
+  async write(): Promise<void> {
+    const names = Object.keys(commands);
+    const head = [`| file | damage | ${names.join(' | ')} |`, `|${' --- |'.repeat(names.length + 2)}`];
+    const [before, , after] = partOf(readFileSync(page, 'utf8'));
+    const text = `${before}${begin}\n\n${[...head, ...this.#rows()].join('\n')}\n\n${end}${after}`;
+    writeFileSync(page, await format(text, { parser: 'markdown', printWidth: 120, proseWrap: 'preserve' }));
+  }
+
+  #rows(): string[] {
+    return fileKinds.flatMap(([file]) => {
+      const cellsOf = (damage: string): string =>
+        Object.keys(commands)
+          .map((command) => this.get(file, damage, command) ?? '')
+          .join(' | ');
+      const known = Object.keys(damages).filter((damage) => /\w/.test(cellsOf(damage)));
+      return [...Map.groupBy(known, cellsOf)].map(([cells, of]) => `| \`${file}\` | ${of.join(', ')} | ${cells} |`);
+    });
+  }
+}
+
+function partOf(text: string): [before: string, table: string, after: string] {
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${page} has no place for the table: it needs ${begin} and ${end}.`);
+  return [text.slice(0, from), text.slice(from + begin.length, to), text.slice(to + end.length)];
+}
