@@ -48,6 +48,7 @@ describe('a run with damaged files', () => {
     expect(view.warnings).toEqual([
       expect.stringMatching(/metrics\.csv, line 3 .* The row is skipped\.$/),
       expect.stringContaining('events.jsonl, line 1'),
+      expect.stringContaining('member-best.json is damaged'),
     ]);
     const request = { names: [], maximumPoints: 100, fromStep: null, toStep: null };
     expect((await page.hub.series('hurt', request)).series).toMatchObject([{ name: 'a', step: Int32Array.of(1, 2) }]);
