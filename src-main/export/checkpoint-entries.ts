@@ -31,7 +31,7 @@ export async function* checkpointEntries(
   for (const base of bases) {
     const opened = await openUnlessForeign(folder, base);
     if ('reason' in opened) {
-      skip({ path: `${base}.safetensors`, reason: opened.reason });
+      skip({ path: opened.path ?? `${base}.safetensors`, reason: opened.reason });
       continue;
     }
     const { recordText, weights, sizeBytes } = opened;
@@ -46,22 +46,28 @@ export async function* checkpointEntries(
   }
 }
 
-async function openUnlessForeign(folder: string, base: string): Promise<OpenCheckpoint | { reason: string }> {
+/** Why a checkpoint is not exported. `path` is that of the file, where it is not the weights'. */
+interface Invalid {
+  reason: string;
+  path?: string;
+}
+
+async function openUnlessForeign(folder: string, base: string): Promise<OpenCheckpoint | Invalid> {
   try {
     return await openCheckpoint(folder, base);
   } catch (error) {
-    if (error instanceof ForeignEntryError) return { reason: error.reason };
+    if (error instanceof ForeignEntryError) return { reason: error.reason, path: error.path };
     throw error;
   }
 }
 
 /** The checkpoint at `base` (a path without ending), or the reason why it is not valid. */
-async function openCheckpoint(folder: string, base: string): Promise<OpenCheckpoint | { reason: string }> {
+async function openCheckpoint(folder: string, base: string): Promise<OpenCheckpoint | Invalid> {
   const readRecordText = () => unlessMissing(readOwnText(folder, `${base}.json`));
   const recordText = await readRecordText();
   if (recordText === null) return { reason: 'its .json is missing, so it was not written completely' };
   const record = checkpointRecordSchema.safeParse(parseJson(recordText));
-  if (!record.success) return { reason: 'its .json is damaged' };
+  if (!record.success) return { reason: `its record ${base}.json is damaged` };
   let reason = 'it is missing';
   // A save that was interrupted after writing its .json leaves its weights under `.next`.
   for (const ending of ['.safetensors.next', '.safetensors']) {

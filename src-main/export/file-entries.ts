@@ -51,6 +51,9 @@ type ListedFolder =
 export async function listFiles(folder: string, name: ListedFolder, skip: Skip): Promise<string[]> {
   const entries = (await unlessSkipped(listOwnFolder(folder, name, { isDeep: true }), skip)) ?? [];
   const isPassing = (entry: OwnEntry): boolean => passingEndings.some((ending) => entry.name.endsWith(ending));
+  for (const { path, kind } of entries) {
+    if (kind === 'folder' && /\.(json|safetensors|log|svg|png)$/.test(path)) skip({ path, reason: 'it is a folder' });
+  }
   return entries
     .filter((entry) => entry.kind !== 'folder' && !isPassing(entry))
     .map(({ path }) => path)

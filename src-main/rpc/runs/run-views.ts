@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { RankView, RunView } from '../../../core/protocol/pages/run-views.ts';
 import { type EvaluatedSet, ownSummary, type RunEvent, type RunRecord } from '../../../core/protocol/run/record.ts';

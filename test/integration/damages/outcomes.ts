@@ -111,6 +111,8 @@ function withoutFile(wrote: string, path: string): string {
 
 /** What nobody can tell from a file that only grows by whole lines, which mean nothing to each other, or from a text of the project's. */
 function isUnknowable(path: string, damage: string): boolean {
+  // A figure is a text of the project's.
+  if (path.startsWith('plots/')) return damage === 'flipped';
   return (
     /^(logs\/|devices\.csv|events\.jsonl)/.test(path) &&
     ['cut', 'emptied', 'flipped', 'zeros', 'other type'].includes(damage)

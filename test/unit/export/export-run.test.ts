@@ -184,7 +184,7 @@ describe('exportRun', () => {
         reason: 'its .json is missing, so it was not written completely',
       },
       { path: 'checkpoints/rank-0/short.safetensors', reason: 'it has 6 bytes, but its .json says 7' },
-      { path: 'checkpoints/rank-1/final.safetensors', reason: 'its .json is damaged' },
+      { path: 'checkpoints/rank-1/final.safetensors', reason: 'its record checkpoints/rank-1/final.json is damaged' },
     ]);
     expect([...(await readFolder(to)).keys()].sort()).toEqual([
       'checkpoints/rank-0/final.json',

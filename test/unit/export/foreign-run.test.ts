@@ -191,7 +191,9 @@ describe('the name of a checkpoint', () => {
     await write('checkpoints/rank-0/final.json', JSON.stringify({ ...record, ...rest }));
     await write('checkpoints/rank-0/final.safetensors', 'x');
     const { skipped } = await exportRun(folder, { to: join(await temporaryFolder(), 'export'), zip: false });
-    expect(skipped).toEqual([{ path: 'checkpoints/rank-0/final.safetensors', reason: 'its .json is damaged' }]);
+    expect(skipped).toEqual([
+      { path: 'checkpoints/rank-0/final.safetensors', reason: 'its record checkpoints/rank-0/final.json is damaged' },
+    ]);
   });
 });
 
