@@ -97,7 +97,9 @@ async function readPlots(folder: string): Promise<Pick<RunView, 'plots' | 'warni
     const svg = await unlessForeign(readOwnText(folder, path), warn);
     if (svg === null) return [];
     if (/(<svg[\s>].*<\/svg>|<svg[^>]*\/>)\s*$/s.test(svg)) return [{ name, svg }];
-    warnings.push(`${join(folder, path)} is no whole SVG file, so it is not shown. Restore it from a copy, or remove it.`);
+    warnings.push(
+      `${join(folder, path)} is no whole SVG file, so it is not shown. Restore it from a copy, or remove it.`,
+    );
     return [];
   });
   return { plots: (await Promise.all(read)).flat(), warnings };
