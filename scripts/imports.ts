@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
-export type Import = { specifier: string; line: number };
+/** `names` of the values that it brings; `*` where they are not listed, none where only types come. */
+export type Import = { specifier: string; line: number; names: readonly string[] };
 
 /** A file of the product, by its path from the root, with all its imports. */
 export type SourceFile = { file: string; imports: Import[] };
@@ -35,7 +36,7 @@ function listImports(file: string, text: string): Import[] {
     const specifier = specifierOf(node);
     if (specifier !== undefined && ts.isStringLiteralLike(specifier)) {
       const { line } = source.getLineAndCharacterOfPosition(specifier.getStart());
-      imports.push({ specifier: specifier.text, line: line + 1 });
+      imports.push({ specifier: specifier.text, line: line + 1, names: namesOf(node) });
     }
     ts.forEachChild(node, visit);
   };
@@ -49,6 +50,25 @@ function specifierOf(node: ts.Node): ts.Node | undefined {
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return node.argument.literal;
   const isCall = ts.isCallExpression(node) && /^(?:import|require)$/.test(node.expression.getText());
   return isCall ? node.arguments.at(0) : undefined;
+}
+
+function namesOf(node: ts.Node): string[] {
+  if (ts.isImportTypeNode(node)) return [];
+  if (ts.isImportDeclaration(node)) {
+    const { importClause: clause } = node;
+    if (clause === undefined || clause.phaseModifier === ts.SyntaxKind.TypeKeyword) return [];
+    return [...(clause.name === undefined ? [] : ['*']), ...listedNames(clause.namedBindings)];
+  }
+  if (!ts.isExportDeclaration(node)) return ['*'];
+  if (node.isTypeOnly) return [];
+  return node.exportClause === undefined ? ['*'] : listedNames(node.exportClause);
+}
+
+function listedNames(bindings: ts.NamedImportBindings | ts.NamedExportBindings | undefined): string[] {
+  if (bindings === undefined) return [];
+  if (!ts.isNamedImports(bindings) && !ts.isNamedExports(bindings)) return ['*'];
+  const values: readonly (ts.ImportSpecifier | ts.ExportSpecifier)[] = bindings.elements;
+  return values.filter(({ isTypeOnly }) => !isTypeOnly).map(({ name, propertyName }) => (propertyName ?? name).text);
 }
 
 /** The TypeScript of a file. For a Vue file, its scripts at their original lines. */

@@ -1,4 +1,5 @@
 import { findCircles } from './circles.ts';
+import { findOtherOpenings } from './run-folders.ts';
 import { readSources, resolveImport, type SourceFile } from './imports.ts';
 
 /**
@@ -145,8 +146,8 @@ const ownPackage = { name: 'tutti-ensembles', layer: 'workers' };
 export type Violation = { file: string; line: number; message: string };
 
 /**
- * Every import under `root` that violates the layers or the order of their folders or closes a circle, and every folder with too many
- * files.
+ * Every import under `root` that violates the layers or the order of their folders, closes a circle or opens run folders in another way, and every folder
+ * with too many files.
  */
 export function findLayerViolations(root: string): Violation[] {
   const files = layers.flatMap((layer) => readSources(root, layer));
@@ -156,7 +157,7 @@ export function findLayerViolations(root: string): Violation[] {
       return message === null ? [] : [{ file, line, message }];
     }),
   );
-  return [...crossings, ...explainCircles(files), ...explainFullFolders(files)];
+  return [...crossings, ...explainCircles(files), ...explainFullFolders(files), ...findOtherOpenings(files)];
 }
 
 /** The rule and the remedy if `file` (relative to the root) may not import `specifier`, or null if it may. */

@@ -1,6 +1,7 @@
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
+import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
 import { roundPath } from '../../../core/node/saved-rounds.ts';
 import type { Attempt } from '../../../core/protocol/run/record.ts';
 import { type MetricRows, openMetricRows } from '../../store/metrics/metric-rows.ts';
@@ -148,13 +149,15 @@ interface MetricsCopy {
 async function copiesOf(folder: string, attempts: readonly Attempt[], from: number): Promise<MetricsCopy[]> {
   const stepsAfter = (attempt: number): number =>
     Math.min(from, ...attempts.slice(attempt, -1).map((later) => later.from?.step ?? 0));
-  const names = await readdir(folder);
+  const names = (await listOwnFolder(folder, '.')).map(({ name }) => name);
   // The n-th is of the n-th attempt or a later one.
   const beside = names.flatMap((name) => /^metrics\.attempt-(\d+)\.csv$/.exec(name)?.[1] ?? []).map(Number);
-  const kept = (await unlessMissing(readdir(join(folder, 'attempts'))))?.filter((name) => /^\d+$/.test(name)) ?? [];
+  const kept = (await listOwnFolder(folder, 'attempts')).filter(
+    ({ name, kind }) => kind === 'folder' && /^\d+$/.test(name),
+  );
   return [
     ...beside.map((number) => ({ path: `metrics.attempt-${number}.csv`, untilStep: stepsAfter(number) })),
-    ...kept.map((number) => ({ path: join('attempts', number, 'metrics.csv'), untilStep: stepsAfter(Number(number)) })),
+    ...kept.map(({ path, name }) => ({ path: join(path, 'metrics.csv'), untilStep: stepsAfter(Number(name)) })),
   ];
 }
 

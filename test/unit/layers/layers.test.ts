@@ -49,6 +49,30 @@ describe('findLayerViolations', () => {
     expect(places()).toEqual(['core/node/a.ts:4', 'core/options/c.ts:1', 'src-renderer/views/a.ts:1']);
   });
 
+  it('lets files that get run folders open what lies in them in one way only', () => {
+    mkdirSync(path.join(root, 'src-main/cli'));
+    write(
+      'src-main/runs/a.ts',
+      "import { existsSync, type Stats } from 'node:fs';",
+      "import { readFile, stat } from 'node:fs/promises';",
+      "import type { FileHandle } from 'node:fs/promises';",
+      "import * as fs from 'node:fs';",
+      "import { renameOver, writeFileAtomic } from '../../core/node/atomic-file.ts';",
+      "import { openOwnFile } from '../../core/node/folders/own-files.ts';",
+      "const late = await import('node:fs');",
+      "import files from 'node:fs';",
+    );
+    write('src-main/cli/a.ts', "import { readFile } from 'node:fs/promises';");
+    expect(places()).toEqual([2, 4, 5, 7, 8].map((line) => `src-main/runs/a.ts:${line}`));
+    expect(findLayerViolations(root)[0].message).toContain('readFile of "node:fs/promises" would follow links');
+  });
+
+  it('names an exception that is none any more', () => {
+    mkdirSync(path.join(root, 'src-main/export'));
+    write('src-main/export/sinks.ts', "import { join } from 'node:path';");
+    expect(findLayerViolations(root).map(({ message }) => message)).toEqual([expect.stringContaining('no exception')]);
+  });
+
   it('finds every kind of import, including type imports, with its line', () => {
     write(
       'src-main/runs/a.ts',
