@@ -1,10 +1,9 @@
-import { globSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { type RunRow, runRowSchema } from '../../../core/protocol/pages/run-list.ts';
 import { sweepSchema } from '../../../core/protocol/run/sweep/sweep.ts';
 import { realNumber } from '../../../core/protocol/wire/numbers.ts';
-import { runPaths } from '../runs/run-folder.ts';
+import { hasOwnEntry } from '../../../core/node/folders/own-folders.ts';
 
 const json = z.string().transform((text, context): unknown => {
   try {
@@ -81,7 +80,7 @@ export function meantRuns(database: DatabaseSync, text: string, folder: string):
 }
 
 function hasCheckpoints(folder: string): boolean {
-  return globSync('rank-*/*.safetensors', { cwd: runPaths(folder).checkpoints }).length > 0;
+  return hasOwnEntry(folder, 'checkpoints', /\.safetensors$/);
 }
 
 export function ambiguityError(text: string, candidates: RunRow[]): Error {
