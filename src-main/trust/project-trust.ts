@@ -1,9 +1,10 @@
 import { constants, existsSync, realpathSync, statSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, relative, resolve } from 'node:path';
+import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { messageOf } from '../../core/text/errors.ts';
 import { quote } from '../../core/text/shell-words.ts';
 import { folderKey, isSameFolder } from '../../core/node/folders/same-folder.ts';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
+import { projectEntries } from '../../core/protocol/run/project-description.ts';
 import {
   describePermissions,
   missingPermissions,
@@ -105,7 +106,7 @@ export async function withdrawTrust(folder: string): Promise<void> {
   const own = folderKey(folder);
   const isListed = readTrustFile().folders.some((entry) => folderKey(entry.folder) === own);
   if (isListed) await removeFolder(own);
-  const trust = existsSync(folder) ? trustOf(folder) : null;
+  const trust = existsSync(folder) && !isFile(folder) ? trustOf(folder) : null;
   if (trust !== null && trust.by !== null) throw new Error(`${folder} ${whyStillTrusted(trust)}`);
   if (!isListed) {
     throw new Error(`${folder} is not among the trusted folders, so nothing was removed. tutti trust lists them.`);
@@ -156,11 +157,22 @@ export function requirePermissions(folder: string, asked: Permissions): void {
   );
 }
 
-export function noProject(folder: string): string {
-  return `There is no project in ${resolve(folder)}: the folder must hold a project.ts. See docs/projects.md.`;
+/** Why a path is no project, with the remedy: nothing is there, the folder holds none, or it is a file of one. */
+export function noProject(path: string): string {
+  const absolute = resolve(path);
+  if (!isFile(absolute))
+    return `There is no project in ${absolute}: the folder must hold a project.ts. See docs/projects.md.`;
+  const folder = dirname(absolute);
+  const rule = `${absolute} is a file. A project is a folder with a project.ts`;
+  if (projectEntries.some((name) => existsSync(join(folder, name))))
+    return `${rule}: name the folder ${folder} instead.`;
+  return `${rule}, and this file lies beside none. \`tutti create <folder> --template tabular\` writes one for a table. See docs/projects.md.`;
 }
 
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+
 function realFolder(folder: string): string {
+  if (isFile(folder)) throw new Error(noProject(folder));
   try {
     return realpathSync.native(resolve(folder));
   } catch (error) {

@@ -19,6 +19,7 @@ import { describeGrant, grantFor } from '../../../src-main/trust/grant.ts';
 import {
   allowedPermissions,
   allowPermissions,
+  noProject,
   requirePermissions,
   requireTrust,
   trustFolder,
@@ -110,6 +111,24 @@ describe('trust of a folder', () => {
     await expect(trustFolder('/')).rejects.toThrow('/ cannot be trusted as a whole');
     await expect(trustFolder(join(root, 'absent'))).rejects.toThrow('There is no project in');
     expect(() => requireTrust(join(root, 'absent'))).toThrow('There is no project in');
+  });
+
+  it('is not given to a file: a project is its folder', async () => {
+    const project = folder('project');
+    const [entry, notes] = [join(project, 'project.ts'), join(project, 'notes.csv')];
+    for (const file of [entry, notes]) writeFileSync(file, '');
+    const rule = (file: string): string => `${file} is a file. A project is a folder with a project.ts`;
+    for (const file of [entry, notes]) {
+      const remedy = `${rule(file)}: name the folder ${project} instead.`;
+      expect(() => requireTrust(file)).toThrow(remedy);
+      await expect(trustFolder(file)).rejects.toThrow(remedy);
+      expect(noProject(file)).toBe(remedy);
+    }
+    const table = join(root, 'table.csv');
+    writeFileSync(table, 'a,b');
+    expect(() => requireTrust(table)).toThrow(
+      `${rule(table)}, and this file lies beside none. \`tutti create <folder> --template tabular\` writes one for a table.`,
+    );
   });
 
   it('is never guessed from a damaged list', () => {
