@@ -4,9 +4,9 @@
  */
 declare const TextEncoder: new () => { encode(text: string): Uint8Array<ArrayBuffer> };
 declare const TextDecoder: new (
-  encoding: 'utf-8',
-  options: { fatal: boolean },
-) => { decode(bytes: Uint8Array): string };
+  encoding: string,
+  options: { fatal: boolean; ignoreBOM?: boolean },
+) => { decode(bytes?: Uint8Array, options?: { stream: boolean }): string };
 declare const queueMicrotask: (task: () => void) => void;
 
 const encoder = new TextEncoder();
@@ -16,6 +16,10 @@ export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.enc
 
 /** @throws TypeError when the bytes are not UTF-8 */
 export const decodeUtf8 = (bytes: Uint8Array): string => decoder.decode(bytes);
+
+/** A decoder that keeps a mark at the beginning, and throws a TypeError for bytes that are not of the encoding. @throws RangeError for an unknown one */
+export const textDecoder = (encoding: string): InstanceType<typeof TextDecoder> =>
+  new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
 
 /** Runs a task after the current one, before any input or output. */
 export const runSoon = (task: () => void): void => queueMicrotask(task);

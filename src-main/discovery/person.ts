@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { predictedLabel } from '../../core/discovery/calibration.ts';
 import type { ArmChoice, SearchGoal } from '../../core/discovery/search.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
-import { explainFileError } from '../../core/node/file-error.ts';
+import { readUserText } from '../../core/node/read-text.ts';
 import type { Pool } from '../../core/protocol/run/pool-task.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { labelOf, textsOf } from './oracles.ts';
@@ -49,10 +48,7 @@ export function questionCsv(pool: Pool, { indices, predicted }: Question): strin
 
 /** Labels from a CSV file, as {@link parseAnswers} reads them. */
 export async function readAnswers(path: string, pool: Pool): Promise<Map<number, number>> {
-  const content = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw explainFileError(error, path, 'read');
-  });
-  return parseAnswers(content, path, pool);
+  return parseAnswers(await readUserText(path, 'read'), path, pool);
 }
 
 /**

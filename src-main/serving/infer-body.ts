@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
 import type { Tensor } from '../../core/ensemble/tensors.ts';
 import { encodeUtf8 } from '../../core/text/host.ts';
 import { messageOf } from '../../core/text/errors.ts';
+import { requireText } from '../../core/text/text-encoding.ts';
 import type { InferAnswer } from './batcher.ts';
 import type { InferRequest } from './read-request.ts';
 import { RequestError } from './request-error.ts';
@@ -22,6 +24,7 @@ export function splitBody(body: Buffer, length: string | undefined): { json: unk
     );
   }
   try {
+    requireText(body.subarray(0, end), 'The body', 0, { isUtf8 });
     return { json: JSON.parse(body.toString('utf8', 0, end)), binary: body.subarray(end) };
   } catch (error) {
     throw new RequestError(400, `The body is not JSON: ${messageOf(error)}`);

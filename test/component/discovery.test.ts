@@ -275,6 +275,27 @@ describe('a question to a person', () => {
     expect(calls).toContainEqual(['answerDiscovery', 'test', { file: 'labels.csv', csv: 'index,label\n8,x\n' }]);
     expect(wrapper.get('.question [role=alert]').text()).toBe('labels.csv, row 2: "x" is no label.');
   });
+
+  it('is answered by a file of any marked encoding; another is refused, not sent with other characters', async () => {
+    const { wrapper, calls } = await mountPage(
+      DiscoveryPage,
+      { props: { id: 'test' } },
+      { ...answers, discovery: () => ({ ...waiting, question }), answerDiscovery: () => ({ added: 1 }) },
+    );
+    const input = wrapper.get<HTMLInputElement>('input[type=file]');
+    const choose = async (content: Buffer): Promise<void> => {
+      const file = new File([new Uint8Array(content)], 'labels.csv');
+      Object.defineProperty(input.element, 'files', { value: { item: () => file }, configurable: true });
+      await input.trigger('change');
+      await flushPromises();
+    };
+    await choose(Buffer.from('index,label\n8,Zürich\n', 'latin1'));
+    expect(calls.filter(([name]) => name === 'answerDiscovery')).toEqual([]);
+    expect(wrapper.get('.question [role=alert]').text()).toContain('labels.csv, line 2: byte 4 of the line is 0xFC');
+    await choose(Buffer.from('\uFEFFindex,label\n8,Zürich\n', 'utf16le'));
+    const csv = 'index,label\n8,Zürich\n';
+    expect(calls).toContainEqual(['answerDiscovery', 'test', { file: 'labels.csv', csv }]);
+  });
 });
 
 describe('enrichment over rounds', () => {

@@ -55,7 +55,9 @@ describe('tutti', () => {
   it('trains, lists and exports a run', async () => {
     const out = join(terminal.folder, 'first');
     const file = join(terminal.folder, 'config.json');
-    await writeFile(file, '{"seed": 7, "maxEpochs": 9, "optimizer": {"learningRate": 0.02}}');
+    // As PowerShell's `>` writes it.
+    const config = '{"seed": 7, "maxEpochs": 9, "optimizer": {"learningRate": 0.02}}';
+    await writeFile(file, Buffer.from(`\uFEFF${config}`, 'utf16le'));
     const options = ['--config', file, '--max-epochs', '3', '--set', 'width=4', '--out', out];
     const trained = await terminal.run('train', terminal.project, ...options);
     expect(trained.stderr).toBe('');
@@ -103,6 +105,8 @@ describe('tutti', () => {
   it('refuses invalid requests with exit code 2 before anything starts', async () => {
     const file = join(terminal.folder, 'broken.json');
     await writeFile(file, '{"members": 2');
+    const latin = join(terminal.folder, 'latin.json');
+    await writeFile(latin, Buffer.from('{"tags": ["Zürich"]}', 'latin1'));
     const wrong = [
       { args: ['train', terminal.project, '--with', '4'], said: 'There is no option --with. Did you mean --width?' },
       {
@@ -110,6 +114,9 @@ describe('tutti', () => {
         said: 'optimizer.beta1 does not exist while optimizer.kind is "sgd", only for adam, adamw, lamb, lion.',
       },
       { args: ['train', terminal.project, '--config', file], said: `${file} is not a configuration in JSON` },
+      { args: ['train', terminal.project, '--config', latin], said: `${latin}, line 1: byte 13 of the line is 0xFC` },
+      { args: ['search', terminal.project, '--import', latin], said: `${latin}, line 1: byte 13 of the line is 0xFC` },
+      { args: ['train', join(terminal.project, 'project.ts')], said: `name the folder ${terminal.project} instead` },
       { args: ['train', join(terminal.folder, 'nowhere')], said: 'There is no project in' },
       { args: ['train', '--members', '4'], said: 'The project comes first' },
       { args: ['resume', 'nowhere'], said: 'No run has the id, name or folder "nowhere"' },

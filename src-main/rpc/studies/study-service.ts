@@ -12,6 +12,7 @@ import {
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { checkAssignment, orderSpace } from '../../../core/search/space/space.ts';
 import { formatBytes } from '../../../core/text/numbers.ts';
+import { decodeText } from '../../../core/text/text-encoding.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { homePaths, tuttiHome } from '../../store/home.ts';
 import { type FolderWatch, watchFolder } from '../../store/watch-folder.ts';
@@ -181,7 +182,7 @@ export class StudyService {
 async function readJournalFile({ folder, input }: SentSamples): Promise<string> {
   try {
     const { size } = await stat(input);
-    if (size <= maximumJournalBytes) return await readFile(input, 'utf8');
+    if (size <= maximumJournalBytes) return decodeText(await readFile(input), 'The journal');
     throw new Error(
       `The journal has ${formatBytes(size)}; a page imports at most ${formatBytes(maximumJournalBytes)}. Import it from a terminal: ${tutti} search --import.`,
     );

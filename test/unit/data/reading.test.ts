@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decodeText } from '../../../workers/data/tables/reading/text-encoding.ts';
+import { asUtf8 } from '../../../core/text/text-encoding.ts';
 import { readingText, tableReadingSchema } from '../../../core/preprocessing/reading.ts';
 import { tableBlocks } from '../../../workers/data/tables/table-blocks.ts';
 import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';
@@ -235,7 +235,7 @@ describe('bytes', () => {
         const bytes = Buffer.concat([start, Buffer.of(0xff), Buffer.from(after)]);
         const line = before.split('\n').length;
         const position = start.length - start.lastIndexOf(10);
-        expect(() => decodeText(bytes, 'f')).toThrow(`f, line ${line}: byte ${position} of the line is 0xFF`);
+        expect(() => asUtf8(bytes, 'f')).toThrow(`f, line ${line}: byte ${position} of the line is 0xFF`);
       }),
       { seed: 3, numRuns: 500 },
     );

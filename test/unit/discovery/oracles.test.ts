@@ -41,7 +41,7 @@ test('labels are names or numbers of classes, or values', () => {
 
 test('answers name the row of a wrong label, and leave out empty ones', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-answers-'));
-  const read = async (text: string) => {
+  const read = async (text: string | Buffer) => {
     const path = join(folder, 'answers.csv');
     await writeFile(path, text);
     return readAnswers(path, poolOf());
@@ -55,6 +55,10 @@ test('answers name the row of a wrong label, and leave out empty ones', async ()
     'row 2: "40" is no candidate of the pool, which has 0 to 39',
   );
   await expect(read('id,label\n3,1\n')).rejects.toThrow('has no columns index and label');
+  expect([...(await read(Buffer.from('\uFEFFindex,label\r\n3,1\r\n', 'utf16le')))]).toEqual([[3, 1]]);
+  await expect(read(Buffer.from('index,name,label\n3,Zürich,1\n', 'latin1'))).rejects.toThrow(
+    'line 2: byte 4 of the line is 0xFC, which is not UTF-8',
+  );
   await rm(folder, { recursive: true });
 });
 

@@ -80,6 +80,12 @@ it('an answer holds what tritonclient reads', () => {
   expect([...parsed.binary]).toEqual([2, 0, 0, 0, 0, 0, 0, 0]);
 });
 
+it('a body that is not UTF-8 is refused, not read with other characters', () => {
+  expect(() => splitBody(Buffer.from('{"id": "Zürich"}', 'latin1'), undefined)).toThrow(
+    'The body is not JSON: The body, line 1: byte 10 of the line is 0xFC, which is not UTF-8',
+  );
+});
+
 describe('a binary request', () => {
   it.each([
     ['too few bytes', announced(8), float32(1), 'announce 8 bytes of binary data (binary_data_size), and 4 follow'],

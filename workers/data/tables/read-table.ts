@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { decodeText } from './reading/text-encoding.ts';
 import { type ColumnReading, type TableReading, usualMissingValues } from '../../../core/preprocessing/reading.ts';
+import { asUtf8 } from '../../../core/text/text-encoding.ts';
 import { noteReading } from '../notes.ts';
 import type { RawTable } from './cells.ts';
 import { type Column, type ColumnType, typedColumn } from './columns.ts';
@@ -84,7 +85,8 @@ async function parseRaw(
     const { parseArrow } = await import('./arrow/arrow.ts');
     return { ...binary, raw: parseArrow(bytes, file, isMissing) };
   }
-  const { text, ...decoded } = decodeText(bytes, file, encodingFor(options));
+  const { text: utf8, ...decoded } = asUtf8(bytes, file, { encoding: encodingFor(options), isUtf8 });
+  const text = Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength);
   if (ending === '.jsonl' || ending === '.ndjson') {
     return { ...binary, ...decoded, raw: parseJsonLines(text.toString('utf8'), file, isMissing) };
   }

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { markOf, mostMarkBytes, pieceDecoder, requireText } from './reading/text-encoding.ts';
+import { isNamedUtf8, markOf, mostMarkBytes, pieceDecoder, requireText } from '../../../core/text/text-encoding.ts';
 import { type TableReading, usualMissingValues } from '../../../core/preprocessing/reading.ts';
 import { addCell, emptyColumn, type RawTable } from './cells.ts';
 import { type ColumnType, plainFormat, typedColumn } from './columns.ts';
@@ -171,11 +172,11 @@ async function* textPieces(
   { hasQuotes, encoding, blockBytes }: { hasQuotes: boolean; encoding: string | null; blockBytes: number },
 ): AsyncGenerator<LinePiece> {
   const mark = await readMark(file);
-  const decode = pieceDecoder(mark?.encoding ?? encoding ?? 'utf-8', file);
+  const decode = bytesDecoder(mark?.encoding ?? encoding ?? 'utf-8', file);
   let rest: Buffer = Buffer.alloc(0);
   let linesBefore = 0;
   const piece = (text: Buffer): LinePiece => {
-    requireText(text, file, linesBefore);
+    requireText(text, file, linesBefore, { encoding, isUtf8 });
     return { text, linesBefore };
   };
   const stream = createReadStream(file, { highWaterMark: blockBytes, start: mark?.markBytes ?? 0 });
@@ -196,6 +197,13 @@ async function* textPieces(
   }
   rest = Buffer.concat([rest, decode(null)]);
   if (rest.length > 0) yield piece(rest);
+}
+
+/** A function that turns the pieces of a file into UTF-8; null stands for its end. Those of UTF-8 stay as they are. */
+function bytesDecoder(encoding: string, file: string): (piece: Buffer | null) => Buffer {
+  if (isNamedUtf8(encoding)) return (piece) => piece ?? Buffer.alloc(0);
+  const decode = pieceDecoder(encoding, file);
+  return (piece) => Buffer.from(decode(piece));
 }
 
 async function readMark(file: string) {

@@ -1,6 +1,5 @@
 import { tutti } from '../../../../core/text/program.ts';
-import { readFile } from 'node:fs/promises';
-import { explainFileError } from '../../../../core/node/file-error.ts';
+import { readUserText } from '../../../../core/node/read-text.ts';
 import { importJournal } from '../../../studies/journal.ts';
 import {
   describeSpentSpace,
@@ -17,7 +16,7 @@ import type { StudyDriver } from '../../../studies/work/driver.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { parseCount } from '../../arguments.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
-import { exitCodes, orUsageError, printError, toUsageError, UsageError } from '../../errors.ts';
+import { exitCodes, orUsageError, printError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
 import { requeueJob, slurmJob, TimeLimitWatch } from '../../launch/slurm-job.ts';
 import { describeBest, describeImportance, describeTrial } from './describe-study.ts';
@@ -87,9 +86,7 @@ async function openStore(
   const project = await orUsageError(hub.describe(projectFolder));
   await orUsageError(ensureAllowed(projectFolder, project.permissions, consent));
   if (options.import !== undefined) {
-    const journal = await readFile(options.import, 'utf8').catch((error: unknown) => {
-      throw toUsageError(explainFileError(error, options.import ?? '', 'read the journal'));
-    });
+    const journal = await orUsageError(readUserText(options.import, 'read the journal'));
     const objectives = options.objective.length === 0 ? null : objectivesOf(options.objective, project);
     return orUsageError(
       importJournal(hub, { projectFolder, journal, name: options.name ?? null, objectives }, project),

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { messageOf } from '../../../../core/text/errors.ts';
 import { spellCommands } from '../../../../core/text/program.ts';
 import type { PlainObject } from '../../../../core/options/index.ts';
-import { explainFileError } from '../../../../core/node/file-error.ts';
+import { readUserText } from '../../../../core/node/read-text.ts';
 import type { ProjectDescription } from '../../../../core/protocol/run/project-description.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import type { TrainRequest } from '../../../hub/plan-run.ts';
@@ -11,7 +10,7 @@ import type { NodeRange } from '../../../nodes/node-range.ts';
 import { parseTrainArguments, type TrainArguments } from '../../arguments.ts';
 import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
-import { orUsageError, toUsageError, UsageError, exitCodes } from '../../errors.ts';
+import { orUsageError, UsageError, exitCodes } from '../../errors.ts';
 import { renderTrainHelp, type TrainHelp } from '../../help.ts';
 import { inLaunch, isFirstTask, refuseInLaunch, serveTask } from '../../launch/launched.ts';
 import { trainDetached } from './train-detached.ts';
@@ -94,9 +93,7 @@ function withoutProject(first: string | undefined, args: readonly string[]): num
 }
 
 async function readConfig(file: string): Promise<PlainObject> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw toUsageError(explainFileError(error, file, 'read the configuration'));
-  });
+  const text = await orUsageError(readUserText(file, 'read the configuration'));
   try {
     return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
   } catch (error) {
