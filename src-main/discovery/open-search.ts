@@ -138,7 +138,8 @@ export async function withSearch<T>(
     const index = await RunIndex.open(folder);
     const host = await WorkerHost.open(searchPaths(folder).runs);
     try {
-      const training = { folder, search, planned: { ...plan, config: search.config }, index, host, signal };
+      const planned = { ...plan, config: search.config };
+      const training = { folder, search, planned, classNames: opened.pool.classNames, index, host, signal };
       const session = new SearchSession({
         folder,
         search,

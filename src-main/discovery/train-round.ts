@@ -23,6 +23,8 @@ export interface TrainingParts {
   folder: string;
   search: Search;
   planned: PlannedRun;
+  /** Of the pool, in the order of the search's numbers; null: it has none. */
+  classNames: string[] | null;
   /** The index of the search's own runs. */
   index: RunIndex;
   /** Keeps the worker processes from round to round. */
@@ -53,7 +55,7 @@ export function roundFolder(folder: string, { arm, round }: RoundPlace): string 
  * @throws Error if the run fails; AbortError if the signal aborts
  */
 export async function trainRound(
-  { folder, search, planned, index, host, signal }: TrainingParts,
+  { folder, search, planned, classNames, index, host, signal }: TrainingParts,
   { arm, round }: RoundPlace,
   labels: ReadonlyMap<number, number>,
 ): Promise<TrainedRound> {
@@ -70,7 +72,8 @@ export async function trainRound(
     id: `${search.id}-${arm}-${round}`.slice(-200),
     name: `${search.name}: ${arm}, round ${round}`,
   };
-  const given: Labels = { format: 1, rows: [...labels.keys()], targets, ...weights };
+  const names = classNames === null ? {} : { classNames };
+  const given: Labels = { format: 1, rows: [...labels.keys()], targets, ...names, ...weights };
   const session = startRun(run, index, () => undefined, { labels: given, host });
   const abort = (): void => session.abort();
   signal.addEventListener('abort', abort);

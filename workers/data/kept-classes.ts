@@ -16,21 +16,45 @@ export async function withKeptClasses(splits: Splits, runFolder: string): Promis
   const target = preprocessing?.target;
   if (preprocessing === undefined || target?.kind !== 'classes') return splits;
   const own = await keptClasses(runFolder);
-  // A fork may train for other classes.
   const kept = own ?? (await keptClasses(join(runFolder, 'origin')));
   if (kept === null || isSameList(kept, target.classNames)) return splits;
-  if (!isSameList(kept.toSorted(), target.classNames.toSorted())) {
-    if (own === null) return splits;
-    throw otherClasses(runFolder, own, target.classNames);
+  // A fork may train for other classes.
+  if (own === null && !isSameList(kept.toSorted(), target.classNames.toSorted())) return splits;
+  return withClassOrder(splits, target.classNames, kept, `the run in ${runFolder} was trained for`);
+}
+
+/**
+ * The splits with the classes numbered in the order of `kept`.
+ * @param names of the classes in the order of the splits
+ * @param owner of the other order, for messages: `the run ... was trained for`
+ * @throws Error if the classes are others
+ */
+export function withClassOrder(
+  splits: Splits,
+  names: readonly string[],
+  kept: readonly string[],
+  owner: string,
+): Splits {
+  if (isSameList(kept, names)) return splits;
+  if (!isSameList(kept.toSorted(), names.toSorted())) throw otherClasses(owner, kept, names);
+  const positions = names.map((name) => kept.indexOf(name));
+  const reordered = mapEachSplit(splits, (dataset) => reorder(dataset, names, kept, positions));
+  const { preprocessing } = splits;
+  const target = preprocessing?.target;
+  if (preprocessing === undefined || target?.kind !== 'classes' || !isSameList(target.classNames, names)) {
+    return createSplits({ ...splits, ...reordered });
   }
-  const positions = target.classNames.map((name) => kept.indexOf(name));
-  const reordered = mapEachSplit(splits, (dataset) => reorder(dataset, target.classNames, kept, positions));
-  const steps: Preprocessing = { ...preprocessing, target: { ...target, classNames: kept } };
+  const steps: Preprocessing = { ...preprocessing, target: { ...target, classNames: [...kept] } };
   return createSplits({ ...splits, ...reordered, preprocessing: steps });
 }
 
 /** Splits whose classes a project named itself keep their own. */
-function reorder(dataset: Dataset, names: readonly string[], kept: string[], positions: readonly number[]): Dataset {
+function reorder(
+  dataset: Dataset,
+  names: readonly string[],
+  kept: readonly string[],
+  positions: readonly number[],
+): Dataset {
   const { targets, classNames } = dataset;
   if (!(targets instanceof Int32Array) || !classNames || !isSameList(classNames, names)) return dataset;
   return createDataset({ ...dataset, classNames: kept, targets: targets.map((label) => positions[label]) });
@@ -53,13 +77,13 @@ function isSameList(left: readonly string[], right: readonly string[]): boolean 
   return left.length === right.length && left.every((name, at) => name === right[at]);
 }
 
-function otherClasses(runFolder: string, kept: readonly string[], now: readonly string[]): Error {
+function otherClasses(owner: string, kept: readonly string[], now: readonly string[]): Error {
   const list = (names: readonly string[]) =>
     names.length === 0 ? 'none' : names.map((name) => JSON.stringify(name)).join(', ');
   const lacking = kept.filter((name) => !now.includes(name));
   const added = now.filter((name) => !kept.includes(name));
   return new Error(
-    `The data have other classes than the run in ${runFolder} was trained for: missing ${list(lacking)}, new ${list(added)}. Restore the data, or ` +
-      'begin a new run.',
+    `The data have other classes than ${owner}: missing ${list(lacking)}, new ${list(added)}. Restore the data, or ` +
+      'begin anew.',
   );
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type Labels, labelsFile, labelsSchema } from '../../core/protocol/run/labels.ts';
 import { messageOf } from '../../core/text/errors.ts';
+import { withClassOrder } from './kept-classes.ts';
 import { createDataset, createSplits, type Dataset, type Splits, subset } from './dataset.ts';
 
 /** Bytes become numbers of four bytes each up to this many values: 256 MiB. */
@@ -28,9 +29,10 @@ export async function readLabels(runFolder: string, sha256: string): Promise<Lab
 /**
  * The splits of a run that trains on some labels: the labelled samples are its training split, and the whole pool is `unlabelled`. The targets that the
  * pool itself has are not used.
- * @throws Error if the labels do not fit the pool, or the project also returns unlabelled samples
+ * @throws Error if the labels do not fit the pool, the pool has other classes by now, or the project also returns unlabelled samples
  */
-export function withLabels(splits: Splits, labels: Labels): Splits {
+export function withLabels(given: Splits, labels: Labels): Splits {
+  const splits = inOrderOf(labels, given);
   const { train: pool, unlabelled } = splits;
   requirePool(pool);
   if (unlabelled !== undefined) {
@@ -51,6 +53,13 @@ export function withLabels(splits: Splits, labels: Labels): Splits {
       : { lossWeights: Float32Array.from(labels.weights) }),
   });
   return createSplits({ ...splits, train, unlabelled: pool });
+}
+
+/** Labels and the search count on the order in which the pool had its classes, which another version, or another listing of the same classes, may not give. */
+function inOrderOf({ classNames }: Labels, splits: Splits): Splits {
+  const names = splits.train.classNames;
+  if (classNames === undefined || names === undefined) return splits;
+  return withClassOrder(splits, names, classNames, 'the pool had when its search began');
 }
 
 /** Labelled samples are few and trained on in many epochs: their bytes are scaled once, to the same numbers that each batch would scale them to. */

@@ -12,6 +12,8 @@ export const labelsSchema = z
     rows: z.array(z.int().min(0)).min(1),
     /** The label of each: a class, or a value. */
     targets: z.array(realNumber),
+    /** Names of the classes in the order of their numbers; absent: values, classes without names, and files of earlier versions. */
+    classNames: z.array(z.string()).optional(),
     /** The weight of each in the loss; absent: 1. */
     weights: z.array(z.number().min(0)).optional(),
   })

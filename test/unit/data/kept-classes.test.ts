@@ -76,7 +76,7 @@ describe('withKeptClasses', () => {
   it('refuses other classes than those of the run', async () => {
     const run = await runWith('other', ['a', 'b', 'c']);
     await expect(withKeptClasses(splitsOf(['a', 'b', 'd'], [0, 1, 2]), run)).rejects.toThrow(
-      /trained for: missing "c", new "d"\. Restore the data, or begin a new run\.$/,
+      /trained for: missing "c", new "d"\. Restore the data, or begin anew\.$/,
     );
     await writeFile(join(run, 'preprocessing.json'), '{');
     await expect(withKeptClasses(splitsOf(['a', 'b', 'd'], [0, 1, 2]), run)).rejects.toThrow(/is damaged/);

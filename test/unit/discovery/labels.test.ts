@@ -55,6 +55,22 @@ test('values become float32, and a label need no weight', () => {
   expect(train.weights).toBeUndefined();
 });
 
+test('classes keep the numbers that they had when the search began', () => {
+  const named = createDataset({ ...pool, classNames: ['1', '2', '10'] });
+  const old = { ...labels, classNames: ['1', '10', '2'] };
+  const { train, unlabelled, test: tested } = withLabels({ train: named, test: named }, old);
+  expect(train.targets).toEqual(Int32Array.of(2, 1));
+  for (const { classNames, targets } of [train, unlabelled!, tested!]) {
+    expect(classNames).toEqual(['1', '10', '2']);
+    if (targets.length === 5) expect([...targets]).toEqual(Array.from(pool.targets, (label) => [0, 2, 1][label]));
+  }
+  expect(withLabels({ train: named }, { ...labels, classNames: ['1', '2', '10'] }).unlabelled).toBe(named);
+  expect(withLabels({ train: pool }, old).unlabelled).toBe(pool);
+  expect(() => withLabels({ train: named }, { ...labels, classNames: ['1', '2', '3'] })).toThrow(
+    'other classes than the pool had when its search began: missing "3", new "10". Restore the data, or begin anew.',
+  );
+});
+
 test('another file, a damaged one and labels that do not fit the pool are refused', async () => {
   const sha256 = await write(labels);
   await write({ ...labels, rows: [3, 1] });
