@@ -1,5 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { pooledValues } from '../../core/postprocessing/apply.ts';
+import { fitClassCalibration, fitSigmaScales } from '../../core/postprocessing/calibration/fit-calibration.ts';
 import { fitPostprocessing } from '../../core/postprocessing/fit.ts';
 import type { HeldOut } from '../../core/postprocessing/held-out.ts';
 import { measureDetection, measurePostprocessing } from '../../core/postprocessing/measure.ts';
@@ -74,16 +76,28 @@ const other = await predict(typeof given === 'function' ? await given() : given,
 await writeViews(train, 'train');
 await writeFile(join(into, 'train-targets.f64'), Float64Array.from(train.targets));
 
-// The peers fit calibration and conformal prediction on the same samples.
+// The peers fit conformal prediction on all samples, on answers without a calibration.
 const request = { ...usualRequest, calibrationShare: 1, penalty: 0.01, freeRanks: 1 };
 const fit = (change: Partial<PostprocessingRequest>) =>
   fitPostprocessing({ ...request, ...change }, validation, config.seed);
-const usual = fit({});
-const { calibration } = measurePostprocessing(usual, test);
+const calibration = fitAsPeers(validation);
+const usual = fit({ method: 'none', conformal: 'none' });
+const measured = measurePostprocessing({ ...usual, calibration }, test).calibration;
 const coverageOf = (conformal: PostprocessingRequest['conformal']) =>
   measurePostprocessing(fit({ method: 'none', conformal }), test).conformal;
 const { scores } = measureDetection(usual, test, other, { name: 'other', kind: 'data' });
 const { selective } = measurePostprocessing(fit({ method: 'none' }), test);
+
+/** The calibration as the peers fit it: without a prior, and kept whether cross-validation shows that it helps or not. */
+function fitAsPeers(samples: HeldOut): Calibration | null {
+  if (samples.kind === 'classes') return fitClassCalibration('pooled-temperature', samples);
+  if (samples.kind !== 'values') return null;
+  const { means, variances, columns, targets, weights } = samples;
+  const { mean, variance } = pooledValues({ calibration: null }, means, variances, columns);
+  return variance === null
+    ? null
+    : { method: 'sigma', scales: fitSigmaScales(mean, variance, targets, columns, weights) };
+}
 
 /** The temperature, or the factor of the standard deviations. */
 function numberOf(fitted: Calibration | null): number | null {
@@ -98,9 +112,9 @@ const conformal =
 const figures = {
   task,
   members: models.length,
-  calibration: numberOf(usual.calibration),
-  before: calibration?.before,
-  after: calibration?.after,
+  calibration: numberOf(calibration),
+  before: measured?.before,
+  after: measured?.after,
   ...conformal,
   ...scores,
   selective: { aurc: selective?.aurc, augrc: selective?.augrc },

@@ -124,6 +124,8 @@ export interface Strategy {
    * @throws ReplicasDifferError on all ranks
    */
   verify?(member: Member, position: Position): Promise<void>;
+  /** Whether the schedule of the configuration decides the rate of the next step, or the strategy; absent: the schedule. */
+  followsSchedule?(): boolean;
   /** The strategy's metrics by full name (`train/member_3_bytes_per_step`), called every `logEverySteps` steps. */
   points?(): ReadonlyMap<string, number>;
   /** Called when a rank begins to wait in a pause of its run, and when it goes on. */

@@ -1,4 +1,3 @@
-import { adapts } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Batch } from '../data/dataset.ts';
 import type { UpdateSettings } from '../optimizers/optimizer.ts';
 import { rateScale } from '../optimizers/rate-scaling.ts';
@@ -52,12 +51,13 @@ export class TrainingStep {
     return { learningRate, totalSteps: this.#totalSteps, epochs: scheduledEpochs(parts.config) };
   }
 
-  /** Tells the user that the learning rate of the next step is another one than before a resume. The strategy hdet adapts its own. */
+  /** Tells the user that the learning rate of the next step is another one than before a resume. A strategy that adapts its own has no such jump. */
   announceJump(before: SavedSchedule): void {
     const { parts, position, isFirst } = this.#training;
     const now = this.schedule;
     const [from, to] = [before.learningRate, now.learningRate];
-    if (!isFirst || adapts(parts.config.strategy) || Math.abs(to - from) <= 1e-9 * from) return;
+    const isScheduled = parts.strategy.followsSchedule?.() ?? true;
+    if (!isFirst || !isScheduled || Math.abs(to - from) <= 1e-9 * from) return;
     const { schedule } = parts.config;
     const cause =
       !isSpread(schedule) || now.totalSteps === before.totalSteps

@@ -82,6 +82,16 @@ describe('HDET', () => {
     expect(syncs.at(-1)?.points.has('train/velocity_learning_rate')).toBe(true);
   });
 
+  it('follows the schedule until the first sync that adapts, also in a state that is resumed before', async () => {
+    const input = hdet({ spread: 0.3, averageEverySteps: 10, warmupSteps: 15 });
+    const ranks = await createRanks(input, { totalSteps: 40 });
+    const follow = () => ranks.map(({ strategy }) => strategy.followsSchedule?.());
+    await trainRanks(ranks, input, { to: 10 });
+    expect(follow()).toEqual([true, true]);
+    await trainRanks(ranks, input, { from: 10, to: 20 });
+    expect(follow()).toEqual([false, false]);
+  });
+
   it('trains ranks independently between syncs when gradients are not averaged', async () => {
     const ranks = await createRanks(hdet({ spread: 0, gradientSync: false, averageEverySteps: 3 }));
     await trainRanks(ranks, base, { to: 2 });

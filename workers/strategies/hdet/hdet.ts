@@ -101,7 +101,7 @@ export class Hdet implements Strategy {
     position: StepPosition,
   ): Promise<StepOutcome | null> {
     const { accumulator, scalars, controller, index } = this.#prepared();
-    if (this.#plan.decay === null)
+    if (this.followsSchedule())
       for (const name of scalars.learningRates) controller.setBase(name, scheduled.learningRate);
     const valueOf = (name: string): number => controller.value(name, index);
     const ofLoss = scalars.apply(valueOf);
@@ -123,6 +123,11 @@ export class Hdet implements Strategy {
     this.#interval.loss += loss;
     this.#interval.steps += 1;
     return loss;
+  }
+
+  /** Until the first sync that adapts. */
+  followsSchedule(): boolean {
+    return this.#plan.decay === null;
   }
 
   points(): ReadonlyMap<string, number> {

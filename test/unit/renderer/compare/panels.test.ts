@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { SeriesRequest } from '../../../../core/protocol/pages/run-data.ts';
+import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import { runSubject } from '../../../../src-renderer/views/runs/compare/compared-subject.ts';
 import { readSubjectLines } from '../../../../src-renderer/views/runs/compare/panels/compared-line.ts';
 import {
   comparableMetrics,
+  describeOtherAnswers,
   listOf,
   panelMetrics,
   withoutPlace,
 } from '../../../../src-renderer/views/runs/compare/panels/panel-metrics.ts';
-import { runRow, runView } from '../run-fixtures.ts';
+import { memberNamesOf } from '../../../../src-renderer/views/runs/compare/panels/member-band.ts';
+import { runRecord, runRow, runView } from '../run-fixtures.ts';
 
 describe('the panels of a comparison', () => {
   const known = ['val/ens_nll', 'val/ens_acc', 'val/ens_ece', 'val/disagreement'];
@@ -23,6 +26,33 @@ describe('the panels of a comparison', () => {
       ['val/ens_ece', 'val/disagreement', 'val/ens_nll'],
     ];
     expect(comparableMetrics([b, b, c])).toEqual(['val/ens_nll', 'val/ens_ece', 'val/ens_mse', 'val/disagreement']);
+  });
+
+  it('begin with the answer of members that answer by their product', () => {
+    const joint = ['val/ens_nll', 'val/ens_acc', 'val/product_acc', 'val/product_nll', 'val/member_0_nll'];
+    const shared = comparableMetrics([joint, joint]);
+    expect(shared).toEqual(['val/product_nll', 'val/product_acc', 'val/ens_nll', 'val/ens_acc']);
+    expect(panelMetrics([], shared, 'val/product_nll')).toEqual(['val/product_nll', 'val/product_acc']);
+    expect(comparableMetrics([joint, ['val/ens_nll']])).toEqual(['val/ens_nll']);
+    expect(memberNamesOf('val/product_nll', joint)).toEqual(['val/member_0_nll']);
+  });
+
+  it('say whose metric does not judge its answers', () => {
+    const subject = (name: string, kind: string, task = 'classification') =>
+      runSubject(
+        runView({
+          record: runRecord({ task, config: runConfigSchema.parse({ members: 2, strategy: { kind } }) }),
+          row: runRow({ id: name, name }),
+        }),
+      );
+    const [joint, apart] = [subject('joint', 'joint'), subject('apart', 'independent')];
+    expect(describeOtherAnswers([joint, apart], ['val/ens_nll', 'val/product_nll'])).toBe(
+      'ens NLL: of joint this judges the mean of the members, which answer by their product (such as product NLL).',
+    );
+    expect(describeOtherAnswers([joint, apart], ['val/product_nll'])).toBeNull();
+    expect(describeOtherAnswers([apart], ['val/ens_nll'])).toBeNull();
+    // The product of Gaussians of equal variance has the mean of their means.
+    expect(describeOtherAnswers([subject('values', 'joint', 'regression')], ['val/ens_mse'])).toBeNull();
   });
 
   it('are those of the address that the runs have, each once', () => {

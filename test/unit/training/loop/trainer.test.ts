@@ -9,6 +9,7 @@ import { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
 import { ownBatches } from '../../../../workers/data/batches.ts';
 import { createDataset } from '../../../../workers/data/dataset.ts';
 import { independentStrategy } from '../../../../workers/strategies/independent.ts';
+import type { Strategy } from '../../../../workers/strategies/strategy.ts';
 import { tf, type LayersModel } from '../../../../workers/tensorflow/tf.ts';
 import { Controls } from '../../../../workers/training/controls.ts';
 import { Member, type LossFunction } from '../../../../workers/member/member.ts';
@@ -231,16 +232,17 @@ describe('the learning rate after a resume', () => {
   const adam = { kind: 'adam', learningRate: 0.05 } as const;
 
   /** Trains three epochs of three steps, then resumes with changes. @returns the rates by step, and what the resume announces */
-  async function ratesAround(first: RunConfigInput, changes: RunConfigInput) {
+  async function ratesAround(first: RunConfigInput, changes: RunConfigInput, strategy?: Strategy) {
     const folder = await temporaryFolder();
     const rates: number[] = [];
     const meter: Callback = { name: 'rates', onStepEnd: (_, { learningRate }) => void rates.push(learningRate) };
     await createFixture(folder, { config: { optimizer: adam, ...first }, callbacks: [meter] }).trainer.fit();
     const config = { optimizer: adam, ...first, ...changes };
-    const { parts } = createFixture(folder, { config, callbacks: [meter] });
+    const fixture = createFixture(folder, { config, callbacks: [meter] });
+    const parts = { ...fixture.parts, ...(strategy && { strategy }) };
     const round = (await findResumePoint(folder, [0]))?.round ?? -1;
     await new Trainer(parts, await loadTrainingState(parts, { round, worldSize: 1 })).fit();
-    return { rates, told: parts.report.events.filter(({ kind }) => kind === 'rate-jumped') };
+    return { rates, told: fixture.parts.report.events.filter(({ kind }) => kind === 'rate-jumped') };
   }
 
   // Over 9 steps, the last one is at 0.05 (1 + cos(8π/9)) / 2; over 18 steps, the tenth is at 0.05 (1 + cos(π/2)) / 2.
@@ -271,6 +273,16 @@ describe('the learning rate after a resume', () => {
     const constant = await ratesAround({}, { maxEpochs: 6 });
     const steps = await ratesAround({ schedule: { kind: 'step', everyEpochs: 2, factor: 0.5 } }, { maxEpochs: 6 });
     expect([planned, constant, steps].flatMap(({ told }) => told)).toEqual([]);
+  });
+
+  it('is announced for a strategy that adapts rates only until it does', async () => {
+    const changes = { schedule: { kind: 'cosine' }, maxEpochs: 3 } as const;
+    const told = async (isScheduled: boolean) => {
+      const strategy = Object.assign(independentStrategy(), { followsSchedule: () => isScheduled });
+      return (await ratesAround(changes, { maxEpochs: 6 }, strategy)).told;
+    };
+    expect(await told(true)).toMatchObject([{ step: 9, data: { to: 0.025 } }]);
+    expect(await told(false)).toEqual([]);
   });
 
   it('is announced where the schedule itself has changed', async () => {

@@ -6,9 +6,9 @@ export interface MemberBand {
   upper: Float64Array;
 }
 
-/** The member metrics for an ensemble metric: `val/member_0_nll` and so on for `val/ens_nll`. */
+/** The member metrics for an ensemble metric: `val/member_0_nll` and so on for `val/ens_nll` or `val/product_nll`. */
 export function memberNamesOf(ensembleMetric: string, names: readonly string[]): string[] {
-  const [, before, after] = /^(.*\/)ens_(.+)$/.exec(ensembleMetric) ?? [];
+  const [, before, after] = /^(.*\/)(?:ens|product)_(.+)$/.exec(ensembleMetric) ?? [];
   if (before === undefined) return [];
   return names.filter((name) => {
     const [, rank] = name.startsWith(`${before}member_`) ? (/member_(\d+)_/.exec(name) ?? []) : [];

@@ -1,5 +1,11 @@
-/** Metrics that most ask for. */
-const preferred = ['nll', 'mse', 'acc', 'ece', 'brier'].map((name) => `val/ens_${name}`);
+import { answerSubject, combinationOf } from '../../../../../core/metrics/combination.ts';
+import { metricLabel } from '../../../../../core/text/numbers.ts';
+import { type ComparedSubject, labelOf } from '../compared-subject.ts';
+
+/** Metrics that most ask for: of members that answer by their product, those of the product, which other runs do not have, before those of the mean. */
+const preferred = [answerSubject.product, answerSubject.mean].flatMap((subject) =>
+  ['nll', 'mse', 'acc', 'ece', 'brier'].map((name) => `val/${subject}_${name}`),
+);
 
 /** Panels of an address that names none. */
 const defaultPanels = 2;
@@ -28,6 +34,17 @@ export function panelMetrics(asked: readonly string[], known: readonly string[],
   if (named.length > 0) return [...new Set(named)];
   const first = monitored !== null && known.includes(monitored) ? [monitored, ...known] : known;
   return [...new Set(first)].slice(0, defaultPanels);
+}
+
+/** Whose shown metrics do not judge their answers, a sentence; null: nobody's. */
+export function describeOtherAnswers(subjects: readonly ComparedSubject[], metrics: readonly string[]): string | null {
+  const ofProduct = subjects.filter(({ runs: [{ record }] }) => {
+    return combinationOf(record.config.strategy, record.task) === 'product';
+  });
+  const ofMean = metrics.filter((metric) => metric.startsWith(`val/${answerSubject.mean}_`));
+  if (ofProduct.length === 0 || ofMean.length === 0) return null;
+  const names = ofProduct.map((subject) => labelOf(subject, subjects)).join(', ');
+  return `${ofMean.map(metricLabel).join(', ')}: of ${names} this judges the mean of the members, which answer by their product (such as product NLL).`;
 }
 
 /** The items of a list in an address. */

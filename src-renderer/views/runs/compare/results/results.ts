@@ -52,10 +52,10 @@ export function evaluatedPlaces(subjects: readonly ComparedSubject[]): SetPlace[
   return [...new Map(found.map(({ set, split }) => [`${set} ${split}`, { set, split }])).values()];
 }
 
-/** Metrics that tables of sets show, those that most ask for first. */
+/** Metrics that tables of sets show, those that most ask for first, and of members that answer by their product that before the mean's. */
 const shownMetrics = ['nll', 'mse', 'acc', 'ece', 'brier', 'pinball', 'crps', 'auroc'].flatMap((name) => [
-  name,
   `product_${name}`,
+  name,
 ]);
 
 /** The metrics of the sets that tables show, of those that any set has. */
