@@ -9,6 +9,10 @@ interface Passed {
   last: Mask;
   /** Number of its steps; null: any. */
   steps: number | null;
+  /** Layers that compute with masks as TensorFlow.js alone does not. */
+  corrected: Layer[];
+  /** Takes what layers would do with a mask of which they know nothing. @throws where that is refused */
+  refuse: (reason: string) => void;
 }
 
 /** Masks of a value: as Keras passes them on, and as TensorFlow.js does. */
@@ -38,11 +42,22 @@ const ignoring = new RegExp(
  * @throws Error that names the layer, the layer that made the mask, and the remedy
  */
 export function requireUsedMasks(model: LayersModel): void {
+  followModel(model, (reason) => {
+    throw new Error(reason);
+  });
+}
+
+/** The layers with whose masks TensorFlow.js alone computes something else (`tensorflow/layers/masks.ts`). Models of earlier versions may ignore others. */
+export const correctedByMasks = (model: LayersModel): readonly Layer[] => followModel(model, () => undefined);
+
+function followModel(model: LayersModel, refuse: Passed['refuse']): readonly Layer[] {
+  const corrected: Layer[] = [];
   follow(
     model,
     model.inputs.map(() => none),
-    { last: null, steps: null },
+    { last: null, steps: null, corrected, refuse },
   );
+  return corrected;
 }
 
 /** @returns the masks of the model's outputs */
@@ -72,20 +87,23 @@ function masksAfter(call: LayerCall, given: readonly Masks[], passed: Passed): M
         passed,
       ),
       given,
+      passed,
     );
   if (kind === 'TimeDistributed') checkEachStep(layer, passed);
-  if (kind === 'Embedding' || kind === 'Masking') return made(call, kind, given);
+  if (kind === 'Embedding' || kind === 'Masking') return made(call, kind, given, passed);
   if (computesWithMask.has(kind)) {
     const found = passed.steps === call.inputs[0].shape[1] ? passed.last : null;
     // A recurrent decoder stops where the mask of the input says so, if its own input has none.
-    if (found !== right && (right !== null || kind === averaging)) refuseOther(layer, found, right);
+    if (found !== right && (right !== null || kind === averaging)) refuseOther(layer, found, right, passed);
+    if (kind === averaging && found !== null) passed.corrected.push(layer);
     const { returnSequences = false } = layer as unknown as { returnSequences?: boolean };
     return returnSequences ? [withSupport(layer, right)] : [none];
   }
-  if (merging.has(kind) || kind === 'Concatenate') return [joined(call, given)];
+  if (merging.has(kind) && given.filter(({ own }) => own !== null).length > 1) passed.corrected.push(layer);
+  if (merging.has(kind) || kind === 'Concatenate') return [joined(call, given, passed)];
   if (passing.has(kind)) return [withSupport(layer, right)];
   const masked = given.find((own) => own.right !== null)?.right ?? (kind === 'Softmax' ? passed.last : null);
-  if (ignoring.test(kind) && masked !== null) refuseIgnored(layer, masked);
+  if (ignoring.test(kind) && masked !== null) refuseIgnored(layer, masked, passed);
   return [layer.supportsMasking && !ignoring.test(kind) ? withSupport(layer, right) : none];
 }
 
@@ -94,34 +112,35 @@ function withSupport({ supportsMasking }: Layer, right: Mask): Masks {
   return { right, own: supportsMasking ? right : null };
 }
 
-function made({ layer }: LayerCall, kind: string, given: readonly Masks[]): Masks[] {
-  if (kind === 'Embedding' && given[0].right !== null) refuseIgnored(layer, given[0].right);
+function made({ layer }: LayerCall, kind: string, given: readonly Masks[], passed: Passed): Masks[] {
+  if (kind === 'Embedding' && given[0].right !== null) refuseIgnored(layer, given[0].right, passed);
   if (kind === 'Embedding' && !configOf(layer).maskZero) return [none];
   const mask = `"${layer.name}"`;
   return [{ right: mask, own: mask }];
 }
 
 /** The steps that count in all inputs with a mask. */
-function joined({ layer, inputs }: LayerCall, given: readonly Masks[]): Masks {
+function joined({ layer, inputs }: LayerCall, given: readonly Masks[], passed: Passed): Masks {
   const all = (masks: Mask[]): Mask => [...new Set(masks.filter((mask) => mask !== null))].sort().join(' and ') || null;
   const right = all(given.map((own) => own.right));
   const { axis } = configOf(layer);
   const isOfSteps = layer.getClassName() === 'Concatenate' && axis !== -1 && axis !== inputs[0].shape.length - 1;
-  if (right !== null && isOfSteps && given.some((own) => own.right === null)) refuseIgnored(layer, right);
+  if (right !== null && isOfSteps && given.some((own) => own.right === null)) refuseIgnored(layer, right, passed);
   // One after the other, they are the mask of another value.
   const after = (mask: Mask): Mask => (isOfSteps && mask !== null ? `${mask}, joined by "${layer.name}"` : mask);
   return { right: after(right), own: after(all(given.map(({ own }) => own))) };
 }
 
 /** A mask that is made inside a model does not leave it in all the ways in which members are trained. */
-function outOfModel(layer: Layer, outputs: readonly Masks[], given: readonly Masks[]): Masks[] {
+function outOfModel(layer: Layer, outputs: readonly Masks[], given: readonly Masks[], { refuse }: Passed): Masks[] {
   const known = given.map(({ right }) => right);
   const left = outputs.find(({ right }) => right !== null && !known.includes(right))?.right ?? null;
-  if (left === null) return outputs.map(({ right }) => ({ right, own: null }));
-  throw new Error(
-    `The model's layer "${layer.name}" is a model whose output has the mask of ${left}, which does not leave it in TensorFlow.js. ${remedy} Or put the ` +
-      'layers of that model into the outer one.',
-  );
+  if (left !== null)
+    refuse(
+      `The model's layer "${layer.name}" is a model whose output has the mask of ${left}, which does not leave it in TensorFlow.js. ${remedy} Or put the ` +
+        'layers of that model into the outer one.',
+    );
+  return outputs.map(({ right }) => ({ right, own: null }));
 }
 
 function checkEachStep(layer: Layer, passed: Passed): void {
@@ -136,8 +155,8 @@ function checkEachStep(layer: Layer, passed: Passed): void {
           passed,
         );
   const left = steps?.find(({ right }) => right !== null)?.right ?? (makesMask(inner) ? `"${inner.name}"` : null);
-  if (left !== null) refuseIgnored(layer, left);
-  if (passed.last !== null && computesWithMask.has(inner.getClassName())) refuseOther(inner, passed.last, null);
+  if (left !== null) refuseIgnored(layer, left, passed);
+  if (passed.last !== null && computesWithMask.has(inner.getClassName())) refuseOther(inner, passed.last, null, passed);
 }
 
 function makesMask(layer: Layer): boolean {
@@ -146,15 +165,15 @@ function makesMask(layer: Layer): boolean {
 
 const remedy = 'Set maskZero: false or leave out the masking layer; padding then counts like other values.';
 
-function refuseIgnored(layer: Layer, mask: string): never {
-  throw new Error(
+function refuseIgnored(layer: Layer, mask: string, { refuse }: Passed): void {
+  refuse(
     `The model's layer "${layer.name}" (${layer.getClassName()}) gets steps that the mask of ${mask} leaves out, but computes with all steps: padding would ` +
       `count too. Use layers that obey masks (recurrent ones, globalAveragePooling1d). Otherwise: ${remedy}`,
   );
 }
 
-function refuseOther(layer: Layer, found: Mask, right: Mask): never {
-  throw new Error(
+function refuseOther(layer: Layer, found: Mask, right: Mask, { refuse }: Passed): void {
+  refuse(
     `The model's layer "${layer.name}" (${layer.getClassName()}) would compute with ${found === null ? 'no mask' : `the mask of ${found}`}, but its input has ` +
       `${right === null ? 'none' : `that of ${right}`}: TensorFlow.js gives layers the last mask of those called before. ${remedy}`,
   );

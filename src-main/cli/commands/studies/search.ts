@@ -1,5 +1,5 @@
 import { tutti } from '../../../../core/text/program.ts';
-import { readUserText } from '../../../../core/node/read-text.ts';
+import { readUserText } from '../../../../core/node/read-fully.ts';
 import { importJournal } from '../../../studies/journal.ts';
 import {
   describeSpentSpace,
