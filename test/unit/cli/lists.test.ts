@@ -48,7 +48,7 @@ describe('describeRuns', () => {
   it('says how to start when there are none', () => {
     expect(describeRuns([], { isFiltered: false, nowMs: 0 })[0]).toContain('Start one: npx tutti train <project>');
     expect(describeRuns([], { isFiltered: true, nowMs: 0 })).toEqual([
-      'No run matches. `tutti runs --all` lists all runs, also archived ones.',
+      'No run matches. `npx tutti runs --all` lists all runs, also archived ones.',
     ]);
   });
 });

@@ -106,6 +106,6 @@ describe('the summary of a sweep', () => {
     expect(lines).toContain(
       'warning: seed 810 has no finite nll (final, test), val/ens_nll (best, validation): left out of these means.',
     );
-    expect(lines.at(-1)).toBe('To train the others: tutti resume blobs-1');
+    expect(lines.at(-1)).toBe('To train the others: npx tutti resume blobs-1');
   });
 });
