@@ -7,6 +7,8 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { type MetricRows, openMetricRows } from '../store/metrics/metric-rows.ts';
 import type { ParsedRow } from '../store/metrics/metrics-row.ts';
 import { formatHeader, formatNumber, formatRow } from '../store/metrics/metrics-csv.ts';
+import { isOpen } from '../store/index/recovery.ts';
+import { rowsKnownToStates, whyRowsAreLost } from '../store/runs/resume-point.ts';
 import { readEvents } from '../store/runs/run-folder.ts';
 import { checkpointEntries } from './checkpoint-entries.ts';
 import { ensembleEntries } from './ensemble-entries.ts';
@@ -87,6 +89,8 @@ async function* metricEntries(
   const opened = await unlessSkipped(metrics, skipped);
   if (opened === null) return;
   const { rows, close } = opened;
+  const lost = isOpen(record) ? null : whyRowsAreLost(folder, rows.lineCount, await rowsKnownToStates(folder));
+  if (lost !== null) warning(lost);
   try {
     // A whole run has the files themselves.
     if (formats.has('csv') && !formats.has('run')) {

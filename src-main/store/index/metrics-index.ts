@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFully } from '../../../core/node/read-fully.ts';
 import { z } from 'zod';
 import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
@@ -9,7 +10,7 @@ import type { MetricColumns } from '../metrics/metric-columns.ts';
 import type { TailState } from '../metrics/metrics-tail.ts';
 
 /** Incremented with every change of the format. An index of another version is rebuilt. */
-const version = 1;
+const version = 2;
 
 const count = z.int().min(0);
 const arrayOf = <A extends Int32Array | Float64Array>(type: new () => A) => z.instanceof(type);
@@ -24,6 +25,8 @@ const columnSchema = z.strictObject({
 });
 const indexSchema = z.strictObject({
   version: z.literal(version),
+  /** Of all that follows, as it is written: a damaged index would draw wrong points. */
+  sha256: z.string(),
   header: z.string(),
   rows: count,
   lastRow: z.string(),
@@ -41,22 +44,26 @@ export interface MetricsIndex {
 /** Writes the index with the points that the columns hold. */
 export async function writeMetricsIndex(folder: string, tail: TailState, columns: MetricColumns): Promise<void> {
   const content = {
-    version,
     ...tail,
     columns: columns.names.flatMap((name) => {
       const column = columns.get(name);
       return column === undefined ? [] : [describeColumn(name, column)];
     }),
   };
-  await writeOwnFile(folder, 'metrics.index', encodeRpc(content));
+  await writeOwnFile(folder, 'metrics.index', encodeRpc({ version, sha256: sha256Of(content), ...content }));
 }
 
 /** @returns null if no index matches the present `metrics.csv`, which must then be read completely */
 export async function readMetricsIndex(folder: string): Promise<MetricsIndex | null> {
   const index = await readIndex(folder);
   if (index === null || !(await describes(index, folder))) return null;
-  const { version: _version, columns, ...tail } = index;
+  const { version: _version, sha256, columns, ...tail } = index;
+  if (sha256 !== sha256Of({ ...tail, columns })) return null;
   return { tail, columns: columns.map(({ name, ...held }) => ({ name, column: restoreColumn(held) })) };
+}
+
+function sha256Of(content: object): string {
+  return hash('sha256', encodeRpc(content), 'hex');
 }
 
 function describeColumn(name: string, column: MetricColumn): z.input<typeof columnSchema> {

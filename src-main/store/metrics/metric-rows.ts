@@ -30,6 +30,8 @@ export class MetricRows {
   /** Metrics, in the order of their columns. */
   readonly columns: readonly string[];
   readonly lastStep: number;
+  /** Lines of the file after its header, also damaged ones. */
+  readonly lineCount: number;
   readonly #handle: FileHandle | null;
   readonly #reader: MetricsRowReader;
   readonly #blocks: readonly Block[];
@@ -38,6 +40,7 @@ export class MetricRows {
   constructor(handle: FileHandle | null, found: Scan) {
     this.columns = found.reader.metrics;
     this.lastStep = found.lastStep;
+    this.lineCount = found.lineCount;
     this.#handle = handle;
     this.#reader = found.reader;
     this.#blocks = found.blocks.toSorted(comparePositions);
@@ -128,11 +131,18 @@ interface Scan {
   reader: MetricsRowReader;
   blocks: Block[];
   lastStep: number;
+  lineCount: number;
   damaged: Set<number>;
 }
 
 async function scan(handle: FileHandle | null, path: string, onDamage: (damage: Error) => void): Promise<Scan> {
-  const found: Scan = { reader: new MetricsRowReader(path, []), blocks: [], lastStep: 0, damaged: new Set() };
+  const found: Scan = {
+    reader: new MetricsRowReader(path, []),
+    blocks: [],
+    lastStep: 0,
+    lineCount: 0,
+    damaged: new Set(),
+  };
   if (handle === null) return found;
   let number = 0;
   for await (const { lines, from, to } of readPortions(handle, 0)) {
@@ -144,6 +154,7 @@ async function scan(handle: FileHandle | null, path: string, onDamage: (damage: 
     }
     if (block.step < Infinity) found.blocks.push(block);
   }
+  found.lineCount = Math.max(0, number - 1);
   return found;
 }
 

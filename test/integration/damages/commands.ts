@@ -14,6 +14,7 @@ import { viewRun } from '../../../src-main/rpc/runs/run-views.ts';
 import { readSeries } from '../../../src-main/rpc/runs/series.ts';
 import { readSampleForm } from '../../../src-main/predictions/sample-form.ts';
 import { serveEnsemble } from '../../../src-main/serving/serve-ensemble.ts';
+import { readEvents } from '../../../src-main/store/runs/run-folder.ts';
 import { withHub } from '../../../src-main/cli/open-hub.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { mergedMetrics, projectFolder } from '../harness.ts';
@@ -53,8 +54,11 @@ export const commands: Record<string, Command> = {
     return run(['predict', folder, '--input', input, '--output', output], () => readFileSync(output, 'utf8'));
   },
   serve: ({ folder }) => serveOnce(folder),
-  resume: ({ folder, maxEpochs }) =>
-    run(['resume', folder, '--max-epochs', String(maxEpochs), '--quiet'], () => resultsOf(folder)),
+  resume: async ({ folder, maxEpochs }) => {
+    const args = ['resume', folder, '--max-epochs', String(maxEpochs), '--quiet'];
+    const told = await run(args, () => resultsOf(folder));
+    return { ...told, said: `${told.said}\n${await damagesToldBy(folder)}` };
+  },
 };
 
 async function run(args: string[], wrote: () => string | Promise<string> = () => ''): Promise<Told> {
@@ -151,4 +155,11 @@ async function resultsOf(folder: string): Promise<string> {
     summary: { evaluatedSets: object };
   };
   return spell([summary.evaluatedSets, await mergedMetrics(folder)]);
+}
+
+/** What a terminal prints while the run trains, unless it is to be quiet. */
+async function damagesToldBy(folder: string): Promise<string> {
+  const events = await readEvents(folder, () => undefined).catch(() => []);
+  const kinds = ['file-damaged', 'metrics-damaged', 'metrics-lost', 'state-skipped', 'set-incomplete'];
+  return events.flatMap(({ kind, message }) => (kinds.includes(kind) ? message : [])).join('\n');
 }
