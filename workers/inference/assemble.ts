@@ -113,12 +113,23 @@ async function openDistances(
 
 async function openMember(files: EnsembleFiles, member: EnsembleMember): Promise<LayersModel> {
   const subject = `rank ${member.rank} in ${files.place}`;
-  const topology = new TextDecoder().decode(await files.read(member.model));
+  const topology = new TextDecoder().decode(await readModel(files, member));
   const weights = await files.read(member.weights);
   await requireWhole(files, member, weights);
   const model = await (files.buildModel?.(member.rank, topology, subject) ?? modelOfRegistered(topology, subject));
   writeWeights(model, decodeSafetensors(weights).tensors, `${member.weights} of ${files.place}`);
   return model;
+}
+
+/** A run names the files of its models by their SHA-256. @throws Error that names a damaged one */
+async function readModel(files: EnsembleFiles, { model }: EnsembleMember): Promise<Uint8Array> {
+  const bytes = await files.read(model);
+  const named = /([0-9a-f]{64})\.json$/.exec(model)?.[1];
+  const found = named === undefined ? null : await files.sha256(bytes);
+  if (found === null || found === named) return bytes;
+  throw new Error(
+    `${model} of ${files.place} was damaged or changed: its SHA-256 is not the one in its name. Restore it from a copy.`,
+  );
 }
 
 function modelOfRegistered(topology: string, subject: string): Promise<LayersModel> {
