@@ -35,8 +35,8 @@ for (const beginning of beginnings) {
 
 /** The files of the layers that a file imports, each once. */
 function targetsOf({ file, imports }: SourceFile): string[] {
-  const resolved = imports.map(({ specifier }) => resolveImport(file, specifier));
-  return [...new Set(resolved)].filter((target) => target !== null && layers.includes(target.split('/')[0] ?? ''));
+  const resolved = imports.map(({ specifier }) => resolveImport(file, specifier) ?? '');
+  return [...new Set(resolved)].filter((target) => layers.includes(target.split('/')[0] ?? ''));
 }
 
 function rowOf(name: string, belongs: (file: string) => boolean): string {
