@@ -8,7 +8,8 @@ const packaged = ['linux-unpacked', 'linux-arm64-unpacked', 'win-unpacked'].map(
   path.join(root, 'dist', name),
 );
 const built = packaged.filter((folder) => existsSync(folder));
-if (built.length === 0) console.log(`No packaged app lies in ${path.join(root, 'dist')}. Make one with: npm run package`);
+if (built.length === 0)
+  console.log(`No packaged app lies in ${path.join(root, 'dist')}. Make one with: npm run package`);
 for (const folder of built) printApp(folder, await measureApp(folder));
 
 function printApp(folder: string, bytes: ReadonlyMap<string, number>): void {

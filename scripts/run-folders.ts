@@ -2,8 +2,8 @@ import { resolveImport, type SourceFile } from './imports.ts';
 import type { Violation } from './layers.ts';
 
 /**
- * The hub opens, lists, writes and removes what lies in a run's folder only by `core/node/folders`, which follows no link and waits for no pipe: a project or
- * a stranger may have planted one. Files of these folders get run folders, so they may not use other ways, unless they are listed as an exception.
+ * The hub opens, lists, writes and removes what lies in a run's folder only by `core/node/own-files.ts` and `own-folders.ts`,
+ * which follow no link and wait for no pipe: a project or a stranger may have planted one. Files of these folders get run folders, so they may not use other ways, unless they are listed as an exception.
  */
 const foldersWithRuns = [
   'attach',
@@ -54,7 +54,7 @@ const openers: Record<string, (name: string) => boolean> = {
 const exceptions: Record<string, readonly string[]> = {
   "They open files of Tutti's home, which no project can write.": [
     'src-main/attach/served/access-file.ts',
-    'src-main/disk/disk-quota.ts',
+    'src-main/disk/cleanable.ts',
     'src-main/runs/configuration/kept-code.ts',
     'src-main/runs/control/control-socket.ts',
     'src-main/runs/control/remote-control.ts',
@@ -64,15 +64,15 @@ const exceptions: Record<string, readonly string[]> = {
     'src-main/store/runs/known-folders.ts',
   ],
   'They use temporary folders that they made, with new names.': [
-    'src-main/export/layers-entries.ts',
+    'src-main/export/run-entries.ts',
     'src-main/export/portable-entries.ts',
     'src-main/import/import-run.ts',
     'src-main/import/unpack-run.ts',
     'src-main/predictions/predict-run.ts',
-    'src-main/rpc/runs/exchange/imports.ts',
+    'src-main/rpc/runs/imports.ts',
     'src-main/rpc/runs/new-samples.ts',
     'src-main/rpc/runs/uploads.ts',
-    'src-main/runs/workers/rank-folders.ts',
+    'src-main/runs/workers/scratch.ts',
     'src-main/runs/workers/scratch.ts',
   ],
   'They write where the user said, and read pages of Tutti.': [
@@ -110,8 +110,8 @@ function openingsIn({ file, imports }: SourceFile): Violation[] {
     const opening = opener === undefined ? [] : names.filter(opener);
     if (opening.length === 0) return [];
     const message =
-      `${opening.join(', ')} of "${specifier}" would follow links that were planted in a run's folder. Use core/node/folders, or give the file its reason ` +
-      'in scripts/run-folders.ts.';
+      `${opening.join(', ')} of "${specifier}" would follow links that were planted in a run's folder. ` +
+      'Use core/node/own-files.ts or own-folders.ts, or give the file its reason in scripts/run-folders.ts.';
     return [{ file, line, message }];
   });
 }

@@ -1,4 +1,4 @@
-import type { RuleConfig } from '../../core/protocol/run/optimizers/optimizer-config.ts';
+import type { RuleConfig } from '../../core/protocol/run/optimizer-config.ts';
 import type { Batch } from '../../workers/data/dataset.ts';
 import { Generator } from '../../workers/random/index.ts';
 import { type LayersModel, type SymbolicTensor, tf } from '../../workers/tensorflow/tf.ts';

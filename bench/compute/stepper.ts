@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { blasSchema } from '../../core/protocol/machine/blas.ts';
+import { blasSchema } from '../../core/protocol/machine/devices.ts';
 import { startBackend } from '../../workers/backends/backend.ts';
 import { ProcessGroup } from '../../workers/collectives/process-group.ts';
 import { MemberStack } from '../../workers/stacked/member-stack.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import type { Blas } from '../../core/protocol/machine/blas.ts';
+import type { Blas } from '../../core/protocol/machine/devices.ts';
 import { nodeFlags } from '../../src-main/processes/node-process.ts';
 
 export const peersFolder = join(import.meta.dirname, '..', 'peers');

@@ -1,7 +1,6 @@
 import { createBirpc } from 'birpc';
 import { WebSocket } from 'ws';
-import type { HubApi, PageApi } from '../../core/protocol/pages/rpc.ts';
-import { decodeRpc, encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
+import { decodeRpc, encodeRpc, type HubApi, type PageApi } from '../../core/protocol/pages/rpc.ts';
 import { challengePath, pageKeyName, rpcPath, rpcProtocol } from '../../core/protocol/pages/window.ts';
 import { proofOf } from '../../src-renderer/client/session-proof.ts';
 

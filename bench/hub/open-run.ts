@@ -1,4 +1,4 @@
-import { encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
+import { encodeRpc } from '../../core/protocol/pages/rpc.ts';
 import { Hub } from '../../src-main/hub/hub.ts';
 import { readSeries } from '../../src-main/rpc/runs/series.ts';
 import { viewRun } from '../../src-main/rpc/runs/run-views.ts';

@@ -5,7 +5,7 @@ import { fitClassCalibration, fitSigmaScales } from '../../core/postprocessing/c
 import { fitPostprocessing } from '../../core/postprocessing/fit.ts';
 import type { HeldOut } from '../../core/postprocessing/held-out.ts';
 import { measureDetection, measurePostprocessing } from '../../core/postprocessing/measure.ts';
-import { distanceScoreNames } from '../../core/postprocessing/outside/distance-scores.ts';
+import { distanceScoreNames } from '../../core/postprocessing/outside/distances.ts';
 import { type PostprocessingRequest, usualRequest } from '../../core/postprocessing/request.ts';
 import type { Calibration } from '../../core/postprocessing/schema.ts';
 import { runRecordSchema } from '../../core/protocol/run/record.ts';

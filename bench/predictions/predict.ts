@@ -3,7 +3,7 @@ import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import { startBackend } from '../../workers/backends/backend.ts';
 import { Ensemble } from '../../workers/inference/ensemble.ts';
 import { predictFile } from '../../workers/inference/predict-file.ts';
-import type { PredictionFormat } from '../../workers/inference/writers/write-predictions.ts';
+import type { PredictionFormat } from '../../workers/inference/write-predictions.ts';
 import { type LayersModel, tf, type Tensor } from '../../workers/tensorflow/tf.ts';
 
 /**

@@ -3,7 +3,7 @@ import { exportRun } from '../../src-main/export/export-run.ts';
 import { createRunFolder } from '../../src-main/store/runs/run-folder.ts';
 import { startBackend } from '../../workers/backends/backend.ts';
 import { saveCheckpoint } from '../../workers/checkpoints/checkpoint-store.ts';
-import { keepTopology } from '../../workers/checkpoints/model-topology.ts';
+import { keepTopology } from '../../workers/checkpoints/layers-model.ts';
 import { readWeights } from '../../workers/member/weights.ts';
 import { type LayersModel, tf } from '../../workers/tensorflow/tf.ts';
 import { topologyOf } from '../../workers/tensorflow/topology.ts';

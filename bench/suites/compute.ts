@@ -1,4 +1,4 @@
-import type { Blas } from '../../core/protocol/machine/blas.ts';
+import type { Blas } from '../../core/protocol/machine/devices.ts';
 import { fastestBlas, readSurvey } from '../../src-main/backends/blas-survey.ts';
 import { compare, type Row } from '../compute/contest.ts';
 import { measureStacked } from '../compute/stacked.ts';

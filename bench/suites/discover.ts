@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { acquire } from '../../core/discovery/acquire.ts';
 import { type Belief, beliefOf } from '../../core/discovery/belief.ts';
-import { type Acquisition, acquisitionSchema } from '../../core/discovery/settings.ts';
+import { type Acquisition, acquisitionSchema } from '../../core/discovery/search.ts';
 import { combineMembers } from '../../core/ensemble/combine-members.ts';
 import { Generator } from '../../core/random/generator.ts';
 import { startBackend } from '../../workers/backends/backend.ts';

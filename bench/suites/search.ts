@@ -1,5 +1,5 @@
 import { samplerSchema, suggest } from '../../core/search/samplers/index.ts';
-import { suggestRandom } from '../../core/search/samplers/random.ts';
+import { suggestRandom } from '../../core/search/samplers/quasi-random.ts';
 import { orderSpace, type Assignment } from '../../core/search/space/space.ts';
 import type { Trial } from '../../core/search/trial.ts';
 import { figure, median, type Suite } from '../figures.ts';

@@ -1,20 +1,13 @@
 import type { Generator } from '../random/generator.ts';
-import { chooseOptimum, chooseRandom, chooseThompson, chooseTop } from './acquisition/choose.ts';
-import {
-  expectedImprovement,
-  improvementProbability,
-  largestMean,
-  upperConfidenceBound,
-} from './acquisition/scores.ts';
-import type { PoolFeatures } from './batches/distances.ts';
-import { chooseByFantasies } from './batches/fantasies.ts';
-import { chooseCentres } from './batches/k-centre.ts';
-import { chooseClusters } from './batches/k-means.ts';
-import type { Belief } from './belief.ts';
-import { type Acquisition, whyNoBatch } from './settings.ts';
+import { chooseOptimum, chooseRandom, chooseThompson, chooseTop } from './choose.ts';
+import { type PoolFeatures, rowOf, squaredDistance } from './distances.ts';
+import { chooseClusters } from './k-means.ts';
+import { type Belief, momentsOf } from './belief.ts';
+import { type Acquisition, whyNoBatch } from './search.ts';
+import { normalDensity, normalDistribution } from '../numeric/normal.ts';
 
 /** What a choice depends on. The same question gives the same choice, on every machine. */
-export interface AcquisitionQuestion {
+interface AcquisitionQuestion {
   belief: Belief;
   /** Candidates without a label: indices of the pool, ascending. */
   open: Int32Array;
@@ -29,7 +22,7 @@ export interface AcquisitionQuestion {
 }
 
 /** Chosen candidates, in the order of the choice. */
-export interface Choice {
+interface Choice {
   indices: Int32Array;
   /** The score of each, NaN where the acquisition has none. */
   scores: Float64Array;
@@ -54,7 +47,7 @@ export function acquire(acquisition: Acquisition, question: AcquisitionQuestion)
 }
 
 /** The score of each candidate; null where an acquisition chooses without scores. */
-export function scoresOf(
+function scoresOf(
   { kind, kappa, xi }: Acquisition,
   belief: Belief,
   { open, bestLabel }: Pick<AcquisitionQuestion, 'open' | 'bestLabel'>,
@@ -107,4 +100,119 @@ function requireFeatures(features: PoolFeatures | null): PoolFeatures {
   throw new Error(
     'The batches centres and clusters compare the features of candidates, which were not read. Choose the batch top.',
   );
+}
+
+/**
+ * Chooses `count` of the shortlisted candidates that lie far apart: the first one is the first of the shortlist, each next one is the farthest from all
+ * chosen ones (equal distances fall to the earlier place in the shortlist).
+ * Source: Gonzalez, "Clustering to minimize the maximum intercluster distance", 1985; for batches Sener and Savarese, "Active learning for convolutional
+ * neural networks: a core-set approach", ICLR 2018, algorithm 1.
+ * @param shortlist indices of the pool, best first
+ */
+export function chooseCentres(features: PoolFeatures, shortlist: Int32Array, count: number): Int32Array {
+  const distances = new Float64Array(shortlist.length).fill(Infinity);
+  const places: number[] = [];
+  let next = 0;
+  while (places.length < Math.min(count, shortlist.length)) {
+    places.push(next);
+    distances[next] = -1;
+    const row = rowOf(features, shortlist[next]);
+    for (let place = 0; place < shortlist.length; place++) {
+      if (distances[place] >= 0)
+        distances[place] = Math.min(distances[place], squaredDistance(features, shortlist[place], row));
+    }
+    next = distances.indexOf(distances.reduce((most, own) => Math.max(most, own)));
+  }
+  return Int32Array.from(places, (place) => shortlist[place]);
+}
+
+/** Acquisition functions that score each candidate on its own, shape `[N]`; larger is better. NaN where a prediction is NaN. */
+
+type Moments = Pick<Belief, 'mean' | 'deviation'>;
+
+/** The upper confidence bound μ + κσ. Source: Auer, "Using confidence bounds for exploitation-exploration trade-offs", JMLR 2002. */
+export function upperConfidenceBound({ mean, deviation }: Moments, kappa: number): Float64Array {
+  return mean.map((own, i) => own + kappa * deviation[i]);
+}
+
+/**
+ * The expected improvement over the best value so far, E[max(0, f − best − ξ)] = σ (z Φ(z) + φ(z)) with z = (μ − best − ξ)/σ; without deviation
+ * max(0, μ − best − ξ). Source: Jones, Schonlau and Welch, "Efficient global optimization of expensive black-box functions", 1998, equation 15.
+ */
+export function expectedImprovement({ mean, deviation }: Moments, best: number, xi: number): Float64Array {
+  return mean.map((own, i) => {
+    const gain = own - best - xi;
+    if (deviation[i] === 0) return gain < 0 ? 0 : gain;
+    const z = gain / deviation[i];
+    return deviation[i] * (z * normalDistribution(z) + normalDensity(z));
+  });
+}
+
+/**
+ * The probability of an improvement over the best value so far, Φ((μ − best − ξ)/σ); without deviation 0 or 1. Source: Kushner, "A new method of locating
+ * the maximum point of an arbitrary multipeak curve in the presence of noise", 1964.
+ */
+export function improvementProbability({ mean, deviation }: Moments, best: number, xi: number): Float64Array {
+  return mean.map((own, i) => {
+    const gain = own - best - xi;
+    if (Number.isNaN(gain)) return NaN;
+    return deviation[i] === 0 ? Number(gain > 0) : normalDistribution(gain / deviation[i]);
+  });
+}
+
+/**
+ * What a class must exceed: the labels are 0 or 1, so the best one says nothing, and the largest mean of the open candidates takes its place. -Infinity where
+ * no mean is a number.
+ */
+export function largestMean({ mean }: Moments, open: Int32Array): number {
+  return open.reduce((best, index) => (mean[index] > best ? mean[index] : best), -Infinity);
+}
+
+/**
+ * Chooses a batch one by one: after each choice the belief becomes what it would be if the candidate had its expected value ("kriging believer"), so that the
+ * next choices avoid what the first ones would tell. The members are samples of a Gaussian with covariances C = 1/M Σ_m a_m a_mᵀ, a_m = f_m − μ. Observing
+ * candidate i with the noise r leaves the mean as it is and gives
+ *
+ *     C' = C − c_i c_iᵀ / (C_ii + r),      a'_m = a_m − α k a_m(i),   k = c_i/(C_ii + r),   α = 1/(1 + √(r/(C_ii + r))).
+ *
+ * Sources: Ginsbourger, Le Riche and Carraro, "Kriging is well-suited to parallelize optimization", 2010; the square root of the ensemble Kalman filter:
+ * Whitaker and Hamill, "Ensemble data assimilation without perturbed observations", 2002, equations 10 and 13.
+ *
+ * @param choose the best open candidate of a belief; -1: there is none
+ * @param open indices of the pool, ascending
+ */
+function chooseByFantasies(
+  belief: Belief,
+  open: Int32Array,
+  count: number,
+  choose: (belief: Belief, open: Int32Array) => number,
+): Int32Array {
+  const chosen: number[] = [];
+  let current = belief;
+  let remaining = open;
+  while (chosen.length < count) {
+    const next = choose(current, remaining);
+    if (next < 0) break;
+    chosen.push(next);
+    remaining = remaining.filter((index) => index !== next);
+    current = afterObserving(current, next);
+  }
+  return Int32Array.from(chosen);
+}
+
+/** The belief after candidate `observed` had its expected value. Uncertainty and information stay those of the predictions. */
+export function afterObserving(belief: Belief, observed: number): Belief {
+  const { members, candidates, values, mean, deviation, noise } = belief;
+  const variance = deviation[observed] ** 2;
+  const total = variance + noise[observed];
+  if (!(total > 0)) return belief;
+  const shrink = 1 / (1 + Math.sqrt(noise[observed] / total));
+  const own = Float64Array.from({ length: members }, (_, m) => values[m * candidates + observed] - mean[observed]);
+  const gain = new Float64Array(candidates);
+  for (let i = 0; i < values.length; i++) {
+    const candidate = i % candidates;
+    gain[candidate] += ((values[i] - mean[candidate]) * own[Math.floor(i / candidates)]) / (members * total);
+  }
+  const updated = values.map((value, i) => value - shrink * gain[i % candidates] * own[Math.floor(i / candidates)]);
+  return { ...belief, values: updated, ...momentsOf(updated, members), mean };
 }

@@ -1,4 +1,5 @@
 import type { EnsemblePredictions } from '../ensemble/predictions.ts';
+import { Generator } from '../random/generator.ts';
 
 /**
  * What an ensemble believes of the N candidates of a pool. Legend: M members, N candidates. Arrays are row-major. Values are those that a search
@@ -86,4 +87,14 @@ function ofValues(predictions: Values, kind: 'maximize' | 'minimize'): Belief {
   const uncertainty = deviation.map((own, i) => own * own + noise[i]);
   const information = deviation.map((own, i) => (own === 0 ? 0 : Math.log1p((own * own) / noise[i]) / 2));
   return { members: memberCount, candidates: samples, values, mean, deviation, noise, uncertainty, information };
+}
+
+/** Candidates that charts of a pool show at most, beside the chosen ones. */
+export const sampleSize = 3000;
+
+/** The candidates of a pool that charts show: all, or a sample of them at random, ascending. The same search has the same sample in all rounds. */
+export function sampleOfPool(candidates: number, seed: number): Int32Array {
+  const all = Int32Array.from({ length: candidates }, (_, i) => i);
+  if (candidates <= sampleSize) return all;
+  return new Generator(seed, 'discovery sample').permutation(candidates).slice(0, sampleSize).sort();
 }

@@ -15,7 +15,7 @@ import {
   type Fitted,
   type ValueAnswers,
 } from '../postprocessing/apply.ts';
-import { sigmoid } from '../postprocessing/labels/label-answers.ts';
+import { sigmoid } from '../postprocessing/label-answers.ts';
 import type { TargetMeaning } from '../preprocessing/schema.ts';
 import { answeredProbabilities, answeredValues, answersBy, meanLogits } from '../metrics/combination.ts';
 import { binaryEntropy, deviationOf, informationOf, meanOf, type OwnUnit, ownUnit } from './arithmetic.ts';

@@ -1,5 +1,5 @@
 import { logitsOf, stackedClasses } from '../metrics/index.ts';
-import { isDistanceScore } from '../postprocessing/outside/distance-scores.ts';
+import { isDistanceScore } from '../postprocessing/outside/distances.ts';
 import { outsideScoresOf, type ScoredSamples, scoresFor } from '../postprocessing/outside/all-scores.ts';
 import type { Fitted } from '../postprocessing/apply.ts';
 import type { OutsideScore } from '../postprocessing/schema.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { taskKinds } from '../metrics/registry/task-kinds.ts';
+import { taskKinds } from '../metrics/registry/metric.ts';
 import { combinations } from '../metrics/combination.ts';
-import { furtherOutputSchema } from './further-outputs.ts';
+import { furtherOutputSchema } from './predictions.ts';
 
 /**
  * `ensemble.json`: what a program needs to predict with an ensemble, beside the files that it names. `docs/formats.md` describes it.

@@ -1,6 +1,6 @@
 import { geometricMeanOverMembers, meanOverMembers, meanProbabilities, productOfExperts } from './predictions.ts';
 import type { Probabilities, StackedClasses, StackedLogits, StackedValues } from './stacks.ts';
-import { taskKinds, type TaskKind } from './registry/task-kinds.ts';
+import { type TaskKind, taskKinds } from './registry/metric.ts';
 
 /**
  * How members predict together. Every way out (Node, terminal, server, browser, ONNX, PyTorch), every metric, every fit and every score asks here.

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { explainFileError } from './file-error.ts';
 import { flushFolder } from './flush-folder.ts';
-import { openOwnFile } from './folders/own-files.ts';
+import { openOwnFile } from './own-files.ts';
 
 export interface AppendOptions {
   /** First line of a new file. */

@@ -1,4 +1,4 @@
-import { constants, existsSync } from 'node:fs';
+import { constants, existsSync, readFileSync } from 'node:fs';
 import { copyFile, link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { errorCode, explainFileError } from './file-error.ts';
 import { flushFolder } from './flush-folder.ts';
 import { makeFolder } from './make-folder.ts';
+import { z } from 'zod';
 
 /** Ending of temporary files. They are never part of a run, and {@link removeAsides} removes those of killed processes. */
 export const ASIDE_ENDING = '.tmp';
@@ -208,5 +209,34 @@ export async function linkExclusively(from: string, to: string): Promise<boolean
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false;
     throw error;
+  }
+}
+
+/**
+ * The `build.json` that `tutti setup` writes beside a backend's libraries; null where the backend is not set up.
+ * @param remedy the sentence that says how to set the backend up again
+ * @throws Error naming the file, what is wrong with it, and the remedy
+ */
+export function readBuildFile<Build>(folder: string, schema: z.ZodType<Build>, remedy: string): Build | null {
+  const file = join(folder, 'build.json');
+  const text = readIfPresent(file);
+  if (text === null) return null;
+  const damaged = (finding: string, cause: unknown): Error =>
+    new Error(`${file} is damaged: ${finding}. ${remedy}`, { cause });
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw damaged(`it is not JSON (${error.message})`, error);
+    if (error instanceof z.ZodError) throw damaged(z.prettifyError(error).replaceAll(/\s+/g, ' '), error);
+    throw error;
+  }
+}
+
+function readIfPresent(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw explainFileError(error, file, 'read');
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { combinationOf } from '../metrics/combination.ts';
 import { type EnsembleDescription, type EnsembleMember, ensembleSchema } from '../ensemble/schema.ts';
-import { taskKinds } from '../metrics/registry/task-kinds.ts';
+import { taskKinds } from '../metrics/registry/metric.ts';
 import { postprocessingPath } from '../postprocessing/schema.ts';
 import { preprocessingSchema } from '../preprocessing/schema.ts';
 import { memberRanksOf } from '../protocol/run/lost-members.ts';
@@ -11,9 +11,9 @@ import { checkpointRecordSchema, type RunRecord, runRecordSchema } from '../prot
 import { decodeHeader, lengthBytes, readHeaderLength } from '../safetensors/header.ts';
 import { messageOf } from '../text/errors.ts';
 import { unlessMissing } from './file-error.ts';
-import { openOwnFile, readOwnText } from './folders/own-files.ts';
-import { listOwnFolder } from './folders/own-folders.ts';
-import { readFully } from './read-fully.ts';
+import { openOwnFile, readOwnText } from './own-files.ts';
+import { listOwnFolder } from './own-folders.ts';
+import { readFully } from './read-lines.ts';
 
 /** Names of checkpoints that make an ensemble without being named, the first that all members have. */
 const usualSets = ['ensemble-best', 'member-best', 'final'];

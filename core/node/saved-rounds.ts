@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { listOwnFolder } from './folders/own-folders.ts';
+import { listOwnFolder } from './own-folders.ts';
 
 /** The path of a rank's saved state without its extensions: `.safetensors` and `.json`. */
 export function roundPath(runFolder: string, rank: number, round: number): string {

@@ -1,3 +1,5 @@
+import { formatMetric, unknownText } from '../text/numbers.ts';
+
 /** A mean with the uncertainty that the number of values leaves. */
 export interface Estimate {
   /** NaN without values. */
@@ -36,4 +38,22 @@ const studentQuantiles = [
 export function isBeyondNoise({ mean, standardError, count }: Estimate): boolean {
   const quantile = studentQuantiles[Math.min(count - 1, studentQuantiles.length) - 1];
   return Number.isFinite(mean) && Math.abs(mean) > quantile * standardError;
+}
+
+/** Equal values may seem to differ by some units in the last place, as a share of their mean. */
+const rounding = 1e-14;
+
+/**
+ * `0.5150 ± 0.0066`: the standard error with two significant digits, and the mean to the same decimals, because further ones mean nothing. A single value has no
+ * error, and `–` stands for no values.
+ */
+export function formatEstimate({ mean, standardError, count }: Estimate): string {
+  if (count === 0) return unknownText;
+  if (count < 2 || !Number.isFinite(mean) || !Number.isFinite(standardError)) return formatMetric(mean);
+  if (standardError <= rounding * Math.abs(mean)) return `${formatMetric(mean)} ± 0`;
+  const rounded = Number(standardError.toPrecision(2));
+  const decimals = 1 - Math.floor(Math.log10(rounded));
+  // Very small and very large numbers have exponents, as other metrics do.
+  if (decimals > 8 || decimals < -3) return `${formatMetric(mean)} ± ${standardError.toPrecision(2)}`;
+  return `${mean.toFixed(Math.max(decimals, 0))} ± ${rounded.toFixed(Math.max(decimals, 0))}`;
 }

@@ -1,5 +1,3 @@
-import { polynomial } from './polynomial.ts';
-
 const halfRoot = Math.SQRT1_2;
 const rootTwoPi = Math.sqrt(2 * Math.PI);
 const rootHalfPi = Math.sqrt(Math.PI / 2);
@@ -142,3 +140,10 @@ const quantileFarTail: Rational = {
     1.421511758316446e-7, 2.0442631033899397e-15,
   ],
 };
+
+/** Σ cₖ xᵏ by Horner's rule, for coefficients from the constant term upwards. */
+function polynomial(coefficients: readonly number[], x: number): number {
+  let sum = 0;
+  for (let index = coefficients.length - 1; index >= 0; index--) sum = sum * x + coefficients[index];
+  return sum;
+}

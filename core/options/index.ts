@@ -5,7 +5,7 @@ export { describeOptions } from './describe.ts';
 export type { OptionChoice, OptionDescription, OptionSection, OptionType } from './describe.ts';
 export { getPath, mergeConfig, setPath } from './layers.ts';
 export type { PlainObject } from './layers.ts';
-export { leavesOf } from './leaves.ts';
+export { leavesOf } from './parse.ts';
 export { parseOptionValue } from './parse.ts';
 export { describeRemedy, describeRule, isInRange, showValue } from './rule.ts';
 export { unknownOptionMessage } from './suggest.ts';

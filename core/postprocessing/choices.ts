@@ -1,8 +1,8 @@
 import type { Combination } from '../metrics/combination.ts';
-import type { TaskKind } from '../metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../metrics/registry/metric.ts';
 import { classCalibrationsOf } from './calibration/fit-calibration.ts';
-import { labelCalibrations } from './labels/fit-labels.ts';
-import { distanceScoreNames } from './outside/distance-scores.ts';
+import { labelCalibrations } from './fit-labels.ts';
+import { distanceScoreNames } from './outside/distances.ts';
 import type { PostprocessingRequest } from './request.ts';
 import { type OutsideScore, predictionScoreNames, setMethods } from './schema.ts';
 

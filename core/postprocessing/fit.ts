@@ -7,8 +7,7 @@ import {
   fitSigmaScales,
 } from './calibration/fit-calibration.ts';
 import { isAtEnd, isLargest, temperaturesOf } from './calibration/fit-temperature.ts';
-import { agreementOf, crossValidate } from './calibration/judge.ts';
-import { PRIOR_SAMPLES } from './calibration/prior.ts';
+import { agreementOf, crossValidate, PRIOR_SAMPLES } from './calibration/judge.ts';
 import { compareSets, fitMethod } from './conformal/choose-sets.ts';
 import { fitIntervals } from './conformal/fit-conformal.ts';
 import {
@@ -19,18 +18,13 @@ import {
   type ValueSamples,
   withAnswers,
 } from './held-out.ts';
-import {
-  fitLabelCalibration,
-  fitLabelSets,
-  type LabelCalibrationMethod,
-  labelCalibrations,
-} from './labels/fit-labels.ts';
+import { fitLabelCalibration, fitLabelSets, type LabelCalibrationMethod, labelCalibrations } from './fit-labels.ts';
 import { outsideScoresOf, scoresFor } from './outside/all-scores.ts';
 import { outsideThreshold } from './outside/detection.ts';
-import { isDistanceScore } from './outside/distance-scores.ts';
+import { isDistanceScore } from './outside/distances.ts';
 import type { PostprocessingRequest } from './request.ts';
 import { type Calibration, type Conformal, type Judged, type OutsideScore, setMethods } from './schema.ts';
-import { pointForRisk, riskCoverageCurve } from './selective/risk-coverage.ts';
+import { pointForRisk, riskCoverageCurve } from './risk-coverage.ts';
 
 /** What was fitted, how the calibration was judged, and how many samples fitted the calibration and how many the rest; null: all fitted both. */
 export type FittedInParts = Fitted & { judged: Judged | null; parts: { calibration: number; others: number } | null };

@@ -2,7 +2,7 @@ import { answeringClasses, answeringLabels, answeringRates, type Combination } f
 import { memberRow } from '../metrics/predictions.ts';
 import type { StackedClasses, StackedLogits, StackedValues } from '../metrics/stacks.ts';
 import type { Weights } from '../metrics/weights.ts';
-import type { DistanceScore } from './outside/distance-scores.ts';
+import type { DistanceScore } from './outside/distances.ts';
 import { Generator } from '../random/generator.ts';
 
 interface Weighted {

@@ -13,7 +13,7 @@ import { countedWeights, type HeldOut, type ValueSamples, weightsOfValues } from
 import type { Detection, Measured } from './measured-schema.ts';
 import { outsideScoresOf, scoresFor } from './outside/all-scores.ts';
 import { detectionFigures } from './outside/detection.ts';
-import { riskCoverageAreas, riskCoverageCurve, thinCurve } from './selective/risk-coverage.ts';
+import { riskCoverageAreas, riskCoverageCurve, thinCurve } from './risk-coverage.ts';
 
 /** What the pages and tables show of a split, without its name. */
 export type Figures = Pick<Measured, 'calibration' | 'conformal' | 'selective'>;

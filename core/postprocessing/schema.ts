@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { combinations } from '../metrics/combination.ts';
-import { taskKinds } from '../metrics/registry/task-kinds.ts';
+import { taskKinds } from '../metrics/registry/metric.ts';
 import { realNumber } from '../protocol/wire/numbers.ts';
 import { measuredSchema } from './measured-schema.ts';
-import { distanceScoreNames } from './outside/distance-scores.ts';
+import { distanceScoreNames } from './outside/distances.ts';
 
 /**
  * What was fitted on held-out predictions of a set of checkpoints: kept beside the run's checkpoints and applied wherever the set predicts

@@ -1,5 +1,5 @@
 /** Indices of what a thinned curve keeps of a stretch; -1 for what the stretch does not have. */
-export interface Extremes {
+interface Extremes {
   /** The smallest value; the first of equals. */
   lowest: number;
   /** The largest value; the first of equals. */
@@ -59,4 +59,11 @@ export function rangeOf(columns: Iterable<ArrayLike<number>>, countable = finite
     to = Math.max(to, column[highest]);
   }
   return from > to ? null : { from, to };
+}
+
+/** At most `count` of the first `length` values, spread evenly over them: always the first and the last. */
+export function spread(values: ArrayLike<number>, length: number, count: number): Float64Array {
+  const kept = Math.min(count, length);
+  if (kept < 2) return Float64Array.from({ length: kept }, () => values[0]);
+  return Float64Array.from({ length: kept }, (_, index) => values[Math.round((index * (length - 1)) / (kept - 1))]);
 }

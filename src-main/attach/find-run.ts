@@ -1,8 +1,10 @@
-import type { RunAccess } from '../../core/protocol/run/control/follow.ts';
-import { runAccessSchema } from '../../core/protocol/run/control/follow.ts';
-import type { RemoteTarget } from '../../core/protocol/run/control/remote-target.ts';
+import type { RunAccess } from '../../core/protocol/run/follow.ts';
+import { runAccessSchema } from '../../core/protocol/run/follow.ts';
+import { parseTarget, type RemoteTarget } from '../../core/protocol/run/control-state.ts';
 import { quote } from '../../core/text/shell-words.ts';
 import type { Ssh } from './link/ssh.ts';
+import { isOpen, markInterrupted } from '../store/index/recovery.ts';
+import type { RunIndex } from '../store/index/run-index.ts';
 
 /** Finds a run that trains elsewhere, by the files in the home of the user there. @param home Tutti's home there; null: as the shell has it @throws Error that lists what is there */
 export async function findAccess(ssh: Ssh, { from, run }: RemoteTarget, home: string | null): Promise<RunAccess> {
@@ -51,4 +53,19 @@ function parsedJson(line: string): unknown {
 
 function listed(runs: readonly RunAccess[]): string {
   return runs.map(({ id, name, node }) => `${id} ("${name}", on ${node})`).join(', ');
+}
+
+/** A run on another machine, and Tutti's home there; null: as the shell there has it. */
+type FoundTarget = RemoteTarget & { home: string | null };
+
+/** Where a run is that this machine does not have, or has a copy of that nobody keeps; null for all others. */
+export async function findTarget(index: RunIndex, run: string, home: string | null): Promise<FoundTarget | null> {
+  const target = parseTarget(run);
+  if (target !== null) return { ...target, home };
+  if (home !== null) throw new Error('--home belongs to a run on another machine: tutti attach user@login:run');
+  const { folder } = await index.find(run);
+  const record = await markInterrupted(folder);
+  const { id, remote } = record;
+  if (remote === undefined || remote.link !== 'left' || !isOpen(record)) return null;
+  return { from: remote.from, run: id, home: remote.home };
 }

@@ -1,9 +1,8 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RunAccess } from '../../core/protocol/run/control/follow.ts';
-import type { RemoteTarget } from '../../core/protocol/run/control/remote-target.ts';
-import type { ControlRequest } from '../../core/protocol/run/control/remote-control.ts';
+import type { RunAccess } from '../../core/protocol/run/follow.ts';
+import type { ControlRequest, RemoteTarget } from '../../core/protocol/run/control-state.ts';
 import { type Remote, type RunRecord, runRecordSchema } from '../../core/protocol/run/record.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { listen, type SocketServer } from '../relay/socket-server.ts';

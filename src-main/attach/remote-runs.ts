@@ -1,6 +1,6 @@
 import type { RunIndex } from '../store/index/run-index.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
-import { findTarget } from './find-target.ts';
+import { findTarget } from './find-run.ts';
 import { RemoteRun } from './remote-run.ts';
 
 /** The runs of other machines that this process follows for its pages, as `tutti attach` does one in a terminal. They end with the process; the runs do not. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { refuseLibrary } from '../../core/node/file-owner.ts';
-import type { Blas } from '../../core/protocol/machine/blas.ts';
+import type { Blas } from '../../core/protocol/machine/devices.ts';
 import type { CommandRunner } from '../processes/command.ts';
 
 export type BlasLibrary = Omit<Blas, 'coreType'>;

@@ -7,9 +7,9 @@ import {
   type Blas,
   blasSchema,
   type ProbeReply,
-  type ProbeTask,
   probeReplySchema,
-} from '../../core/protocol/machine/blas.ts';
+  type ProbeTask,
+} from '../../core/protocol/machine/devices.ts';
 import { commandRunner } from '../processes/command.ts';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { refuseLibrary } from '../../core/node/file-owner.ts';

@@ -1,4 +1,4 @@
-import type { Blas } from '../../core/protocol/machine/blas.ts';
+import type { Blas } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { refuseLibrary } from '../../core/node/file-owner.ts';

@@ -1,4 +1,4 @@
-import { type ProbeReply, type ProbeTask, probeReplySchema } from '../../core/protocol/machine/blas.ts';
+import { type ProbeReply, probeReplySchema, type ProbeTask } from '../../core/protocol/machine/devices.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { probeEntry } from '../processes/node-process.ts';
 

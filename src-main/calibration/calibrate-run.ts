@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { listOwnFolder, makeOwnFolder, removeOwn, writeOwnFile } from '../../core/node/folders/own-folders.ts';
+import { listOwnFolder, makeOwnFolder, removeOwn, writeOwnFile } from '../../core/node/own-folders.ts';
 import { type Postprocessing, postprocessingPath } from '../../core/postprocessing/schema.ts';
 import type {
   CalibrationReply,

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import {
   type OptionDescription,
@@ -14,7 +16,8 @@ import {
   shortFlagOf,
   trainFlags,
 } from '../runs/configuration/run-flags.ts';
-import { toUsageError, UsageError } from './errors.ts';
+import { orUsageError, toUsageError, UsageError } from './errors.ts';
+import { withHub } from './open-hub.ts';
 
 /** Changes to the configuration of an earlier run. */
 export interface ChangeOptions {
@@ -193,4 +196,11 @@ function parse(command: Command, args: readonly string[], flags: readonly RunFla
 
 function descriptionsOf(flags: readonly RunFlag[]): OptionDescription[] {
   return flags.flatMap(({ variants }) => variants);
+}
+
+/** The folder of an exported ensemble, or of a run that is named by its id, name or folder. */
+export async function ensembleFolder(run: string): Promise<string> {
+  const folder = resolve(run);
+  if (existsSync(join(folder, 'ensemble.json'))) return folder;
+  return withHub(async (hub) => (await orUsageError(hub.find(run))).folder);
 }

@@ -3,7 +3,7 @@ import type { RunStatus } from '../../core/protocol/run/record.ts';
 import { explainSystemError } from '../../core/node/file-error.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { spellCommands } from '../../core/text/program.ts';
-import { lookOf } from './output/look.ts';
+import { lookOf } from './look.ts';
 
 /** Exit codes of the `tutti` command; `tutti --help` lists them. */
 export const exitCodes = {

@@ -2,7 +2,7 @@ import type { OptionDescription, OptionType, PlainObject } from '../../core/opti
 import { getPath } from '../../core/options/layers.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { hasFlag, type RunFlag, shortFlagOf, trainFlags, usualOptions } from '../runs/configuration/run-flags.ts';
-import { wrapText } from './output/table.ts';
+import { wrapText } from './table.ts';
 
 /** Longer lines of prose are hard to read. */
 const maximumWidth = 110;

@@ -1,11 +1,15 @@
-import { countEpoch, formatMetric, metricLabel } from '../../core/text/numbers.ts';
+import {
+  countEpoch,
+  formatCount,
+  formatDuration as formatSeconds,
+  formatMetric,
+  metricLabel,
+} from '../../core/text/numbers.ts';
 import { improves, modeFor } from '../../core/metrics/metric-mode.ts';
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
-import type { PointBatch } from '../../core/protocol/wire/points.ts';
+import type { PointBatch } from '../../core/protocol/wire/numbers.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.ts';
-import { formatDuration } from './format.ts';
-import { formatCount } from '../../core/text/numbers.ts';
 
 /** Time over which steps per second are averaged: recent, but long enough for a few evaluations. */
 const windowMs = 30_000;
@@ -164,4 +168,9 @@ export class RunProgress {
   private get waves(): number {
     return 1 + Math.max(...(this.record?.plan ?? []).map(({ wave }) => wave));
   }
+}
+
+/** A duration in its two largest units: `12 s`, `3 m 12 s`, `1 h 04 m`, `2 d 03 h`. */
+export function formatDuration(durationMs: number): string {
+  return formatSeconds(Math.round(durationMs / 1000), true);
 }

@@ -1,8 +1,7 @@
 import { tutti } from '../../core/text/program.ts';
 import { hitsOf, type SearchProgress } from '../../core/discovery/progress.ts';
 import { armsOf, type Search } from '../../core/discovery/search.ts';
-import { estimate } from '../../core/numeric/estimate.ts';
-import { formatEstimate } from '../../core/numeric/format-estimate.ts';
+import { estimate, formatEstimate } from '../../core/numeric/estimate.ts';
 import type { Pool } from '../../core/protocol/run/pool-task.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { printable } from '../../core/text/printable.ts';

@@ -1,5 +1,5 @@
 import type { RunSession } from '../runs/attempt/run-session.ts';
-import { KeyPress } from '../processes/key-press.ts';
+import { KeyPress } from '../processes/terminal.ts';
 import { onLauncherLost } from '../processes/launcher-guard.ts';
 import type { EndingSignal } from './errors.ts';
 

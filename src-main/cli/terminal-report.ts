@@ -4,8 +4,7 @@ import { spellCommands } from '../../core/text/program.ts';
 import { clearLine } from '../processes/terminal.ts';
 import { RunProgress } from './progress.ts';
 import type { Output, RunReport } from './report.ts';
-import { lookOf } from './output/look.ts';
-import { statusStyles } from './output/status-style.ts';
+import { lookOf, statusStyles } from './look.ts';
 import { introduce, summarize } from './commands/summary.ts';
 
 const redrawEveryMs = 100;

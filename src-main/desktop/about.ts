@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { app, type BrowserWindow, dialog, type MessageBoxOptions, shell } from 'electron';
 import packageJson from '../../package.json' with { type: 'json' };
 import { appFile } from '../processes/app-files.ts';
-import { aboutText, type LicenceFile } from './about-text.ts';
 
 /** Says which versions run, and opens the licences. */
 export async function showAbout(window: BrowserWindow | null): Promise<void> {
@@ -32,4 +31,22 @@ function licenceFiles(): LicenceFile[] {
     { label: 'Licences of Packages', path: appFile('docs/licences.md') },
     { label: 'Licences of Chromium', path: join(dirname(app.getPath('exe')), 'LICENSES.chromium.html') },
   ];
+}
+
+interface LicenceFile {
+  /** Of the button that opens it. */
+  label: string;
+  path: string;
+}
+
+/** The text of the about box. @param versions of the running process */
+export function aboutText(description: string, versions: Readonly<Record<string, string | undefined>>): string {
+  const named = [
+    ['Electron', versions.electron],
+    ['Chromium', versions.chrome],
+    ['Node', versions.node],
+    ['V8', versions.v8],
+  ];
+  const lines = named.flatMap(([name, version]) => (version === undefined ? [] : [`${name} ${version}`]));
+  return [`${description}.`, '', ...lines, '', 'MIT licence. The packages in it have their own licences.'].join('\n');
 }

@@ -2,8 +2,7 @@ import { app, type BrowserWindow, Menu } from 'electron';
 import type { WindowCommand } from '../../core/protocol/pages/window.ts';
 import { showAbout } from './about.ts';
 import { chooseExport, chooseFolder } from './dialogs.ts';
-import { menuTemplate, type UpdateItems } from './menu.ts';
-import type { RecentRuns } from './recent-runs.ts';
+import { menuTemplate, type RecentRuns, type UpdateItems } from './menu.ts';
 import type { AppWindows } from './windows/app-windows.ts';
 
 /** What the menu shows that is only known once the hub is open. */

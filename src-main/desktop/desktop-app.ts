@@ -1,23 +1,22 @@
-import { app, dialog } from 'electron';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { app, dialog, Notification } from 'electron';
 import { messageOf } from '../../core/text/errors.ts';
-import type { WindowCommand } from '../../core/protocol/pages/window.ts';
+import { endedIds, noticeOfEnd, type WindowCommand } from '../../core/protocol/pages/window.ts';
 import type { HubService } from '../rpc/hub-service.ts';
 import type { AppMenu } from './app-menu.ts';
 import type { BrowserAccess } from './browser-access.ts';
 import { homePaths } from '../store/home.ts';
-import { readRecentRuns, shownRun, withRecent, writeRecentRuns } from './recent-runs.ts';
-import { Notices } from './training/notices.ts';
 import { noticeOfWork } from './training/training-view.ts';
 import { TrainingDisplay } from './training/training-display.ts';
-import type { UpdateItems } from './menu.ts';
-import { openUpdates } from './updates/open-updates.ts';
-import type { Updates } from './updates/updates.ts';
+import { readRecentRuns, shownRun, type UpdateItems, withRecent, writeRecentRuns } from './menu.ts';
+import { readUpdateSettings, type Updater, Updates, type UpdatesParts, writeUpdateSettings } from './updates.ts';
 import type { AppWindow } from './windows/app-window.ts';
 import type { AppWindows } from './windows/app-windows.ts';
 
 const hourMs = 3_600_000;
 
-export interface DesktopOptions {
+interface DesktopOptions {
   service: HubService;
   windows: AppWindows;
   menu: AppMenu;
@@ -197,4 +196,99 @@ function updateItems(updates: Updates, onError: (error: unknown) => void): Updat
       }
     },
   };
+}
+
+/** Opens what looks for updates; null for an app that was packaged without an address for them (`TUTTI_UPDATE_URL`). */
+async function openUpdates(
+  parts: Pick<UpdatesParts, 'work' | 'changed' | 'ready' | 'onError'>,
+): Promise<Updates | null> {
+  // electron-builder writes it, with the address.
+  if (!app.isPackaged || !existsSync(join(process.resourcesPath, 'app-update.yml'))) return null;
+  const path = homePaths().updates;
+  const settings = await readUpdateSettings(path);
+  return new Updates({
+    ...parts,
+    updater: await openUpdater(),
+    settings,
+    save: (changed) => writeUpdateSettings(path, changed),
+  });
+}
+
+async function openUpdater(): Promise<Updater> {
+  const { default: updater } = await import('electron-updater');
+  const { autoUpdater, CancellationToken } = updater;
+  autoUpdater.autoDownload = false;
+  autoUpdater.autoInstallOnAppQuit = false;
+  // Its errors are those of the calls below.
+  autoUpdater.on('error', () => undefined);
+  return {
+    async check() {
+      const result = await autoUpdater.checkForUpdates();
+      return result?.isUpdateAvailable === true ? result.updateInfo.version : null;
+    },
+    async download(signal) {
+      const token = new CancellationToken();
+      signal.addEventListener('abort', () => token.cancel());
+      await autoUpdater.downloadUpdate(token);
+    },
+    install: () => autoUpdater.quitAndInstall(),
+  };
+}
+
+interface NoticeParts {
+  runs: HubService['runs'];
+  /** Shows a run in a window; null: the window alone. */
+  showRun: (id: string | null) => void;
+  onError: (error: unknown) => void;
+}
+
+/** The system's notifications: a run has ended, or training goes on without a window. */
+class Notices {
+  readonly #parts: NoticeParts;
+  /** Notifications that can still be clicked. Their events only arrive while they are referenced. */
+  readonly #shown = new Set<Notification>();
+  readonly #end: () => void;
+
+  private constructor(parts: NoticeParts, end: () => void) {
+    this.#parts = parts;
+    this.#end = end;
+  }
+
+  /** Tells from now on which runs of this home end, whichever process trains them. */
+  static async open(parts: NoticeParts): Promise<Notices> {
+    const { runs, onError } = parts;
+    let { active } = await runs.overview();
+    const notices = new Notices(
+      parts,
+      runs.subscribe(({ overview }) => {
+        if (overview === null) return;
+        const ended = endedIds(active, overview.active);
+        active = overview.active;
+        if (ended.length > 0) notices.#tellEnds(ended).catch(onError);
+      }),
+    );
+    return notices;
+  }
+
+  /** @param run the run to show when the notification is clicked; null for none */
+  show(title: string, body: string, run: string | null): void {
+    if (!Notification.isSupported()) return;
+    const notification = new Notification({ title, body });
+    notification.on('click', () => this.#parts.showRun(run));
+    notification.on('failed', (_event, error) =>
+      console.error(`The system did not show the notification "${title}"${error === '' ? '' : `: ${error}`}.`),
+    );
+    notification.on('close', () => this.#shown.delete(notification));
+    this.#shown.add(notification);
+    notification.show();
+  }
+
+  close(): void {
+    this.#end();
+  }
+
+  async #tellEnds(ids: string[]): Promise<void> {
+    const { rows } = await this.#parts.runs.page({ ids });
+    for (const { id, title, body } of rows.map(noticeOfEnd)) this.show(title, body, id);
+  }
 }

@@ -4,7 +4,7 @@ import { app, type BrowserWindow, dialog, type Session } from 'electron';
 import { openFolderChannel, saveFileChannel } from '../../core/protocol/pages/window.ts';
 import { runFileEnding } from '../../core/protocol/pages/run-data.ts';
 import { replaceFile } from '../../core/node/atomic-file.ts';
-import { isDirectlyIn } from '../../core/node/folders/same-folder.ts';
+import { isDirectlyIn } from '../../core/node/same-folder.ts';
 import { isOwnPage } from './windows/page-messages.ts';
 
 /** Serves the system's dialogs to the window's page. */

@@ -1,4 +1,4 @@
-import { shell } from 'electron';
+import { app, shell } from 'electron';
 import { Hub } from '../hub/hub.ts';
 import { HubService } from '../rpc/hub-service.ts';
 import { nodeBinary } from '../processes/node-process.ts';
@@ -7,8 +7,8 @@ import { homePaths } from '../store/home.ts';
 import type { AppMenu } from './app-menu.ts';
 import { BrowserAccess, type StartServer } from './browser-access.ts';
 import { DesktopApp } from './desktop-app.ts';
-import { endWithApp } from './quitting.ts';
 import type { AppWindows } from './windows/app-windows.ts';
+import { confirmQuitting } from './dialogs.ts';
 
 export interface OpenApp {
   desktop: DesktopApp;
@@ -54,4 +54,56 @@ export async function openHub({ startServer, pageFolder, windows, menu, onError 
 async function openPath(path: string): Promise<void> {
   const problem = await shell.openPath(path);
   if (problem !== '') throw new Error(`${path} could not be opened: ${problem}. Open it yourself.`);
+}
+
+interface Ending {
+  desktop: DesktopApp;
+  service: HubService;
+  hub: Hub;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Handles the end of the app. Runs continue when the windows are closed. Quitting asks before it interrupts them. However the app quits,
+ * its runs end first and are recorded as interrupted.
+ */
+function endWithApp(ending: Ending): void {
+  const { desktop, service, onError } = ending;
+  let isAllowed = false;
+  let isAsking = false;
+  const quit = (): void => {
+    isAllowed = true;
+    app.quit();
+  };
+  app.on('window-all-closed', () => desktop.windowsClosed().catch(onError));
+  app.on('before-quit', (event) => {
+    if (isAllowed || service.training.count === 0) return desktop.keepWindows();
+    event.preventDefault();
+    if (isAsking) return;
+    isAsking = true;
+    confirmQuitting(desktop.front?.browser ?? null, service.training.count)
+      .then((isConfirmed) => isConfirmed && quit())
+      .catch(onError)
+      .finally(() => (isAsking = false));
+  });
+  endRunsFirst(ending);
+  // The sender of a signal cannot be asked.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, quit);
+}
+
+function endRunsFirst({ desktop, service, hub, onError }: Ending): void {
+  let hasEnded = false;
+  app.on('will-quit', (event) => {
+    if (hasEnded) return;
+    event.preventDefault();
+    desktop
+      .close()
+      .then(() => service.close())
+      .then(() => hub.close())
+      .catch(onError)
+      .finally(() => {
+        hasEnded = true;
+        app.quit();
+      });
+  });
 }

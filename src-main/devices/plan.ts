@@ -1,8 +1,8 @@
-import { pipelinePlace } from '../../core/pipeline/places.ts';
+import { pipelinePlace } from '../../core/pipeline/schedule.ts';
 import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
 import type { RankCount } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 
-export type PlacementRequest = {
+type PlacementRequest = {
   /** Ranks to place. */
   ranks: RankCount;
   /** Selected devices (D), at least one. */
@@ -59,4 +59,18 @@ function describeRanks(placements: readonly Placement[]): string {
 function alignColumns(table: string[][]): string[] {
   const widths = table.reduce<number[]>((so, row) => row.map((cell, i) => Math.max(cell.length, so[i] ?? 0)), []);
   return table.map((row) => row.map((cell, i) => (i < row.length - 1 ? cell.padEnd(widths[i]) : cell)).join('  '));
+}
+
+/**
+ * Shares devices among places, where one trial trains at a time, or several in one worker: each place has as many as there are for it, and with fewer
+ * devices than places several share one.
+ * @param devices ids, such as `cpu:0`
+ * @param isOneEach whether a place takes one device, because a worker computes on one
+ * @returns a selection of devices for each place
+ */
+export function sharePlaces(devices: readonly string[], places: number, isOneEach = false): string[] {
+  const each = isOneEach ? 1 : Math.max(1, Math.floor(devices.length / places));
+  return Array.from({ length: places }, (_, place) =>
+    Array.from({ length: each }, (_unused, index) => devices[(place * each + index) % devices.length]).join(','),
+  );
 }

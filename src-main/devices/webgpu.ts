@@ -1,5 +1,10 @@
-import type { Device, Detected } from '../../core/protocol/machine/devices.ts';
-import { type AdaptersReply, type WebgpuAdapter, webgpuDriverRemedy } from '../../core/protocol/machine/webgpu.ts';
+import {
+  type AdaptersReply,
+  type Detected,
+  type Device,
+  type WebgpuAdapter,
+  webgpuDriverRemedy,
+} from '../../core/protocol/machine/devices.ts';
 
 /** Asks Dawn for its adapters, limited to one GPU if an address is given; null if Dawn is not set up. */
 export type AdapterLister = (pciAddress?: string) => Promise<AdaptersReply | null>;

@@ -1,4 +1,4 @@
-import type { DrawingReply, DrawingTask, MoleculeDrawing } from '../../core/protocol/run/candidates/drawing.ts';
+import type { DrawingReply, DrawingTask, MoleculeDrawing } from '../../core/protocol/run/pool-task.ts';
 import { drawMoleculesEntry } from '../processes/node-process.ts';
 import { StandingProcess } from '../processes/standing-process.ts';
 import { WarmProcess } from '../processes/warm-process.ts';

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Search } from '../../core/discovery/search.ts';
-import { explainedSchema, mapFile, type MapTask } from '../../core/protocol/run/candidates/map-task.ts';
-import type { PoolReply } from '../../core/protocol/run/pool-task.ts';
+import { explainedSchema, mapFile, type MapTask, type PoolReply } from '../../core/protocol/run/pool-task.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { mapPoolEntry } from '../processes/node-process.ts';
 import { dataFolders } from '../store/home.ts';

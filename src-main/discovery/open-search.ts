@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type { Search } from '../../core/discovery/search.ts';
-import { whyNoBatch } from '../../core/discovery/settings.ts';
+import { type Search, whyNoBatch } from '../../core/discovery/search.ts';
 import type { PlainObject } from '../../core/options/index.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { createRunId, planRun } from '../hub/plan-run.ts';
@@ -117,46 +116,57 @@ export function findSearches(search: string): string[] {
   return folders;
 }
 
-/** Opens a search, and calls `use` with its session while no other process can. @throws Error if another process works on it, or its code changed */
-export async function withSearch<T>(
-  folder: string,
-  {
-    signal,
-    tell,
-    currentSource,
-  }: { signal: AbortSignal; tell: (update: SearchUpdate) => void; currentSource: boolean },
-  use: (session: SearchSession, search: Search, opened: Awaited<ReturnType<typeof openPool>>) => Promise<T>,
-): Promise<T> {
+type HowToOpen = { signal: AbortSignal; tell: (update: SearchUpdate) => void; currentSource: boolean };
+type UseSearch<T> = (
+  session: SearchSession,
+  search: Search,
+  opened: Awaited<ReturnType<typeof openPool>>,
+) => Promise<T>;
+
+/**
+ * Opens a search, and calls `use` with its session while no other process can.
+ * @throws Error if another process works on it, or its code changed
+ */
+export async function withSearch<T>(folder: string, how: HowToOpen, use: UseSearch<T>): Promise<T> {
   const search = await readSearch(folder);
   const lock = lockSearch(folder);
   try {
     await removeSearchAsides(folder);
-    await refuseChangedSource(search, currentSource);
-    const opened = await openPool(folder, search);
-    const project = await describeProject(search.project.folder);
-    const plan = await planRun({ projectFolder: search.project.folder, overrides: [{ ...search.config }] }, project);
-    const index = await RunIndex.open(folder);
-    const host = await WorkerHost.open(searchPaths(folder).runs);
-    try {
-      const planned = { ...plan, config: search.config };
-      const training = { folder, search, planned, classNames: opened.pool.classNames, index, host, signal };
-      const session = new SearchSession({
-        folder,
-        search,
-        opened,
-        tell,
-        signal,
-        lines: await readLines(folder),
-        train: (place, labels) => trainRound(training, place, labels),
-        forget: (place) => removeRun(roundFolder(folder, place), index),
-      });
-      return await use(session, search, opened);
-    } finally {
-      await host.close();
-      index.close();
-    }
+    await refuseChangedSource(search, how.currentSource);
+    return await useSearch(folder, search, how, use);
   } finally {
     lock.release();
+  }
+}
+
+async function useSearch<T>(
+  folder: string,
+  search: Search,
+  { signal, tell }: HowToOpen,
+  use: UseSearch<T>,
+): Promise<T> {
+  const opened = await openPool(folder, search);
+  const project = await describeProject(search.project.folder);
+  const plan = await planRun({ projectFolder: search.project.folder, overrides: [{ ...search.config }] }, project);
+  const index = await RunIndex.open(folder);
+  const host = await WorkerHost.open(searchPaths(folder).runs);
+  try {
+    const planned = { ...plan, config: search.config };
+    const training = { folder, search, planned, classNames: opened.pool.classNames, index, host, signal };
+    const session = new SearchSession({
+      folder,
+      search,
+      opened,
+      tell,
+      signal,
+      lines: await readLines(folder),
+      train: (place, labels) => trainRound(training, place, labels),
+      forget: (place) => removeRun(roundFolder(folder, place), index),
+    });
+    return await use(session, search, opened);
+  } finally {
+    await host.close();
+    index.close();
   }
 }
 

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { predictedLabel } from '../../core/discovery/calibration.ts';
 import type { ArmChoice, SearchGoal } from '../../core/discovery/search.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
-import { readUserText } from '../../core/node/read-fully.ts';
+import { readUserText } from '../../core/node/read-lines.ts';
 import type { Pool } from '../../core/protocol/run/pool-task.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { labelOf, textsOf } from './oracles.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { PoolFeatures } from '../../core/discovery/batches/distances.ts';
+import type { PoolFeatures } from '../../core/discovery/distances.ts';
 import type { Search } from '../../core/discovery/search.ts';
 import { type Pool, poolSchema, type PoolReply, type PoolTask } from '../../core/protocol/run/pool-task.ts';
 import { askProcess } from '../processes/ask-process.ts';

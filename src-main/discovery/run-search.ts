@@ -10,8 +10,14 @@ import {
   type SearchProgress,
   unlabelled,
 } from '../../core/discovery/progress.ts';
-import { type ArmChoice, armsOf, type Search, type SearchLine } from '../../core/discovery/search.ts';
-import type { Acquisition, AcquisitionKind } from '../../core/discovery/settings.ts';
+import {
+  type Acquisition,
+  type AcquisitionKind,
+  type ArmChoice,
+  armsOf,
+  type Search,
+  type SearchLine,
+} from '../../core/discovery/search.ts';
 import { drawStart, drawStratifiedStart } from '../../core/discovery/start.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { Generator } from '../../core/random/generator.ts';

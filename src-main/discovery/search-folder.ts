@@ -11,7 +11,7 @@ import { readPortions } from '../../core/node/read-lines.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { privateMode } from '../store/private-home.ts';
-import { readOwnText } from '../../core/node/folders/own-files.ts';
+import { readOwnText } from '../../core/node/own-files.ts';
 
 /** Paths in the folder of a search. Formats: docs/formats.md. */
 export function searchPaths(folder: string) {

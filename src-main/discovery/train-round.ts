@@ -6,7 +6,7 @@ import type { Search, SearchGoal } from '../../core/discovery/search.ts';
 import { combinationOf } from '../../core/metrics/combination.ts';
 import { combineMembers } from '../../core/ensemble/combine-members.ts';
 import type { MemberOutputStack } from '../../core/ensemble/predictions.ts';
-import { taskKinds } from '../../core/metrics/registry/task-kinds.ts';
+import { taskKinds } from '../../core/metrics/registry/metric.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { memberRanksOf } from '../../core/protocol/run/lost-members.ts';
 import type { Labels } from '../../core/protocol/run/labels.ts';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { checkpointRecordSchema } from '../../core/protocol/run/record.ts';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
-import { ForeignEntryError, openOwnFile, readOwnText } from '../../core/node/folders/own-files.ts';
+import { ForeignEntryError, openOwnFile, readOwnText } from '../../core/node/own-files.ts';
 import type { ExportEntry } from './sinks.ts';
 
 /** A part of a run that is not exported: an incomplete or damaged checkpoint, or an entry that is no file of the run's folder. */

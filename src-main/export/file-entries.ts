@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { ASIDE_ENDING, DELETED_ENDING } from '../../core/node/atomic-file.ts';
 import { explainFileError, unlessMissing } from '../../core/node/file-error.ts';
-import { openOwnFile, unlessForeign } from '../../core/node/folders/own-files.ts';
-import { listOwnFolder, type OwnEntry } from '../../core/node/folders/own-folders.ts';
+import { openOwnFile, unlessForeign } from '../../core/node/own-files.ts';
+import { listOwnFolder, type OwnEntry } from '../../core/node/own-folders.ts';
 import type { SkippedFile } from './checkpoint-entries.ts';
 import { type ExportEntry, isSafePath } from './sinks.ts';
 

@@ -1,8 +1,17 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { withoutFormula } from '../../core/text/formulas.ts';
+import { withoutFormula } from '../../core/text/printable.ts';
 import { describeEnsemble } from '../../core/node/describe-ensemble.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
-import { type CheckpointKey, ensembleFormats } from '../../core/protocol/run/checkpoint-tasks.ts';
+import {
+  type CheckpointKey,
+  ensembleFormats,
+  type LayersReply,
+  type LayersTask,
+} from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { type MetricRows, openMetricRows } from '../store/metrics/metric-rows.ts';
 import type { ParsedRow } from '../store/metrics/metrics-row.ts';
@@ -10,14 +19,17 @@ import { formatHeader, formatNumber, formatRow } from '../store/metrics/metrics-
 import { isOpen } from '../store/index/recovery.ts';
 import { rowsKnownToStates, whyRowsAreLost } from '../store/runs/resume-point.ts';
 import { readEvents } from '../store/runs/run-folder.ts';
-import { checkpointEntries } from './checkpoint-entries.ts';
-import { ensembleEntries } from './ensemble-entries.ts';
+import { checkpointEntries, type SkippedFile } from './checkpoint-entries.ts';
 import { fileEntries, hasOwnFile, listFiles, type Skip, unlessSkipped } from './file-entries.ts';
-import { layersEntries } from './layers-entries.ts';
 import { portableEntries } from './portable-entries.ts';
 import type { ExportEntry } from './sinks.ts';
 import { eventFiles } from './tensorboard.ts';
-import { wholeRunEntries } from './whole-run.ts';
+import { labelsFile } from '../../core/protocol/run/labels.ts';
+import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
+import { readFitted } from '../store/runs/fitted.ts';
+import { writeLayersEntry } from '../processes/node-process.ts';
+import { readCheckpointRecords } from '../store/runs/checkpoint-records.ts';
+import { askToWrite, runSource } from './rebuild.ts';
 
 /** The default formats: all that need only the run's folder. */
 export const usualFormats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'] as const;
@@ -155,4 +167,80 @@ function basePath({ rank, name }: CheckpointKey): string {
 async function basesOfAll(folder: string, skip: Skip): Promise<string[]> {
   const files = await listFiles(folder, 'checkpoints', skip);
   return [...new Set(files.map((path) => path.replace(/\.(json|safetensors(\.next)?)$/, '')))];
+}
+
+const files = ['metrics.csv', 'devices.csv', 'notes.json', labelsFile];
+const folders = ['models', 'state', 'predictions', 'sources', 'origin'] as const;
+
+/** The files of a run that it needs elsewhere and that no other format has, unchanged. What earlier attempts left is not among them. */
+async function* wholeRunEntries(folder: string, skip: Skip): AsyncGenerator<ExportEntry> {
+  yield* fileEntries(folder, files, skip);
+  for (const name of folders) yield* fileEntries(folder, await listFiles(folder, name, skip), skip);
+}
+
+/**
+ * A set of checkpoints as an ensemble that `openEnsemble` opens: `ensemble.json`, the architectures and the weights that it names.
+ * @throws Error if a part of it is damaged
+ */
+async function* ensembleEntries(folder: string, description: EnsembleDescription): AsyncGenerator<ExportEntry> {
+  const refuse = ({ path, reason }: SkippedFile): never => {
+    throw new Error(`${path} cannot be part of an ensemble: ${reason}. Choose another set.`);
+  };
+  const bases = description.members.map(({ weights }) => weights.replace(/\.safetensors$/, ''));
+  yield* checkpointEntries(folder, bases, refuse);
+  yield* fileEntries(
+    folder,
+    description.members.map(({ model }) => model),
+    refuse,
+  );
+  if (description.postprocessing !== null) {
+    const fitted = await readFitted(folder, description.postprocessing);
+    const { path } = fitted?.outside?.reference ?? {};
+    yield* fileEntries(folder, [description.postprocessing, ...(path === undefined ? [] : [path])], refuse);
+  }
+  const text = `${JSON.stringify(description, null, 2)}\n`;
+  yield { path: 'ensemble.json', compress: true, open: () => Readable.from([text]) };
+}
+
+/**
+ * Checkpoints as TensorFlow.js layers models, `tfjs/rank-<r>/<name>/model.json` with its `weights.bin`. A process rebuilds the model of
+ * each checkpoint and writes it to a temporary folder, which is removed after the export.
+ * @param checkpoints null for all
+ * @param warn called with possible differences from the time when the run trained
+ * @throws Error if a checkpoint is missing or damaged, or needs a project that is gone or does not match
+ */
+async function* layersEntries(
+  folder: string,
+  record: RunRecord,
+  checkpoints: readonly CheckpointKey[] | null,
+  warn: (message: string) => void,
+): AsyncGenerator<ExportEntry> {
+  const members =
+    checkpoints ??
+    (await readCheckpointRecords(folder, ({ message }) => warn(message))).map(({ rank, name }) => ({ rank, name }));
+  if (members.length === 0) return;
+  const aside = await mkdtemp(join(tmpdir(), 'tutti-layers-'));
+  try {
+    for (const message of await writeLayers(folder, record, members, aside)) warn(message);
+    for (const { rank, name } of members) {
+      for (const file of ['model.json', 'weights.bin']) {
+        const path = `rank-${rank}/${name}/${file}`;
+        const compress = file === 'model.json';
+        yield { path: `tfjs/${path}`, compress, open: () => createReadStream(join(aside, path)) };
+      }
+    }
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+async function writeLayers(
+  runFolder: string,
+  record: RunRecord,
+  members: readonly CheckpointKey[],
+  into: string,
+): Promise<string[]> {
+  const task: LayersTask = { ...(await runSource(runFolder, record)), members: [...members], into };
+  const subject = `${members.length} layers models could not be written`;
+  return (await askToWrite<LayersReply>(writeLayersEntry, task, subject)).warnings;
 }

@@ -1,6 +1,6 @@
 import { tutti } from '../../core/text/program.ts';
 import { messageOf } from '../../core/text/errors.ts';
-import type { ProbeReply } from '../../core/protocol/machine/blas.ts';
+import type { ProbeReply } from '../../core/protocol/machine/devices.ts';
 import { type BlasSurvey, makeSurvey } from '../backends/blas-survey.ts';
 import { chooseBlas, describeAbsence, installBlas } from '../backends/choose-blas.ts';
 import { readNativeBuild, readWebgpuBuild } from '../processes/native-build.ts';

@@ -1,14 +1,20 @@
 import { mergeConfig } from '../../core/options/index.ts';
 import { roundPath } from '../../core/node/saved-rounds.ts';
-import { chooseForkPoint, type ForkChoice, type ForkPoint } from '../../core/protocol/history/fork.ts';
+import { chooseForkPoint, type ForkChoice, type ForkPoint } from '../../core/protocol/history/history.ts';
 import type { RunRow } from '../../core/protocol/pages/run-list.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { configOfAttempt } from '../../core/protocol/run/record.ts';
 import { type SettingChanges, settingNames, settingsOf } from '../../core/protocol/run/settings.ts';
 import { parseConfig } from '../runs/configuration/resolve-config.ts';
 import type { ForkSource } from '../runs/fork/copy-run.ts';
-import { folderOfPoint, ranksOfState, readForkPoints, readStateData, roundOf } from '../runs/fork/fork-points.ts';
-import { positionAfter } from '../runs/fork/fork-start.ts';
+import {
+  folderOfPoint,
+  positionAfter,
+  ranksOfState,
+  readForkPoints,
+  readStateData,
+  roundOf,
+} from '../runs/fork/fork-points.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { readSavedRound } from '../store/runs/saved-rounds.ts';
 

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { PlainObject } from '../../core/options/index.ts';
-import type { ForkChoice, ForkPoint } from '../../core/protocol/history/fork.ts';
+import type { ForkChoice, ForkPoint } from '../../core/protocol/history/history.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { RunOrigin, RunRecord } from '../../core/protocol/run/record.ts';
 import { blasOfResumed } from '../backends/choose-blas.ts';

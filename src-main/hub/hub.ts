@@ -1,5 +1,5 @@
 import type { PlainObject } from '../../core/options/index.ts';
-import type { ControlRequest } from '../../core/protocol/run/control/remote-control.ts';
+import type { ControlRequest } from '../../core/protocol/run/control-state.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { lostRanksOf } from '../../core/protocol/run/lost-members.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
@@ -7,7 +7,7 @@ import { blasOfResumed } from '../backends/choose-blas.ts';
 import type { Detected } from '../../core/protocol/machine/devices.ts';
 import { detectDevices } from '../devices/detect.ts';
 import { type ExportOptions, type ExportReport, exportRun } from '../export/export-run.ts';
-import type { ForkChoice, ForkPoint } from '../../core/protocol/history/fork.ts';
+import type { ForkChoice, ForkPoint } from '../../core/protocol/history/history.ts';
 import { type ImportedRun, type ImportOptions, importRun } from '../import/import-run.ts';
 import { copyForFork } from '../runs/fork/copy-run.ts';
 import { readForkPoints } from '../runs/fork/fork-points.ts';

@@ -1,8 +1,8 @@
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
 import type { PlainObject } from '../../core/options/index.ts';
-import type { ControlRequest } from '../../core/protocol/run/control/remote-control.ts';
+import type { ControlRequest } from '../../core/protocol/run/control-state.ts';
 import type { EvaluatedSet, RunEvent } from '../../core/protocol/run/record.ts';
-import { isDiskEvent } from '../../core/protocol/pages/disk-waits.ts';
+import { isDiskEvent } from '../../core/protocol/pages/runs/disk-use.ts';
 import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import type { Hub, ResumeOptions } from './hub.ts';
 import type { PlannedFork } from './fork-run.ts';

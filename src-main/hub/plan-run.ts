@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
 import { mergeConfig, type PlainObject } from '../../core/options/index.ts';
-import type { Blas } from '../../core/protocol/machine/blas.ts';
-import type { Placement } from '../../core/protocol/machine/devices.ts';
+import type { Blas, Placement } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { memberCountOf, stagesOf } from '../../core/protocol/run/strategies/ranks-and-members.ts';

@@ -1,4 +1,4 @@
-import type { PointBatch } from '../../core/protocol/wire/points.ts';
+import type { PointBatch } from '../../core/protocol/wire/numbers.ts';
 
 /** Collects single points into a batch. */
 export class PointBuffer {

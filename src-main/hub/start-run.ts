@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeOwnFile } from '../../core/node/folders/own-folders.ts';
+import { writeOwnFile } from '../../core/node/own-folders.ts';
 import { type Labels, labelsFile } from '../../core/protocol/run/labels.ts';
 import { RunSession } from '../runs/attempt/run-session.ts';
 import type { WorkerHost } from '../runs/workers/worker-host.ts';

@@ -5,7 +5,8 @@ import { messageOf } from '../../core/text/errors.ts';
 import { formatBytes } from '../../core/text/numbers.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { isSafePath } from '../export/sinks.ts';
-import { isRunPath } from './run-paths.ts';
+import { ASIDE_ENDING, DELETED_ENDING } from '../../core/node/atomic-file.ts';
+import { labelsFile } from '../../core/protocol/run/labels.ts';
 
 /** The files of a run in a ZIP that somebody else may have made. */
 export interface RunArchive {
@@ -18,7 +19,7 @@ export interface RunArchive {
   leftOut: string[];
 }
 
-export interface ArchiveLimits {
+interface ArchiveLimits {
   files: number;
   /** How many times larger than the ZIP its files may be, if they are larger than `smallBytes`. */
   ratio: number;
@@ -26,7 +27,7 @@ export interface ArchiveLimits {
 }
 
 /** A run of 64 ranks and 100 kept checkpoints has some 40,000 files. Text of metrics and logs shrinks to a tenth, seldom to a fiftieth. */
-export const archiveLimits: ArchiveLimits = { files: 500_000, ratio: 200, smallBytes: 2 ** 28 };
+const archiveLimits: ArchiveLimits = { files: 500_000, ratio: 200, smallBytes: 2 ** 28 };
 
 /**
  * Opens a ZIP that holds a run: an export, or a packed run folder. Looks at its directory only.
@@ -124,4 +125,34 @@ function chooseFiles(zip: ZipFile, entries: readonly Entry[], size: number, limi
     );
   }
   return { zip, files, bytes, leftOut };
+}
+
+const files = new Set([
+  'run.json',
+  'notes.json',
+  'metrics.csv',
+  'events.jsonl',
+  'devices.csv',
+  'preprocessing.json',
+  labelsFile,
+]);
+const folders = new Set([
+  'logs',
+  'checkpoints',
+  'models',
+  'state',
+  'predictions',
+  'postprocessing',
+  'plots',
+  'sources',
+  'attempts',
+  'origin',
+]);
+
+/** Whether a file with this path, with forward slashes, belongs to a run's folder (docs/formats.md). Locks and caches do not travel. */
+export function isRunPath(path: string): boolean {
+  if ([ASIDE_ENDING, DELETED_ENDING].some((ending) => path.endsWith(ending))) return false;
+  const [first, ...rest] = path.split('/');
+  if (rest.length > 0) return folders.has(first);
+  return files.has(first) || /^metrics\.attempt-\d+\.csv$/.test(first);
 }

@@ -9,13 +9,11 @@ import { channelOver } from '../../core/protocol/wire/channel-over.ts';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { planPlacement } from '../devices/plan.ts';
 import { usableKinds } from '../processes/native-build.ts';
-import { hostsOfThis } from './secure/addresses.ts';
 import type { LoadListener } from '../runs/recording/load-sampler.ts';
-import type { NodeRange } from './node-range.ts';
-import { evenOut, moveRanks, selectOnTasks, spreadOver, type TaskOffer, taskOf } from './place.ts';
-import type { RemoteChild, RemoteStart } from './remote/remote-child.ts';
-import { RemoteTask } from './remote/remote-task.ts';
-import { type Purpose, SecureServer } from './secure/secure-socket.ts';
+import { evenOut, moveRanks, type NodeRange, selectOnTasks, spreadOver, taskOf, type TaskOffer } from './place.ts';
+import type { RemoteChild, RemoteStart } from './remote-child.ts';
+import { RemoteTask } from './remote-task.ts';
+import { hostsOfThis, type Purpose, SecureServer } from './secure/secure-socket.ts';
 import { removeMeeting, writeMeeting } from './secure/meeting-file.ts';
 
 export interface ServerOptions {

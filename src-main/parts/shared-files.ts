@@ -5,8 +5,8 @@ import { type Preprocessing, preprocessingSchema } from '../../core/preprocessin
 import type { Combined } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { copyTree } from '../runs/fork/copy-run.ts';
 import { formatHeader, formatNumber, formatRow } from '../store/metrics/metrics-csv.ts';
-import { readOwnText } from '../../core/node/folders/own-files.ts';
-import { copyOwnFile, writeOwnFile } from '../../core/node/folders/own-folders.ts';
+import { readOwnText } from '../../core/node/own-files.ts';
+import { copyOwnFile, writeOwnFile } from '../../core/node/own-folders.ts';
 import type { PartsRun } from './choose-candidates.ts';
 
 const preprocessing = 'preprocessing.json';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { describeEnsemble } from '../../core/node/describe-ensemble.ts';
 import { type ColumnStep, type Preprocessing, preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import type { SampleField, SampleForm } from '../../core/protocol/pages/new-samples.ts';
-import { readOwnText } from '../../core/node/folders/own-files.ts';
+import { readOwnText } from '../../core/node/own-files.ts';
 
 /** More features than these are not filled in by hand. */
 const maximumFeatures = 32;

@@ -1,22 +1,20 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { refuseLibrary } from '../../core/node/file-owner.ts';
-import { readBuildFile } from '../../core/node/build-file.ts';
-import type { Device } from '../../core/protocol/machine/devices.ts';
+import { readBuildFile } from '../../core/node/atomic-file.ts';
 import {
+  type Device,
   type NativeBuild,
   nativeBuildSchema,
   nativeFolderVariable,
   nativeSetupRemedy,
-} from '../../core/protocol/machine/native-build.ts';
-import type { RunConfig } from '../../core/protocol/run/config.ts';
-import {
   webgpuAdapterVariable,
   type WebgpuBuild,
   webgpuBuildSchema,
   webgpuFolderVariable,
   webgpuSetupRemedy,
-} from '../../core/protocol/machine/webgpu.ts';
+} from '../../core/protocol/machine/devices.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { homePaths } from '../store/home.ts';
 
 type BackendChoice = RunConfig['backend'];

@@ -1,18 +1,28 @@
-import { join } from 'node:path';
-import { FileLock } from '../../core/node/file-lock.ts';
-import type { StartedRun } from '../../core/protocol/pages/project-views.ts';
-import { nextOf, type WaitingRun } from '../../core/protocol/pages/runs/run-queue.ts';
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { FileLock, lookAtLock } from '../../core/node/file-lock.ts';
+import type { RunRequest, StartedRun } from '../../core/protocol/pages/project-views.ts';
+import { mostWaiting, nextOf, queueFileSchema, type WaitingRun } from '../../core/protocol/pages/runs/run-queue.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { Hub } from '../hub/hub.ts';
-import { tuttiHome } from '../store/home.ts';
+import { homePaths, tuttiHome } from '../store/home.ts';
 import { watchFolder } from '../store/watch-folder.ts';
-import { isStudyOrSearchUnderWay } from './other-work.ts';
-import { changeQueue, readQueue } from './queue-file.ts';
+import { explainFileError, unlessMissing } from '../../core/node/file-error.ts';
+import { searchPaths } from '../discovery/search-folder.ts';
+import { listStudyFolders } from '../studies/study-folder.ts';
+import { hasWorkersHere } from '../studies/worker-lock.ts';
+import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import { newSweep } from '../sweeps/sweep-plan.ts';
+import { z } from 'zod';
+import { writeFileAtomic } from '../../core/node/atomic-file.ts';
+import { toJson } from '../../core/protocol/wire/numbers.ts';
+import { withRunLock } from '../store/runs/hub-lock.ts';
 
 /** A killed process reports no end, and studies and searches of other processes none either: while runs wait, the hub looks this often. */
 const lookEveryMs = 5_000;
 
-export interface QueueWorkOptions {
+interface QueueWorkOptions {
   hub: Hub;
   start: (waiting: WaitingRun) => Promise<StartedRun>;
   /** Whether this process trains something, or will in a moment: a sweep between two of its runs. */
@@ -136,4 +146,75 @@ function withoutAbandoned(runs: WaitingRun[]): WaitingRun[] {
   if (runs.every(({ startedAt }) => startedAt === null)) return runs;
   const error = 'Tutti ended while it started this run. See whether the list has it; if not, start it again.';
   return runs.map((run) => (run.startedAt === null ? run : { ...run, startedAt: null, error }));
+}
+
+/**
+ * Whether a process of this machine works on a study or on a search of a pool: between two of their runs nothing trains for a moment. A search that
+ * asks a person has ended until it is answered, and counts as none.
+ */
+async function isStudyOrSearchUnderWay(): Promise<boolean> {
+  if ((await listStudyFolders()).some(hasWorkersHere)) return true;
+  const { discoveries } = homePaths();
+  const names = (await unlessMissing(readdir(discoveries))) ?? [];
+  return names.some((name) => lookAtLock(searchPaths(join(discoveries, name)).lock).kind === 'held');
+}
+
+/**
+ * Checks a run or a sweep as if it started now, and puts it at the end of the queue.
+ * @returns it, and its place from 1
+ * @throws Error if the configuration is invalid, the project is not trusted, or too many runs wait
+ */
+export async function enqueue(
+  hub: Hub,
+  request: RunRequest,
+  project: ProjectDescription,
+): Promise<{ waiting: WaitingRun; place: number }> {
+  const { projectFolder, overrides, name, out, repeat } = request;
+  const asked = { projectFolder, overrides: [overrides], name: name ?? undefined, folder: out ?? undefined };
+  if (repeat === undefined) await hub.planRun(asked, project);
+  else await newSweep(hub, asked, project, repeat);
+  const waiting: WaitingRun = {
+    id: `waiting-${randomBytes(6).toString('hex')}`,
+    request: { ...request, projectFolder: resolve(projectFolder), out: out === null ? null : resolve(out) },
+    name: name ?? project.name,
+    addedAt: new Date().toISOString(),
+    startedAt: null,
+    error: null,
+  };
+  const runs = await changeQueue((before) => {
+    if (before.length < mostWaiting) return [...before, waiting];
+    throw new Error(`${mostWaiting} runs wait already, and no more may. Remove some of them.`);
+  });
+  return { waiting, place: runs.findIndex(({ id }) => id === waiting.id) + 1 };
+}
+
+/** The waiting runs, in the order in which they start. @throws Error if the file is damaged */
+export async function readQueue(): Promise<WaitingRun[]> {
+  const { queue } = homePaths();
+  let text: string | null;
+  try {
+    text = await unlessMissing(readFile(queue, 'utf8'));
+  } catch (error) {
+    throw explainFileError(error, queue, 'read');
+  }
+  if (text === null) return [];
+  try {
+    return queueFileSchema.parse(JSON.parse(text)).runs;
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    throw new Error(
+      `The queue of waiting runs ${queue} is damaged: ${reason}\nCorrect it, or remove it: the runs in it then wait no more.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Changes the queue while no other process does. @returns the new queue */
+export function changeQueue(change: (runs: WaitingRun[]) => WaitingRun[]): Promise<WaitingRun[]> {
+  return withRunLock(tuttiHome(), async () => {
+    const before = await readQueue();
+    const after = change(before);
+    if (after !== before) await writeFileAtomic(homePaths().queue, `${toJson({ format: 1, runs: after }, 2)}\n`);
+    return after;
+  });
 }

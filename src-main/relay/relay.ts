@@ -1,6 +1,7 @@
 import { mayFollow, nextStages, stageRules } from '../../core/protocol/wire/collective-stages.ts';
 import {
   checkCall,
+  type CollectiveArray,
   type CollectiveCall,
   CollectiveError,
   type ControlSignals,
@@ -10,9 +11,10 @@ import {
   mergeSignals,
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame, CollectiveRequest } from '../../core/protocol/wire/frames.ts';
-import { computeAnswers } from './answers.ts';
 import { MessagesOfGroup } from './messages.ts';
 import { nameRanks, type OpenCollective, OpenCollectives, type Patience, stopLimit } from './open-collectives.ts';
+import { freeMemory } from '../../core/protocol/wire/arrays.ts';
+import { concatenate, reduceArrays } from '../../core/protocol/wire/reduce.ts';
 
 export interface RelayOptions extends Patience {
   /** Global indices of the group's members. */
@@ -247,4 +249,50 @@ export class Relay {
 function describeDisagreement({ requests }: OpenCollective): string {
   const calls = [...requests].map(([rank, { call }]) => `rank ${rank} called ${describeCall(call)}`);
   return `The ranks disagree: ${calls.join('; ')}. Every rank must make the same calls in the same order.`;
+}
+
+/**
+ * The answer for each rank, in the order of `ranks`; null where a rank needs no array, or has it already.
+ * @param arrays what each rank sent, in the same order
+ */
+function computeAnswers(
+  call: CollectiveCall,
+  ranks: readonly number[],
+  arrays: readonly (CollectiveArray | null)[],
+): (CollectiveArray | null)[] {
+  if (call.operation === 'barrier' || stageRules[call.stage].arraysIn === 'memory') return ranks.map(() => null);
+  if (call.operation === 'broadcast') {
+    const [data] = requireData(ranks, arrays, (rank) => rank === call.root);
+    return ranks.map((rank) => (rank === call.root ? null : data));
+  }
+  if (call.operation === 'shift') return ranks.map((_, position) => arrays[position + Number(call.distance)] ?? null);
+  const all = requireData(ranks, arrays);
+  if (call.operation === 'all-gather') {
+    const gathered = concatenate(all);
+    return ranks.map(() => gathered);
+  }
+  const reduced = reduce(call, all);
+  if (call.operation === 'all-reduce') return ranks.map(() => reduced);
+  const size = reduced.length / ranks.length;
+  return ranks.map((_, position) => reduced.subarray(position * size, (position + 1) * size));
+}
+
+function reduce(call: CollectiveCall, arrays: readonly CollectiveArray[]): CollectiveArray {
+  if (call.reduce === null) throw new CollectiveError(`${call.operation} came without a reduce operation.`);
+  const result = reduceArrays(arrays, call.reduce);
+  for (const array of arrays.slice(1)) freeMemory(array);
+  return result;
+}
+
+function requireData(
+  ranks: readonly number[],
+  arrays: readonly (CollectiveArray | null)[],
+  isNeeded: (rank: number) => boolean = () => true,
+): CollectiveArray[] {
+  return ranks.flatMap((rank, position) => {
+    if (!isNeeded(rank)) return [];
+    const data = arrays[position];
+    if (data === null) throw new CollectiveError(`Rank ${rank} sent no array.`);
+    return [data];
+  });
 }

@@ -3,7 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { runIdSchema } from '../../core/protocol/run/record.ts';
 import { out } from '../built/build.ts';
 import type { HubParts } from '../hub/run-feed.ts';
-import type { WrittenExport } from '../rpc/runs/exchange/exports.ts';
+import type { WrittenExport } from '../rpc/runs/exports.ts';
 import { homePaths } from '../store/home.ts';
 import { writeReport } from './write-report.ts';
 

@@ -1,5 +1,4 @@
-import type { ReportData } from '../../core/protocol/pages/report.ts';
-import type { SeriesColumns } from '../../core/protocol/pages/run-data.ts';
+import type { ReportData, SeriesColumns } from '../../core/protocol/pages/run-data.ts';
 import type { Hub } from '../hub/hub.ts';
 import { LiveRuns } from '../hub/live-runs.ts';
 import { RunFeed, type HubParts } from '../hub/run-feed.ts';

@@ -5,8 +5,7 @@ import {
   checkpointKeySchema,
   setRequestSchema,
 } from '../../core/protocol/run/checkpoint-tasks.ts';
-import { forkPointNameSchema, forkRequestSchema } from '../../core/protocol/pages/fork-views.ts';
-import { answersSchema, searchRequestSchema } from '../../core/protocol/pages/discovery/search-request.ts';
+import { answersSchema, searchRequestSchema } from '../../core/protocol/pages/discovery-views.ts';
 import { exportRequestSchema, importRequestSchema, seriesRequestSchema } from '../../core/protocol/pages/run-data.ts';
 import {
   samplesToPredictSchema,
@@ -14,13 +13,13 @@ import {
   uploadRequestSchema,
 } from '../../core/protocol/pages/new-samples.ts';
 import { inputsRequestSchema } from '../../core/ensemble/sample-inputs.ts';
-import { comparisonContentSchema } from '../../core/protocol/pages/comparisons/saved-comparison.ts';
+import { comparisonContentSchema } from '../../core/protocol/pages/saved-comparison.ts';
 import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
 import { runQuerySchema } from '../../core/protocol/pages/run-list.ts';
 import { cleanableSchema } from '../../core/protocol/pages/runs/disk-use.ts';
 import { groupRequestSchema } from '../../core/protocol/pages/runs/run-groups.ts';
-import { runNotesSchema } from '../../core/protocol/pages/run-views.ts';
-import { studyEnsembleSchema, studyImportSchema } from '../../core/protocol/pages/studies/study-views.ts';
+import { forkPointNameSchema, forkRequestSchema, runNotesSchema } from '../../core/protocol/pages/run-views.ts';
+import { studyEnsembleSchema, studyImportSchema } from '../../core/protocol/pages/study-views.ts';
 import { studyRequestSchema } from '../../core/protocol/studies/study.ts';
 import { assignmentSchema } from '../../core/search/trial.ts';
 import { runRequestSchema } from '../../core/protocol/pages/project-views.ts';

@@ -1,9 +1,7 @@
 import { type BirpcReturn, createBirpc } from 'birpc';
 import { z } from 'zod';
-import type { HubApi, PageApi, PageRole } from '../../core/protocol/pages/rpc.ts';
-import { decodeRpc, encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
+import { decodeRpc, encodeRpc, type HubApi, type PageApi, type PageRole } from '../../core/protocol/pages/rpc.ts';
 import { checkArguments, isMethod } from './arguments.ts';
-import { refuseCall } from './permissions.ts';
 
 /** The transport of one page's messages: a WebSocket or Electron's messages. */
 export interface PageWire {
@@ -49,4 +47,42 @@ export function connectPage(wire: PageWire, api: HubApi, role: PageRole): PageMe
 function callChecked(api: HubApi, role: PageRole, name: keyof HubApi, values: unknown[]): unknown {
   refuseCall(role, name);
   return Reflect.apply(api[name], api, checkArguments(name, values));
+}
+
+/**
+ * What a watcher may call: what shows runs. It starts, changes and writes nothing, runs no code of projects, and reads no files but those of
+ * runs. A new method is not in it, so it is denied until somebody decides otherwise.
+ */
+const watchable: ReadonlySet<keyof HubApi> = new Set<keyof HubApi>([
+  'session',
+  'runs',
+  'runOverview',
+  'runGroups',
+  'runFields',
+  'trends',
+  'run',
+  'series',
+  'deviceLoads',
+  'logs',
+  'checkpoints',
+  'forkPoints',
+  'predictions',
+  'predictionNames',
+  'postprocessing',
+  'studies',
+  'study',
+  'watchStudy',
+  'unwatchStudy',
+  'watch',
+  'unwatch',
+]);
+
+function mayCall(role: PageRole, method: keyof HubApi): boolean {
+  return role === 'owner' || watchable.has(method);
+}
+
+/** @throws Error unless the page may call the method */
+function refuseCall(role: PageRole, method: keyof HubApi): void {
+  if (mayCall(role, method)) return;
+  throw new Error(`This link only lets you watch runs (${method} is not allowed). Ask whoever started Tutti to do it.`);
 }

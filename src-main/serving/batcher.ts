@@ -3,7 +3,7 @@ import type { Tensor } from '../../core/ensemble/tensors.ts';
 import type { ServePrediction, ServeRequest } from '../../core/ensemble/serving.ts';
 import { joinTensors, splitTensors } from './join-tensors.ts';
 import type { InferRequest } from './read-request.ts';
-import { RequestError } from './request-error.ts';
+import { RequestError } from './given-input.ts';
 
 export interface BatchLimits {
   /** Samples that are predicted together. A request with more is predicted alone. */

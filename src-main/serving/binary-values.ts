@@ -6,11 +6,11 @@ import {
   isInRange,
   numeric,
   rangeRule,
+  RequestError,
   type TypedValues,
   wrongDatatype,
   wrongValue,
 } from './given-input.ts';
-import { RequestError } from './request-error.ts';
 
 /**
  * Values of the binary tensor extension: little-endian, row-major, without padding. A BOOL is a byte 0 or 1; an element of BYTES is its length

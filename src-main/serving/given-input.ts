@@ -1,5 +1,4 @@
 import type { Tensor } from '../../core/ensemble/tensors.ts';
-import { RequestError } from './request-error.ts';
 
 /** An input as a request gives it: its values are not read yet. */
 export interface GivenInput {
@@ -42,3 +41,14 @@ export function wrongValue({ name }: GivenInput, value: unknown, index: number, 
 /** Networks compute with 32-bit floats. */
 export const isInRange = (value: number): boolean => Number.isFinite(Math.fround(value));
 export const rangeRule = 'a number within the range of 32-bit floats';
+
+/** A request that cannot be answered, with the HTTP status that says so. */
+export class RequestError extends Error {
+  override name = 'RequestError';
+  readonly statusCode: number;
+
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}

@@ -6,7 +6,7 @@ import { messageOf } from '../../core/text/errors.ts';
 import { requireText } from '../../core/text/text-encoding.ts';
 import type { InferAnswer } from './batcher.ts';
 import type { InferRequest } from './read-request.ts';
-import { RequestError } from './request-error.ts';
+import { RequestError } from './given-input.ts';
 
 /** Bodies of the Open Inference Protocol: JSON, and after it the data of binary tensors. The header says how many bytes the JSON has. */
 export const lengthHeader = 'inference-header-content-length';

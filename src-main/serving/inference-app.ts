@@ -6,7 +6,7 @@ import { endSlowReaders, requestLimits } from '../server/address.ts';
 import type { Batcher } from './batcher.ts';
 import { answerBody, lengthHeader, splitBody } from './infer-body.ts';
 import { readInferRequest } from './read-request.ts';
-import { RequestError } from './request-error.ts';
+import { RequestError } from './given-input.ts';
 
 export interface InferenceApp {
   ensemble: ServedEnsemble;

@@ -5,7 +5,7 @@ import { channelOver, hubPipe } from '../../core/protocol/wire/channel-over.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { explainSystemError } from '../../core/node/file-error.ts';
 import { messageOf } from '../../core/text/errors.ts';
-import { FrameError } from '../../core/protocol/wire/frame-layout.ts';
+import { FrameError } from '../../core/protocol/wire/frames.ts';
 import type { SourceToOpen } from '../predictions/ensemble-source.ts';
 import { confinedEnvironment, confinementFlags } from '../processes/confined.ts';
 import { dyingNode, serveEntry, startChild, workerFlags } from '../processes/node-process.ts';

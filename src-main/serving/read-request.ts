@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { ServedEnsemble } from '../../core/ensemble/serving.ts';
 import type { InputInfo, Tensor } from '../../core/ensemble/tensors.ts';
 import { readBinaryValues } from './binary-values.ts';
-import { type GivenInput, numeric } from './given-input.ts';
+import { type GivenInput, numeric, RequestError } from './given-input.ts';
 import { readJsonValues } from './json-values.ts';
-import { RequestError } from './request-error.ts';
 
 /** Samples to predict, read from a request. */
 export interface InferRequest {

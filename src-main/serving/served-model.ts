@@ -2,7 +2,7 @@ import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts
 import type { ServedEnsemble, ServePrediction, ServeReply, ServeRequest } from '../../core/ensemble/serving.ts';
 import { TimeLimit } from '../../core/node/time-limit.ts';
 import type { ModelLink } from './model-process.ts';
-import { RequestError } from './request-error.ts';
+import { RequestError } from './given-input.ts';
 
 /** A process that dies once is started again; one that dies again would probably do so for ever. */
 const maximumRestarts = 1;

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { findAppBrowser } from '../processes/app-browser.ts';
+import { findAppBrowser } from '../processes/app-files.ts';
 
 /** A browser that was closed while it started never opens the link. */
 const longestMs = 60_000;

@@ -5,7 +5,7 @@ import type { OptimizerConfig, RunConfig } from '../../core/protocol/run/config.
 import { type MemberCount, memberCountOf } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 import { readFreeBytes } from '../../core/node/disk-room.ts';
 import { FileError, unlessMissing } from '../../core/node/file-error.ts';
-import { listOwnFolder } from '../../core/node/folders/own-folders.ts';
+import { listOwnFolder } from '../../core/node/own-folders.ts';
 
 const BYTES_PER_PARAMETER = 4;
 /** A rank keeps its two newest states, and removes the older one only once the third is complete. */

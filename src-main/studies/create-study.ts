@@ -8,11 +8,11 @@ import { memberCount, ranksForMembers } from '../../core/protocol/run/strategies
 import { lockstepReason } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { explainUnfitting } from '../../core/search/space/fit-options.ts';
 import { orderSpace } from '../../core/search/space/space.ts';
-import { suggestRandom } from '../../core/search/samplers/random.ts';
+import { suggestRandom } from '../../core/search/samplers/quasi-random.ts';
 import { createRunId } from '../hub/plan-run.ts';
 import { whyNotStackedState } from '../runs/configuration/memory-combinations.ts';
 import { optionsOf, resolveConfig } from '../runs/configuration/resolve-config.ts';
-import { layerOf, oneModelMessage } from './work/trial-overrides.ts';
+import { layerOf, oneModelMessage } from './work/trial-work.ts';
 
 /** Draws of a space whose configurations are checked before a study begins. */
 const checkedDraws = 3;

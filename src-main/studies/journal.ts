@@ -7,7 +7,7 @@ import type { Trial } from '../../core/search/trial.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { Hub } from '../hub/hub.ts';
 import { objectiveFor, usualMetric } from './create-study.ts';
-import type { NewLine, StudyStore } from './folder/study-store.ts';
+import type { NewLine, StudyStore } from './study-store.ts';
 import { createStudy } from './studies.ts';
 
 /** The study as an Optuna journal, which `JournalFileBackend` opens. */

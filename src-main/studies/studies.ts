@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
-import type { StudySummary, StudyView } from '../../core/protocol/pages/studies/study-views.ts';
-import { summarize, viewTrial } from '../../core/protocol/pages/studies/study-summary.ts';
+import type { StudySummary, StudyView } from '../../core/protocol/pages/study-views.ts';
+import { summarize, viewTrial } from '../../core/protocol/pages/study-summary.ts';
 import type { Study, StudyRequest } from '../../core/protocol/studies/study.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
 import { messageOf } from '../../core/text/errors.ts';
@@ -11,12 +11,12 @@ import { selectDevices } from '../devices/selection.ts';
 import { resolveConfig } from '../runs/configuration/resolve-config.ts';
 import { requirePermissions, requireTrust } from '../trust/project-trust.ts';
 import { studyOf } from './create-study.ts';
-import { listStudyFolders, studyPaths } from './folder/study-folder.ts';
-import { type NewLine, StudyStore } from './folder/study-store.ts';
-import { hasWorkers } from './folder/worker-lock.ts';
+import { listStudyFolders, studyPaths } from './study-folder.ts';
+import { type NewLine, StudyStore } from './study-store.ts';
+import { hasWorkers } from './worker-lock.ts';
 import { StudyDriver } from './work/driver.ts';
 import { HubRunner } from './work/hub-runner.ts';
-import { sharePlaces } from '../devices/share-places.ts';
+import { sharePlaces } from '../devices/plan.ts';
 
 /** Trials that a study has under way at a time, unless the user says so: at most this many, and one for each device. */
 const usualPlaces = 8;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import type { StudyEnsembleRequest } from '../../core/protocol/pages/studies/study-views.ts';
+import type { StudyEnsembleRequest } from '../../core/protocol/pages/study-views.ts';
 import type { LoggedTrial } from '../../core/protocol/studies/study-log.ts';
 import type { Hub } from '../hub/hub.ts';
 import { type CombinedRun, combineRuns } from '../parts/combine-runs.ts';
 import type { PartsRun } from '../parts/choose-candidates.ts';
 import { homePaths } from '../store/home.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
-import type { StudyStore } from './folder/study-store.ts';
+import type { StudyStore } from './study-store.ts';
 
 /**
  * The runs of trials from which an ensemble is made: those with the first split and seed, because members of one ensemble need the same validation data.

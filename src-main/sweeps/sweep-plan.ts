@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { isDirectlyIn } from '../../core/node/folders/same-folder.ts';
+import { isDirectlyIn } from '../../core/node/same-folder.ts';
 import { leavesOf, mergeConfig, type PlainObject, setPath } from '../../core/options/index.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
@@ -10,7 +10,9 @@ import { hashProjectSource } from '../runs/configuration/project-source.ts';
 import { resolveConfig } from '../runs/configuration/resolve-config.ts';
 import { homePaths } from '../store/home.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
-import { runsOfSweep } from './find-sweep.ts';
+import type { RunRow } from '../../core/protocol/pages/run-list.ts';
+import type { RunIndex } from '../store/index/run-index.ts';
+import { summarizeSweep, type SweepSummary } from '../../core/protocol/pages/sweep-summary.ts';
 
 /** What the runs of a sweep train, and where they are. */
 export interface SweepPlan {
@@ -134,4 +136,45 @@ async function refuseNewSource({ attempts, project }: RunRecord, { id }: Pick<Sw
     `The code of ${project.folder} has changed since the sweep ${id} began, so its other runs would train something else. ` +
       'Restore the code, or train them with the present code: --current-source.',
   );
+}
+
+/** A run that belongs to a sweep. */
+type SweepRow = RunRow & { sweep: NonNullable<RunRow['sweep']> };
+
+/**
+ * The runs of a sweep that exist, in the order of their seeds. Of copies of a run, only the first counts.
+ * @throws Error if there are none
+ */
+function runsOfSweep({ index }: { index: RunIndex }, id: string): [SweepRow, ...SweepRow[]] {
+  const rows = index.list({ sweeps: [id], sort: { by: 'created', isDescending: false } }).filter(isOfSweep);
+  const byPlace = new Map(rows.toReversed().map((row) => [row.sweep.index, row]));
+  const [first, ...others] = [...byPlace.values()].toSorted((a, b) => a.sweep.index - b.sweep.index);
+  if (first === undefined) throw new Error(`No run belongs to a sweep ${id}. \`tutti runs\` lists the runs.`);
+  return [first, ...others];
+}
+
+/** A run or a sweep that a user named. */
+export type Subject = { kind: 'run'; row: RunRow } | { kind: 'sweep'; sweep: Sweep; rows: [SweepRow, ...SweepRow[]] };
+
+/**
+ * Finds what a user named: a sweep by its id, its name or the beginning of its id, else a run as {@link Hub.find} does.
+ * @throws Error if there is none, or several
+ */
+export async function findSubject(hub: Hub, text: string): Promise<Subject> {
+  const id = hub.index.findSweep(text);
+  if (id === null) return { kind: 'run', row: await hub.find(text) };
+  const rows = runsOfSweep(hub, id);
+  const [{ sweep }] = rows;
+  return { kind: 'sweep', sweep: { id, name: sweep.name, of: sweep.of, seed: sweep.seed }, rows };
+}
+
+function isOfSweep(row: RunRow): row is SweepRow {
+  return row.sweep !== null;
+}
+
+/** What a sweep has found so far, from the records of its runs. @throws Error if there is no such sweep */
+export async function readSweep(hub: Hub, id: string): Promise<SweepSummary> {
+  const rows = runsOfSweep(hub, id);
+  const runs = await Promise.all(rows.map(async ({ folder }) => ({ folder, record: await readRunRecord(folder) })));
+  return summarizeSweep(rows[0].sweep, runs);
 }

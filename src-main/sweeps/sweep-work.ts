@@ -2,7 +2,7 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { repeatedSeed } from '../../core/protocol/run/sweep/sweep.ts';
 import { selectDevices } from '../devices/selection.ts';
-import { sharePlaces } from '../devices/share-places.ts';
+import { sharePlaces } from '../devices/plan.ts';
 import type { Hub } from '../hub/hub.ts';
 import { usableKinds } from '../processes/native-build.ts';
 import type { RunSession } from '../runs/attempt/run-session.ts';

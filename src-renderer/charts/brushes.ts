@@ -1,5 +1,9 @@
 import { z } from 'zod';
 import type { ChartRange } from './types.ts';
+import { watchDebounced } from '@vueuse/core';
+import { type Ref, shallowRef, watch } from 'vue';
+import { useRoute } from 'vue-router';
+import { useQueryParameter } from '../composables/use-query.ts';
 
 /** The selected range of each axis that has one, by the axis's id. What lies in all of them is selected. */
 export type Brushes = Readonly<Record<string, ChartRange>>;
@@ -48,4 +52,29 @@ export function isWithin<T>(
     const value = valueOf(thing);
     return value >= brushes[id].from && value <= brushes[id].to;
   });
+}
+
+/** How long a brush must rest before the address gets it. */
+const addressPauseMs = 200;
+
+/**
+ * The brushes of a page, which its address keeps. A drag changes them with every frame; the address gets them when it rests.
+ * @param page the name of its route
+ */
+export function useAddressedBrushes(page: string): Ref<Brushes> {
+  const written = useQueryParameter('only');
+  const brushes = shallowRef(readBrushes(written.value));
+  const route = useRoute();
+  watchDebounced(
+    brushes,
+    (value) => {
+      // The reader may have left the page meanwhile.
+      if (route.name === page) written.value = writeBrushes(value);
+    },
+    { debounce: addressPauseMs },
+  );
+  watch(written, (text) => {
+    if (text !== writeBrushes(brushes.value)) brushes.value = readBrushes(text);
+  });
+  return brushes;
 }

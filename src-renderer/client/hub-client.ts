@@ -1,6 +1,5 @@
 import { type BirpcReturn, createBirpc } from 'birpc';
-import type { HubApi, PageApi } from '../../core/protocol/pages/rpc.ts';
-import { decodeRpc, encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
+import { decodeRpc, encodeRpc, type HubApi, type PageApi } from '../../core/protocol/pages/rpc.ts';
 import type { Connection, Transport } from './transport.ts';
 
 export type ConnectionState =

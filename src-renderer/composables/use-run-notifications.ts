@@ -1,6 +1,6 @@
 import { watch } from 'vue';
 import { useRouter } from 'vue-router';
-import { endedIds, noticeOfEnd, type RunNotice } from '../../core/protocol/pages/notice.ts';
+import { endedIds, noticeOfEnd, type RunNotice } from '../../core/protocol/pages/window.ts';
 import { useRunsStore } from '../stores/runs.ts';
 import { useSettingsStore } from '../stores/settings.ts';
 import { useToastsStore } from '../stores/toasts.ts';

@@ -1,5 +1,5 @@
-import { type ReportData, reportDataId } from '../../core/protocol/pages/report.ts';
-import { decodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
+import { type ReportData, reportDataId } from '../../core/protocol/pages/run-data.ts';
+import { decodeRpc } from '../../core/protocol/pages/rpc.ts';
 
 /** The data in this page. @throws Error if there is none */
 export async function readReportData(): Promise<ReportData> {

@@ -1,7 +1,6 @@
 import { createBirpc } from 'birpc';
-import type { ReportData } from '../../core/protocol/pages/report.ts';
-import type { HubApi, PageApi } from '../../core/protocol/pages/rpc.ts';
-import { decodeRpc, encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
+import type { ReportData } from '../../core/protocol/pages/run-data.ts';
+import { decodeRpc, encodeRpc, type HubApi, type PageApi } from '../../core/protocol/pages/rpc.ts';
 import type { Transport } from '../client/transport.ts';
 
 /**

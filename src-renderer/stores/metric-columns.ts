@@ -1,4 +1,4 @@
-import type { PointBatch } from '../../core/protocol/wire/points.ts';
+import type { PointBatch } from '../../core/protocol/wire/numbers.ts';
 import type { SeriesColumns } from '../../core/protocol/pages/run-data.ts';
 
 /**

@@ -19,3 +19,13 @@ export const useSessionStore = defineStore('session', () => {
   const program = computed(() => session.value?.program ?? 'tutti');
   return { isWatcher, isOwner, canInvite, program, load };
 });
+
+/** The state of the connection to the hub. */
+export const useConnectionStore = defineStore('connection', () => {
+  const client = useHubClient();
+  const state = shallowRef(client.state);
+  client.on('stateChanged', (changed) => (state.value = changed));
+
+  const isConnected = computed(() => state.value.kind === 'connected');
+  return { state, isConnected, retryNow: () => client.retryNow() };
+});

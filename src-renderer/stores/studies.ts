@@ -1,6 +1,6 @@
 import { defineStore } from 'pinia';
 import { computed, shallowRef } from 'vue';
-import type { StudySummary } from '../../core/protocol/pages/studies/study-views.ts';
+import type { StudySummary } from '../../core/protocol/pages/study-views.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { useHubClient } from '../client/use-hub.ts';
 

@@ -4,7 +4,7 @@ import type { Router } from 'vue-router';
 import CommandList from '../../src-renderer/components/frame/CommandList.vue';
 import ToastStack from '../../src-renderer/components/frame/ToastStack.vue';
 import { useSessionStore } from '../../src-renderer/stores/session.ts';
-import RemoteLink from '../../src-renderer/views/run/header/place/RemoteLink.vue';
+import RemoteLink from '../../src-renderer/views/run/header/RemoteLink.vue';
 import AttachRunDialog from '../../src-renderer/views/runs/AttachRunDialog.vue';
 import type { Remote } from '../../core/protocol/run/record.ts';
 import { runRecord, runView } from '../unit/renderer/run-fixtures.ts';

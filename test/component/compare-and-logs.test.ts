@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { LogLine, RunView } from '../../core/protocol/pages/run-views.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
 import { useRunStore } from '../../src-renderer/stores/run.ts';
-import LogsTab from '../../src-renderer/views/run/logs/LogsTab.vue';
+import LogsTab from '../../src-renderer/views/run/LogsTab.vue';
 import ComparePage from '../../src-renderer/views/runs/compare/ComparePage.vue';
 import PanelChoice from '../../src-renderer/views/runs/compare/panels/PanelChoice.vue';
 import DifferencesTable from '../../src-renderer/views/runs/compare/results/DifferencesTable.vue';

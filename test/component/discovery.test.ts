@@ -5,12 +5,16 @@ import type {
   DiscoveryView,
   PoolMapView,
   RoundPrediction,
-} from '../../core/protocol/pages/discovery/discovery-views.ts';
+} from '../../core/protocol/pages/discovery-views.ts';
 import DiscoveriesPage from '../../src-renderer/views/discover/DiscoveriesPage.vue';
 import DiscoveryPage from '../../src-renderer/views/discover/search/DiscoveryPage.vue';
-import { batchShares, enrichmentLines } from '../../src-renderer/views/discover/charts/enrichment-lines.ts';
-import { bestLines, hitLines } from '../../src-renderer/views/discover/charts/hit-lines.ts';
-import { acquisitionSchema } from '../../core/discovery/settings.ts';
+import {
+  batchShares,
+  bestLines,
+  enrichmentLines,
+  hitLines,
+} from '../../src-renderer/views/discover/charts/use-round.ts';
+import { acquisitionSchema } from '../../core/discovery/search.ts';
 import { searchOf } from '../unit/discovery/records.ts';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';
 

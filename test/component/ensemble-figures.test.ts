@@ -4,7 +4,7 @@ import type { PredictionData } from '../../core/protocol/pages/run-data.ts';
 import ConfusionMatrix from '../../src-renderer/views/run/ensemble/figures/ConfusionMatrix.vue';
 import { confusionOf } from '../../src-renderer/views/run/ensemble/figures/confusion-cells.ts';
 import MatrixHeatmap from '../../src-renderer/charts/figures/MatrixHeatmap.vue';
-import HeadlineFigures from '../../src-renderer/views/run/ensemble/headline/HeadlineFigures.vue';
+import HeadlineFigures from '../../src-renderer/views/run/ensemble/HeadlineFigures.vue';
 import { twoSamples } from '../unit/run-page/two-samples.ts';
 import { buttonNamed, mountPage } from './mount-page.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ForkPoint } from '../../core/protocol/history/fork.ts';
+import type { ForkPoint } from '../../core/protocol/history/history.ts';
 import type { RunListChange, RunRow } from '../../core/protocol/pages/run-list.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';

@@ -1,6 +1,6 @@
 import { flushPromises } from '@vue/test-utils';
 import { describe, expect, it, vi } from 'vitest';
-import type { SearchRequest } from '../../core/protocol/pages/discovery/search-request.ts';
+import type { SearchRequest } from '../../core/protocol/pages/discovery-views.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
 import { readForm, type SearchForm } from '../../src-renderer/views/discover/new/search-form.ts';
 import NewSearchPage from '../../src-renderer/views/discover/new/NewSearchPage.vue';

@@ -1,7 +1,7 @@
 import { flushPromises } from '@vue/test-utils';
 import { expect, it } from 'vitest';
 import type { RunView } from '../../core/protocol/pages/run-views.ts';
-import RunNotes from '../../src-renderer/views/run/header/title/RunNotes.vue';
+import RunNotes from '../../src-renderer/views/run/header/RunNotes.vue';
 import { runView } from '../unit/renderer/run-fixtures.ts';
 import { mountPage } from './mount-page.ts';
 

@@ -2,8 +2,7 @@ import { createPinia, setActivePinia } from 'pinia';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { nextTick } from 'vue';
 import { z } from 'zod';
-import { usePreferences } from '../../src-renderer/stores/preferences.ts';
-import { useSettingsStore } from '../../src-renderer/stores/settings.ts';
+import { usePreferences, useSettingsStore } from '../../src-renderer/stores/settings.ts';
 
 beforeEach(() => {
   localStorage.clear();

@@ -1,6 +1,6 @@
 import { flushPromises, type VueWrapper } from '@vue/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { StudyView } from '../../core/protocol/pages/studies/study-views.ts';
+import type { StudyView } from '../../core/protocol/pages/study-views.ts';
 import StudyPage from '../../src-renderer/views/studies/study/StudyPage.vue';
 import { largeView, summaryOf, trialOf, viewOf } from '../unit/renderer/study-fixtures.ts';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { nativeFolderVariable } from '../../core/protocol/machine/native-build.ts';
+import { nativeFolderVariable } from '../../core/protocol/machine/devices.ts';
 import { testHome } from './test-home.ts';
 
 export const nativeFolder = join(testHome, 'native', 'tensorflow');

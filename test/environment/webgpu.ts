@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { webgpuAdapterVariable, webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
+import { webgpuAdapterVariable, webgpuFolderVariable } from '../../core/protocol/machine/devices.ts';
 import { testHome } from './test-home.ts';
 
 /** Debian's Chromium brings a Vulkan driver that computes on the CPU, and a loader for it. */

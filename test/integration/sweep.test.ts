@@ -5,11 +5,9 @@ import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import { sweepLineSchema } from '../../core/protocol/pages/json-outputs.ts';
-import type { SweepSummary } from '../../core/protocol/pages/sweeps/sweep-summary.ts';
-import { findSubject } from '../../src-main/sweeps/find-sweep.ts';
-import { newSweep } from '../../src-main/sweeps/sweep-plan.ts';
+import type { SweepSummary } from '../../core/protocol/pages/sweep-summary.ts';
+import { findSubject, newSweep, readSweep } from '../../src-main/sweeps/sweep-plan.ts';
 import { SweepWork } from '../../src-main/sweeps/sweep-work.ts';
-import { readSweep } from '../../src-main/sweeps/summarize.ts';
 import { projectFolder, useHub } from './harness.ts';
 
 const { hub } = useHub();

@@ -1,5 +1,7 @@
-import type { Blas } from '../../core/protocol/machine/blas.ts';
+import type { Blas } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
+import * as core from '@tensorflow/tfjs-core';
+import type { KernelFunc, Tensor, TensorInfo } from '@tensorflow/tfjs-core';
 
 /** A started backend: the place where tensors live, and what a run records about it. */
 export interface Backend {
@@ -17,4 +19,20 @@ export interface BackendOptions {
   /** The system's BLAS for matrix products; null: Tutti's own kernels. */
   blas?: Blas | null;
   determinism?: RunConfig['determinism'];
+}
+
+/** Replaces a backend's kernel with the one that `correct` returns for it. @throws Error if the backend has no such kernel */
+export function replaceKernel(backendName: string, kernelName: string, correct: (own: KernelFunc) => KernelFunc): void {
+  const own = core.getKernel(kernelName, backendName);
+  if (own === undefined) {
+    throw new Error(`tfjs-backend-${backendName} has no kernel ${kernelName}: is its version the pinned one?`);
+  }
+  core.unregisterKernel(kernelName, backendName);
+  core.registerKernel({ ...own, kernelFunc: correct(own.kernelFunc) });
+}
+
+/** A kernel's input as a tensor: the engine passes tensors, although the type only promises their description. */
+export function tensorOf(info: TensorInfo | undefined): Tensor {
+  if (info instanceof core.Tensor) return info;
+  throw new Error('A kernel was called without one of its inputs.');
 }

@@ -1,12 +1,11 @@
 import '@tensorflow/tfjs-backend-cpu';
 import * as core from '@tensorflow/tfjs-core';
 import { tf } from '../tensorflow/tf.ts';
-import type { Backend } from './contract.ts';
+import { type Backend, replaceKernel, tensorOf } from './contract.ts';
 import { correctVolumes } from './volumes.ts';
 import type { MathBackendCPU } from '@tensorflow/tfjs-backend-cpu';
 import type { KernelFunc, NamedAttrMap, NamedTensorInfoMap } from '@tensorflow/tfjs-core';
 import { type PoolWindows, covered, describePool, refuseEmptyWindows } from './pool-windows.ts';
-import { replaceKernel, tensorOf } from './replace-kernel.ts';
 
 /** Plain JavaScript: the reference for the other backends. It has every op and is slow. */
 export async function start(): Promise<Backend> {

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import util from 'node:util';
 import type { KernelBackend } from '@tensorflow/tfjs-core';
 import { tutti } from '../../core/text/program.ts';
-import { readBuildFile } from '../../core/node/build-file.ts';
+import { readBuildFile } from '../../core/node/atomic-file.ts';
 import {
   type NativeBuild,
   nativeBuildSchema,
   nativeFolderVariable,
   nativeSetupRemedy,
-} from '../../core/protocol/machine/native-build.ts';
+} from '../../core/protocol/machine/devices.ts';
 import { shareOwnCopies } from '../system/own-copies.ts';
 import { tf } from '../tensorflow/tf.ts';
 import type { Backend } from './contract.ts';

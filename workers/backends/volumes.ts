@@ -1,6 +1,6 @@
 import * as core from '@tensorflow/tfjs-core';
 import type { KernelFunc, NamedAttrMap, NamedTensorMap, Tensor, TensorInfo } from '@tensorflow/tfjs-core';
-import { replaceKernel, tensorOf } from './replace-kernel.ts';
+import { replaceKernel, tensorOf } from './contract.ts';
 
 /**
  * Corrects a backend's 3-D pools and convolutions, of volumes `[B, D, H, W, C]`. tfjs 4.22 computes a negative `same` padding where strides are

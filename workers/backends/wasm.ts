@@ -1,20 +1,33 @@
 import { type BackendWasm, setThreadsCount } from '@tensorflow/tfjs-backend-wasm';
-import { tf } from '../tensorflow/tf.ts';
+import { type Tensor, tf } from '../tensorflow/tf.ts';
 import type { Backend, BackendOptions } from './contract.ts';
 import { loadBlas } from './blas/system-blas.ts';
-import { createBlasProducts, createProducts } from './wasm/products/gemm.ts';
-import { denseInLayers } from './wasm/fused-layers.ts';
+import { createBlasProducts, createProducts } from './wasm/gemm.ts';
+import { denseInLayers, isInNestedGradient, normalizeInLayers } from './wasm/fused-layers.ts';
 import { registerGradients } from './wasm/gradients.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
-import { normalizeInLayers } from './wasm/fused-layers.ts';
-import { runSequencesInLayers } from './wasm/recurrent/layers.ts';
-import { registerKernels } from './wasm/register.ts';
-import { saveTensorsCheaply } from './wasm/memory/saved-tensors.ts';
 import { TensorMemory } from './wasm/memory/tensor-memory.ts';
 import { createUpdateKernels } from './wasm/kernels/updates.ts';
-import { createWideKernels } from './wasm/products/wide-gemm.ts';
+import { createWideKernels } from './wasm/wide-gemm.ts';
 import { correctVolumes } from './volumes.ts';
 import { registerUpdateKernels } from '../optimizers/update-kernels.ts';
+import type { KernelFunc, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
+import { type Kernel, required, type WasmRuntime } from './wasm/kernel.ts';
+import { elementwiseKernels } from './wasm/kernels/elementwise.ts';
+import { batchNormalizationKernels } from './wasm/kernels/batch-normalization.ts';
+import { borrowedKernels } from './wasm/memory/borrowed.ts';
+import { convolutionKernels } from './wasm/kernels/convolution.ts';
+import { depthwiseKernels } from './wasm/kernels/depthwise.ts';
+import { gatherKernels } from './wasm/kernels/gather.ts';
+import { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './wasm/kernels/losses.ts';
+import { batchMatMul, fusedMatMul } from './wasm/mat-mul.ts';
+import { poolKernels } from './wasm/kernels/pool.ts';
+import { kernelNames, recurrentKernels } from './wasm/recurrent/kernels.ts';
+import { max, mean, sum } from './wasm/kernels/reductions.ts';
+import { slice } from './wasm/kernels/slice.ts';
+import { transpose } from './wasm/kernels/transpose.ts';
+import { runSequence, type SequenceCall } from './wasm/recurrent/run-sequence.ts';
+import { activationCodes, type CellKind } from './wasm/recurrent/sequence.ts';
 
 /**
  * tfjs's WebAssembly backend on one core, with Tutti's kernels in its memory: the default, which needs only npm packages.
@@ -49,4 +62,180 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
 
 function describeOwn(determinism: Determinism, vectorBits: number): string {
   return `wasm (${vectorBits}-bit SIMD, ${determinism}, one core)`;
+}
+
+/** Private members of tfjs-core's engine. It calls `clone` only for tensors that a gradient will need. */
+interface EngineInternals {
+  clone(tensor: Tensor): Tensor;
+  makeTensorFromTensorInfo(info: object): Tensor;
+  state: { gradientDepth: number };
+}
+
+/**
+ * Makes the tape save a tensor by sharing its data. The engine would run and record an Identity op for each saved tensor, which only gradients of
+ * gradients need: half of the ops of a small step. Nested gradients still use it.
+ */
+function saveTensorsCheaply(memory: TensorMemory): void {
+  const engine = tf.engine() as unknown as EngineInternals;
+  const recordedClone = engine.clone.bind(engine);
+  engine.clone = (tensor) => {
+    const isOwn = tf.getBackend() === 'wasm' && tensor.dtype !== 'string' && tensor.dtype !== 'complex64';
+    if (!isOwn || engine.state.gradientDepth > 1 || !memory.holds(tensor)) return recordedClone(tensor);
+    return engine.makeTensorFromTensorInfo(memory.share(tensor));
+  };
+}
+
+/** A dense layer's forward pass as one op, and the gradients of its activations. */
+const denseKernels: Record<string, Kernel> = {
+  Dense: dense,
+  ReluGradient: (runtime, inputs) => gradientOf('gradientOfRelu', runtime, inputs),
+  SigmoidGradient: (runtime, inputs) => gradientOf('gradientOfSigmoid', runtime, inputs),
+  TanhGradient: (runtime, inputs) => gradientOf('gradientOfTanh', runtime, inputs),
+};
+
+/** act(x W + b) `[B, O]` for x `[B, I]`, W `[I, O]` and an optional b `[O]`. */
+function dense(
+  runtime: WasmRuntime,
+  { x: a, kernel: b, ...rest }: NamedTensorInfoMap,
+  attributes: NamedAttrMap,
+): TensorInfo {
+  return fusedMatMul(runtime, { a, b, ...rest }, attributes);
+}
+
+/** dx of an activation from dy and x: the output of sigmoid or tanh; for ReLU its input or output, which have the same sign. */
+function gradientOf(
+  kernel: 'gradientOfRelu' | 'gradientOfSigmoid' | 'gradientOfTanh',
+  { memory, kernels }: WasmRuntime,
+  inputs: NamedTensorInfoMap,
+): TensorInfo {
+  const [x, dy] = [required(inputs, 'x'), required(inputs, 'dy')];
+  const dx = memory.output(x.shape);
+  kernels[kernel](memory.address(x), memory.address(dy), tf.util.sizeFromShape(x.shape), memory.address(dx));
+  return dx;
+}
+
+const kernels: Record<string, Kernel> = {
+  BatchMatMul: batchMatMul,
+  CrossEntropy: crossEntropy,
+  CrossEntropyGradient: crossEntropyGradient,
+  GaussianNll: gaussianNll,
+  GaussianNllGradient: gaussianNllGradient,
+  Max: max,
+  Mean: mean,
+  Slice: slice,
+  Sum: sum,
+  Transpose: transpose,
+  _FusedMatMul: fusedMatMul,
+  ...batchNormalizationKernels,
+  ...convolutionKernels,
+  ...denseKernels,
+  ...depthwiseKernels,
+  ...elementwiseKernels,
+  ...poolKernels,
+  ...gatherKernels,
+  ...recurrentKernels,
+  ...borrowedKernels,
+};
+
+/** Replaces kernels of tfjs's wasm backend with Tutti's, and adds missing ones. */
+function registerKernels(runtime: WasmRuntime): void {
+  for (const [name, kernel] of Object.entries(kernels)) {
+    const stock = tf.getKernel(name, 'wasm');
+    if (stock !== undefined) tf.unregisterKernel(name, 'wasm');
+    const kernelFunc: KernelFunc = (call) => {
+      const output = kernel(runtime, call.inputs, call.attrs ?? {});
+      if (output !== null) return output;
+      if (stock === undefined) throw new Error(`The wasm backend has no ${name} for these inputs; --backend cpu has.`);
+      return stock.kernelFunc(call);
+    };
+    tf.registerKernel({ kernelName: name, backendName: 'wasm', kernelFunc });
+  }
+}
+
+interface Weight {
+  read(): Tensor;
+}
+
+/** Private members of tfjs-layers' recurrent layers. */
+interface RecurrentLayer {
+  cell: Cell;
+  goBackwards: boolean;
+  returnSequences: boolean;
+  returnState: boolean;
+  stateful: boolean;
+  call: (this: RecurrentLayer, inputs: Tensor | Tensor[], options: CallOptions) => Tensor | Tensor[];
+}
+
+interface Cell {
+  kernel: Weight;
+  recurrentKernel: Weight;
+  bias: Weight | null;
+  activation: Activation | null;
+  recurrentActivation?: Activation;
+  dropout: number;
+  recurrentDropout: number;
+}
+
+interface Activation {
+  getClassName(): string;
+}
+
+interface CallOptions {
+  mask?: Tensor | Tensor[] | null;
+  training?: boolean | null;
+  initialState?: Tensor[] | null;
+}
+
+/**
+ * Makes recurrent layers compute with the kernels of `kernels.ts`, if the backend has them. tfjs composes each step of about twenty ops, and as many for
+ * the gradients: an LSTM of 16 units took 107 ms for a batch whose arithmetic takes one. tfjs still computes layers with state across
+ * batches, with dropout in training, and with activations that have no kernel.
+ */
+function runSequencesInLayers(): void {
+  for (const kind of ['simpleRNN', 'gru', 'lstm'] as const) {
+    // An explicit name: automatic names count all layers that were ever created.
+    const methods = Object.getPrototypeOf(tf.layers[kind]({ units: 1, name: `${kind}-sequences` })) as RecurrentLayer;
+    const { call } = methods;
+    methods.call = function runOrCall(this: RecurrentLayer, inputs, options) {
+      const x = Array.isArray(inputs) ? inputs[0] : inputs;
+      const sequence = describeCall(this, kind, x, options);
+      if (sequence === null) return call.call(this, inputs, options);
+      return tf.tidy(() => outputsOf(this, runSequence(sequence)));
+    };
+  }
+}
+
+/** The call of the kernels, or null if they cannot compute it. */
+function describeCall(layer: RecurrentLayer, kind: CellKind, x: Tensor, options: CallOptions): SequenceCall | null {
+  const { cell } = layer;
+  const mask = [options.mask ?? null].flat()[0] ?? null;
+  const activation = codeOf(cell.activation);
+  const gateActivation = kind === 'simpleRNN' ? activation : codeOf(cell.recurrentActivation ?? null);
+  const isDropping = options.training === true && (cell.dropout > 0 || cell.recurrentDropout > 0);
+  const hasKernel = tf.getKernel(kernelNames[kind].forward, tf.getBackend()) !== undefined && !isInNestedGradient();
+  if (!hasKernel || isDropping || layer.stateful || activation === undefined || gateActivation === undefined)
+    return null;
+  if (x.dtype !== 'float32' || x.rank !== 3 || x.size === 0 || (mask !== null && mask.rank !== 2)) return null;
+  return {
+    kind,
+    x,
+    kernel: cell.kernel.read(),
+    recurrent: cell.recurrentKernel.read(),
+    bias: cell.bias?.read() ?? null,
+    mask,
+    initialState: options.initialState ?? [],
+    activation,
+    gateActivation,
+    goBackwards: layer.goBackwards,
+    returnSequences: layer.returnSequences,
+    returnState: layer.returnState,
+  };
+}
+
+function codeOf(activation: Activation | null): number | undefined {
+  return activationCodes.get(activation?.getClassName() ?? 'linear');
+}
+
+function outputsOf({ returnState }: RecurrentLayer, { output, states }: ReturnType<typeof runSequence>) {
+  return returnState ? [output, ...states] : output;
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { webgpuAdapterVariable, webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
+import { webgpuAdapterVariable, webgpuFolderVariable } from '../../core/protocol/machine/devices.ts';
 import { shareOwnCopies } from '../system/own-copies.ts';
 import { tf } from '../tensorflow/tf.ts';
 import type { Backend } from './contract.ts';

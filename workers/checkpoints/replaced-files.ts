@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { checkpointRecordSchema } from '../../core/protocol/run/record.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
-import { readOwnBytes } from '../../core/node/folders/own-files.ts';
+import { readOwnBytes } from '../../core/node/own-files.ts';
 import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { checkpointBase } from './checkpoint-store.ts';
 import { readSealed, removeSealed, writeSealed } from './sealed-file.ts';

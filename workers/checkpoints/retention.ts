@@ -1,4 +1,4 @@
-import { readOwnText } from '../../core/node/folders/own-files.ts';
+import { readOwnText } from '../../core/node/own-files.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';

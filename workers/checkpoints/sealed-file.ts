@@ -6,7 +6,7 @@ import { requireReadBack, type SavedPosition, type Seal, sealOf, sealSchema } fr
 import { ASIDE_ENDING, renameFlushed, writeFileAsOnlyWriter, writeFlushed } from '../../core/node/atomic-file.ts';
 import { flushFolder } from '../../core/node/flush-folder.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
-import { ForeignEntryError, readOwnBytes, readOwnText } from '../../core/node/folders/own-files.ts';
+import { ForeignEntryError, readOwnBytes, readOwnText } from '../../core/node/own-files.ts';
 
 /**
  * A pair of files, `<base>.safetensors` and `<base>.json`, replaced together: the record (`.json`) holds the SHA-256 and the

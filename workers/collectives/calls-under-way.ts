@@ -1,5 +1,5 @@
 import { asError } from '../../core/text/errors.ts';
-import { bytesPerElement } from '../../core/protocol/wire/arrays.ts';
+import { bytesPerElement, dataTypeOf } from '../../core/protocol/wire/arrays.ts';
 import {
   checkCall,
   type CollectiveArray,
@@ -7,15 +7,17 @@ import {
   CollectiveError,
   type ControlSignals,
   describeCall,
+  elementCount,
+  isSameCall,
   mergeSignals,
   noSignals,
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
-import { whyNotAnswer } from './check-answer.ts';
 import { MemoryExchange, type Operands, type Request } from './memory/memory-exchange.ts';
 import type { SharedMemory } from './memory/shared-memory.ts';
 import { type LargeArrays, type SlotAnswer, SlotExchange } from './memory/slot-exchange.ts';
-import type { Slots } from './memory/slots.ts';
+import type { Slots } from './memory/mapped-slots.ts';
+import { stageRules } from '../../core/protocol/wire/collective-stages.ts';
 
 /** The worker's channel to the hub, for a group's requests. */
 export interface CollectiveLink {
@@ -196,7 +198,7 @@ export class CallsUnderWay {
 }
 
 /** The signals of all ranks up to a marked collective: the same on every rank that has marked the same one. */
-export class AgreedSignals {
+class AgreedSignals {
   /** Sequence number of the marked collective. */
   marked = 0;
   #newest: ControlSignals = noSignals;
@@ -216,4 +218,37 @@ export class AgreedSignals {
     this.#newest = mergeSignals([this.#newest, signals]);
     if (sequence <= this.marked) this.#agreed = mergeSignals([this.#agreed, signals]);
   }
+}
+
+/**
+ * Why an answer of the hub cannot be the one to a rank's call: it is that of another call, or of another type or length. An array that
+ * is too short would leave old values in place.
+ * @param call the call of this rank
+ * @param ranks the ranks whose arrays the answer holds, M
+ * @returns the end of a sentence about the hub; null if the answer fits
+ */
+export function whyNotAnswer(
+  call: CollectiveCall,
+  answer: { call: CollectiveCall; data: CollectiveArray | null },
+  { rank, ranks }: { rank: number; ranks: readonly number[] },
+): string | null {
+  // An answer's shape is that of its own array.
+  if (!isSameCall(call, { ...answer.call, shape: call.shape }))
+    return `answered ${describeCall(call)} with that of ${describeCall(answer.call)}`;
+  const expected = expectedLength(call, rank, ranks.length);
+  const { data } = answer;
+  if (data === null)
+    return expected === 0 || call.operation === 'shift' ? null : `answered ${describeCall(call)} with no array`;
+  if (data.length === expected && dataTypeOf(data) === call.dataType) return null;
+  return `answered ${describeCall(call)} with ${dataTypeOf(data)}[${data.length}], not ${call.dataType}[${expected}]`;
+}
+
+/** Elements of the answer's array: M n for an all-gather of n, n / M for a reduce-scatter; 0 where there is none. */
+function expectedLength(call: CollectiveCall, rank: number, rankCount: number): number {
+  const { arraysIn, answered } = stageRules[call.stage];
+  if (arraysIn === 'memory' || answered !== 'when all ranks ask' || call.operation === 'barrier') return 0;
+  const length = elementCount(call.shape);
+  if (call.operation === 'all-gather') return rankCount * length;
+  if (call.operation === 'reduce-scatter') return length / rankCount;
+  return call.root === rank ? 0 : length;
 }

@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { type MemberCount, memberCountOf } from '../../core/protocol/run/strategies/ranks-and-members.ts';
-import { holdsOut } from '../../core/protocol/run/training-data/data-config.ts';
+import { holdsOut } from '../../core/protocol/run/data-config.ts';
 import { Generator } from '../../core/random/generator.ts';
 import { chunksOfGroups, foldsOfRows, requireOneDivision, takeRows } from './assign-rows.ts';
 import { createSplits, type Dataset, type Splits, subset } from './dataset.ts';

@@ -24,8 +24,8 @@ export type { Column, ColumnType, NumericColumn, TextColumn } from './tables/col
 export { tableDataset, tableSplits } from './tables/table-splits.ts';
 export type { MissingPolicy, TableDatasetOptions, TableSplitOptions } from './tables/table-splits.ts';
 export type { ClassWeights } from './tables/targets.ts';
-export { readArrays } from './arrays/read-arrays.ts';
-export type { FileArray } from './arrays/npy.ts';
+export { readArrays } from './read-arrays.ts';
+export type { FileArray } from './npy.ts';
 export { columnTypes, fitted } from './preprocessing/fitted.ts';
 export type { Fitted } from './preprocessing/fitted.ts';
 export type { TextColumnOptions } from './preprocessing/text-columns.ts';

@@ -1,4 +1,4 @@
-import { readOwnText } from '../../core/node/folders/own-files.ts';
+import { readOwnText } from '../../core/node/own-files.ts';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { unlessMissing } from '../../core/node/file-error.ts';

@@ -3,8 +3,8 @@ import { messageOf } from '../../core/text/errors.ts';
 import { startBackend } from '../backends/backend.ts';
 import { calibrateSet } from '../postprocessing/calibrate-set.ts';
 import { RunModels } from '../project/rebuild-model.ts';
-import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
+import { explainError, stackOf } from '../project/explain-error.ts';
+import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of the process that fits calibration, conformal sets and thresholds for a set of a run's checkpoints. Started by

@@ -2,8 +2,8 @@ import { type CombineReply, type CombineTask, combineTaskSchema } from '../../co
 import { messageOf } from '../../core/text/errors.ts';
 import { startBackend } from '../backends/backend.ts';
 import { combineParts } from '../parts/combine-parts.ts';
-import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
+import { explainError, stackOf } from '../project/explain-error.ts';
+import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of the process that makes an ensemble from checkpoints of runs. Started by `src-main/parts/combine-runs.ts`, which sends the task and

@@ -3,12 +3,12 @@ import { describeOptions } from '../../core/options/index.ts';
 import type { DescribeReply, ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { searchSpaceSchema } from '../../core/search/space/schema.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
-import { usualQuantiles } from '../../core/metrics/registry/task-kinds.ts';
+import { usualQuantiles } from '../../core/metrics/registry/metric.ts';
 import { describeMetrics } from '../member/tasks/own-metrics.ts';
 import { describeOutputs } from '../member/tasks/further-outputs.ts';
 import { loadProject } from '../project/load-project.ts';
-import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { replyToHub, tellHub } from '../session/hub-pipe.ts';
+import { explainError, stackOf } from '../project/explain-error.ts';
+import { replyToHub, tellHub } from '../session/hub-link.ts';
 
 /** Entry of the process that describes a project to the hub. The hub never loads a project's code. */
 

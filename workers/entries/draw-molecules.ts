@@ -1,9 +1,9 @@
-import { drawingTaskSchema, type DrawingReply } from '../../core/protocol/run/candidates/drawing.ts';
+import { type DrawingReply, drawingTaskSchema } from '../../core/protocol/run/pool-task.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { drawMolecule } from '../data/molecules/drawing.ts';
 import { loadRdkit } from '../data/molecules/fingerprint-block.ts';
-import { onQuestion, tellHub } from '../session/hub-pipe.ts';
-import { stackOf } from '../project/trace/explain-error.ts';
+import { onQuestion, tellHub } from '../session/hub-link.ts';
+import { stackOf } from '../project/explain-error.ts';
 
 /** Entry of the process that draws molecules, for as long as the hub asks it. Each message is a task, and is answered by a reply. */
 

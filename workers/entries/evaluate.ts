@@ -8,12 +8,12 @@ import { messageOf } from '../../core/text/errors.ts';
 import { startBackend } from '../backends/backend.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import { RunModels } from '../project/rebuild-model.ts';
-import { explainError, stackOf } from '../project/trace/explain-error.ts';
+import { explainError, stackOf } from '../project/explain-error.ts';
 import { splitByMember } from '../training/evaluate-sets.ts';
 import { predict } from '../member/predict.ts';
 import { joinStacks } from '../member/predictions.ts';
 import type { Split } from '../member/run-files.ts';
-import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
+import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of the process that evaluates a selection of a run's checkpoints as one ensemble. Started by

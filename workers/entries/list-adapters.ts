@@ -1,6 +1,6 @@
-import { type AdaptersReply, webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
+import { type AdaptersReply, webgpuFolderVariable } from '../../core/protocol/machine/devices.ts';
 import { listAdapters, loadDawn } from '../backends/webgpu/dawn.ts';
-import { replyToHub } from '../session/hub-pipe.ts';
+import { replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of a short process that lists WebGPU's adapters, so that the hub loads no graphics drivers. Started by

@@ -1,15 +1,14 @@
 import { join } from 'node:path';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
-import { mapFile, type MapTask, mapTaskSchema } from '../../core/protocol/run/candidates/map-task.ts';
-import type { PoolReply } from '../../core/protocol/run/pool-task.ts';
+import { mapFile, type MapTask, mapTaskSchema, type PoolReply } from '../../core/protocol/run/pool-task.ts';
 import { encodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { requirePool } from '../data/labels.ts';
-import { mapPool } from '../data/pool-map/pool-map.ts';
+import { mapPool } from '../data/pool-map.ts';
 import { loadDataset } from '../data/streams/sample-source.ts';
 import { loadProject, loadProjectData, parseHyperparameters } from '../project/load-project.ts';
-import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
+import { explainError, stackOf } from '../project/explain-error.ts';
+import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of the process that maps the candidates of a search's pool. Started by `src-main/discovery/`, which sends the task and receives the reply.

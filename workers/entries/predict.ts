@@ -13,15 +13,15 @@ import type { InputPart } from '../../core/ensemble/sample-inputs.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { MadeOnce } from '../../core/text/made-once.ts';
 import { predictFile } from '../inference/predict-file.ts';
-import { blockInputs } from '../inference/shown/block-inputs.ts';
-import { SampleReader } from '../inference/shown/sample-reader.ts';
+import { blockInputs } from '../inference/block-inputs.ts';
+import { SampleReader } from '../inference/sample-reader.ts';
 import { withNotes } from '../data/notes.ts';
 import { startBackend } from '../backends/backend.ts';
 import { type OpenedSource, openSource } from '../project/open-source.ts';
 import { RunModels } from '../project/rebuild-model.ts';
 import { tableInputsOf } from '../project/table-inputs.ts';
-import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { onQuestion, tellHub } from '../session/hub-pipe.ts';
+import { explainError, stackOf } from '../project/explain-error.ts';
+import { onQuestion, tellHub } from '../session/hub-link.ts';
 
 /**
  * Entry of the process that predicts files of samples with one ensemble, or reads inputs of the samples of one run. Started by `src-main/predictions/`,

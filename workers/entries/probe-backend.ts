@@ -1,8 +1,7 @@
-import type { Blas, ProbeReply, ProbeTask } from '../../core/protocol/machine/blas.ts';
-import { probeTaskSchema } from '../../core/protocol/machine/blas.ts';
+import { type Blas, type ProbeReply, type ProbeTask, probeTaskSchema } from '../../core/protocol/machine/devices.ts';
 import { denseLayerProducts, measureProducts } from '../backends/blas/products.ts';
 import { loadBlas } from '../backends/blas/system-blas.ts';
-import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
+import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of a short process that tries a backend or a system's BLAS, and measures its speed. Started by

@@ -1,7 +1,7 @@
 import type { MpiReply } from '../../core/launch/mpi-launcher.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { MpiLibrary } from '../collectives/mpi/library.ts';
-import { replyToHub } from '../session/hub-pipe.ts';
+import { replyToHub } from '../session/hub-link.ts';
 
 /** Entry of a short process that finds the library of MPI, without entering MPI. Started by `src-main/nodes/probe-mpi.ts`. */
 

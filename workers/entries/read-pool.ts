@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { packBits } from '../../core/discovery/batches/distances.ts';
+import { packBits } from '../../core/discovery/distances.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { type Pool, type PoolReply, type PoolTask, poolTaskSchema } from '../../core/protocol/run/pool-task.ts';
 import { encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
@@ -9,8 +9,8 @@ import { type Dataset, gatherBatch, type Splits } from '../data/dataset.ts';
 import { requirePool } from '../data/labels.ts';
 import { loadDataset } from '../data/streams/sample-source.ts';
 import { loadProject, loadProjectData, parseHyperparameters } from '../project/load-project.ts';
-import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
+import { explainError, stackOf } from '../project/explain-error.ts';
+import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of the process that reads a project's pool for a search. Started by `src-main/discovery/`, which sends the task and receives the reply.

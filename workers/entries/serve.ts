@@ -5,8 +5,8 @@ import type { TableInputs } from '../inference/read-inputs.ts';
 import { hasColumns, TensorEnsemble } from '../inference/served.ts';
 import { type OpenedSource, openSource } from '../project/open-source.ts';
 import { tableInputsOf } from '../project/table-inputs.ts';
-import { explainError, stackOf } from '../project/trace/explain-error.ts';
-import { hubChannel } from '../session/hub-pipe.ts';
+import { explainError, stackOf } from '../project/explain-error.ts';
+import { hubChannel } from '../session/hub-link.ts';
 
 /**
  * Entry of the process that predicts for `tutti serve`. Started by `src-main/serving/model-process.ts`, which sends the task and then one

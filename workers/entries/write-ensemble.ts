@@ -1,4 +1,4 @@
-import { readOwnText } from '../../core/node/folders/own-files.ts';
+import { readOwnText } from '../../core/node/own-files.ts';
 import { asError } from '../../core/text/errors.ts';
 import { join } from 'node:path';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
@@ -11,7 +11,7 @@ import { requireFitting } from '../inference/assemble.ts';
 import { OnnxEnsembleWriter } from '../onnx/ensemble-file.ts';
 import { PytorchEnsembleWriter } from '../pytorch/ensemble-files.ts';
 import { RunModels } from '../project/rebuild-model.ts';
-import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
+import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of the process that writes an ensemble for programs without Tutti. Started by `src-main/export/portable-entries.ts`, which sends

@@ -6,11 +6,11 @@ import { startBackend } from '../backends/backend.ts';
 import { writeLayersModel } from '../checkpoints/layers-model.ts';
 import { RunModels } from '../project/rebuild-model.ts';
 import { refuseOtherLayers } from '../session/preparation/refuse-other-layers.ts';
-import { questionOfHub, replyToHub } from '../session/hub-pipe.ts';
+import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of the process that exports checkpoints of a run as layers models of TensorFlow.js. Started by
- * `src-main/export/layers-entries.ts`, which sends the task and receives the reply.
+ * `src-main/export/run-entries.ts`, which sends the task and receives the reply.
  */
 
 async function writeAll(task: LayersTask): Promise<string[]> {

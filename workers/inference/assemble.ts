@@ -1,7 +1,7 @@
 import { requireFittedOn } from '../../core/ensemble/combine-members.ts';
 import { type EnsembleDescription, type EnsembleMember, ensembleSchema } from '../../core/ensemble/schema.ts';
 import { type Postprocessing, postprocessingSchema } from '../../core/postprocessing/schema.ts';
-import { isDistanceScore, looksAtInputs } from '../../core/postprocessing/outside/distance-scores.ts';
+import { isDistanceScore, looksAtInputs } from '../../core/postprocessing/outside/distances.ts';
 import { decodeReferences } from '../../core/postprocessing/outside/reference-file.ts';
 import { type Preprocessing, preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';

@@ -1,5 +1,10 @@
-import { type DistanceScore, looksAtInputs } from '../../core/postprocessing/outside/distance-scores.ts';
-import { distancesFrom, meanDistances, type Reference } from '../../core/postprocessing/outside/distances.ts';
+import {
+  type DistanceScore,
+  distancesFrom,
+  looksAtInputs,
+  meanDistances,
+  type Reference,
+} from '../../core/postprocessing/outside/distances.ts';
 import type { Batch } from '../data/dataset.ts';
 import { withFeatures } from './features.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';

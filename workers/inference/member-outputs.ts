@@ -4,7 +4,7 @@ import type { Batch } from '../data/dataset.ts';
 import type { Field, Fields } from '../data/fields.ts';
 import { modelInputs } from '../member/batch-tensors.ts';
 import { outputsOf } from '../member/member.ts';
-import { outputCount } from '../../core/metrics/registry/task-kinds.ts';
+import { outputCount } from '../../core/metrics/registry/metric.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import { type LayersModel, type Tensor, tf } from '../tensorflow/tf.ts';
 import type { BatchDistances } from './batch-distances.ts';

@@ -1,4 +1,4 @@
-import { readOwnBytes } from '../../core/node/folders/own-files.ts';
+import { readOwnBytes } from '../../core/node/own-files.ts';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';

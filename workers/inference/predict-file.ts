@@ -5,7 +5,7 @@ import { noteData } from '../data/notes.ts';
 import type { Ensemble } from './ensemble.ts';
 import { type InputBlock, readInputs, type TableInputs } from './read-inputs.ts';
 import { TableLosses } from './table-losses.ts';
-import { openWriter, type PredictionFormat, type PredictionWriter } from './writers/write-predictions.ts';
+import { openWriter, type PredictionFormat, type PredictionWriter } from './write-predictions.ts';
 
 /** A file or folder of samples, and the file for their predictions. */
 export interface PredictFileOptions {

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { basename, extname, relative } from 'node:path';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
-import { readArrays } from '../data/arrays/read-arrays.ts';
-import type { FileArray } from '../data/arrays/npy.ts';
+import { readArrays } from '../data/read-arrays.ts';
+import type { FileArray } from '../data/npy.ts';
 import type { Field } from '../data/fields.ts';
 import { decodeImages } from '../data/images/decode.ts';
 import { ImageFindings } from '../data/images/deep-images.ts';

@@ -1,4 +1,4 @@
-import type { WeightGroup } from '../../core/protocol/run/optimizers/optimizer-config.ts';
+import type { WeightGroup } from '../../core/protocol/run/optimizer-config.ts';
 import type { Batch } from '../data/dataset.ts';
 import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../tensorflow/tf.ts';
 import {
@@ -10,16 +10,15 @@ import {
   repeated,
   targetTensor,
 } from './batch-tensors.ts';
-import { type Constraint, constrain, constraintsOf } from './constraints.ts';
 import { ForwardPass } from './forward-pass.ts';
 import { innerBatchOf } from './tasks/inner-members.ts';
 import { CheckpointedModel, type Checkpointing } from '../segments/checkpointed-model.ts';
 import { type GradientLimits, limitGradients } from '../optimizers/clipping.ts';
 import type { Optimizer, UpdateSettings } from '../optimizers/optimizers.ts';
-import { freezeWeights, WeightGroups } from './updates/weight-groups.ts';
-import { WeightAverage } from './updates/weight-average.ts';
+import { freezeWeights, WeightGroups } from './weight-groups.ts';
+import { WeightAverage } from './weight-average.ts';
 import { trainedWeightNames } from './weights.ts';
-import { addPenalties, type Penalty, penaltiesOf } from './penalties.ts';
+import { addPenalties, constrain, type Constraint, constraintsOf, penaltiesOf, type Penalty } from './penalties.ts';
 
 /** The loss of a batch, to minimise; called while the gradient tape records. */
 export type LossFunction = (outputs: Tensor[], targets: Tensor, position: StepPosition, of: LossInputs) => Tensor;

@@ -1,11 +1,11 @@
-import { readOwnBytes, readOwnText } from '../../core/node/folders/own-files.ts';
+import { readOwnBytes, readOwnText } from '../../core/node/own-files.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
-import { keepTopology } from '../checkpoints/model-topology.ts';
+import { keepTopology } from '../checkpoints/layers-model.ts';
 import { ReplacedFiles } from '../checkpoints/replaced-files.ts';
 import { readPins, type RetentionPolicy, supersededCheckpoints } from '../checkpoints/retention.ts';
 import { saveState, type TrainingState } from '../checkpoints/training-state.ts';
@@ -20,8 +20,9 @@ import {
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
 import type { Dataset } from '../data/dataset.ts';
 import type { MemberOutputs, Predictions } from './predictions.ts';
-import type { SaveRoom } from './save-room.ts';
-import { targetWeights } from './tasks/target-weights.ts';
+import { targetWeights } from './tasks/checks.ts';
+import { asFullDisk, type RoomOptions, whenThereIsRoom } from '../../core/node/disk-room.ts';
+import type { Position, Report } from './report.ts';
 
 /** Names of tensors that say what they hold; others are `output_<n>`. */
 const tensorNames: Partial<Record<Predictions['kind'], string>> = { logits: 'logits', 'label-logits': 'label_logits' };
@@ -35,7 +36,7 @@ export type Split = 'validation' | 'test';
 /** `pool`: all samples of which a search labels some. */
 type PredictedSplit = Split | 'pool';
 
-export interface KeptPredictions extends MemberOutputs {
+interface KeptPredictions extends MemberOutputs {
   epoch: number;
 }
 
@@ -205,4 +206,45 @@ function predictionsIn(tensors: readonly NamedTensor[]): Predictions {
     );
   const further = Object.fromEntries([...outputs].map((output) => [output, predictionsIn(tensorsOfOutput(output))]));
   return { ...predictions, further };
+}
+
+interface SaveRoomOptions {
+  report: Report;
+  /** Whether the run was asked to stop. */
+  controls: { readonly stopReceived: boolean };
+  /** The rank's present position, for events. */
+  position: () => Position;
+  /** Waits until the next look at the disk; default: a second. */
+  pause?: RoomOptions['pause'];
+}
+
+/**
+ * Lets the saves of a rank wait while the disk is full. The rank trains no further meanwhile, and the others wait for it at the next
+ * rendezvous. A stop of the run ends the wait without the save.
+ */
+export class SaveRoom {
+  readonly #options: SaveRoomOptions;
+
+  constructor(options: SaveRoomOptions) {
+    this.#options = options;
+  }
+
+  /** @returns null if the run was stopped before there was room @throws any error but that of a full disk */
+  async save<T>(write: () => Promise<T>): Promise<T | null> {
+    const { report, controls, position, pause } = this.#options;
+    try {
+      return await whenThereIsRoom(write, {
+        onFull: ({ message, ...data }) => report.event('disk-full', message, position(), { ...data }),
+        onRoom: () => report.event('disk-room', 'There is room on the disk again: the run continues.', position()),
+        isAbandoned: () => controls.stopReceived,
+        ...(pause === undefined ? {} : { pause }),
+      });
+    } catch (error) {
+      const full = asFullDisk(error);
+      if (full === null || !controls.stopReceived) throw error;
+      const message = `${full.path} was not written, because the run was stopped while the disk was full. What was saved before is intact.`;
+      report.event('save-skipped', message, position(), { path: full.path });
+      return null;
+    }
+  }
 }

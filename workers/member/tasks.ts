@@ -6,18 +6,24 @@ import {
   stackedClasses,
   type StackedClasses,
 } from '../../core/metrics/index.ts';
-import { type TaskKind, taskKinds, usualQuantiles } from '../../core/metrics/registry/task-kinds.ts';
+import { type TaskKind, taskKinds, usualQuantiles } from '../../core/metrics/registry/metric.ts';
 import { tf, type Scalar, type Tensor } from '../tensorflow/tf.ts';
 import { requireLogits, requirePositiveVariance } from './output-activation.ts';
 import type { MemberOutputs } from './predictions.ts';
-import { classCount, requireLabels, requireOutputs, requireValues, targetColumns } from './tasks/checks.ts';
+import {
+  classCount,
+  requireLabels,
+  requireOutputs,
+  requireValues,
+  targetColumns,
+  targetWeights,
+} from './tasks/checks.ts';
 import { poissonRegression } from './tasks/count-task.ts';
 import { multiLabel } from './tasks/label-task.ts';
 import { ordinal } from './tasks/ordinal-task.ts';
 import { quantileTask } from './tasks/quantile-task.ts';
 import { type OutputSpec, withFurtherOutputs } from './tasks/further-outputs.ts';
 import { atPositions, positionsOf } from './tasks/positions.ts';
-import { targetWeights } from './tasks/target-weights.ts';
 import type { MetricsOf, Task } from './tasks/task.ts';
 import { gaussianLosses, hard, labelLosses, type Softening, stateLosses } from './sample-losses.ts';
 

@@ -4,7 +4,7 @@ import {
   type Preprocessing,
   type TableStep,
 } from '../../core/preprocessing/schema.ts';
-import { withoutFormula } from '../../core/text/formulas.ts';
+import { withoutFormula } from '../../core/text/printable.ts';
 import { callsOf, type Shape } from '../exchange/model-calls.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { type GraphBuilder, mlDomain, valueInfo } from './format/graph.ts';

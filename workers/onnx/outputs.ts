@@ -1,6 +1,6 @@
 import { exceedsFloat32 } from '../../core/ensemble/arithmetic.ts';
 import { answersBy, type Combination } from '../../core/metrics/combination.ts';
-import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../core/metrics/registry/metric.ts';
 import type { TargetMeaning } from '../../core/preprocessing/schema.ts';
 import type { Calibration } from '../../core/postprocessing/schema.ts';
 import type { Shape } from '../exchange/model-calls.ts';

@@ -1,4 +1,4 @@
-import type { RuleConfig } from '../../core/protocol/run/optimizers/optimizer-config.ts';
+import type { RuleConfig } from '../../core/protocol/run/optimizer-config.ts';
 import { tf, type Tensor } from '../tensorflow/tf.ts';
 import type { UpdateRule, UpdateSettings } from './optimizer.ts';
 import {

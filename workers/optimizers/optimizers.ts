@@ -1,4 +1,4 @@
-import type { RuleConfig } from '../../core/protocol/run/optimizers/optimizer-config.ts';
+import type { RuleConfig } from '../../core/protocol/run/optimizer-config.ts';
 import type { Variable } from '../tensorflow/tf.ts';
 import { adamRule } from './adam.ts';
 import { lambRule } from './lamb.ts';

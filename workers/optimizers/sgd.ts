@@ -1,4 +1,4 @@
-import type { RuleConfig } from '../../core/protocol/run/optimizers/optimizer-config.ts';
+import type { RuleConfig } from '../../core/protocol/run/optimizer-config.ts';
 import { tf } from '../tensorflow/tf.ts';
 import { type UpdateRule, type UpdateSettings, withPenalty } from './optimizer.ts';
 import { byOps, type SgdConstants, type UpdateKernel, updateKernels } from './update-kernels.ts';

@@ -1,15 +1,14 @@
 import { memberLogLikelihoods } from '../../core/metrics/index.ts';
 import { labelEvaluation } from '../../core/metrics/registry/label-metrics.ts';
 import { mixtureNll } from '../../core/metrics/likelihood.ts';
-import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
-import { poissonLogProbabilities } from '../../core/metrics/scores/poisson.ts';
-import { pinballLoss } from '../../core/metrics/scores/quantile-scores.ts';
+import type { TaskKind } from '../../core/metrics/registry/metric.ts';
+import { pinballLoss, poissonLogProbabilities } from '../../core/metrics/scores/value-scores.ts';
 import type { HeldOut, ValueSamples } from '../../core/postprocessing/held-out.ts';
 import { selectByMean, selectGreedily, smallestByLoss, smallestSubset } from '../../core/postprocessing/selection.ts';
 import type { PartCriterion } from '../../core/protocol/run/parts.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { joinStacks, type Predictions } from '../member/predictions.ts';
-import { targetWeights } from '../member/tasks/target-weights.ts';
+import { targetWeights } from '../member/tasks/checks.ts';
 import { heldOutSamples } from '../postprocessing/held-out-samples.ts';
 
 /** The choices of a greedy selection, and the loss after each. */

@@ -1,14 +1,17 @@
 import type { CombineTask } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
 import type { Dataset } from '../data/dataset.ts';
-import { readWeights } from '../member/weights.ts';
+import { readWeights, writeWeights } from '../member/weights.ts';
 import { Generator } from '../random/index.ts';
 import type { Candidates, Draft } from './candidates.ts';
 import type { Choice } from './choose-members.ts';
 import { computeRunningStatistics, isRunningStatistic, type StatisticsSource } from './running-statistics.ts';
 import { sampledTopology } from './sampled-topology.ts';
-import { unrolledMembers } from './unrolled.ts';
 import { noiseOf, sampleWeights, Trajectory, type TrajectoryMoments } from './swag.ts';
+import type { SharedWeights } from '../tensorflow/layers/inner/inner-layer.ts';
+import { type LayersModel, tf, type Variable } from '../tensorflow/tf.ts';
+import { modelFromTopology } from '../tensorflow/topology.ts';
+import { countInnerMembers, unrolledTopology } from './unrolled-topology.ts';
 
 /** A model that becomes a member. */
 export interface MemberDraft extends Draft {
@@ -154,4 +157,49 @@ async function momentsOf(
   const topology = await candidates.topology(parts[0]);
   for (const part of parts) trajectory.add(await candidates.weightsLike(topology, part, parts[0]));
   return trajectory.moments();
+}
+
+/** A network of its own. */
+interface UnrolledMember {
+  topology: string;
+  tensors: NamedTensor[];
+}
+
+/**
+ * The inner members of a network as networks of plain layers. Each predicts what the member predicts.
+ * @param subject names the checkpoint, for messages
+ * @throws Error where the network has no inner members, or a layer that is not registered
+ */
+export async function unrolledMembers(
+  { topology, tensors }: UnrolledMember,
+  subject: string,
+): Promise<UnrolledMember[]> {
+  const count = countInnerMembers(topology, subject);
+  const model = await modelFromTopology(topology, subject);
+  writeWeights(model, tensors, subject);
+  const own = unrolledTopology(topology);
+  const plain = await modelFromTopology(own, subject);
+  const found: UnrolledMember[] = [];
+  for (let member = 0; member < count; member++) {
+    copyMember(model, plain, member);
+    found.push({ topology: own, tensors: await readWeights(plain) });
+  }
+  model.dispose();
+  plain.dispose();
+  return found;
+}
+
+function copyMember(model: LayersModel, plain: LayersModel, member: number): void {
+  tf.tidy(() => {
+    for (const layer of model.layers.filter(({ weights }) => weights.length > 0)) {
+      const values = hasSharedWeights(layer) ? layer.weightsOfMember(member) : layer.getWeights();
+      const { weights } = plain.getLayer(layer.name);
+      // `setWeights` would apply constraints, which hold for the shared kernel.
+      weights.forEach((weight, i) => (weight.read() as Variable).assign(values[i]));
+    }
+  });
+}
+
+function hasSharedWeights(layer: object): layer is SharedWeights {
+  return 'weightsOfMember' in layer;
 }

@@ -13,8 +13,8 @@ import {
   type DistanceScore,
   distanceScoreNames,
   isDistanceScore,
-} from '../../core/postprocessing/outside/distance-scores.ts';
-import type { Reference } from '../../core/postprocessing/outside/distances.ts';
+  type Reference,
+} from '../../core/postprocessing/outside/distances.ts';
 import { encodeReferences } from '../../core/postprocessing/outside/reference-file.ts';
 import { type Postprocessing, postprocessingSchema, referencePath } from '../../core/postprocessing/schema.ts';
 import { readCheckpoint } from '../checkpoints/checkpoint-store.ts';

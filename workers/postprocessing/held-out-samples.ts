@@ -1,6 +1,6 @@
 import { stackedClasses } from '../../core/metrics/index.ts';
 import { checkedWeights } from '../../core/metrics/weights.ts';
-import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../core/metrics/registry/metric.ts';
 import type { HeldOut } from '../../core/postprocessing/held-out.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { gatherRows } from '../data/fields.ts';

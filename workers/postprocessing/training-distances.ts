@@ -1,15 +1,13 @@
 import {
   type DistanceScore,
-  looksAtInputs,
-  mostGaussianValues,
-} from '../../core/postprocessing/outside/distance-scores.ts';
-import {
   distancesFrom,
   fitReference,
+  looksAtInputs,
   meanDistances,
+  mostGaussianValues,
   type Reference,
 } from '../../core/postprocessing/outside/distances.ts';
-import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../core/metrics/registry/metric.ts';
 import { Generator } from '../../core/random/generator.ts';
 import { type Dataset, subset } from '../data/dataset.ts';
 import { gatherRows } from '../data/fields.ts';

@@ -9,7 +9,7 @@ import type { EnsembleInput } from '../inference/inputs.ts';
 import type { Figure } from '../plots/index.ts';
 import type { LayersModel, Scalar, Tensor } from '../tensorflow/tf.ts';
 import type { LossInputs } from '../member/batch-tensors.ts';
-import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../core/metrics/registry/metric.ts';
 import type { OutputSpec } from '../member/tasks/further-outputs.ts';
 import type { ProjectMetric } from '../member/tasks/own-metrics.ts';
 import type { MemberOutputs } from '../member/predictions.ts';

@@ -1,16 +1,17 @@
-import { existsSync } from 'node:fs';
+import nodeModule from 'node:module';
+import vm from 'node:vm';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { messageOf } from '../../core/text/errors.ts';
 import { registry } from '../../core/metrics/registry/index.ts';
-import { whyNotNamed } from '../../core/metrics/registry/own-metrics.ts';
-import { taskKinds } from '../../core/metrics/registry/task-kinds.ts';
+import { taskKinds, whyNotNamed } from '../../core/metrics/registry/metric.ts';
 import { nearest } from '../../core/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
 import { loadedModules, shareOwnCopies } from '../system/own-copies.ts';
 import { mountSources } from '../system/kept-sources.ts';
-import { outputNameSchema } from '../../core/ensemble/further-outputs.ts';
+import { outputNameSchema } from '../../core/ensemble/predictions.ts';
 import type { TableReading } from '../../core/preprocessing/reading.ts';
 import { searchSpaceSchema } from '../../core/search/space/schema.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
@@ -20,10 +21,9 @@ import { createSplits, type Dataset, type Splits } from '../data/dataset.ts';
 import { withKeptClasses } from '../data/kept-classes.ts';
 import { withNotes } from '../data/notes.ts';
 import { preprocessingOf } from '../data/standardize.ts';
-import { explainRefusal } from './refusals.ts';
-import { keepDeepStacks } from './trace/explain-error.ts';
-import { withSyntaxPlace } from './trace/syntax-place.ts';
+import { keepDeepStacks } from './explain-error.ts';
 import { Generator, withSeededMathRandom } from '../random/index.ts';
+import { type Confinement, confinementVariable } from '../../core/protocol/machine/confinement.ts';
 
 const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
 
@@ -209,4 +209,86 @@ async function load(data: () => Promise<Splits>): Promise<Splits> {
   } catch (error) {
     throw explainRefusal(error);
   }
+}
+
+/** What a project writes to ask for something that it was refused, by the name of Node's permission. */
+const remedies: Record<string, (resource: string) => string> = {
+  FileSystemRead: (path) => `read ${path}. If it needs to, let it ask: permissions: { read: ['${path}'] }`,
+  FileSystemWrite: (path) => `write ${path}. If it needs to, let it ask: permissions: { write: ['${path}'] }`,
+  ChildProcess: () => 'start other programs. If it needs to, let it ask: permissions: { processes: true }',
+  WorkerThreads: () => 'start threads. If it needs to, let it ask: permissions: { processes: true }',
+};
+const network = 'use the network. If it needs to, let it ask: permissions: { network: true }';
+
+/**
+ * An error of a project's code that comes from what the project may not do, with the remedy; any other error unchanged. Errors of `fetch`
+ * have their reason as their cause.
+ */
+export function explainRefusal(error: unknown, environment: NodeJS.ProcessEnv = process.env): unknown {
+  const refused = findRefusal(error, environment);
+  if (refused === null) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new Error(`${message}\nThe project may not ${refused} (docs/projects.md, Permissions).`, { cause: error });
+}
+
+function findRefusal(error: unknown, environment: NodeJS.ProcessEnv): string | null {
+  if (!(error instanceof Error)) return null;
+  const { code, permission, resource, syscall } = error as NodeJS.ErrnoException & {
+    permission?: string;
+    resource?: string;
+  };
+  if (code === 'ERR_ACCESS_DENIED') return remedies[permission ?? '']?.(resource ?? '') ?? null;
+  if (['connect', 'getaddrinfo', 'socket', 'bind'].includes(syscall ?? '') && !mayUseNetwork(environment))
+    return network;
+  return findRefusal(error.cause, environment);
+}
+
+function mayUseNetwork(environment: NodeJS.ProcessEnv): boolean {
+  const text = environment[confinementVariable];
+  return text === undefined || (JSON.parse(text) as Confinement).network;
+}
+
+const opening = '(async () => {';
+
+/**
+ * Gives an error of syntax its place. V8 tells none for ES modules, so each file is parsed again as a script, with its import and export
+ * declarations blanked; the first that gives the same message is the one. Other errors stay as they are.
+ * @param files paths of the modules that may have raised it
+ */
+export function withSyntaxPlace(error: unknown, files: Iterable<string>): unknown {
+  if (!(error instanceof SyntaxError) || /^(file:|\/|[A-Za-z]:\\)/.test(error.stack ?? '')) return error;
+  for (const file of files) {
+    const found = syntaxErrorOf(file);
+    if (found?.message !== error.message) continue;
+    error.stack = found.stack ?? '';
+    return error;
+  }
+  return error;
+}
+
+/** The error of a file's syntax, whose stack begins with the place; null if it has none. */
+function syntaxErrorOf(file: string): Error | null {
+  const text = readFileSync(file, 'utf8');
+  try {
+    const code = /\.[cm]?ts$/.test(file) ? nodeModule.stripTypeScriptTypes(text) : text;
+    // Compiling runs nothing.
+    void new vm.Script(`${opening}${asScript(code)}\n})`, { filename: file, columnOffset: -opening.length });
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(messageOf(error));
+  }
+}
+
+/** The code of a module without its declarations of imports and exports. Everything else keeps its line and column. */
+export function asScript(code: string): string {
+  return code
+    .replaceAll(/^[ \t]*import\b(?!\s*[.(])[^;'"]*(?:'[^'\n]*'|"[^"\n]*")[^\n;]*;?/gm, blank)
+    .replaceAll(/^[ \t]*export\s*(?:\*|\{[^}]*\})[^;\n]*;?/gm, blank)
+    .replaceAll(/^([ \t]*)export\s+default\b/gm, (text: string) => `${' '.repeat(text.length - 2)}0,`)
+    .replaceAll(/^([ \t]*)export\b/gm, blank)
+    .replaceAll(/\bimport\.meta\b/g, (text: string) => 'this'.padEnd(text.length));
+}
+
+function blank(text: string): string {
+  return text.replaceAll(/[^\n]/g, ' ');
 }

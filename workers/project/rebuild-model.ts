@@ -1,9 +1,9 @@
 import type { RunSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { MadeOnce } from '../../core/text/made-once.ts';
 import { type Checkpoint, readCheckpoint } from '../checkpoints/checkpoint-store.ts';
-import { readTopology } from '../checkpoints/model-topology.ts';
+import { readTopology } from '../checkpoints/layers-model.ts';
 import type { Splits } from '../data/dataset.ts';
-import { ensembleTask } from '../strategies/ensemble-task.ts';
+import { ensembleTask } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import {
   describeDifference,

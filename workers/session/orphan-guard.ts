@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { ownModule } from '../system/own-files.ts';
+import { ownModule } from '../system/own-copies.ts';
 
 /** What the thread is given (`entries/guard.ts`). */
 export interface GuardData {

@@ -9,7 +9,7 @@ import { ProcessGroup } from '../collectives/process-group.ts';
 import { type SharedMemory, sharedMemoryIn } from '../collectives/memory/shared-memory.ts';
 import { HubLink } from './hub-link.ts';
 import { HubReport } from './hub-report.ts';
-import { type ErrorSource, sourceOf, stackOf } from '../project/trace/explain-error.ts';
+import { type ErrorSource, sourceOf, stackOf } from '../project/explain-error.ts';
 import type { Prepared, Seat, SessionLinks } from './preparation/prepare.ts';
 import { runSession } from './session.ts';
 import { AgreedError } from '../member/report.ts';

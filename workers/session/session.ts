@@ -1,10 +1,13 @@
+import { join } from 'node:path';
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { Prepared, SessionLinks } from './preparation/prepare.ts';
-import { drawFigures } from './draw-figures.ts';
-import { comparisonSplit, evaluateSets } from '../training/evaluate-sets.ts';
+import { comparisonSplit, evaluateSets, type SetsOutcome } from '../training/evaluate-sets.ts';
 import { predictOfRank } from '../member/predict.ts';
 import { RunFiles } from '../member/run-files.ts';
 import type { StopReason } from '../training/rendezvous.ts';
+import { saveFigure } from '../plots/index.ts';
+import { explainError, stackOf } from '../project/explain-error.ts';
+import { copyForProject } from '../member/predictions.ts';
 
 /** Runs one rank's session: trains, evaluates the checkpoint sets, draws the project's figures. */
 export async function runSession(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<StopReason> {
@@ -58,4 +61,30 @@ async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): 
     );
   }
   await drawFigures(launch, links, prepared, outcome);
+}
+
+/** Draws the project's figures into the run's `plots/`. A figure that fails is reported, and does not end the run. */
+async function drawFigures(
+  launch: Launch,
+  links: SessionLinks,
+  { project, hyperparameters, data, trainer }: Prepared,
+  { evaluated, predictions }: SetsOutcome,
+): Promise<void> {
+  if (project.figures === undefined) return;
+  try {
+    await project.figures({
+      hyperparameters,
+      config: launch.config,
+      data,
+      history: trainer.history.series,
+      evaluatedSets: evaluated,
+      predictions: copyForProject(predictions),
+      save: (name, figure) => saveFigure(join(launch.runFolder, 'plots'), name, figure),
+      print: (line) => links.print(line),
+    });
+  } catch (error) {
+    console.error(stackOf(error));
+    const reason = explainError(error, launch.projectFolder);
+    trainer.training.announce('figures-failed', `The project's figures() failed: ${reason}`);
+  }
 }

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { renameOver } from '../../core/node/atomic-file.ts';
-import { ownModule } from '../system/own-files.ts';
+import { ownModule } from '../system/own-copies.ts';
 
 /** The folders of Tutti's home in which the backends are set up. */
 export interface SetupFolders {

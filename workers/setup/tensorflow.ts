@@ -1,12 +1,15 @@
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type NativeBuild, nativeFolderVariable } from '../../core/protocol/machine/native-build.ts';
-import { bindingFile, checkCompiler, compileBinding } from './compile.ts';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { createWriteStream, existsSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
+import { type NativeBuild, nativeFolderVariable } from '../../core/protocol/machine/devices.ts';
 import { type Note, replaceFolder, type SetupFolders, tryBackend } from './folder.ts';
-import { downloadWheel } from './package-index.ts';
 import { tfjsNodePackages, tfjsNodeVersion, unpackPackages } from './packages.ts';
-import { unpackZip } from './unpack.ts';
 import { tensorflowVersion, type Wheel, wheelsFor } from './wheels.ts';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { fetchFile } from '../data/sources/download.ts';
 
 /**
  * Sets up the `tensorflow` backend. Downloads TensorFlow's libraries from the Python Package Index, without Python, and compiles tfjs-node's
@@ -57,4 +60,121 @@ async function describeBuild(folder: string, wheels: readonly Wheel[], hasCuda: 
     libraryFolders: libraries.map((name) => join('nvidia', name.replaceAll('-', '_'), 'lib')),
   };
   await writeFile(join(folder, 'build.json'), `${JSON.stringify(build, null, 2)}\n`);
+}
+
+/**
+ * Unpacks files of a ZIP archive into `folder`: those for which `choose` returns a path, to that path.
+ * @returns the number of files
+ */
+export async function unpackZip(
+  archive: string,
+  folder: string,
+  choose: (name: string) => string | null,
+): Promise<number> {
+  const zip = await openPromise(archive);
+  let count = 0;
+  try {
+    for await (const entry of zip.eachEntry()) {
+      const path = entry.fileName.endsWith('/') ? null : choose(entry.fileName);
+      if (path === null) continue;
+      await extract(zip, entry, join(folder, normalize(path)));
+      count += 1;
+    }
+  } finally {
+    zip.close();
+  }
+  return count;
+}
+
+async function extract(zip: ZipFile, entry: Entry, path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(path));
+}
+
+/** The index's address. As with pip, PIP_INDEX_URL names another index. */
+const indexUrl = process.env.PIP_INDEX_URL ?? 'https://pypi.org/simple';
+
+const silenceMs = 15_000;
+
+/**
+ * Downloads a wheel into `folder` and returns its path. Resumes an earlier attempt.
+ * @throws Error if the index does not answer or does not list the file, or the SHA-256 does not match
+ */
+async function downloadWheel(wheel: Wheel, folder: string, note: (text: string) => void): Promise<string> {
+  const url = await findAddress(wheel);
+  let told = -1;
+  return await fetchFile(
+    { name: wheel.name, urls: [url], sha256: wheel.sha256, bytes: wheel.bytes, folder },
+    {
+      silenceMs,
+      onProgress({ receivedBytes, totalBytes }) {
+        const tenths = Math.floor((10 * receivedBytes) / totalBytes);
+        if (tenths === told) return;
+        told = tenths;
+        note(`${wheel.name}: ${tenths * 10} % of ${Math.round(totalBytes / 1e6)} MB`);
+      },
+    },
+  );
+}
+
+/** The file's address on its project's page (PEP 503). */
+async function findAddress({ project, name }: Wheel): Promise<string> {
+  const page = `${indexUrl.replace(/\/$/, '')}/${project}/`;
+  const response = await fetch(page, { signal: AbortSignal.timeout(silenceMs) }).catch((cause: unknown) => {
+    throw new Error(`${page} does not answer. Is this machine offline? PIP_INDEX_URL names another index.`, { cause });
+  });
+  if (!response.ok) throw new Error(`${page} answers with HTTP ${response.status}. PIP_INDEX_URL names another index.`);
+  const addresses = [...(await response.text()).matchAll(/href="([^"]+)"/g)].map(
+    ([, href]) => new URL(href, response.url || page),
+  );
+  const address = addresses.find(({ pathname }) => pathname.endsWith(`/${name}`));
+  if (address === undefined) throw new Error(`${page} does not list ${name}. PIP_INDEX_URL names another index.`);
+  address.hash = '';
+  return address.href;
+}
+
+const compiler = process.env.CXX ?? 'c++';
+
+const bindingFile = 'tfjs_binding.node';
+
+/** @throws Error if there is no C++ compiler */
+async function checkCompiler(): Promise<void> {
+  await promisify(execFile)(compiler, ['--version']).catch((cause: unknown) => {
+    throw new Error(
+      `There is no C++ compiler "${compiler}". Install one (on Debian and Ubuntu: apt install g++), or name it in CXX.`,
+      { cause },
+    );
+  });
+}
+
+/**
+ * Compiles tfjs-node's binding against the TensorFlow in `folder`, with the headers of the Node that runs this script.
+ */
+async function compileBinding(folder: string): Promise<void> {
+  const sources = ['tfjs_backend.cc', 'tfjs_binding.cc'].map((name) => join(folder, 'tfjs-node', 'binding', name));
+  const includes = [nodeHeaders(), join(folder, 'tensorflow', 'include'), join(folder, 'tfjs-node')];
+  await promisify(execFile)(compiler, [
+    '-O2',
+    '-std=c++17',
+    '-shared',
+    '-fPIC',
+    '-DNAPI_VERSION=8',
+    ...includes.map((path) => `-I${path}`),
+    ...sources,
+    `-L${join(folder, 'tensorflow')}`,
+    '-l:libtensorflow_cc.so.2',
+    '-l:libtensorflow_framework.so.2',
+    // The loader finds the libraries relative to the binding, so that the folder can be moved.
+    '-Wl,-rpath,$ORIGIN/tensorflow',
+    '-o',
+    join(folder, bindingFile),
+  ]);
+}
+
+function nodeHeaders(): string {
+  const folder = join(dirname(process.execPath), '..', 'include', 'node');
+  if (existsSync(join(folder, 'node_api.h'))) return folder;
+  throw new Error(
+    `This Node (${process.execPath}) came without its headers in ${folder}. Start \`tutti setup\` with the Node that Tutti's package brings along.`,
+  );
 }

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tutti } from '../../core/text/program.ts';
-import { webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
+import { webgpuFolderVariable } from '../../core/protocol/machine/devices.ts';
 import { listAdapters, loadDawn } from '../backends/webgpu/dawn.ts';
 import { type Note, replaceFolder, type SetupFolders, tryBackend } from './folder.ts';
 import { unpackPackages, webgpuPackages, webgpuVersions } from './packages.ts';

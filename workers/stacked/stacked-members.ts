@@ -3,14 +3,14 @@ import type { StepOutcome } from '../strategies/strategy.ts';
 import { type LayersModel, type Tensor, tf, type Variable } from '../tensorflow/tf.ts';
 import { fieldTensor, ownField } from '../member/batch-tensors.ts';
 import { limitByMember } from '../optimizers/clipping.ts';
-import { constrain } from '../member/constraints.ts';
 import type { LossFunction, Member, StepPosition } from '../member/member.ts';
 import type { UpdateRule, UpdateSettings } from '../optimizers/optimizers.ts';
 import { constrainStacked, type MemberUpdate, StackedOptimizer } from './stacked-optimizer.ts';
 import type { Draw } from './stacked-kinds.ts';
 import { StackedModel } from './stacked-model.ts';
-import { StackedAverage } from './stacked-average.ts';
-import { StackedPenalties } from './stacked-penalties.ts';
+import { addPenalties, constrain, penaltiesOf, type Penalty } from '../member/penalties.ts';
+import { StackedVariable } from './stacked-variable.ts';
+import { averageInto, type WeightAverage } from '../member/weight-average.ts';
 
 /** One member's input to a step. */
 export interface StepInput {
@@ -20,7 +20,7 @@ export interface StepInput {
 }
 
 /** A member with its stream of random numbers. */
-export interface StackableMember {
+interface StackableMember {
   member: Member;
   draw: Draw;
   rule: UpdateRule;
@@ -28,7 +28,7 @@ export interface StackableMember {
 }
 
 /** A member's part of a step's losses. */
-export interface StackedInput {
+interface StackedInput {
   batch: Batch;
   position: StepPosition;
   draw: Draw;
@@ -150,7 +150,7 @@ export class StackedMembers {
  * Stacks batches of the same size: features `[M, B, ...]`, or `[1, B, ...]` where all members share them, and targets `[M, B]` or
  * `[M, B, T]`.
  */
-export function stackBatches(batches: readonly Batch[], isShared: boolean): [Tensor, Tensor] {
+function stackBatches(batches: readonly Batch[], isShared: boolean): [Tensor, Tensor] {
   const [{ featureShape, targetShape, targets }] = batches;
   const features = isShared ? batches[0].features : joined(batches.map((batch) => batch.features));
   const dtype = targets instanceof Int32Array ? 'int32' : 'float32';
@@ -179,4 +179,99 @@ function joined(arrays: readonly (Float32Array | Int32Array)[]): Float32Array | 
   const whole = arrays[0] instanceof Int32Array ? new Int32Array(size) : new Float32Array(size);
   arrays.forEach((array, i) => whole.set(array, i * length));
   return whole;
+}
+
+/** The private field of tfjs-layers' variable that `read` returns. */
+interface LayerVariable {
+  val: Tensor;
+  read(): Tensor;
+}
+
+/** The penalties of stacked members' layers. While they are computed, rows of the stacked weights replace the layers' weights. */
+class StackedPenalties {
+  private readonly penalties: readonly (readonly Penalty[])[];
+  private readonly weights: readonly StackedVariable[];
+  private readonly layerVariables: ReadonlyMap<Variable, LayerVariable>;
+
+  constructor(models: readonly LayersModel[], weights: readonly StackedVariable[]) {
+    this.penalties = models.map(penaltiesOf);
+    this.weights = weights;
+    const all = models.flatMap((model) => model.weights as unknown as LayerVariable[]);
+    this.layerVariables = new Map(all.map((weight) => [weight.read() as Variable, weight]));
+  }
+
+  /** losses `[M]` with each member's penalties added. */
+  addTo(losses: Tensor): Tensor {
+    if (this.penalties.every(({ length }) => length === 0)) return losses;
+    const rows = this.weights.map((weight) => weight.rows());
+    const sums = this.penalties.map((own, member) => {
+      const values = new Map(this.weights.map(({ sources }, i) => [sources[member], rows[i][member]]));
+      return this.withValues(values, () => addPenalties(tf.scalar(0), own));
+    });
+    return tf.add(losses, tf.stack(sums));
+  }
+
+  private withValues(values: ReadonlyMap<Variable, Tensor>, compute: () => Tensor): Tensor {
+    const replace = (variable: Variable, value: Tensor): void => {
+      const weight = this.layerVariables.get(variable);
+      if (weight === undefined) throw new Error(`Weight "${variable.name}" belongs to no layer of the stacked models.`);
+      weight.val = value;
+    };
+    for (const [variable, value] of values) replace(variable, value);
+    try {
+      return compute();
+    } finally {
+      for (const variable of values.keys()) replace(variable, variable);
+    }
+  }
+}
+
+/** The averages of stacked members' weights: those of the stacked weights as one, the others in the members. */
+class StackedAverage {
+  readonly #ofMembers: readonly WeightAverage[];
+  readonly #weights: readonly StackedVariable[];
+  readonly #averages: readonly StackedVariable[];
+
+  /** @param weights the stacked ones */
+  constructor(members: readonly Member[], weights: readonly StackedVariable[]) {
+    this.#ofMembers = members.map(averageOf);
+    this.#weights = weights;
+    this.#averages = weights.map(({ sources, variable }) => {
+      const position = members[0].variables.indexOf(sources[0]);
+      const own = this.#ofMembers.map(({ averages }) => averages[position]);
+      return new StackedVariable(own, variable.shape, false);
+    });
+  }
+
+  /** Averages the weights after an update. @param others each member's weights that are not stacked. @param isUpdated by member */
+  update(others: readonly (readonly Variable[])[], isUpdated: readonly boolean[]): void {
+    const rates = this.#ofMembers.map(({ nextRate }, m) => (isUpdated[m] ? nextRate : 0));
+    const isCommon = rates.every((rate) => rate === rates[0]);
+    tf.tidy(() => {
+      this.#weights.forEach(({ variable }, i) => {
+        const ones = variable.shape.slice(1).map(() => 1);
+        const rate = isCommon ? rates[0] : tf.tensor(rates, [rates.length, ...ones]);
+        averageInto(this.#averages[i].variable, variable, rate);
+      });
+    });
+    this.#ofMembers.forEach((own, m) => {
+      if (!isUpdated[m]) return;
+      own.average(others[m]);
+      own.updates += 1;
+    });
+  }
+
+  /** Copies the averages of a member's stacked weights back to it. */
+  unload(member: number): void {
+    for (const average of this.#averages) average.unload(member);
+  }
+
+  dispose(): void {
+    for (const average of this.#averages) average.dispose();
+  }
+}
+
+function averageOf({ average }: Member): WeightAverage {
+  if (average === null) throw new Error('A member of the stack has no average of its weights, but the first one has.');
+  return average;
 }

@@ -1,10 +1,10 @@
 import type { StrategyConfig } from '../../core/protocol/run/config.ts';
-import { Coupled } from './coupled/coupled.ts';
+import { Coupled } from './coupled.ts';
 import { DataParallel } from './data-parallel/data-parallel.ts';
 import { Sharded } from './sharded/sharded.ts';
 import { Hdet } from './hdet/hdet.ts';
 import { independentStrategy } from './independent.ts';
-import { Joint } from './joint/joint.ts';
+import { Joint } from './joint.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import type { Strategy, StrategyContext } from './strategy.ts';
 

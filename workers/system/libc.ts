@@ -1,4 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
+import type koffiModule from 'koffi';
 import type { LibraryHandle } from 'koffi';
 
 /** A file mapped into this process's memory, until the process ends. */
@@ -73,5 +74,18 @@ export async function mapFile(path: string, bytes: number): Promise<ArrayBuffer>
     return libc.map(file, bytes, 'private').buffer;
   } finally {
     closeSync(file);
+  }
+}
+
+export type Koffi = typeof koffiModule;
+
+/** The package that calls native libraries. @param what needs it @throws Error if it is not installed */
+export async function loadKoffi(what: string): Promise<Koffi> {
+  try {
+    return (await import('koffi')).default;
+  } catch (error) {
+    throw new Error(`${what} needs the package koffi, which is not installed (npm ci --include=optional does).`, {
+      cause: error,
+    });
   }
 }

@@ -1,8 +1,8 @@
+import { extname } from 'node:path';
 import { readFileSync } from 'node:fs';
 // Not by name: Node 20, on which users' own scripts may import the library, has no such hooks.
 import nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { ownModule } from './own-files.ts';
 
 const library = ownModule('index');
 
@@ -52,4 +52,17 @@ function formatOf(url: string, declared: string | null | undefined): string | nu
 export function isModuleSyntax(source: string): boolean {
   const code = source.replaceAll(/\/\*[^]*?\*\/|`(\\[^]|[^`\\])*`/g, '');
   return /^[ \t]*(import\b\s*[\w$*{'"]|export\b\s*[\w$*{])/m.test(code);
+}
+
+/**
+ * The address of a file of this folder `workers`, by its path in it. This module lies two folders below Tutti's own folder, in the sources
+ * as in the package, where all modules lie in `workers/entries`.
+ */
+export function ownFile(path: string): URL {
+  return new URL(`../${path}`, import.meta.url);
+}
+
+/** The address of a module, by its path without extension: TypeScript in the sources, JavaScript in the package. */
+export function ownModule(path: string): string {
+  return ownFile(path + extname(import.meta.url)).href;
 }

@@ -1,8 +1,6 @@
 import * as core from '@tensorflow/tfjs-core';
-import { gradientsOfExtremes, sumTo } from './gradients-of-extremes.ts';
 import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from '@tensorflow/tfjs-core';
 import { conv3dGradient, conv3dTransposeGradient } from './convolution-3d-gradients.ts';
-import { arrayGradients } from './array-gradients.ts';
 import { resizeGradients } from './resize-gradients.ts';
 
 /**
@@ -166,4 +164,111 @@ function fusedConv2d(options: Parameters<typeof unfusedConv2d>[0]): Tensor {
   const attributes = { strides, pad, dataFormat, dilations, dimRoundingMode, activation };
   const inputs: NamedTensorMap = isChannelBias ? { x, filter, bias } : { x, filter };
   return core.engine().runKernel('FusedConv2D', inputs, attributes as unknown as NamedAttrMap);
+}
+
+/** Gradients of array ops that TensorFlow.js lacks or has wrong, for every backend. */
+const arrayGradients: readonly GradConfig[] = [
+  // tfjs fails on a single part, whose gradient is a tensor instead of a list.
+  { kernelName: 'Unpack', gradFunc: (dy, _, { axis }) => ({ value: () => core.stack(listOf(dy), axis as number) }) },
+  { kernelName: 'SplitV', gradFunc: (dy, _, { axis }) => ({ x: () => core.concat(listOf(dy), axis as number) }) },
+  {
+    kernelName: 'MirrorPad',
+    inputsToSave: ['x'],
+    gradFunc: (dy, [x], attributes) => ({ x: () => mirrorPadGradient(dy as Tensor, x.shape, attributes) }),
+  },
+];
+
+function listOf(dy: Tensor | Tensor[]): Tensor[] {
+  return Array.isArray(dy) ? dy : [dy];
+}
+
+/** Adds the gradients of each value's mirror images to its gradient; tfjs ignores them. */
+function mirrorPadGradient(dy: Tensor, shape: number[], { paddings, mode }: NamedAttrMap): Tensor {
+  const edge = mode === 'reflect' ? 1 : 0;
+  return (paddings as [number, number][]).reduce(
+    (gradient, [before, after], axis) => foldAxis(gradient, axis, shape[axis], { before, after, edge }),
+    dy,
+  );
+}
+
+/** `edge` is 1 if the outermost value is not mirrored. */
+function foldAxis(
+  dy: Tensor,
+  axis: number,
+  size: number,
+  { before, after, edge }: { before: number; after: number; edge: number },
+): Tensor {
+  const part = (begin: number, length: number): Tensor =>
+    core.slice(
+      dy,
+      dy.shape.map((_, a) => (a === axis ? begin : 0)),
+      dy.shape.with(axis, length),
+    );
+  const image = (begin: number, length: number, at: number): Tensor =>
+    core.pad(
+      core.reverse(part(begin, length), axis),
+      dy.shape.map((_, a): [number, number] => (a === axis ? [at, size - at - length] : [0, 0])),
+    );
+  return [
+    ...(before > 0 ? [image(0, before, edge)] : []),
+    ...(after > 0 ? [image(before + size, after, size - edge - after)] : []),
+  ].reduce((sum, images) => core.add(sum, images), part(before, size));
+}
+
+/**
+ * Gradients of largest and smallest values. tfjs gives each of several equal values the whole gradient, gives none to NaN, and returns a wrong shape for
+ * broadcast operands.
+ */
+const gradientsOfExtremes: readonly GradConfig[] = [
+  { kernelName: 'Max', inputsToSave: ['x'], outputsToSave: [true], gradFunc: shareAmongEquals },
+  { kernelName: 'Min', inputsToSave: ['x'], outputsToSave: [true], gradFunc: shareAmongEquals },
+  {
+    kernelName: 'Maximum',
+    inputsToSave: ['a', 'b'],
+    gradFunc: (dy, [a, b]) => ({
+      a: () => leaveOut(core.less(a, b), dy as Tensor, a.shape),
+      b: () => leaveOut(core.greaterEqual(a, b), dy as Tensor, b.shape),
+    }),
+  },
+  {
+    kernelName: 'Minimum',
+    inputsToSave: ['a', 'b'],
+    gradFunc: (dy, [a, b]) => ({
+      a: () => leaveOut(core.greater(a, b), dy as Tensor, a.shape),
+      b: () => leaveOut(core.lessEqual(a, b), dy as Tensor, b.shape),
+    }),
+  },
+  {
+    kernelName: 'SquaredDifference',
+    inputsToSave: ['a', 'b'],
+    gradFunc: (dy, [a, b]) => {
+      const slope = (sign: number): Tensor => core.mul(dy as Tensor, core.mul(core.sub(a, b), 2 * sign));
+      return { a: () => sumTo(slope(1), a.shape), b: () => sumTo(slope(-1), b.shape) };
+    },
+  },
+];
+
+/** Reductions over axes: equal values share dy evenly, as in TensorFlow and PyTorch (`amax`). Where y is NaN, all values get NaN. */
+function shareAmongEquals(dy: Tensor | Tensor[], [x, y]: Tensor[], attributes: NamedAttrMap) {
+  const axes = core.util.parseAxisParam((attributes.reductionIndices ?? attributes.axis) as number[], x.shape);
+  const kept = x.shape.map((size, axis) => (axes.includes(axis) ? 1 : size));
+  return {
+    x: () => {
+      // Not a cast: on webgpu it keeps integers, which sums over other axes than the last cannot read.
+      const isExtreme = core.where(core.equal(x, core.reshape(y, kept)), core.onesLike(x), core.zerosLike(x));
+      const share = core.div(core.reshape(dy as Tensor, kept), core.sum(isExtreme, axes, true));
+      return core.mul(isExtreme, share);
+    },
+  };
+}
+
+/** dy, with 0 where the condition holds. No condition holds for NaN, so both operands get dy; of two equal operands the first gets it. */
+function leaveOut(condition: Tensor, dy: Tensor, shape: number[]): Tensor {
+  return sumTo(core.where(condition, core.zerosLike(dy), dy), shape);
+}
+
+/** The gradient of a tensor of this shape from the gradient of its broadcast. */
+function sumTo(gradient: Tensor, shape: number[]): Tensor {
+  if (gradient.shape.join() === shape.join()) return gradient;
+  return core.reshape(core.sum(gradient, core.broadcast_util.getReductionAxes(shape, gradient.shape)), shape);
 }

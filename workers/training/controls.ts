@@ -1,4 +1,4 @@
-import { applyControl, type ControlState, initialControlState } from '../../core/protocol/run/control/control-state.ts';
+import { applyControl, type ControlState, initialControlState } from '../../core/protocol/run/control-state.ts';
 import type { Control } from '../../core/protocol/run/messages.ts';
 import type { SettingChanges } from '../../core/protocol/run/settings.ts';
 

@@ -1,4 +1,4 @@
-import { pipelinePlace } from '../../core/pipeline/places.ts';
+import { pipelinePlace } from '../../core/pipeline/schedule.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import {
   type MemberCount,
@@ -12,7 +12,7 @@ import type { RetentionPolicy } from '../checkpoints/retention.ts';
 import type { Callback, StepEnd, Training } from '../callbacks/callback.ts';
 import { ProcessGroup } from '../collectives/process-group.ts';
 import { subsetOf } from '../collectives/rank-subset.ts';
-import { readTopology } from '../checkpoints/model-topology.ts';
+import { readTopology } from '../checkpoints/layers-model.ts';
 import { describeDifference, topologyOf } from '../tensorflow/topology.ts';
 import type { BatchSource } from '../data/batches.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
@@ -20,7 +20,7 @@ import type { Sampler } from '../data/samplers.ts';
 import type { Strategy } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import type { Completion } from './completion.ts';
-import type { Throttle } from './throttle.ts';
+import type { Throttle } from './live-settings.ts';
 import type { Controls } from './controls.ts';
 import type { Member } from '../member/member.ts';
 import { predictOfRank, predictTogether } from '../member/predict.ts';

@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { Sampler } from '../data/samplers.ts';
-import type { Lockstep } from './lockstep.ts';
+import type { Lockstep } from './rendezvous.ts';
 import type { LossMeter } from './loss-meter.ts';
 import type { TrainerParts, TrainingProgress } from './rank-training.ts';
 

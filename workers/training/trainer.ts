@@ -2,17 +2,16 @@ import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import { settingsOf } from '../../core/protocol/run/settings.ts';
 import { mayShrink } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
-import { Throttle } from './throttle.ts';
 import { joinOthers } from './completion.ts';
 import { History } from './history.ts';
-import { LiveSettings } from './live-settings.ts';
-import { Lockstep } from './lockstep.ts';
+import { LiveSettings, Throttle } from './live-settings.ts';
 import { LossMeter } from './loss-meter.ts';
 import {
   type AgreedRound,
   agreeOnEnd,
   agreeOnRendezvous,
   agreeOnRound,
+  Lockstep,
   NonFiniteLossError,
   type StopReason,
 } from './rendezvous.ts';
@@ -20,9 +19,9 @@ import { RankTraining, type TrainerParts } from './rank-training.ts';
 import { RoundEvaluation } from './round-evaluation.ts';
 import { RoundPlan, scheduledSteps } from './round-plan.ts';
 import type { Position, ReportedPoint } from '../member/report.ts';
-import type { ResumedTraining } from './state/saved-state.ts';
-import type { SavedSchedule } from './state/snapshot.ts';
-import { StateSaver } from './state/state-saver.ts';
+import type { ResumedTraining } from './saved-state.ts';
+import type { SavedSchedule } from './snapshot.ts';
+import { StateSaver } from './state-saver.ts';
 import { TrainingStep } from './training-step.ts';
 import { UserRequests } from './user-requests.ts';
 

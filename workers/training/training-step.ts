@@ -6,7 +6,7 @@ import type { LiveSettings } from './live-settings.ts';
 import type { LossMeter } from './loss-meter.ts';
 import type { RankTraining } from './rank-training.ts';
 import { scheduledEpochs } from './round-plan.ts';
-import type { SavedSchedule } from './state/snapshot.ts';
+import type { SavedSchedule } from './snapshot.ts';
 
 /** Does the steps of a rank: batch, update, and what the strategy and the meter report of it. */
 export class TrainingStep {

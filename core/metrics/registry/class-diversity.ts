@@ -3,8 +3,7 @@ import { entropy, expectedEntropy, mutualInformationOf } from '../uncertainty.ts
 import { weightedMean } from '../weights.ts';
 import type { ClassEvaluation, ClassPrediction } from './class-evaluation.ts';
 import { memberNllMetrics } from './member-nll.ts';
-import { deepEnsembles, type Metric, type MetricInfo } from './metric.ts';
-import type { TaskKind } from './task-kinds.ts';
+import { deepEnsembles, type Metric, type MetricInfo, type TaskKind } from './metric.ts';
 
 const decomposition = 'Depeweg et al., 2018, Decomposition of uncertainty in Bayesian deep learning';
 const tasks: readonly TaskKind[] = ['classification', 'binary', 'ordinal'];

@@ -8,8 +8,7 @@ import type { Weights } from '../weights.ts';
 import type { ClassEvaluation, ClassPrediction } from './class-evaluation.ts';
 import { classDiversity } from './class-diversity.ts';
 import { predictionNll } from './member-nll.ts';
-import { deepEnsembles, type Metric, type MetricInfo, standard } from './metric.ts';
-import type { TaskKind } from './task-kinds.ts';
+import { deepEnsembles, type Metric, type MetricInfo, standard, type TaskKind } from './metric.ts';
 
 type ClassMetric = Metric<ClassPrediction, ClassEvaluation>;
 type Text = Pick<MetricInfo, 'name' | 'title' | 'direction' | 'meaning' | 'formula' | 'reference'> &

@@ -1,6 +1,6 @@
 import { mixtureLogLikelihoods } from '../likelihood.ts';
 import { geometricMeanOverMembers, memberValues } from '../predictions.ts';
-import { poissonDeviance, poissonLogProbabilities } from '../scores/poisson.ts';
+import { poissonDeviance, poissonLogProbabilities } from '../scores/value-scores.ts';
 import type { StackedValues, Values } from '../stacks.ts';
 import type { Weights } from '../weights.ts';
 import { type LikelihoodEvaluation, type LikelihoodPrediction, memberNllMetrics, predictionNll } from './member-nll.ts';

@@ -2,9 +2,8 @@ import { classMetrics, ordinalOnly } from './class-metrics.ts';
 import { countOnly } from './count-metrics.ts';
 import { gaussianOnly } from './gaussian-metrics.ts';
 import { labelMetrics } from './label-metrics.ts';
-import type { Direction, MetricInfo } from './metric.ts';
+import type { Direction, MetricInfo, TaskKind } from './metric.ts';
 import { quantileMetrics } from './quantile-metrics.ts';
-import type { TaskKind } from './task-kinds.ts';
 import { valueMetrics } from './value-metrics.ts';
 
 /** All metrics. A name may occur once for each task, always with the same direction. */

@@ -1,7 +1,6 @@
 import { nllOf } from '../likelihood.ts';
 import { mean } from '../predictions.ts';
-import { answerOf, type Evaluation, type Metric, type Prediction } from './metric.ts';
-import type { TaskKind } from './task-kinds.ts';
+import { answerOf, type Evaluation, type Metric, type Prediction, type TaskKind } from './metric.ts';
 
 /** A prediction with a likelihood of its targets. */
 export interface LikelihoodPrediction extends Prediction {

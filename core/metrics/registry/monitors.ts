@@ -1,10 +1,9 @@
 import { nearest } from '../../options/suggest.ts';
 import { metricNamed, metricsOfTask } from './index.ts';
-import type { MetricInfo } from './metric.ts';
-import { infoOfOwn, type OwnMetric } from './own-metrics.ts';
+import { infoOfOwn, type MetricInfo, type OwnMetric } from './metric.ts';
 
 /** What decides which metrics a run computes, or can compute if it is asked to. */
-export interface MonitoredRun {
+interface MonitoredRun {
   task: string;
   /** Jointly trained members answer by their product of experts. */
   isJoint: boolean;
@@ -49,4 +48,30 @@ export function whyNotListed(name: string, task: string): string | null {
   const remedy =
     guesses.length > 0 ? `Did you mean ${guesses.join(' or ')}?` : `The task ${task} has ${names.join(', ')}.`;
   return `metrics.more lists "${name}", which is no metric of the task ${task}. ${remedy}`;
+}
+
+/** The part of a run's configuration that decides which metrics are computed. */
+export interface MetricRequests {
+  metrics: { more: string };
+  checkpoints: { monitor: string };
+  earlyStopping: { monitor: string };
+  /** Only the kind `plateau` has a monitor. */
+  schedule?: { kind: string; monitor?: string };
+}
+
+/** The names that the option `metrics.more` lists. */
+export function listedMetrics({ metrics }: Pick<MetricRequests, 'metrics'>): string[] {
+  return metrics.more
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+/** Names of the metrics that are computed beside the standard ones: those listed, and those monitored. */
+export function requestedMetrics(config: MetricRequests): string[] {
+  const monitors = [config.checkpoints.monitor, config.earlyStopping.monitor, config.schedule?.monitor ?? 'auto'];
+  const monitored = monitors.flatMap(
+    (monitor) => metricNamed(monitor.slice(monitor.lastIndexOf('/') + 1))?.info.name ?? [],
+  );
+  return [...listedMetrics(config), ...monitored];
 }

@@ -1,7 +1,6 @@
 import { checkShape } from '../checks.ts';
 import { mean, meanOverMembers, memberValues } from '../predictions.ts';
-import { intervalShare, pinballLoss, type Quantiles } from '../scores/quantile-scores.ts';
-import { meanAbsoluteError } from '../scores/value-scores.ts';
+import { intervalShare, meanAbsoluteError, pinballLoss, type Quantiles } from '../scores/value-scores.ts';
 import type { StackedValues, Values } from '../stacks.ts';
 import type { Weights } from '../weights.ts';
 import { type Evaluation, type Metric, type MetricInfo, type Prediction, standard } from './metric.ts';

@@ -12,8 +12,8 @@ import {
   type MetricInfo,
   type Prediction,
   standard,
+  type TaskKind,
 } from './metric.ts';
-import type { TaskKind } from './task-kinds.ts';
 
 /** What a regressor predicts for a split. */
 export interface ValuePrediction extends Prediction {

@@ -54,3 +54,83 @@ function ofColumn(predictions: Values, targets: Values, weights?: Weights): numb
 function finiteOrNaN(value: number): number {
   return Number.isFinite(value) ? value : NaN;
 }
+
+/** Predicted quantiles. */
+export interface Quantiles {
+  /** Shape `[N, Q]`. */
+  values: Values;
+  /** In (0, 1), ascending, shape `[Q]`. */
+  levels: readonly number[];
+}
+
+/**
+ * Pinball loss, 1/(N·Q) Σ_n Σ_q max(q e, (q - 1) e) with e = y_n - value_nq: from 0 up, in the unit of the targets. NaN where a value is not
+ * finite.
+ *
+ * Source: Koenker and Bassett, "Regression quantiles", Econometrica 46, 1978.
+ *
+ * @param targets shape `[N]`
+ * @param weights shape `[N]`
+ */
+export function pinballLoss({ values, levels }: Quantiles, targets: Values, weights?: Weights): number {
+  const losses = Float64Array.from(targets, (target, n) => {
+    const ofLevels = levels.map((level, q) => {
+      const error = target - values[n * levels.length + q];
+      return Number.isFinite(error) ? Math.max(level * error, (level - 1) * error) : NaN;
+    });
+    return mean(ofLevels);
+  });
+  return weightedMean(losses, weights);
+}
+
+/** Share of targets from the first to the last quantile, both included; NaN where a value is not finite. Weights `[N]`. */
+export function intervalShare({ values, levels }: Quantiles, targets: Values, weights?: Weights): number {
+  const last = levels.length - 1;
+  return weightedMean(
+    Float64Array.from(targets, (target, n) => {
+      const [low, high] = [values[n * levels.length], values[n * levels.length + last]];
+      if (!Number.isFinite(low) || !Number.isFinite(high)) return NaN;
+      return low <= target && target <= high ? 1 : 0;
+    }),
+    weights,
+  );
+}
+
+/**
+ * Log-probabilities of counts under Poisson distributions, y log λ - λ - log y!, in nats, shape `[N]`. NaN where the rate is not positive
+ * and finite.
+ *
+ * @param rates λ, shape `[N]`
+ * @param counts y, whole numbers from 0, shape `[N]`
+ */
+export function poissonLogProbabilities(rates: Values, counts: Values): Float64Array {
+  checkShape('targets', counts, [rates.length]);
+  return Float64Array.from(counts, (count, n) => {
+    const rate = rates[n];
+    return rate > 0 && rate < Infinity ? count * Math.log(rate) - rate - logFactorial(count) : NaN;
+  });
+}
+
+/** Mean Poisson deviance, 2/N Σ (y log(y/λ) - y + λ), with 0 log 0 = 0. Shapes `[N]`. */
+export function poissonDeviance(rates: Values, counts: Values, weights?: Weights): number {
+  checkShape('targets', counts, [rates.length]);
+  return weightedMean(
+    Float64Array.from(counts, (count, n) => {
+      const rate = rates[n];
+      if (!(rate > 0 && rate < Infinity)) return NaN;
+      return 2 * ((count === 0 ? 0 : count * Math.log(count / rate)) - count + rate);
+    }),
+    weights,
+  );
+}
+
+/** log n!: the sum of logarithms up to 20, then Stirling's series. */
+function logFactorial(n: number): number {
+  if (n <= 20) {
+    let sum = 0;
+    for (let factor = 2; factor <= n; factor++) sum += Math.log(factor);
+    return sum;
+  }
+  const correction = 1 / (12 * n) - 1 / (360 * n ** 3) + 1 / (1260 * n ** 5);
+  return n * Math.log(n) - n + 0.5 * Math.log(2 * Math.PI * n) + correction;
+}

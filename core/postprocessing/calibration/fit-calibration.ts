@@ -12,7 +12,7 @@ import {
   fitSharedTemperature,
 } from './fit-temperature.ts';
 import { logMixture } from './mixture.ts';
-import { priorShare, softTargets } from './prior.ts';
+import { priorShare, softTargets } from './judge.ts';
 
 /** Ways to calibrate an ensemble's probabilities. */
 const classCalibrations = [

@@ -3,7 +3,7 @@ import { totalWeight, type Weights } from '../../metrics/weights.ts';
 import { type Evaluation, minimize, minimizeOnInterval, PRECISE } from '../../numeric/minimize.ts';
 import type { Calibration } from '../schema.ts';
 import { logMixture, logSoftmax, memberLogProbabilities } from './mixture.ts';
-import { softTargets } from './prior.ts';
+import { softTargets } from './judge.ts';
 
 /** Temperatures from 0.01 to 100 are tried, as their logarithms. */
 const [LOW, HIGH] = [Math.log(0.01), Math.log(100)];

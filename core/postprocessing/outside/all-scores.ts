@@ -1,7 +1,7 @@
 import type { ClassSamples, LabelSamples, ValueSamples } from '../held-out.ts';
-import { labelOutsideScores } from '../labels/label-scores.ts';
+import { labelOutsideScores } from '../label-scores.ts';
 import { type OutsideScore, predictionScoreNames } from '../schema.ts';
-import { isDistanceScore } from './distance-scores.ts';
+import { isDistanceScore } from './distances.ts';
 import { classOutsideScores, valueOutsideScores } from './scores.ts';
 
 /** Predictions of N samples, with the distances that were measured. */

@@ -1,4 +1,3 @@
-import { type DistanceScore, looksAtInputs } from './distance-scores.ts';
 import { fitGaussian, gaussianDistances, type GaussianReference } from './mahalanobis.ts';
 import { keepNeighbours, neighbourDistances, type NeighbourReference } from './neighbours.ts';
 
@@ -36,3 +35,19 @@ export function distancesFrom(reference: Reference, values: Float32Array): Float
 export function meanDistances(distances: readonly Float64Array[]): Float64Array {
   return distances[0].map((_, sample) => distances.reduce((sum, own) => sum + own[sample], 0) / distances.length);
 }
+
+/**
+ * Scores that look at the samples and not at the predictions: the Mahalanobis distance to the training samples, and the distance to the k-th nearest of
+ * them; of the values before a member's last layer (its features), or of the inputs as the members take them.
+ */
+export const distanceScoreNames = ['mahalanobis', 'knn', 'input-mahalanobis', 'input-knn'] as const;
+export type DistanceScore = (typeof distanceScoreNames)[number];
+
+export const isDistanceScore = (score: string): score is DistanceScore =>
+  distanceScoreNames.some((name) => name === score);
+
+/** Whether a score looks at the inputs, which all members share, and not at each member's features. */
+export const looksAtInputs = (score: DistanceScore): boolean => score.startsWith('input-');
+
+/** Most values of a sample for a Mahalanobis distance, whose covariance has their square. */
+export const mostGaussianValues = 1024;

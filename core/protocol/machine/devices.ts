@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tutti } from '../../text/program.ts';
 
 /** A device that a rank can run on: a GPU or one CPU core. `webgpu-cpu` is WebGPU on the CPU, for instance by SwiftShader. */
 export const deviceSchema = z.strictObject({
@@ -71,3 +72,94 @@ export interface DeviceLoadColumns {
   load: Float64Array;
   memoryBytes: Float64Array;
 }
+
+/** What `tutti setup --webgpu` leaves in its folder, as `build.json`: versions of the npm packages. */
+export const webgpuBuildSchema = z.strictObject({ webgpu: z.string(), tfjsBackendWebgpu: z.string() });
+export type WebgpuBuild = z.output<typeof webgpuBuildSchema>;
+
+/** Names the folder of the WebGPU build to every process that Tutti starts. */
+export const webgpuFolderVariable = 'TUTTI_WEBGPU';
+
+/** Names the adapter of a rank's device to its worker. Without it a process takes the first that is a GPU. */
+export const webgpuAdapterVariable = 'TUTTI_WEBGPU_ADAPTER';
+
+/** What to do where the WebGPU build is missing or damaged. */
+export const webgpuSetupRemedy = `Run ${tutti} setup --webgpu, or train with --backend wasm.`;
+
+/** What to do where Dawn finds no GPU, on a platform as Node names it. */
+export function webgpuDriverRemedy(platform: string): string {
+  if (platform === 'linux')
+    return "Install the GPU's Vulkan driver, and Vulkan's loader (on Debian and Ubuntu: apt install libvulkan1).";
+  return platform === 'win32' ? "Install the driver of the GPU's maker." : 'It needs a system with Metal.';
+}
+
+/** A GPU as Dawn lists it, or a program that stands in for one. Several may have one name. */
+const webgpuAdapterSchema = z.strictObject({
+  name: z.string(),
+  /** It computes on the CPU, as SwiftShader and lavapipe do. */
+  isSoftware: z.boolean(),
+});
+export type WebgpuAdapter = z.output<typeof webgpuAdapterSchema>;
+
+/** What `workers/entries/list-adapters.ts` answers. */
+export const adaptersReplySchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('listed'), adapters: z.array(webgpuAdapterSchema) }),
+  z.strictObject({ kind: z.literal('failed'), reason: z.string() }),
+]);
+export type AdaptersReply = z.output<typeof adaptersReplySchema>;
+
+const blasKindSchema = z.enum(['OpenBLAS', 'BLIS', 'MKL', 'Accelerate']);
+export type BlasKind = z.output<typeof blasKindSchema>;
+
+/** A system's BLAS (Basic Linear Algebra Subprograms), and how every rank of a run loads it. */
+export const blasSchema = z.strictObject({
+  kind: blasKindSchema,
+  /** The library's file. */
+  library: z.string(),
+  /** The processor whose kernels OpenBLAS must use (`OPENBLAS_CORETYPE`); null: OpenBLAS chooses. */
+  coreType: z.string().nullable(),
+});
+export type Blas = z.output<typeof blasSchema>;
+
+/** The task of a probing process: measure TensorFlow.js on a backend, or the matrix products of a BLAS. */
+export const probeTaskSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('backend'),
+    backend: z.enum(['wasm', 'tensorflow', 'webgpu', 'cpu']),
+    blas: blasSchema.nullable(),
+  }),
+  z.strictObject({ kind: z.literal('blas'), blas: blasSchema }),
+]);
+export type ProbeTask = z.output<typeof probeTaskSchema>;
+
+/** `description` is for users; `gflops` is the speed of the matrix products of a dense layer's training, on one core. */
+export const probeReplySchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('measured'), description: z.string(), gflops: z.number() }),
+  z.strictObject({ kind: z.literal('unusable'), reason: z.string() }),
+]);
+export type ProbeReply = z.output<typeof probeReplySchema>;
+
+/** A path below the folder of the build: the file must not lead the loader elsewhere. */
+const inside = z
+  .string()
+  .refine(
+    (path) => !/^([/\\]|[A-Za-z]:)|(^|[/\\])\.\.([/\\]|$)/.test(path),
+    'must be a path below the folder of build.json',
+  );
+
+/** What `tutti setup` leaves beside the libraries it set up, as `build.json`. Paths are relative to its folder. */
+export const nativeBuildSchema = z.strictObject({
+  tensorflow: z.string(),
+  tfjsNode: z.string(),
+  hasCuda: z.boolean(),
+  binding: inside,
+  /** Where the system's loader finds the CUDA libraries that TensorFlow opens by name. */
+  libraryFolders: z.array(inside),
+});
+export type NativeBuild = z.output<typeof nativeBuildSchema>;
+
+/** What to do where the TensorFlow build is missing or damaged. */
+export const nativeSetupRemedy = `Run ${tutti} setup (with --gpu for NVIDIA GPUs), or train with --backend wasm.`;
+
+/** Names the folder of the native TensorFlow to every process that Tutti starts. */
+export const nativeFolderVariable = 'TUTTI_TENSORFLOW';

@@ -15,8 +15,8 @@ import { postprocessingSchema } from '../../postprocessing/schema.ts';
 import { estimateSchema } from '../run/sweep/sweep-scores.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { studySchema } from '../studies/study.ts';
-import { sweepSummarySchema } from './sweeps/sweep-summary.ts';
-import { studyImportanceSchema, studySummarySchema, studyTrialSchema } from './studies/study-views.ts';
+import { sweepSummarySchema } from './sweep-summary.ts';
+import { studyImportanceSchema, studySummarySchema, studyTrialSchema } from './study-views.ts';
 import { runRowSchema } from './run-list.ts';
 
 /** What commands print with `--json`. `docs/json.md` is generated from these schemas, and tests check the outputs against them. */

@@ -9,9 +9,8 @@ import type {
   SetRequest,
 } from '../run/checkpoint-tasks.ts';
 import type { controlSchema } from '../run/messages.ts';
-import type { ForkPoint } from '../history/fork.ts';
-import type { ForkRequest, ForkStart } from './fork-views.ts';
-import type { ComparisonApi } from './comparisons/saved-comparison.ts';
+import type { ForkPoint } from '../history/history.ts';
+import type { ComparisonApi } from './saved-comparison.ts';
 import type { SampleForm, SamplePredictions, SamplesToPredict, UploadRequest } from './new-samples.ts';
 import type { InputsRequest, SampleInputs } from '../../ensemble/sample-inputs.ts';
 import type {
@@ -36,12 +35,16 @@ import type {
 } from './run-data.ts';
 import type { RunUpdate } from './run-updates.ts';
 import type { DiskApi } from './runs/disk-use.ts';
-import type { QueueApi } from './runs/queue-api.ts';
+import type { QueueApi } from './runs/run-queue.ts';
 import type { GroupRequest, KnownField, RunGroups } from './runs/run-groups.ts';
 import type { RunListChange, RunOverview, RunPage, RunQuery } from './run-list.ts';
-import type { StudyApi, StudyPageApi } from './studies/study-views.ts';
-import type { AttemptCommand, LogLine, RunNotes, RunView } from './run-views.ts';
-import type { DiscoveryApi, DiscoveryPageApi } from './discovery/discovery-views.ts';
+import type { StudyApi, StudyPageApi } from './study-views.ts';
+import type { AttemptCommand, ForkRequest, ForkStart, LogLine, RunNotes, RunView } from './run-views.ts';
+import type { DiscoveryApi, DiscoveryPageApi } from './discovery-views.ts';
+import { FrameDecoder } from '../wire/frame-decoder.ts';
+import { encodeFrame } from '../wire/frame-encoder.ts';
+import { FrameError, headBytes } from '../wire/frames.ts';
+import { frameOfValue, valueOfFrame } from '../wire/value-frame.ts';
 
 /**
  * The contract between pages and the hub, over Electron's messages or a WebSocket. The hub checks arguments with the schemas of this
@@ -232,4 +235,36 @@ export interface Health {
   devices: z.output<typeof deviceSchema>[];
   checks: { name: string; verdict: 'ok' | 'absent' | 'warn' | 'fail'; detail: string; remedy: string | null }[];
   frontEnd: 'desktop' | 'browser';
+}
+
+/** Encodes calls and answers between page and hub: each is the bytes of exactly one message frame. */
+
+/** @throws TypeError for a value that would arrive changed: a Map, a Date, an array of another element type */
+export function encodeRpc(value: unknown): Uint8Array<ArrayBuffer> {
+  return join(encodeFrame(frameOfValue(value)));
+}
+
+/** @throws FrameError if the bytes are not one whole frame, or hold a value that {@link encodeRpc} never writes */
+export function decodeRpc(bytes: Uint8Array): unknown {
+  // Checked before memory is allocated for the announced size.
+  if (bytes.length < headBytes || bytes.length !== announcedBytes(bytes)) {
+    throw new FrameError(`A message of ${bytes.length} bytes is not one whole frame.`);
+  }
+  const [frame] = new FrameDecoder().push(bytes);
+  return valueOfFrame(frame);
+}
+
+function announcedBytes(bytes: Uint8Array): number {
+  const head = new DataView(bytes.buffer, bytes.byteOffset, headBytes);
+  return headBytes + head.getUint32(0, true) + head.getUint32(4, true);
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((bytes, part) => bytes + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
 }

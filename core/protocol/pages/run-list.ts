@@ -3,8 +3,7 @@ import type { Estimate } from '../../numeric/estimate.ts';
 import { runStatusSchema } from '../run/record.ts';
 import { sweepSchema } from '../run/sweep/sweep.ts';
 import { realNumber } from '../wire/numbers.ts';
-import type { FieldSummary } from './runs/field-summary.ts';
-import { fieldSchema, type FieldValue, groupKeySchema, maximumFields } from './runs/run-fields.ts';
+import { fieldSchema, type FieldSummary, type FieldValue, groupKeySchema, maximumFields } from './runs/run-fields.ts';
 
 const bestValueSchema = z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int() });
 export type BestValue = z.output<typeof bestValueSchema>;

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { EvaluatedSet, RunEvent, RunRecord } from '../run/record.ts';
 import type { RunRow } from './run-list.ts';
+import type { ForkPoint } from '../history/history.ts';
+import type { RunConfig } from '../run/config.ts';
+import { runRequestSchema } from './project-views.ts';
 
 /** Changes to the user's notes on a run. */
 export const runNotesSchema = z.strictObject({
@@ -58,4 +61,29 @@ export interface LogLine {
   time: string;
   rank: number;
   text: string;
+}
+
+/** `round-40`, `ensemble-best`, `attempt-1/final`. */
+export const forkPointNameSchema = z
+  .string()
+  .max(300)
+  .regex(/^(attempt-\d+\/)?[\w-]+$/);
+
+/** A request to fork a run, or to preview a fork. */
+export const forkRequestSchema = runRequestSchema.omit({ projectFolder: true }).extend({
+  /** The name of the point at which it begins. */
+  point: forkPointNameSchema,
+  /** Whether it trains with the project's present code, although that has changed. */
+  currentSource: z.boolean().optional(),
+});
+export type ForkRequest = z.output<typeof forkRequestSchema>;
+
+/** What a fork of a point begins with. */
+export interface ForkStart {
+  point: ForkPoint;
+  /** The name of the run that is forked. */
+  name: string;
+  project: { name: string; folder: string };
+  /** The configuration at the point, with what was changed while the run trained. A fork's changes are on top of it. */
+  config: RunConfig;
 }

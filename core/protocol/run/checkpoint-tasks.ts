@@ -3,7 +3,7 @@ import type { PredictionColumn } from '../../ensemble/columns.ts';
 import { ensembleSchema } from '../../ensemble/schema.ts';
 import type { Postprocessing } from '../../postprocessing/schema.ts';
 import { postprocessingRequestSchema } from '../../postprocessing/request.ts';
-import { blasSchema } from '../machine/blas.ts';
+import { blasSchema } from '../machine/devices.ts';
 import { type InputPart, inputsRequestSchema, type SampleInputs } from '../../ensemble/sample-inputs.ts';
 import { runConfigSchema } from './config.ts';
 import { type PartCriterion, partMethods } from './parts.ts';

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { deviceSelectionSchema } from '../machine/devices.ts';
-import { augmentationSchema } from './training-data/augmentation-config.ts';
-import { dataSchema } from './training-data/data-config.ts';
+import { augmentationSchema, dataSchema } from './data-config.ts';
 import { memberLossSchema } from './member-loss-config.ts';
-import { optimizerSchema } from './optimizers/optimizer-config.ts';
-import { modeSchema, scheduleSchema } from './optimizers/schedule-config.ts';
-import { warmStartSchema } from './optimizers/warm-start-config.ts';
+import { optimizerSchema } from './optimizer-config.ts';
+import { modeSchema, scheduleSchema, warmStartSchema } from './schedule-config.ts';
 import { strategySchema } from './strategies/strategy-config.ts';
 
 /**

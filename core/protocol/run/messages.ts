@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { enforcementSchema } from '../machine/confinement.ts';
 import { preprocessingSchema } from '../../preprocessing/schema.ts';
-import { blasSchema } from '../machine/blas.ts';
-import { placementSchema } from '../machine/devices.ts';
+import { blasSchema, placementSchema } from '../machine/devices.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { runConfigSchema } from './config.ts';
 import { checkpointRecordSchema, evaluatedSetSchema, runErrorSchema } from './record.ts';

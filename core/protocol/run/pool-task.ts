@@ -33,3 +33,43 @@ export const poolSchema = z.strictObject({
 export type Pool = z.output<typeof poolSchema>;
 
 export type PoolReply = { type: 'read' } | { type: 'failed'; message: string; stack: string };
+
+/** The task of the process that draws molecules (`workers/entries/draw-molecules.ts`). */
+export const drawingTaskSchema = z.strictObject({ smiles: z.array(z.string()).max(1000) });
+export type DrawingTask = z.output<typeof drawingTaskSchema>;
+
+export type DrawingReply =
+  { type: 'drawn'; drawings: (MoleculeDrawing | null)[] } | { type: 'failed'; message: string; stack: string };
+
+/** The structure of a molecule as lines and areas, without a background. Its colours are left to whoever shows it. */
+export interface MoleculeDrawing {
+  width: number;
+  height: number;
+  parts: DrawingPart[];
+}
+
+/** Shapes of one look. */
+export interface DrawingPart {
+  /** The path in SVG's syntax: letters, numbers, commas and spaces. */
+  d: string;
+  /** The atomic number of the element whose colour the shapes have; 0: that of text. */
+  element: number;
+  isFilled: boolean;
+  /** 0: without an outline. */
+  strokeWidth: number;
+}
+
+/** Elements that a drawing colours, by their atomic numbers: N, O, F, P, S, Cl, Br, I. */
+export const coloredElements = [7, 8, 9, 15, 16, 17, 35, 53] as const;
+
+/** The task of the process that maps the candidates of a pool (`workers/entries/map-pool.ts`). */
+export const mapTaskSchema = poolTaskSchema.omit({ withFeatures: true }).extend({
+  seed: z.int().min(0).max(0xffffffff),
+});
+export type MapTask = z.output<typeof mapTaskSchema>;
+
+/** The file of a search's folder with the places of all N candidates: `pca` and `umap`, each F32 of shape `[N, 2]`. */
+export const mapFile = 'map.safetensors';
+
+/** Its metadata `explained`: the shares of the variance along the two axes of `pca`, as a JSON array. */
+export const explainedSchema = z.tuple([z.number(), z.number()]);

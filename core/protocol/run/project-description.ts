@@ -1,9 +1,9 @@
-import type { OwnMetric } from '../../metrics/registry/own-metrics.ts';
+import type { OwnMetric } from '../../metrics/registry/metric.ts';
 import type { OptionDescription } from '../../options/index.ts';
 import type { SearchSpace } from '../../search/space/schema.ts';
 import type { Permissions } from './permissions.ts';
 import type { RunConfigInput } from './config.ts';
-import type { FurtherOutput } from '../../ensemble/further-outputs.ts';
+import type { FurtherOutput } from '../../ensemble/predictions.ts';
 
 /** The file with a project's code, the first of these that its folder holds. */
 export const projectEntries = ['project.ts', 'project.mts', 'project.cts', 'project.mjs', 'project.js', 'project.cjs'];

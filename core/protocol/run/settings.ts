@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { learningRateSchema } from './optimizers/optimizer-config.ts';
+import { learningRateSchema } from './optimizer-config.ts';
 import { type PlainObject, setPath } from '../../options/index.ts';
 import { patienceSchema, type RunConfig } from './config.ts';
 import { adapts, lockstepReason } from './strategies/strategy-rules.ts';

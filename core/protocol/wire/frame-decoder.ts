@@ -5,15 +5,17 @@ import {
   align,
   arrayEntryBytes,
   callStartBytes,
+  type CollectiveFrame,
   failureStartBytes,
+  type Frame,
   FrameError,
   frameKinds,
   headBytes,
   maximumFrameBytes,
+  type MessageFrame,
   messageStartBytes,
   phases,
-} from './frame-layout.ts';
-import type { CollectiveFrame, Frame, MessageFrame } from './frames.ts';
+} from './frames.ts';
 import { decodeUtf8 } from '../../text/host.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -5,15 +5,19 @@ import {
   align,
   arrayEntryBytes,
   callStartBytes,
+  type CollectiveFailure,
+  type CollectiveRequest,
+  type CollectiveResult,
   failureStartBytes,
+  type Frame,
   FrameError,
   frameKinds,
   headBytes,
   maximumFrameBytes,
+  type MessageFrame,
   messageStartBytes,
   phases,
-} from './frame-layout.ts';
-import type { CollectiveFailure, CollectiveRequest, CollectiveResult, Frame, MessageFrame } from './frames.ts';
+} from './frames.ts';
 import { encodeUtf8 } from '../../text/host.ts';
 import { toJson } from './numbers.ts';
 

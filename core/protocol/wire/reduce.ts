@@ -1,5 +1,4 @@
-import { createArray, dataTypeOf, freeMemory } from './arrays.ts';
-import { decodeBfloat16, encodeBfloat16 } from './bfloat16.ts';
+import { createArray, dataTypeOf, decodeBfloat16, encodeBfloat16, freeMemory } from './arrays.ts';
 import { type CollectiveArray, CollectiveError, type ReduceOperation } from './collectives.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { dataTypeOf, type WireArray } from './arrays.ts';
-import { FrameError } from './frame-layout.ts';
-import type { Frame, MessageFrame } from './frames.ts';
+import { type Frame, FrameError, type MessageFrame } from './frames.ts';
 
 /**
  * Any plain value as one message frame (`frame-layout.ts`). The frame's JSON is the value. Objects with one key replace values that JSON cannot represent:

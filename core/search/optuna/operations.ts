@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Direction, Trial } from '../trial.ts';
 
 /** Optuna's numbers of the states of a trial. `waiting` trials are enqueued. */
-export const stateNumbers = { running: 0, complete: 1, pruned: 2, failed: 3, waiting: 4 } as const;
+const stateNumbers = { running: 0, complete: 1, pruned: 2, failed: 3, waiting: 4 } as const;
 export const stateNames = ['running', 'complete', 'pruned', 'failed', 'waiting'] as const;
 export const directionNumbers: Record<Direction, number> = { minimize: 1, maximize: 2 };
 
@@ -58,3 +58,24 @@ export const operationSchema = z.discriminatedUnion('op_code', [
 ]);
 export type Operation = z.infer<typeof operationSchema>;
 export type CreateTrial = z.infer<typeof createTrial>;
+
+/** A string, or one of the numbers that Python writes although JSON has none. */
+const tokens = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g;
+
+/**
+ * Reads JSON as Python writes it; NaN and infinities become the texts 'NaN', 'Infinity' and '-Infinity'.
+ * @throws SyntaxError when it is no JSON
+ */
+export function parsePythonJson(text: string): unknown {
+  return JSON.parse(text.replace(tokens, (token) => (token.startsWith('"') ? token : `"${token}"`)));
+}
+
+/** Writes JSON as Python does, with NaN and infinities as bare words. */
+export function toPythonJson(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (Array.isArray(value)) return `[${value.map(toPythonJson).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, member]) => `${JSON.stringify(key)}: ${toPythonJson(member)}`)
+    .join(', ')}}`;
+}

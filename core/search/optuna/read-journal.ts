@@ -3,8 +3,7 @@ import type { Parameter, ParameterValue } from '../space/parameter.ts';
 import type { Assignment } from '../space/space.ts';
 import type { Direction, Trial } from '../trial.ts';
 import { distributionSchema, parameterOf, valueOf, type Distribution } from './distributions.ts';
-import { operationSchema, stateNames, type CreateTrial, type Operation } from './operations.ts';
-import { parsePythonJson } from './python-json.ts';
+import { type CreateTrial, type Operation, operationSchema, parsePythonJson, stateNames } from './operations.ts';
 
 /** A study of a journal. */
 export interface JournalStudy {

@@ -1,8 +1,7 @@
 import type { Space } from '../space/space.ts';
 import type { Direction, Trial } from '../trial.ts';
 import { distributionOf, internalOf } from './distributions.ts';
-import { directionNumbers, stateNumber } from './operations.ts';
-import { toPythonJson } from './python-json.ts';
+import { directionNumbers, stateNumber, toPythonJson } from './operations.ts';
 
 /** Optuna asks who wrote an operation. */
 const worker = { worker_id: 'tutti-0' };

@@ -3,10 +3,9 @@ import type { Assignment, Space } from '../space/space.ts';
 import type { Trial } from '../trial.ts';
 import { suggestGp } from './gp/gp.ts';
 import { gridSize } from './grid.ts';
-import { suggestQuasiRandom } from './quasi-random.ts';
+import { suggestQuasiRandom, suggestRandom } from './quasi-random.ts';
 import type { Question } from './question.ts';
-import { suggestRandom } from './random.ts';
-import { suggestTpe } from './tpe/tpe.ts';
+import { suggestTpe } from './tpe.ts';
 import { nextOfGrid, spaceSize, triedBefore, TriedConfigurations } from './untried.ts';
 
 /** How a study chooses its next configuration. */

@@ -1,4 +1,5 @@
-import { parameterSchema, type Condition, type Parameter, type ParameterValue } from './parameter.ts';
+import { type Condition, type Parameter, parameterSchema, type ParameterValue } from './parameter.ts';
+import type { Assignment } from './space.ts';
 
 /** How each kind is written, for messages and help. */
 const forms: Record<Parameter['kind'], string> = {
@@ -70,4 +71,44 @@ function parseValue(word: string): ParameterValue {
   if (word === 'true' || word === 'false') return word === 'true';
   const number = Number(word);
   return Number.isFinite(number) ? number : word;
+}
+
+/** A parameter in the form that `parseParameter` reads: `log(1e-5,30)`, `float(0,0.99) when optimizer.kind=sgd`. */
+export function writeDomain(parameter: Parameter): string {
+  const { kind, when } = parameter;
+  const values = kind === 'choice' ? parameter.choices : boundsOf(parameter);
+  const condition = when === undefined ? '' : ` when ${when.path}=${when.equals.map(writeValue).join(',')}`;
+  return `${kind}(${values.map(writeValue).join(',')})${condition}`;
+}
+
+function boundsOf(parameter: Exclude<Parameter, { kind: 'choice' }>): number[] {
+  const step = 'step' in parameter ? parameter.step : undefined;
+  return [parameter.low, parameter.high, ...(step === undefined ? [] : [step])];
+}
+
+/** A text that would be read as something else is quoted. */
+function writeValue(value: ParameterValue): string {
+  if (typeof value !== 'string') return String(value);
+  const isPlain =
+    /^[^\s",()]+$/.test(value) && !Number.isFinite(Number(value)) && value !== 'true' && value !== 'false';
+  return isPlain ? value : `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}
+
+/**
+ * The splits of the data on which each trial trains, as options by path: `5` are the folds of a cross-validation, `split=0,1,2` the values of an option.
+ * @throws Error with the remedy
+ */
+export function parseSplits(text: string): Assignment[] {
+  if (/^[1-9]\d{0,3}$/.test(text)) {
+    const folds = Number(text);
+    return Array.from({ length: folds }, (_, fold) => ({ 'data.folds': folds, 'data.fold': fold }));
+  }
+  const [, path, list] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (path === undefined) {
+    throw new Error(
+      `"${text}" are no splits: give a number of folds, such as 5, or the values of an option, such as split=0,1,2.`,
+    );
+  }
+  const { parameter } = parseParameter(`${path}=choice(${list})`);
+  return parameter.kind === 'choice' ? parameter.choices.map((value) => ({ [path]: value })) : [];
 }

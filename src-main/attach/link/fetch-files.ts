@@ -1,4 +1,4 @@
-import { followedAs, largestWholeBytes } from '../../../core/protocol/run/control/follow.ts';
+import { followedAs, largestWholeBytes } from '../../../core/protocol/run/follow.ts';
 import { quote } from '../../../core/text/shell-words.ts';
 import type { Ssh } from './ssh.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { explainFileError } from '../../../core/node/file-error.ts';
-import { openOwnFile } from '../../../core/node/folders/own-files.ts';
-import { removeOwn, writeOwnFile } from '../../../core/node/folders/own-folders.ts';
-import { type FilePart, followedAs, type HeldFile } from '../../../core/protocol/run/control/follow.ts';
+import { openOwnFile } from '../../../core/node/own-files.ts';
+import { removeOwn, writeOwnFile } from '../../../core/node/own-folders.ts';
+import { type FilePart, followedAs, type HeldFile } from '../../../core/protocol/run/follow.ts';
 
 /** The copy of a folder elsewhere. It follows the original file by file, so that whatever shows runs can show it. */
 export class FolderCopy {

@@ -1,10 +1,6 @@
 import { messageOf } from '../../../core/text/errors.ts';
-import {
-  followedMessageSchema,
-  type FollowerMessage,
-  type RunAccess,
-} from '../../../core/protocol/run/control/follow.ts';
-import type { ControlRequest } from '../../../core/protocol/run/control/remote-control.ts';
+import { followedMessageSchema, type FollowerMessage, type RunAccess } from '../../../core/protocol/run/follow.ts';
+import type { ControlRequest } from '../../../core/protocol/run/control-state.ts';
 import type { WireArray } from '../../../core/protocol/wire/arrays.ts';
 import { channelOver } from '../../../core/protocol/wire/channel-over.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';

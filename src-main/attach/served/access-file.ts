@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { unlessMissing, rereadStale } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
-import { type RunAccess, runAccessSchema } from '../../../core/protocol/run/control/follow.ts';
+import { type RunAccess, runAccessSchema } from '../../../core/protocol/run/follow.ts';
 import { homePaths } from '../../store/home.ts';
 import { privateMode } from '../../store/private-home.ts';
 

@@ -2,7 +2,7 @@ import { type BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
-import { readFully } from '../../../core/node/read-fully.ts';
+import { readFully } from '../../../core/node/read-lines.ts';
 import {
   type FileKind,
   type FilePart,
@@ -10,9 +10,9 @@ import {
   followedFolders,
   type HeldFile,
   largestWholeBytes,
-} from '../../../core/protocol/run/control/follow.ts';
-import { openOwnFile, unlessForeign } from '../../../core/node/folders/own-files.ts';
-import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
+} from '../../../core/protocol/run/follow.ts';
+import { openOwnFile, unlessForeign } from '../../../core/node/own-files.ts';
+import { listOwnFolder } from '../../../core/node/own-folders.ts';
 
 /** What one message carries at most, if no single file is larger. */
 const batchBytes = 4 * 2 ** 20;

@@ -1,13 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../../../core/text/errors.ts';
-import { type FollowedMessage, followerMessageSchema } from '../../../core/protocol/run/control/follow.ts';
-import type { ControlRequest } from '../../../core/protocol/run/control/remote-control.ts';
+import { type FollowedMessage, followerMessageSchema } from '../../../core/protocol/run/follow.ts';
+import type { ControlRequest } from '../../../core/protocol/run/control-state.ts';
 import type { WireArray } from '../../../core/protocol/wire/arrays.ts';
 import { channelOver } from '../../../core/protocol/wire/channel-over.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
-import { hostsOfThis } from '../../nodes/secure/addresses.ts';
 import { Heartbeat } from '../../nodes/secure/heartbeat.ts';
-import { SecureServer } from '../../nodes/secure/secure-socket.ts';
+import { hostsOfThis, SecureServer } from '../../nodes/secure/secure-socket.ts';
 import { removeAccess, writeAccess } from './access-file.ts';
 import { FolderFeed } from './folder-feed.ts';
 

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { messageOf } from '../../../core/text/errors.ts';
-import type { ControlRequest } from '../../../core/protocol/run/control/remote-control.ts';
+import type { ControlRequest } from '../../../core/protocol/run/control-state.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { FollowServer } from './follow-server.ts';
 

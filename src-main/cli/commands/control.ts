@@ -1,5 +1,5 @@
 import { getPath } from '../../../core/options/index.ts';
-import type { ControlRequest } from '../../../core/protocol/run/control/remote-control.ts';
+import type { ControlRequest } from '../../../core/protocol/run/control-state.ts';
 import {
   type SettingChanges,
   settingChangesSchema,

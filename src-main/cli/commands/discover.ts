@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Oracle, Search, SearchGoal } from '../../../core/discovery/search.ts';
-import { type AcquisitionKind, acquisitionKinds, acquisitionSchema } from '../../../core/discovery/settings.ts';
+import {
+  type AcquisitionKind,
+  acquisitionKinds,
+  acquisitionSchema,
+  type Oracle,
+  type Search,
+  type SearchGoal,
+} from '../../../core/discovery/search.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import { repeatedSeed } from '../../../core/protocol/run/sweep/sweep.ts';
 import { createRunId } from '../../hub/plan-run.ts';

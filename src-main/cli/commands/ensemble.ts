@@ -5,13 +5,13 @@ import { printableLine } from '../../../core/text/printable.ts';
 import { type CombinedRun, type CombineRequest, combineRuns } from '../../parts/combine-runs.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { PartsRun } from '../../parts/choose-candidates.ts';
-import { findStudy } from '../../studies/folder/study-folder.ts';
-import { StudyStore } from '../../studies/folder/study-store.ts';
+import { findStudy } from '../../studies/study-folder.ts';
+import { StudyStore } from '../../studies/study-store.ts';
 import { runsOfTrials } from '../../studies/study-ensemble.ts';
 import { exitCodes, orUsageError, UsageError } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
-import { type Look, lookOf, plainLook } from '../output/look.ts';
-import { renderTable } from '../output/table.ts';
+import { type Look, lookOf, plainLook } from '../look.ts';
+import { renderTable } from '../table.ts';
 
 /** Options of `tutti ensemble`, as the command line gives them. */
 export interface EnsembleArguments {

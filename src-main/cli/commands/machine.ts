@@ -2,12 +2,11 @@ import { formatBytes } from '../../../core/text/numbers.ts';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import type { Check } from '../../health/backend-checks.ts';
-import { runChecks } from '../../health/checks.ts';
-import { describeUse, isUsable } from '../../health/device-use.ts';
+import { describeUse, isUsable, runChecks } from '../../health/checks.ts';
 import { exitCodes } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
-import { type Look, lookOf, plainLook, type Style } from '../output/look.ts';
-import { renderTable } from '../output/table.ts';
+import { type Look, lookOf, plainLook, type Style } from '../look.ts';
+import { renderTable } from '../table.ts';
 
 const deviceColumns = [
   { title: 'device' },

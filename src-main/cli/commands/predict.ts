@@ -3,7 +3,7 @@ import type { PredictOutput } from '../../../core/protocol/pages/json-outputs.ts
 import type { PredictTask } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { type PredictReport, predictRun } from '../../predictions/predict-run.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { ensembleFolder } from '../ensemble-folder.ts';
+import { ensembleFolder } from '../arguments.ts';
 
 export interface PredictArguments {
   input: string;

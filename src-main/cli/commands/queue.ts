@@ -1,11 +1,11 @@
 import { tutti } from '../../../core/text/program.ts';
 import type { WaitingRun } from '../../../core/protocol/pages/runs/run-queue.ts';
 import { printableLine } from '../../../core/text/printable.ts';
-import { changeQueue, readQueue } from '../../queue/queue-file.ts';
+import { changeQueue, readQueue } from '../../queue/queue-work.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
-import { lookOf } from '../output/look.ts';
-import { renderTable } from '../output/table.ts';
+import { lookOf } from '../look.ts';
+import { renderTable } from '../table.ts';
 
 export interface QueueOptions {
   remove?: string;

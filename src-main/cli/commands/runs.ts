@@ -4,11 +4,10 @@ import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { type RunStatus, runStatusSchema } from '../../../core/protocol/run/record.ts';
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { UsageError, exitCodes } from '../errors.ts';
-import { formatDuration } from '../format.ts';
+import { formatDuration } from '../progress.ts';
 import { withHub } from '../open-hub.ts';
-import { type Look, lookOf, plainLook } from '../output/look.ts';
-import { statusStyles } from '../output/status-style.ts';
-import { renderTable } from '../output/table.ts';
+import { type Look, lookOf, plainLook, statusStyles } from '../look.ts';
+import { renderTable } from '../table.ts';
 
 export interface RunsOptions {
   status: string[];

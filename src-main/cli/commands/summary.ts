@@ -1,7 +1,7 @@
 import { printableLine } from '../../../core/text/printable.ts';
 import { describeGain } from '../../../core/protocol/run/ensemble-gain.ts';
 import { countEpoch, formatMetric, metricLabel } from '../../../core/text/numbers.ts';
-import { hasOwnEntry } from '../../../core/node/folders/own-folders.ts';
+import { hasOwnEntry } from '../../../core/node/own-folders.ts';
 import { holdsState } from '../../store/runs/saved-rounds.ts';
 import {
   ensemblesOf,
@@ -15,10 +15,10 @@ import { countMembers, plannedConfig } from '../../../core/protocol/run/strategi
 import { describeNotFinite, notFiniteOf } from '../../../core/protocol/run/health.ts';
 import { describePlan } from '../../devices/plan.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
-import { formatDuration } from '../format.ts';
+import { formatDuration } from '../progress.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
-import { type Look, plainLook } from '../output/look.ts';
-import { renderTable } from '../output/table.ts';
+import { type Look, plainLook } from '../look.ts';
+import { renderTable } from '../table.ts';
 
 /** Metrics of the comparison, if the task has them. */
 export const comparedMetrics = [

@@ -59,14 +59,12 @@ function addCompletion(program: Command): void {
     .command('completion')
     .description('print a script that completes commands, options and runs in bash, zsh or fish')
     .argument('<shell>', 'bash, zsh or fish')
-    .action(exitWith(async (shell: string) => (await import('../completion/completion.ts')).printCompletion(shell)));
+    .action(exitWith(async (shell: string) => (await import('../completion.ts')).printCompletion(shell)));
   program
     .command('complete', { hidden: true })
     .argument('[words...]')
     .helpOption(false)
     .allowUnknownOption()
     .passThroughOptions()
-    .action(
-      exitWith(async (words: string[]) => (await import('../completion/completion.ts')).complete(program, words)),
-    );
+    .action(exitWith(async (words: string[]) => (await import('../completion.ts')).complete(program, words)));
 }

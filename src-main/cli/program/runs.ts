@@ -2,12 +2,12 @@ import { type Command, Option } from 'commander';
 import { conformalMethods } from '../../../core/postprocessing/request.ts';
 import { calibrationMethods } from '../../../core/postprocessing/schema.ts';
 import { outsideScoreNames } from '../../../core/postprocessing/schema.ts';
-import type { CalibrateArguments } from '../commands/calibration/calibrate.ts';
-import type { ExportArguments } from '../commands/exports/export.ts';
-import type { ImportArguments } from '../commands/exports/import.ts';
-import type { ReportArguments } from '../commands/exports/report.ts';
-import type { DeleteOptions } from '../commands/notes/delete.ts';
-import type { ArchiveOptions, TagOptions } from '../commands/notes/notes.ts';
+import type { CalibrateArguments } from '../commands/calibrate.ts';
+import type { ExportArguments } from '../commands/export.ts';
+import type { ImportArguments } from '../commands/import.ts';
+import type { ReportArguments } from '../commands/report.ts';
+import type { DeleteOptions } from '../commands/delete.ts';
+import type { ArchiveOptions, TagOptions } from '../commands/notes.ts';
 import type { RunsOptions } from '../commands/runs.ts';
 import { collect, exitWith, theRun } from './common.ts';
 
@@ -74,7 +74,7 @@ function addExport(program: Command): void {
     .option('--set <name>', 'the checkpoints of the formats ensemble, onnx and pytorch (default: ensemble-best)')
     .action(
       exitWith(async (run: string, options: ExportArguments) =>
-        (await import('../commands/exports/export.ts')).exportRun(run, options),
+        (await import('../commands/export.ts')).exportRun(run, options),
       ),
     );
 }
@@ -87,7 +87,7 @@ function addImport(program: Command): void {
     .option('--into <folder>', "the run's new folder, also for a copy of a run that is here (default: in Tutti's home)")
     .action(
       exitWith(async (file: string, options: ImportArguments) =>
-        (await import('../commands/exports/import.ts')).importRun(file, options),
+        (await import('../commands/import.ts')).importRun(file, options),
       ),
     );
 }
@@ -101,7 +101,7 @@ function addReport(program: Command): void {
     .option('--overwrite', 'replace an existing file')
     .action(
       exitWith(async (run: string, options: ReportArguments) =>
-        (await import('../commands/exports/report.ts')).report(run, options),
+        (await import('../commands/report.ts')).report(run, options),
       ),
     );
 }
@@ -141,7 +141,7 @@ function addCalibrating(program: Command): void {
     .option('-j, --json', 'print a JSON object')
     .action(
       exitWith(async (run: string, options: CalibrateArguments) =>
-        (await import('../commands/calibration/calibrate.ts')).calibrate(run, options),
+        (await import('../commands/calibrate.ts')).calibrate(run, options),
       ),
     );
 }
@@ -156,7 +156,7 @@ export function addNotes(program: Command): void {
     .option('--remove', 'remove these tags')
     .action(
       exitWith(async (run: string, tags: string[], options: TagOptions) =>
-        (await import('../commands/notes/notes.ts')).tag(run, tags, options),
+        (await import('../commands/notes.ts')).tag(run, tags, options),
       ),
     );
   program
@@ -166,7 +166,7 @@ export function addNotes(program: Command): void {
     .option('--undo', 'show them again')
     .action(
       exitWith(async (runs: string[], options: ArchiveOptions) =>
-        (await import('../commands/notes/notes.ts')).archive(runs, options),
+        (await import('../commands/notes.ts')).archive(runs, options),
       ),
     );
   program
@@ -176,7 +176,7 @@ export function addNotes(program: Command): void {
     .option('-y, --yes', 'without a question')
     .action(
       exitWith(async (runs: string[], options: DeleteOptions) =>
-        (await import('../commands/notes/delete.ts')).deleteRuns(runs, options),
+        (await import('../commands/delete.ts')).deleteRuns(runs, options),
       ),
     );
 }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { distanceKinds } from '../../../core/discovery/batches/distances.ts';
-import { acquisitionKinds, batchKinds } from '../../../core/discovery/settings.ts';
+import { distanceKinds } from '../../../core/discovery/distances.ts';
+import { acquisitionKinds, batchKinds } from '../../../core/discovery/search.ts';
 import type { DiscoverOptions } from '../commands/discover.ts';
 import { collect, exitWith, projectFolder } from './common.ts';
 

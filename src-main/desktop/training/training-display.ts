@@ -1,9 +1,20 @@
-import { app, powerSaveBlocker } from 'electron';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import {
+  app,
+  Menu,
+  type MenuItemConstructorOptions,
+  nativeImage,
+  type NativeImage,
+  powerSaveBlocker,
+  Tray,
+} from 'electron';
 import type { TrainingWork } from '../../hub/training-work.ts';
 import type { HubService } from '../../rpc/hub-service.ts';
 import type { AppWindows } from '../windows/app-windows.ts';
 import { type TrainingView, viewTraining } from './training-view.ts';
-import { TrainingTray, type TrayParts } from './training-tray.ts';
+import { initWasm, Resvg } from '@resvg/resvg-wasm';
+import { MadeOnce } from '../../../core/text/made-once.ts';
 
 /** Progress arrives several times a second, from each rank. */
 const drawEveryMs = 1_000;
@@ -11,7 +22,7 @@ const drawEveryMs = 1_000;
 const noBar = -1;
 const unknownBar = 2;
 
-export interface TrainingDisplayParts extends TrayParts {
+interface TrainingDisplayParts extends TrayParts {
   training: Pick<TrainingWork, 'count' | 'runs' | 'subscribe'>;
   queue: HubService['queue'];
   windows: AppWindows;
@@ -79,4 +90,123 @@ export class TrainingDisplay {
       this.#blocker = null;
     }
   }
+}
+
+/** Width of the icon, in device-independent pixels; drawn for displays of both densities. */
+const iconWidth = 22;
+/** The ring has so many steps, so that the icon is drawn at most that often. */
+const ringSteps = 24;
+
+interface TrayParts extends TrayActions {
+  onError: (error: unknown) => void;
+}
+
+/** The icon beside the clock that says how far training is. */
+class TrainingTray {
+  readonly #actions: TrayParts;
+  #tray: Tray | null = null;
+  #wanted: TrainingView | null = null;
+  #step: number | null = null;
+  /** Icons are drawn one after the other. */
+  #drawing: Promise<void> = Promise.resolve();
+
+  constructor(actions: TrayParts) {
+    this.#actions = actions;
+  }
+
+  /** @param view null: no icon */
+  show(view: TrainingView | null): void {
+    this.#wanted = view;
+    if (view === null) this.#remove();
+    else this.#drawing = this.#drawing.then(() => this.#update()).catch(this.#actions.onError);
+  }
+
+  async #update(): Promise<void> {
+    const share = this.#wanted?.bar?.share;
+    const step = typeof share === 'number' ? Math.floor(share * ringSteps) : -1;
+    const icon = this.#tray === null || step !== this.#step ? await iconOf(step < 0 ? null : step / ringSteps) : null;
+    const view = this.#wanted;
+    // A window may have come back meanwhile.
+    if (view === null) return;
+    this.#step = step;
+    if (this.#tray === null) this.#tray = this.#create(icon ?? nativeImage.createEmpty());
+    else if (icon !== null) this.#tray.setImage(icon);
+    this.#tray.setToolTip(view.summary);
+    this.#tray.setContextMenu(Menu.buildFromTemplate(trayMenu(view, this.#actions)));
+  }
+
+  #create(icon: NativeImage): Tray {
+    const tray = new Tray(icon);
+    tray.on('click', () => this.#actions.showRun(null));
+    return tray;
+  }
+
+  #remove(): void {
+    this.#tray?.destroy();
+    this.#tray = null;
+  }
+}
+
+async function iconOf(share: number | null): Promise<NativeImage> {
+  const svg = trayIcon(share);
+  const icon = nativeImage.createEmpty();
+  for (const scaleFactor of [1, 2]) {
+    const buffer = await renderSvg(svg, iconWidth * scaleFactor);
+    icon.addRepresentation({ scaleFactor, buffer: Buffer.from(buffer) });
+  }
+  return icon;
+}
+
+/** The tray's icon as SVG: Tutti's mark, with a ring around it that closes as training goes on. @param share from 0 to 1; null while nobody knows it */
+export function trayIcon(share: number | null): string {
+  const circumference = 2 * Math.PI * radius;
+  const done = (share ?? 0) * circumference;
+  const ring = `cx="16" cy="16" r="${radius}" fill="none" stroke-width="3.5"`;
+  return [
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">',
+    `<circle ${ring} stroke="#8a94a6"/>`,
+    `<circle ${ring} stroke="#4d8dff" stroke-dasharray="${done.toFixed(2)} ${circumference.toFixed(2)}" transform="rotate(-90 16 16)"/>`,
+    '<g fill="none" stroke="#4d8dff" stroke-linecap="round"><path d="M8 11c6 0 7 5 12 5" stroke-width="2"/>',
+    '<path d="M8 21c6 0 7-5 12-5" stroke-width="2"/><path d="M8 16h12" stroke-width="2"/><path d="M19 16h5" stroke-width="3.5"/></g>',
+    '</svg>',
+  ].join('');
+}
+
+const radius = 14;
+
+const starting = new MadeOnce<void>();
+
+/** A picture as PNG. The first one takes some tens of milliseconds more. @param width in pixels */
+async function renderSvg(svg: string, width: number): Promise<Uint8Array> {
+  await starting.get(async () => {
+    await initWasm(await readFile(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm')));
+  });
+  const drawn = new Resvg(svg, { fitTo: { mode: 'width', value: width } });
+  const image = drawn.render();
+  const png = image.asPng();
+  // Not in a `finally`: after a failed render both are locked, and freeing them would throw another error.
+  image.free();
+  drawn.free();
+  return png;
+}
+
+interface TrayActions {
+  /** Shows a run in a window; null: the window alone. */
+  showRun: (id: string | null) => void;
+  quit: () => void;
+}
+
+/** The tray's menu. Each run opens its page. */
+export function trayMenu(
+  { lines, summary }: Pick<TrainingView, 'lines' | 'summary'>,
+  { showRun, quit }: TrayActions,
+): MenuItemConstructorOptions[] {
+  const runs = lines.map(({ id, text }) => ({ label: text.replaceAll('&', '&&'), click: () => showRun(id) }));
+  const none = [{ label: summary.replaceAll('&', '&&'), enabled: false }];
+  return [
+    ...(runs.length > 0 ? runs : none),
+    { type: 'separator' },
+    { label: 'Open Tutti', click: () => showRun(null) },
+    { label: 'Quit', click: quit },
+  ];
 }

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import { BrowserWindow, screen } from 'electron';
-import { commandChannel, type WindowCommand } from '../../../core/protocol/pages/window.ts';
+import { BrowserWindow, nativeTheme, screen } from 'electron';
+import { commandChannel, themeChannel, type WindowCommand } from '../../../core/protocol/pages/window.ts';
 import { serveDialogs } from '../dialogs.ts';
 import { pageAddress } from '../page-security.ts';
-import { crashPage } from './crash-page.ts';
-import { servePage } from './page-messages.ts';
-import { canvasColor, serveTheme } from './theme.ts';
+import { isOwnPage, servePage } from './page-messages.ts';
 import type { Connect } from './waiting-pages.ts';
-import { minimumSize, placeWindow, type WindowState } from './window-state.ts';
+import { minimumSize, placeWindow, themeSchema, type WindowState } from './window-state.ts';
+import { tutti } from '../../../core/text/program.ts';
 
 export interface WindowParts {
   /** The built preload. */
@@ -133,7 +132,37 @@ function addressOf(address: string): string {
 }
 
 /** The part after `#` of an address of the app's page; null for any other. */
-export function ownAddress(url: string): string | null {
+function ownAddress(url: string): string | null {
   if (url !== pageAddress && !url.startsWith(`${pageAddress}#`)) return null;
   return new URL(url).hash.slice(1);
+}
+
+/** The address of a page that says why the window is empty. It needs no files, no scripts and no hub. @param reason of Electron, such as "oom" */
+function crashPage(reason: string): string {
+  const text = [
+    '<!doctype html><meta charset="utf-8"><title>Tutti</title>',
+    '<body style="font: 15px system-ui; max-width: 40em; margin: 20vh auto; padding: 0 1em; color-scheme: light dark">',
+    '<h1 style="font-size: 20px">The page crashed four times within a minute</h1>',
+    `<p>Its process ended each time (${encodeText(reason)}). Runs continue: they do not need the page.</p>`,
+    `<p>Choose View, Reload to try again. If it crashes again, start Tutti with <code>${tutti} dashboard --browser</code>, which shows the same pages in a browser.</p>`,
+  ].join('\n');
+  return `data:text/html;charset=utf-8,${encodeURIComponent(text)}`;
+}
+
+function encodeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+/** Menus and dialogs of the system follow the theme that the page uses. @param changed called once they do */
+function serveTheme(window: BrowserWindow, changed: () => void): void {
+  window.webContents.ipc.on(themeChannel, (event, theme: unknown) => {
+    if (!isOwnPage(window, event)) return;
+    nativeTheme.themeSource = themeSchema.parse(theme);
+    changed();
+  });
+}
+
+/** The colour of a window before its page is drawn: `--canvas` of the pages. */
+function canvasColor(): string {
+  return nativeTheme.shouldUseDarkColors ? '#0f1215' : '#f6f7f9';
 }

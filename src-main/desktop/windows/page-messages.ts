@@ -1,7 +1,6 @@
 import type { BrowserWindow, IpcMainEvent, IpcMainInvokeEvent } from 'electron';
 import { maximumCallBytes, messageChannel } from '../../../core/protocol/pages/window.ts';
 import type { PageWire } from '../../rpc/connection.ts';
-import { CrashCount } from './crash-count.ts';
 
 /** Whether a message comes from the window's own page, not from a frame in it or from another window. A last one may arrive once the window is closed. */
 export function isOwnPage(window: BrowserWindow, { senderFrame }: IpcMainEvent | IpcMainInvokeEvent): boolean {
@@ -49,4 +48,19 @@ export function servePage(
     else webContents.reload();
   });
   window.on('closed', () => disconnect());
+}
+
+/** A page that crashes more often than this within the time would crash again. */
+const maximumCrashes = 3;
+const periodMs = 60_000;
+
+/** Counts the crashes of a page. */
+export class CrashCount {
+  #timesMs: number[] = [];
+
+  /** Counts one crash. @param nowMs on any clock that never goes back @returns whether there were more than three within a minute */
+  isTooOften(nowMs: number): boolean {
+    this.#timesMs = [...this.#timesMs.filter((timeMs) => nowMs - timeMs < periodMs), nowMs];
+    return this.#timesMs.length > maximumCrashes;
+  }
 }

@@ -1,3 +1,4 @@
+import { hostname, networkInterfaces } from 'node:os';
 import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -19,7 +20,7 @@ const suite = {
 const purposes = ['task', 'rank', 'follow'] as const;
 export type Purpose = (typeof purposes)[number];
 
-export interface Address {
+interface Address {
   hosts: readonly string[];
   port: number;
 }
@@ -122,4 +123,12 @@ export function shakeHands(
 
 function keyOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
+}
+
+/** Names and addresses by which other machines may reach this one, each once. @param known by which the launcher knows it; null: it has none */
+export function hostsOfThis(known: string | null): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((of) => of ?? []);
+  const outside = all.filter(({ internal, address }) => !internal && !address.startsWith('fe80'));
+  const hosts = [...(known === null ? [] : [known]), hostname(), ...outside.map(({ address }) => address), '127.0.0.1'];
+  return [...new Set(hosts)];
 }

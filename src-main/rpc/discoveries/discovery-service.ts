@@ -4,17 +4,18 @@ import { basename, join } from 'node:path';
 import { lookAtLock } from '../../../core/node/file-lock.ts';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import type {
+  Answers,
   CandidateLooks,
   DiscoveryApi,
   DiscoveryPageApi,
   DiscoverySummary,
   DiscoveryView,
   PoolMapView,
-} from '../../../core/protocol/pages/discovery/discovery-views.ts';
-import type { Answers, SearchRequest } from '../../../core/protocol/pages/discovery/search-request.ts';
+  SearchRequest,
+} from '../../../core/protocol/pages/discovery-views.ts';
 import type { Pool } from '../../../core/protocol/run/pool-task.ts';
 import { messageOf } from '../../../core/text/errors.ts';
-import { newSearch } from '../../discovery/open-search.ts';
+import { newSearch, withSearch } from '../../discovery/open-search.ts';
 import { Drawings } from '../../discovery/drawings.ts';
 import { makeMap, readMap } from '../../discovery/map-pool.ts';
 import { labelOf } from '../../discovery/oracles.ts';
@@ -23,11 +24,9 @@ import { searchPaths } from '../../discovery/search-folder.ts';
 import { homePaths } from '../../store/home.ts';
 import type { TrainingWork } from '../../hub/training-work.ts';
 import type { Projects } from '../projects/projects.ts';
-import { lookAt, viewMap } from './candidate-views.ts';
-import { type SearchNow, summarize, viewSearch, waitingQuestion } from './discovery-view.ts';
+import { lookAt, type SearchNow, summarize, viewMap, viewSearch, waitingQuestion } from './discovery-view.ts';
 import { folderOf, KeptPools, type KeptSearch, readKept } from './kept-search.ts';
 import { readRound } from './round-prediction.ts';
-import { SearchWork } from './search-work.ts';
 
 /** The searches in Tutti's home, and those that this process works on. */
 export class DiscoveryService {
@@ -200,5 +199,44 @@ function readLabel(index: number, label: string, pool: Pool): number {
     return labelOf(label.trim(), pool);
   } catch (error) {
     throw new Error(`Candidate ${index}: ${messageOf(error)}. Correct the label.`, { cause: error });
+  }
+}
+
+interface WorkParts {
+  /** Labels to add first, by candidate. */
+  labels: ReadonlyMap<number, number>;
+  /** Called after each step. */
+  tell: () => void;
+}
+
+/** The work of this process on a search, until its rounds are done, a person has to label, or it is stopped. */
+class SearchWork {
+  /** Resolves with the number of new labels once the search is open. @throws if it cannot be opened */
+  readonly opened: Promise<number>;
+  /** Resolves when the work has ended: with the reason if it failed, else with null. */
+  readonly ended: Promise<string | null>;
+  readonly #stopping = new AbortController();
+
+  constructor(folder: string, { labels, tell }: WorkParts) {
+    const { signal } = this.#stopping;
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    this.opened = promise;
+    // Not everybody waits for the search to open, and the same reason is in `ended`.
+    promise.catch(() => undefined);
+    this.ended = withSearch(folder, { signal, tell, currentSource: false }, async (session) => {
+      resolve(await session.addLabels(labels));
+      await session.run();
+    }).then(
+      () => null,
+      (error: unknown) => {
+        reject(error);
+        return signal.aborted ? null : messageOf(error);
+      },
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.ended;
   }
 }

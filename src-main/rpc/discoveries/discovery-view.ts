@@ -1,20 +1,30 @@
 import { basename } from 'node:path';
 import { calibrationOf, predictedLabel } from '../../../core/discovery/calibration.ts';
-import type { HitsOfPool } from '../../../core/discovery/hits.ts';
-import { chosenBy, hitsOf, isHit, type SearchProgress, unlabelled } from '../../../core/discovery/progress.ts';
+import {
+  chosenBy,
+  hitsOf,
+  type HitsOfPool,
+  isHit,
+  type SearchProgress,
+  unlabelled,
+} from '../../../core/discovery/progress.ts';
 import { type ArmChoice, armsOf, type Search } from '../../../core/discovery/search.ts';
 import type {
   ArmProgress,
+  CandidateLooks,
   ChosenBatch,
   DiscoveryQuestion,
   DiscoveryStatus,
   DiscoverySummary,
   DiscoveryView,
-} from '../../../core/protocol/pages/discovery/discovery-views.ts';
+  PoolMapView,
+} from '../../../core/protocol/pages/discovery-views.ts';
 import type { Pool } from '../../../core/protocol/run/pool-task.ts';
 import { predictedIn, type Question } from '../../discovery/person.ts';
-import { textsOfAll } from './candidate-views.ts';
 import type { KeptPool, KeptSearch } from './kept-search.ts';
+import type { Drawings } from '../../discovery/drawings.ts';
+import type { StoredMap } from '../../discovery/map-pool.ts';
+import { shownCandidates } from './round-prediction.ts';
 
 /** What this process knows of a search beyond its files. */
 export interface SearchNow {
@@ -137,4 +147,29 @@ function batchOf(search: Search, progress: SearchProgress, pool: Pool, choice: A
 function outcome({ goal }: Search, { labels }: SearchProgress, index: number): boolean | null {
   const label = labels.get(index);
   return label === undefined ? null : isHit(goal, label);
+}
+
+/** The places of the candidates that charts show. */
+export function viewMap(kept: KeptSearch, { pca, umap, explained }: StoredMap): PoolMapView {
+  const indices = shownCandidates(kept, pca.length / 2);
+  const column = (places: ArrayLike<number>, axis: 0 | 1): Float32Array =>
+    Float32Array.from(indices, (index) => places[2 * index + axis]);
+  return {
+    indices,
+    pca: { x: column(pca, 0), y: column(pca, 1), explained },
+    umap: { x: column(umap, 0), y: column(umap, 1) },
+  };
+}
+
+/** Texts of candidates, and their structures where a column is named `smiles`. */
+export async function lookAt(pool: Pool, indices: readonly number[], drawings: Drawings): Promise<CandidateLooks> {
+  const unknown = indices.find((index) => index >= pool.samples);
+  if (unknown !== undefined) throw new Error(`${unknown} is no candidate: the pool has 0 to ${pool.samples - 1}.`);
+  const texts = textsOfAll(pool, indices);
+  const column = Object.keys(texts).find((name) => name.toLowerCase() === 'smiles');
+  return { texts, drawings: column === undefined ? indices.map(() => null) : await drawings.draw(texts[column]) };
+}
+
+function textsOfAll({ texts }: Pool, indices: readonly number[]): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(texts).map(([column, all]) => [column, indices.map((index) => all[index])]));
 }

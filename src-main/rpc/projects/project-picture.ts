@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { ProjectPicture } from '../../../core/protocol/pages/project-views.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import type { Hub } from '../../hub/hub.ts';
-import { ForeignEntryError, openOwnFile } from '../../../core/node/folders/own-files.ts';
-import { trustOnCard } from './trusted-projects.ts';
+import { ForeignEntryError, openOwnFile } from '../../../core/node/own-files.ts';
+import { trustOnCard } from './folders.ts';
 
 /** A larger file is no picture for a card. */
 const maximumBytes = 2 * 2 ** 20;

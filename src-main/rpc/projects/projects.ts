@@ -16,14 +16,13 @@ import { holdsProject } from '../../runs/configuration/project.ts';
 import { optionsOf, resolveConfig } from '../../runs/configuration/resolve-config.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
-import { folderKey, isDirectlyIn, isSameFolder } from '../../../core/node/folders/same-folder.ts';
+import { folderKey, isDirectlyIn, isSameFolder } from '../../../core/node/same-folder.ts';
 import { examplesFolder } from '../../trust/examples.ts';
 import { homePaths } from '../../store/home.ts';
 import { allowPermissions, noProject, requireTrust, trustFolder } from '../../trust/project-trust.ts';
-import { noteForgotten, readForgotten } from './forgotten-projects.ts';
 import { findPicture } from './project-picture.ts';
 import { ProjectTitles } from './project-titles.ts';
-import { asksOf, trustOnCard } from './trusted-projects.ts';
+import { asksOf, trustOnCard } from './folders.ts';
 
 const rememberedSchema = z.array(z.string());
 
@@ -282,4 +281,25 @@ async function readRemembered(): Promise<string[]> {
       cause: error,
     });
   }
+}
+
+const fileSchema = z.record(z.string(), z.iso.datetime());
+
+/** When the user removed projects from the list, by folder. A run that begins later brings its project back. */
+async function readForgotten(): Promise<Readonly<Record<string, string>>> {
+  const path = homePaths().forgottenProjects;
+  try {
+    return fileSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return {};
+    if (errorCode(error) !== null) throw explainFileError(error, path, 'read');
+    throw new Error(`${path} is damaged: it must be times by folder in JSON. Correct or remove it.`, { cause: error });
+  }
+}
+
+async function noteForgotten(folder: string, time: string | null): Promise<void> {
+  const { [folder]: before, ...others } = await readForgotten();
+  if (before === undefined && time === null) return;
+  const next = time === null ? others : { ...others, [folder]: time };
+  await writeFileAtomic(homePaths().forgottenProjects, `${JSON.stringify(next, null, 2)}\n`);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
-import { requireOwnFolder } from '../../../core/node/folders/own-files.ts';
+import { requireOwnFolder } from '../../../core/node/own-files.ts';
 import type { CheckpointList } from '../../../core/protocol/pages/run-data.ts';
 import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { checkpointFiles, readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';

@@ -1,4 +1,4 @@
-import type { ForkRequest, ForkStart } from '../../../core/protocol/pages/fork-views.ts';
+import type { ForkRequest, ForkStart } from '../../../core/protocol/pages/run-views.ts';
 import type { RunPreview } from '../../../core/protocol/pages/project-views.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';

@@ -1,9 +1,9 @@
 import { type FileHandle, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readFully } from '../../../core/node/read-fully.ts';
+import { readFully } from '../../../core/node/read-lines.ts';
 import type { LogLine } from '../../../core/protocol/pages/run-views.ts';
-import { ForeignEntryError, openOwnFile } from '../../../core/node/folders/own-files.ts';
-import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
+import { ForeignEntryError, openOwnFile } from '../../../core/node/own-files.ts';
+import { listOwnFolder } from '../../../core/node/own-folders.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 
 const chunkBytes = 2 ** 16;

@@ -18,7 +18,7 @@ import { predictRun } from '../../predictions/predict-run.ts';
 import { WarmPredictor } from '../../predictions/warm-predictor.ts';
 import { readSampleForm } from '../../predictions/sample-form.ts';
 import { homePaths } from '../../store/home.ts';
-import type { WrittenExport } from './exchange/exports.ts';
+import type { WrittenExport } from './exports.ts';
 import { samplePaths, type SentSamples, Uploads } from './uploads.ts';
 
 /** Predictions for a page. Those of many samples are a file in the folder of exports. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { combinationOf } from '../../../core/metrics/combination.ts';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
-import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
+import { listOwnFolder } from '../../../core/node/own-folders.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 import { readTensorMetadata, readTensors, type StoredTensor } from '../../store/runs/safetensors-reader.ts';
 import type { HubParts } from '../../hub/run-feed.ts';

@@ -1,17 +1,21 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
-import type { RankView, RunView } from '../../../core/protocol/pages/run-views.ts';
+import type { RankView, RunNotes, RunView } from '../../../core/protocol/pages/run-views.ts';
 import { type EvaluatedSet, ownSummary, type RunEvent, type RunRecord } from '../../../core/protocol/run/record.ts';
 import type { FollowedRun } from '../../hub/followed-run.ts';
 import type { LiveRank } from '../../hub/live-runs.ts';
 import { isInReach } from '../../runs/control/remote-control.ts';
 import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
 import { isOpen } from '../../store/index/recovery.ts';
-import { readOwnText, unlessForeign } from '../../../core/node/folders/own-files.ts';
-import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
+import { readOwnText, unlessForeign } from '../../../core/node/own-files.ts';
+import { listOwnFolder } from '../../../core/node/own-folders.ts';
 import { holdsState } from '../../store/runs/saved-rounds.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
+import { isHubAlive } from '../../store/runs/hub-lock.ts';
+import { readRunRecord } from '../../store/runs/run-folder.ts';
+import { changeRunNotes, readNotesIfWhole } from '../../store/runs/run-notes.ts';
+import type { Trash } from './trash.ts';
 
 /** All data of a run except its metrics, whichever process trains it. */
 export async function viewRun({ hub, live, feed }: HubParts, id: string): Promise<RunView> {
@@ -103,4 +107,25 @@ async function readPlots(folder: string): Promise<Pick<RunView, 'plots' | 'warni
     return [];
   });
   return { plots: (await Promise.all(read)).flat(), warnings };
+}
+
+/** Changes the user's notes on a run, first in its folder, then in the index. */
+export async function updateNotes({ hub }: HubParts, id: string, changes: RunNotes): Promise<void> {
+  const { folder } = await hub.find(id);
+  hub.index.annotate(folder, await changeRunNotes(folder, changes));
+}
+
+/** Moves a run to the trash; its id restores it. @throws Error while the run trains */
+export async function deleteRun({ hub, feed }: HubParts, trash: Trash, id: string): Promise<void> {
+  const { folder } = await hub.find(id);
+  const record = await readRunRecord(folder);
+  if (isOpen(record) && isHubAlive(folder)) {
+    throw new Error(`The run ${id} is ${record.status} under process ${record.hub?.pid}. Stop it before deleting it.`);
+  }
+  await trash.put(id, [folder], async () => {
+    hub.index.upsert(await readRunRecord(folder), folder);
+    hub.index.annotate(folder, (await readNotesIfWhole(folder)).notes);
+  });
+  hub.index.remove(folder);
+  feed.forget(id);
 }

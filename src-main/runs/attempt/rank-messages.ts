@@ -1,6 +1,6 @@
 import type { WireArray } from '../../../core/protocol/wire/frames.ts';
 import type { WorkerMessage } from '../../../core/protocol/run/messages.ts';
-import type { PointBatch } from '../../../core/protocol/wire/points.ts';
+import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
 import type { RunRecorder } from '../recording/run-recorder.ts';
 import type { WorkerHandle } from '../workers/worker-handle.ts';
 

@@ -1,6 +1,6 @@
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point.ts';
-import { startOfRun } from '../fork/fork-start.ts';
+import { startOfRun } from '../fork/fork-points.ts';
 import type { ResumeStart, RunRecorder } from '../recording/run-recorder.ts';
 import type { Completion } from './completion.ts';
 

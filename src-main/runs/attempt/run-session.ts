@@ -5,7 +5,7 @@ import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { LoadSample } from '../../../core/protocol/machine/devices.ts';
 import { type Control, workerMessageSchema } from '../../../core/protocol/run/messages.ts';
-import type { ControlRequest } from '../../../core/protocol/run/control/remote-control.ts';
+import type { ControlRequest } from '../../../core/protocol/run/control-state.ts';
 import type { Attempt, RunError, RunRecord, RunStatus, RunSummary } from '../../../core/protocol/run/record.ts';
 import { listen } from '../../relay/socket-server.ts';
 import { removeAsides } from '../../../core/node/atomic-file.ts';
@@ -19,7 +19,7 @@ import { type ResumeStart, type RunListener, RunRecorder } from '../recording/ru
 import { keepEndedAttempt } from '../../store/runs/kept-attempt.ts';
 import { codeOfRun, noteTrained } from '../configuration/kept-code.ts';
 import { keepSource } from '../recording/kept-source.ts';
-import { RecordRoom } from '../recording/record-room.ts';
+import { RecordRoom } from '../recording/record-writes.ts';
 import { taskOf } from '../../nodes/place.ts';
 import type { TaskServer } from '../../nodes/task-server.ts';
 import { FolderGuard } from './folder-guard.ts';

@@ -1,5 +1,5 @@
-import { applyDiskEvent, type DiskWaits } from '../../../core/protocol/pages/disk-waits.ts';
-import { applyControl, initialControlState } from '../../../core/protocol/run/control/control-state.ts';
+import { applyDiskEvent, type DiskWaits } from '../../../core/protocol/pages/runs/disk-use.ts';
+import { applyControl, initialControlState } from '../../../core/protocol/run/control-state.ts';
 import type { Control } from '../../../core/protocol/run/messages.ts';
 
 /** The event of a rank or of the hub (null) that begins or ends a wait for space on the disk. */

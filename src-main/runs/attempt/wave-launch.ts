@@ -9,10 +9,10 @@ import { dataFolders } from '../../store/home.ts';
 import type { ResumePoint } from '../../store/runs/resume-point.ts';
 import { requireTrust } from '../../trust/project-trust.ts';
 import { currentSettings } from '../control/run-controls.ts';
-import { forkedAt } from '../fork/fork-start.ts';
+import { forkedAt } from '../fork/fork-points.ts';
 import type { RunRecorder } from '../recording/run-recorder.ts';
 import type { Completion } from './completion.ts';
-import type { RankFolders } from '../workers/rank-folders.ts';
+import type { RankFolders } from '../workers/scratch.ts';
 
 /** What the launch messages of a wave's ranks have in common and the run's record tells. */
 type CommonLaunch = Omit<

@@ -4,7 +4,7 @@ import type { Launch } from '../../../core/protocol/run/messages.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import type { Grant } from '../../processes/confined.ts';
 import { coreOf } from '../../processes/node-process.ts';
-import type { RemoteChild } from '../../nodes/remote/remote-child.ts';
+import type { RemoteChild } from '../../nodes/remote-child.ts';
 import { WorkerHandle, type WorkerListener } from '../workers/worker-handle.ts';
 import { WorkerChild } from '../workers/worker-child.ts';
 import type { WorkerHost } from '../workers/worker-host.ts';

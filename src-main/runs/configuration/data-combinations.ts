@@ -2,7 +2,7 @@ import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { memberCountOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { commonSamplers, samplerOf, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
-import { holdsOut } from '../../../core/protocol/run/training-data/data-config.ts';
+import { holdsOut } from '../../../core/protocol/run/data-config.ts';
 import { whyNotMapped } from '../../processes/app-files.ts';
 
 /** Conflicts of the options `data`: how samples reach the ranks, and which samples each rank has. */

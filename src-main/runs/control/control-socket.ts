@@ -8,7 +8,7 @@ import {
   type ControlRequest,
   type RemoteAnswer,
   remoteRequestSchema,
-} from '../../../core/protocol/run/control/remote-control.ts';
+} from '../../../core/protocol/run/control-state.ts';
 
 /** The path of the token that other processes of this user need to control the run whose hub listens at `socketPath`. */
 export function controlTokenPath(socketPath: string): string {

@@ -9,7 +9,7 @@ import {
   type ControlRequest,
   remoteAnswerSchema,
   type RemoteRequest,
-} from '../../../core/protocol/run/control/remote-control.ts';
+} from '../../../core/protocol/run/control-state.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { Link } from '../../attach/link/link.ts';
 import { isReachable, readAccess } from '../../attach/served/access-file.ts';

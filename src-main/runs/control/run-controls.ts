@@ -1,8 +1,4 @@
-import {
-  applyControl,
-  controlsToReplay,
-  initialControlState,
-} from '../../../core/protocol/run/control/control-state.ts';
+import { applyControl, controlsToReplay, initialControlState } from '../../../core/protocol/run/control-state.ts';
 import type { Control, WorkerState } from '../../../core/protocol/run/messages.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import {

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { roundPath } from '../../../core/node/saved-rounds.ts';
-import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
+import type { ForkPoint } from '../../../core/protocol/history/history.ts';
 import { labelsFile } from '../../../core/protocol/run/labels.ts';
 import { checkpointRecordSchema, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
@@ -10,7 +10,7 @@ import { readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import { readTensorMetadata } from '../../store/runs/safetensors-reader.ts';
 import { parseSavedRound, type SavedRound } from '../../store/runs/saved-rounds.ts';
-import { copyOwnFile, listOwnFolder, removeOwn } from '../../../core/node/folders/own-folders.ts';
+import { copyOwnFile, listOwnFolder, removeOwn } from '../../../core/node/own-folders.ts';
 import { copySealed } from './copy-sealed.ts';
 import { folderOfPoint, ranksOfCheckpoint, ranksOfState, roundOf } from './fork-points.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
-import { readOwnText } from '../../../core/node/folders/own-files.ts';
-import { copyOwnFile, removeOwn, writeOwnFile } from '../../../core/node/folders/own-folders.ts';
+import { readOwnText } from '../../../core/node/own-files.ts';
+import { copyOwnFile, removeOwn, writeOwnFile } from '../../../core/node/own-folders.ts';
 
 /** A run that trains may replace a file while it is copied. */
 const maximumAttempts = 5;

@@ -1,11 +1,11 @@
 import { join, relative } from 'node:path';
 import { asError } from '../../../core/text/errors.ts';
 import { z } from 'zod';
-import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
+import { listOwnFolder } from '../../../core/node/own-folders.ts';
 import { roundPath, roundsOf } from '../../../core/node/saved-rounds.ts';
-import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
+import type { ForkPoint } from '../../../core/protocol/history/history.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
-import type { CheckpointRecord, RunRecord } from '../../../core/protocol/run/record.ts';
+import type { CheckpointRecord, RunOrigin, RunRecord } from '../../../core/protocol/run/record.ts';
 import { type RunSettings, runSettingsSchema } from '../../../core/protocol/run/settings.ts';
 import { memberCountOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
@@ -157,4 +157,30 @@ function isAtOnce(one: CheckpointRecord, other: CheckpointRecord): boolean {
 function attemptAt({ attempts }: RunRecord, time: string): number {
   const begun = attempts.filter(({ startedAt }) => Date.parse(startedAt) <= Date.parse(time));
   return begun.at(-1)?.attempt ?? 1;
+}
+
+type Forked = Pick<RunRecord, 'id' | 'origin' | 'attempts'>;
+
+/** The position at which training goes on after a checkpoint: weights alone cannot continue within an epoch. */
+export function positionAfter({ epoch, step }: Pick<RunOrigin, 'epoch' | 'step'>): { epoch: number; step: number } {
+  return { epoch: epoch + 1, step };
+}
+
+/** The position at which a run that has saved no state yet starts. */
+export function startOfRun(record: Forked): { epoch: number; step: number } {
+  return forkedAt(record) ?? { epoch: 0, step: 0 };
+}
+
+/** The position after the checkpoint that gives the ranks of a forked run their first weights; null for other runs. */
+export function forkedAt({ origin }: Forked): { epoch: number; step: number } | null {
+  return origin?.kind === 'checkpoint' ? positionAfter(origin) : null;
+}
+
+/** @throws Error for a fork of a state, which cannot start without one */
+export function refuseWithoutState({ id, origin }: Forked): void {
+  if (origin?.kind !== 'state') return;
+  throw new Error(
+    `The run ${id} is a fork of the state ${origin.point} of ${origin.run}, and its copy in the folder state/ is missing. ` +
+      `Restore it from a copy, or fork again: tutti fork ${origin.run}`,
+  );
 }

@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { appendWhole } from '../../../core/node/append-lines.ts';
 import { asFullDisk } from '../../../core/node/disk-room.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
-import { openOwnFile } from '../../../core/node/folders/own-files.ts';
-import { makeOwnFolder } from '../../../core/node/folders/own-folders.ts';
+import { openOwnFile } from '../../../core/node/own-files.ts';
+import { makeOwnFolder } from '../../../core/node/own-folders.ts';
 
 /** Enough to see what a worker did before it died. */
 const keptLines = 12;

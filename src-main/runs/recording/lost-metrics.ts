@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
-import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
+import { listOwnFolder } from '../../../core/node/own-folders.ts';
 import { roundPath } from '../../../core/node/saved-rounds.ts';
 import type { Attempt } from '../../../core/protocol/run/record.ts';
 import { type MetricRows, openMetricRows } from '../../store/metrics/metric-rows.ts';

@@ -10,7 +10,7 @@ import type {
   RunSummary,
 } from '../../../core/protocol/run/record.ts';
 import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
-import type { PointBatch } from '../../../core/protocol/wire/points.ts';
+import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
 import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { checkStart } from '../../store/metrics/metrics-csv.ts';
 import { appendLoads } from '../../store/metrics/device-loads.ts';
@@ -30,8 +30,7 @@ import { IndexEntry } from './index-entry.ts';
 import type { LogFile } from './log-file.ts';
 import { KnownMetrics, restoreLost, type SavedState } from './lost-metrics.ts';
 import { RankLogs } from './rank-logs.ts';
-import { RecordRoom } from './record-room.ts';
-import { RecordWrites } from './record-writes.ts';
+import { RecordRoom, RecordWrites } from './record-writes.ts';
 import { ReportedValues } from './reported-values.ts';
 
 /** Where the ranks of an attempt continue. */

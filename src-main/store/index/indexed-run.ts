@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type RunRow, runRowSchema } from '../../../core/protocol/pages/run-list.ts';
 import { sweepSchema } from '../../../core/protocol/run/sweep/sweep.ts';
 import { realNumber } from '../../../core/protocol/wire/numbers.ts';
-import { hasOwnEntry } from '../../../core/node/folders/own-folders.ts';
+import { hasOwnEntry } from '../../../core/node/own-folders.ts';
 
 const json = z.string().transform((text, context): unknown => {
   try {

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import { readFully } from '../../../core/node/read-fully.ts';
+import { readFully } from '../../../core/node/read-lines.ts';
 import { z } from 'zod';
-import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
+import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc.ts';
 import { errorCode, unlessMissing } from '../../../core/node/file-error.ts';
-import { openOwnFile, readOwnBytes } from '../../../core/node/folders/own-files.ts';
-import { writeOwnFile } from '../../../core/node/folders/own-folders.ts';
-import { MetricColumn } from '../metrics/metric-column.ts';
-import type { MetricColumns } from '../metrics/metric-columns.ts';
+import { openOwnFile, readOwnBytes } from '../../../core/node/own-files.ts';
+import { writeOwnFile } from '../../../core/node/own-folders.ts';
+import { MetricColumn, type MetricColumns } from '../metrics/metric-column.ts';
 import type { TailState } from '../metrics/metrics-tail.ts';
 
 /** Incremented with every change of the format. An index of another version is rebuilt. */

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { estimate } from '../../../core/numeric/estimate.ts';
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import {
-  summarizeField,
   type FieldSummary,
+  type FieldValue,
+  isMeasured,
+  summarizeField,
   summarizeSettings,
-} from '../../../core/protocol/pages/runs/field-summary.ts';
-import { type FieldValue, isMeasured } from '../../../core/protocol/pages/runs/run-fields.ts';
+} from '../../../core/protocol/pages/runs/run-fields.ts';
 import {
   type GroupRequest,
   type KnownField,
@@ -15,8 +16,7 @@ import {
   type RunGroup,
   type RunGroups,
 } from '../../../core/protocol/pages/runs/run-groups.ts';
-import { groupExpression, type IndexQuery, toClauses } from './run-query.ts';
-import { fieldExpression, fieldValue, readValues } from './run-values.ts';
+import { fieldExpression, fieldValue, groupExpression, type IndexQuery, readValues, toClauses } from './run-query.ts';
 
 /** The fields that pages offer are those of so many runs, the newest ones: looking at all of 10,000 would take a second. */
 const consideredRuns = 1000;

@@ -1,4 +1,4 @@
-import { trainingTimeMs } from '../../../core/protocol/history/training-time.ts';
+import { trainingTimeMs } from '../../../core/protocol/history/history.ts';
 import { hash } from 'node:crypto';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -7,7 +7,7 @@ import { describeNotFinite } from '../../../core/protocol/run/health.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { memberCountOf, plannedConfig } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
-import { folderKey } from '../../../core/node/folders/same-folder.ts';
+import { folderKey } from '../../../core/node/same-folder.ts';
 import { whyNoRuns } from '../private-home.ts';
 import { homePaths, tuttiHome } from '../home.ts';
 import { FolderScan } from './folder-scan.ts';

@@ -2,9 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { ActiveRun, RunListChange, RunOverview, RunPage, RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { type Parameters, selectRuns } from './indexed-run.ts';
 import { summarizeRuns } from './run-groups.ts';
-import { readValues } from './run-values.ts';
 import { groupOf } from './sweep-groups.ts';
-import { type IndexQuery, toClauses } from './run-query.ts';
+import { type IndexQuery, readValues, toClauses } from './run-query.ts';
 
 /** The runs of one page of a list, and the number of runs on all its pages. */
 export function readPage(database: DatabaseSync, query: IndexQuery): RunPage {

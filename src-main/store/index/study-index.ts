@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { StudySummary } from '../../../core/protocol/pages/studies/study-views.ts';
+import type { StudySummary } from '../../../core/protocol/pages/study-views.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
-import { studySummarySchema } from '../../../core/protocol/pages/studies/study-views.ts';
+import { studySummarySchema } from '../../../core/protocol/pages/study-views.ts';
 
 /** The list of all studies, in SQLite: a cache of the studies' folders, from which it can be filled again. */
 export class StudyIndex {

@@ -1,6 +1,6 @@
 import { estimate } from '../../../core/numeric/estimate.ts';
 import type { RunRow, SweepGroup } from '../../../core/protocol/pages/run-list.ts';
-import { sweepStatus } from '../../../core/protocol/pages/sweeps/sweep-summary.ts';
+import { sweepStatus } from '../../../core/protocol/pages/sweep-summary.ts';
 
 /** What a list shows of a sweep. @param rows its runs, at least one, the oldest first; of copies only the first counts */
 export function groupOf(rows: readonly RunRow[]): SweepGroup {

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { type LinePortion, readPortions } from '../../../core/node/read-lines.ts';
-import { openOwnFile } from '../../../core/node/folders/own-files.ts';
+import { openOwnFile } from '../../../core/node/own-files.ts';
 
 /**
  * Reads a text file that another process appends to, each time from the end of the last reading. A last line without a line break is

@@ -3,7 +3,7 @@ import { asError } from '../../../core/text/errors.ts';
 import type { FileHandle } from 'node:fs/promises';
 import { readPortions } from '../../../core/node/read-lines.ts';
 import { unlessMissing, explainFileError } from '../../../core/node/file-error.ts';
-import { openOwnFile } from '../../../core/node/folders/own-files.ts';
+import { openOwnFile } from '../../../core/node/own-files.ts';
 import { comparePositions, parseHeader, type Position } from './metrics-csv.ts';
 import { MetricsRowReader, type ParsedRow, positionOf } from './metrics-row.ts';
 import { readLines } from './row-blocks.ts';

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { FileHandle } from 'node:fs/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
-import { openOwnFile } from '../../../core/node/folders/own-files.ts';
+import { openOwnFile } from '../../../core/node/own-files.ts';
 import { formatNumber, formatRow, type Position } from './metrics-csv.ts';
 import { allRows, type KeptRows, repairMetrics, widenMetrics } from './metrics-rewrite.ts';
 

@@ -6,7 +6,7 @@ import { MetricColumn } from './metric-column.ts';
 import { parseHeader } from './metrics-csv.ts';
 import { MetricsRowReader, stepOf } from './metrics-row.ts';
 import { type RowBlock, RowBlocks, readLines } from './row-blocks.ts';
-import { openOwnFile } from '../../../core/node/folders/own-files.ts';
+import { openOwnFile } from '../../../core/node/own-files.ts';
 import { runPaths } from '../runs/run-folder.ts';
 
 export interface MetricsReader {

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { readFully } from '../../../core/node/read-fully.ts';
+import { readFully } from '../../../core/node/read-lines.ts';
 
 /** Small blocks are joined up to this size, so that one read gets all it needs and little more. */
 const blockBytes = 2 ** 18;

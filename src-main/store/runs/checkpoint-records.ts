@@ -4,8 +4,8 @@ import { asError, messageOf } from '../../../core/text/errors.ts';
 import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { type CheckpointRecord, checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
 import { errorCode } from '../../../core/node/file-error.ts';
-import { ForeignEntryError, readOwnText } from '../../../core/node/folders/own-files.ts';
-import { listOwnFolder } from '../../../core/node/folders/own-folders.ts';
+import { ForeignEntryError, readOwnText } from '../../../core/node/own-files.ts';
+import { listOwnFolder } from '../../../core/node/own-folders.ts';
 import { runPaths } from './run-folder.ts';
 
 /**

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { type Postprocessing, postprocessingSchema } from '../../../core/postprocessing/schema.ts';
-import { readOwnText } from '../../../core/node/folders/own-files.ts';
+import { readOwnText } from '../../../core/node/own-files.ts';
 
 /** What was fitted for one set; null if the file is absent. @throws Error that names the file if it is damaged */
 export async function readFitted(folder: string, path: string): Promise<Postprocessing | null> {

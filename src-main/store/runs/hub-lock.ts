@@ -1,5 +1,5 @@
-import { join } from 'node:path';
-import { FileLock, lookAtLock, type LockSight } from '../../../core/node/file-lock.ts';
+import { join, resolve } from 'node:path';
+import { FileLock, type LockSight, lookAtLock } from '../../../core/node/file-lock.ts';
 
 /** Others hold the lock of a run without a hub only for the time of one small file, to mark it as interrupted. */
 const WAIT_MS = 2_000;
@@ -29,4 +29,45 @@ export function lookAtHub(folder: string): LockSight {
  */
 export function isHubAlive(folder: string): boolean {
   return lookAtHub(folder).kind !== 'free';
+}
+
+/** Holders keep the lock for the time of a few small files, so that waiting longer means that one of them hangs. */
+const usualWaitMs = 2_000;
+
+/** What this process does or waits to do, by folder, so that its own callers enter in the order in which they came. */
+const turns = new Map<string, Promise<unknown>>();
+
+/**
+ * Runs `action` while nobody else, in this process or another, does so for the same run folder. For short changes; the hub that trains the
+ * run holds another lock (`hub-lock.ts`).
+ * @param folder of a run or a study
+ * @param waitMs how long others may keep it
+ * @throws Error when another process keeps the lock for longer
+ */
+export function withRunLock<T>(folder: string, action: () => Promise<T>, waitMs = usualWaitMs): Promise<T> {
+  const key = resolve(folder);
+  const earlier = turns.get(key) ?? Promise.resolve();
+  const turn = earlier.then(() => runLocked(key, action, waitMs));
+  // The caller of this turn gets its failure; the next turn runs in any case.
+  turns.set(
+    key,
+    turn.catch(() => undefined),
+  );
+  return turn;
+}
+
+async function runLocked<T>(folder: string, action: () => Promise<T>, waitMs: number): Promise<T> {
+  const path = join(folder, '.lock');
+  const lock = await FileLock.take(path, waitMs);
+  if (lock === null) {
+    throw new Error(
+      `Cannot lock ${path}: another Tutti process has been changing its files for more than ${waitMs / 1000} s. ` +
+        'Wait until it is done, or end it.',
+    );
+  }
+  try {
+    return await action();
+  } finally {
+    lock.release();
+  }
 }

@@ -6,13 +6,7 @@ import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts
 import { ASIDE_ENDING, renameOver } from '../../../core/node/atomic-file.ts';
 import { flushFolder } from '../../../core/node/flush-folder.ts';
 import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
-import {
-  copyOwnFile,
-  listOwnFolder,
-  makeOwnFolder,
-  removeOwn,
-  writeOwnFile,
-} from '../../../core/node/folders/own-folders.ts';
+import { copyOwnFile, listOwnFolder, makeOwnFolder, removeOwn, writeOwnFile } from '../../../core/node/own-folders.ts';
 import { workerParts } from './run-folder.ts';
 
 /** Files that a run replaces by renaming others, so that a second name (a hard link) keeps the old content without more space. */

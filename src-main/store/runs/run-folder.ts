@@ -9,8 +9,8 @@ import { createFileExclusively } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';
-import { openOwnFile, readOwnText } from '../../../core/node/folders/own-files.ts';
-import { listOwnFolder, makeOwnFolder, writeOwnFile } from '../../../core/node/folders/own-folders.ts';
+import { openOwnFile, readOwnText } from '../../../core/node/own-files.ts';
+import { listOwnFolder, makeOwnFolder, writeOwnFile } from '../../../core/node/own-folders.ts';
 
 /** Paths of the files and folders in a run's folder. Formats: docs/formats.md. */
 export function runPaths(folder: string) {

@@ -3,10 +3,10 @@ import { checkpointKeySchema, type CheckpointKey } from '../../../core/protocol/
 import { runNotesSchema, type RunNotes as NoteChanges } from '../../../core/protocol/pages/run-views.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { messageOf } from '../../../core/text/errors.ts';
-import { ForeignEntryError, readOwnText } from '../../../core/node/folders/own-files.ts';
-import { writeOwnFile } from '../../../core/node/folders/own-folders.ts';
+import { ForeignEntryError, readOwnText } from '../../../core/node/own-files.ts';
+import { writeOwnFile } from '../../../core/node/own-folders.ts';
 import { runPaths } from './run-folder.ts';
-import { withRunLock } from './run-lock.ts';
+import { withRunLock } from './hub-lock.ts';
 
 /** `notes.json`: the user's notes on a run. Keys that this version does not know are kept: another version may have written them. */
 const notesSchema = z.looseObject({

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explainFileError } from '../../../core/node/file-error.ts';
-import { readFully } from '../../../core/node/read-fully.ts';
+import { readFully } from '../../../core/node/read-lines.ts';
 import {
   decodeHeader,
   type Header,
@@ -10,7 +10,7 @@ import {
   SafetensorsError,
   type TensorEntry,
 } from '../../../core/safetensors/header.ts';
-import { openOwnFile } from '../../../core/node/folders/own-files.ts';
+import { openOwnFile } from '../../../core/node/own-files.ts';
 import { type NamedTensor, tensorOf } from '../../../core/safetensors/safetensors.ts';
 
 /** Predictions and targets are float32 or int32 (`docs/formats.md`); only workers open checkpoints. */

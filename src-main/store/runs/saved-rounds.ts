@@ -3,8 +3,8 @@ import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../../../core/text/errors.ts';
 import { unlessMissing } from '../../../core/node/file-error.ts';
-import { openOwnFile, readOwnText } from '../../../core/node/folders/own-files.ts';
-import { hasOwnEntry } from '../../../core/node/folders/own-folders.ts';
+import { openOwnFile, readOwnText } from '../../../core/node/own-files.ts';
+import { hasOwnEntry } from '../../../core/node/own-folders.ts';
 import { roundPath } from '../../../core/node/saved-rounds.ts';
 
 /** The fields of `state/rank-<r>/round-<n>.json` (written by the workers) that a resume needs. */

@@ -2,7 +2,7 @@ import { lstat, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../core/text/errors.ts';
 import { unlessMissing } from '../../../core/node/file-error.ts';
-import { openOwnFile } from '../../../core/node/folders/own-files.ts';
+import { openOwnFile } from '../../../core/node/own-files.ts';
 
 /**
  * Renames what lies in place of a file to which the hub appends, where nothing can be appended: a link, a pipe, a folder, a file without permission, or one

@@ -1,7 +1,7 @@
 import { nextPiece } from '../../../core/protocol/studies/next-piece.ts';
 import type { StudyLog, Work, WorkGroup } from '../../../core/protocol/studies/study-log.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
-import type { NewLine } from '../folder/study-store.ts';
+import type { NewLine } from '../study-store.ts';
 
 /** A piece of work that has cost so many processes is not tried again: it may be what ends them. */
 const mostLosses = 3;

@@ -28,7 +28,7 @@ import {
   type WantedMetric,
 } from './run-scores.ts';
 import type { Evaluation, PartJob, PartOutcome, PartRun, PlannedPart, TrialRunner } from './runner.ts';
-import { oneModelMessage, overridesOf } from './trial-overrides.ts';
+import { oneModelMessage, overridesOf } from './trial-work.ts';
 
 /** The tag of a study's runs. */
 export const tagOf = ({ id }: Pick<Study, 'id'>): string => `study:${id}`;

@@ -1,4 +1,4 @@
-import { withoutFormula } from '../../../core/text/formulas.ts';
+import { withoutFormula } from '../../../core/text/printable.ts';
 
 /** The values behind a chart as rows. They are rounded only when displayed, so that files keep all digits. */
 export interface ChartTable {

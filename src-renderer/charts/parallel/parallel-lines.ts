@@ -1,8 +1,7 @@
 import { formatValue } from '../../../core/text/numbers.ts';
 import { fractionOf, pixels, type PlotAxis } from '../scene/axes.ts';
 import { hundredths, type Place } from '../scene/plot.ts';
-import type { ChartRange } from '../types.ts';
-import type { ParallelAxis, ParallelCoordinatesProps } from './types.ts';
+import type { ChartProps, ChartRange, Colored } from '../types.ts';
 
 /** How near, in pixels, the pointer must be to a line's point on an axis. */
 const reach = 8;
@@ -55,7 +54,7 @@ export function lineNear(
 }
 
 /** `trial 17`, or the name of the line where it has one. */
-export function nameLine({ idName, nameOf }: Pick<ParallelCoordinatesProps, 'idName' | 'nameOf'>, id: number): string {
+function nameLine({ idName, nameOf }: Pick<ParallelCoordinatesProps, 'idName' | 'nameOf'>, id: number): string {
   return nameOf?.(id) ?? `${idName} ${id}`;
 }
 
@@ -92,4 +91,67 @@ export function sharesOf({ scale, brush }: ParallelAxis): [from: number, to: num
   if (brush === null) return [0, 1];
   const share = (value: number): number => Math.min(Math.max(fractionOf(scale, value), 0), 1);
   return [share(brush.from), share(brush.to)];
+}
+
+/** One of the parallel axes. */
+export interface ParallelAxis extends PlotAxis {
+  id: string;
+  /** The selected values; null: all. */
+  brush: ChartRange | null;
+  /** How far a key moves an end of the brush, as a share of the axis. */
+  keyStep: number;
+}
+
+/** Lines of one kind: a row of values for each, one value for each axis. A NaN interrupts the line. */
+export interface ParallelGroup extends Colored {
+  label: string;
+  /** Behind the other groups, faint, and without an entry in the legend. */
+  isFaded?: boolean;
+  opacity: number;
+  width: number;
+  ids: readonly number[];
+  rows: readonly (readonly number[])[];
+}
+
+export interface ParallelCoordinatesProps extends ChartProps {
+  axes: readonly ParallelAxis[];
+  groups: readonly ParallelGroup[];
+  /** The line that stands out. */
+  hovered?: number | null;
+  /** What an id stands for, e.g. `trial`. */
+  idName: string;
+  /** Names of single lines, in place of their ids. */
+  nameOf?: (id: number) => string;
+  /** False where something beside it says what the colours mean. */
+  hasLegend?: boolean;
+}
+
+/** An end of a selected range. */
+export type BrushEnd = 'from' | 'to';
+
+/** Where a key moves an end to, as a share of the axis; null for a key that does not move it. */
+export function movedByKey(key: string, share: number, step: number): number | null {
+  switch (key) {
+    case 'ArrowUp':
+    case 'ArrowRight':
+      return Math.min(share + step, 1);
+    case 'ArrowDown':
+    case 'ArrowLeft':
+      return Math.max(share - step, 0);
+    case 'PageUp':
+      return Math.min(share + 5 * step, 1);
+    case 'PageDown':
+      return Math.max(share - 5 * step, 0);
+    case 'Home':
+      return 0;
+    case 'End':
+      return 1;
+    default:
+      return null;
+  }
+}
+
+/** The range with one end moved. It does not pass the other end. */
+export function withEnd([from, to]: [number, number], end: BrushEnd, share: number): [number, number] {
+  return end === 'from' ? [Math.min(share, to), to] : [from, Math.max(share, from)];
 }

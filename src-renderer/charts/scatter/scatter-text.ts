@@ -1,6 +1,7 @@
 import { formatValue } from '../../../core/text/numbers.ts';
 import type { PlotAxis } from '../scene/axes.ts';
-import type { PointGroup, ScatterPlotProps } from './types.ts';
+import type { PlotLine, PointGroup, ScatterPlotProps } from './types.ts';
+import { hundredths, type Place } from '../scene/plot.ts';
 
 type Texts = Pick<ScatterPlotProps, 'groups' | 'x' | 'y' | 'idName'>;
 
@@ -42,4 +43,19 @@ export function tableRows({ groups, x: axis }: Texts): (string | number)[][] {
 
 function hasErrors(groups: readonly PointGroup[]): boolean {
   return groups.some(({ errors }) => errors !== undefined);
+}
+
+/** The SVG path of a line; of a stepped one with a corner at each point. A value that the axes cannot show is a gap. */
+export function linePath({ x, y, isStep }: Pick<PlotLine, 'x' | 'y' | 'isStep'>, place: Place): string {
+  let isDrawing = false;
+  return x
+    .map((value, index) => {
+      const [left, top] = [hundredths(place.x(value)), hundredths(place.y(y[index]))];
+      const wasDrawing = isDrawing;
+      isDrawing = Number.isFinite(left + top);
+      if (!isDrawing) return '';
+      if (!wasDrawing) return `M${left} ${top}`;
+      return isStep ? `H${left}V${top}` : `L${left} ${top}`;
+    })
+    .join('');
 }

@@ -2,8 +2,7 @@ import { endLabelRoom, endLabels, endStroke } from './end-labels.ts';
 import { PixelColumns } from './pixel-columns.ts';
 import type { Palette } from './line-style.ts';
 import type { LineStyle } from '../types.ts';
-import { noteHeight, placeNotes } from './notes.ts';
-import { hundredths, isDenseLine, pathOf, placeIn, tracePath } from './plot.ts';
+import { hundredths, isDenseLine, pathOf, placeIn, type PlotArea, tracePath } from './plot.ts';
 import type { Envelope } from '../points/envelope.ts';
 import {
   backToFront,
@@ -16,9 +15,10 @@ import {
   strokesOf,
   visibleMarkers,
 } from './scene.ts';
+import { pixels } from './axes.ts';
 
 /** A chart as a stand-alone SVG document: title, run name, axes, lines and legend, in the current theme. */
-export interface SvgOptions {
+interface SvgOptions {
   title: string;
   runName: string;
   /** Of the whole image; the legend adds to the height. */
@@ -176,8 +176,47 @@ function textSvg(x: number, y: number, text: string, fill: string, attributes = 
 }
 
 /** Escapes text for an element or an attribute, without the characters that XML forbids. */
-export function escapeXml(text: string): string {
+function escapeXml(text: string): string {
   const named: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
   // oxlint-disable-next-line no-control-regex -- the characters that XML 1.0 forbids
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '').replace(/[&<>"']/g, (sign) => named[sign]);
+}
+
+/** Text at the top of an event's line or of a band, in exported images; pages have a rail of flags above the plot. */
+interface Note {
+  label: string;
+  /** Left end of the text, in pixels. */
+  left: number;
+  /** Rows below the top of the plot: notes that would overlap go to different rows. */
+  row: number;
+}
+
+/** Upper estimate for the charts' fonts at 12 pixels, so that notes do not overlap. */
+const pixelsPerCharacter = 6.5;
+const besideLine = 3;
+const gap = 8;
+/** More rows would cover the lines. Labels without room are in the chart's table and in tooltips. */
+const maximumRows = 4;
+const pixelsPerRow = 70;
+const noteHeight = 14;
+
+/** The notes of the marks in the window, as far as there is room. */
+export function placeNotes({ x, bands, events }: Scene, area: PlotArea): Note[] {
+  const position = pixels(x, area.left, area.right);
+  const marks = [...bands.map(({ from, label }) => ({ x: from, label })), ...events]
+    .filter((mark) => mark.x >= x.from && mark.x <= x.to)
+    .sort((a, b) => a.x - b.x);
+  const rows = Math.min(maximumRows, Math.floor((area.bottom - area.top) / pixelsPerRow));
+  const ends: number[] = [];
+  return marks.flatMap(({ x: at, label }): Note[] => {
+    const width = label.length * pixelsPerCharacter;
+    if (width > area.right - area.left) return [];
+    const right = position(at) + besideLine;
+    // Near the right border the text ends at its line instead.
+    const left = right + width <= area.right ? right : Math.max(area.left, position(at) - besideLine - width);
+    const row = Array.from({ length: rows }, (_, index) => index).find((index) => left >= (ends[index] ?? -Infinity));
+    if (row === undefined) return [];
+    ends[row] = left + width + gap;
+    return [{ label, left, row }];
+  });
 }

@@ -1,13 +1,23 @@
 import { useIntersectionObserver } from '@vueuse/core';
-import { onBeforeUnmount, onMounted, type Ref, type ShallowRef, shallowRef, watch } from 'vue';
+import { onBeforeUnmount, onMounted, onScopeDispose, type Ref, type ShallowRef, shallowRef, watch } from 'vue';
 import { SeriesLines } from '../points/series-lines.ts';
 import type { Palette } from '../scene/line-style.ts';
-import type { PlotArea } from '../scene/plot.ts';
-import { SceneCanvas } from '../scene/scene-canvas.ts';
+import { placeIn, type PlotArea } from '../scene/plot.ts';
 import { composeScene, type Scene } from '../scene/scene.ts';
 import { onThemeChange, readPalette } from '../scene/theme.ts';
 import type { SeriesChartProps } from '../types.ts';
-import { type Frames, useFrames } from '../use-frames.ts';
+import {
+  Chart,
+  type ChartOptions,
+  Legend,
+  LinearScale,
+  LogarithmicScale,
+  PointElement,
+  ScatterController,
+  Tooltip,
+} from 'chart.js';
+import { applyScene, chartOptions, type Mark, marksDataset, marksOf, type Shown } from '../scene/chart-config.ts';
+import { drawScene } from '../scene/draw-scene.ts';
 
 /** What is on the canvas, and where. */
 export interface Drawn {
@@ -92,4 +102,105 @@ function plotSize(canvas: HTMLCanvasElement, drawn: Drawn | null): { width: numb
   }
   const { left, right, top, bottom } = drawn.area;
   return { width: right - left, height: bottom - top };
+}
+
+/** New points are drawn about ten times a second. More often would show nothing more and slow down training. */
+const dataIntervalMs = 95;
+
+interface Frames {
+  /** Requests a drawing because data arrived. */
+  later(): void;
+  /** Requests a drawing in the next frame, because a user waits for it. */
+  soon(): void;
+}
+
+/** Calls `draw` in animation frames, once for all requests. */
+function useFrames(draw: () => void): Frames {
+  let handle = 0;
+  let isUrgent = false;
+  let drawnAtMs = -Infinity;
+
+  function frame(nowMs: number): void {
+    handle = 0;
+    if (!isUrgent && nowMs - drawnAtMs < dataIntervalMs) {
+      later();
+      return;
+    }
+    isUrgent = false;
+    drawnAtMs = nowMs;
+    draw();
+  }
+  function later(): void {
+    if (handle === 0) handle = requestAnimationFrame(frame);
+  }
+  function soon(): void {
+    isUrgent = true;
+    later();
+  }
+  onScopeDispose(() => cancelAnimationFrame(handle));
+  return { later, soon };
+}
+
+Chart.register(LinearScale, LogarithmicScale, ScatterController, PointElement, Legend, Tooltip);
+
+/**
+ * A canvas that shows scenes. Chart.js lays out and draws the axes, the legend and the tooltips of marks. The rest is ours:
+ * - Lines: Chart.js keeps an object for each point and updates all of them in each frame. A live chart draws 17 lines of thousands
+ *   of points ten times a second, straight from thinned typed arrays.
+ * - Values at the cursor: one cursor moves through all charts, by pointer or by keys, and tooltips would cover the lines. The values
+ *   stand beside the titles, and in a box beside the chart that is read.
+ * - Ticks: d3 chooses them for the canvas and for the exported SVG, which Chart.js cannot draw, so that both agree.
+ */
+class SceneCanvas {
+  readonly #shown: Shown;
+  readonly #canvas: HTMLCanvasElement;
+  readonly #fontFamily: string;
+  readonly #options: ChartOptions<'scatter'>;
+  readonly #marks = marksDataset();
+  readonly #chart: Chart<'scatter', Mark[]>;
+
+  constructor(canvas: HTMLCanvasElement, scene: Scene, palette: Palette, resized: () => void) {
+    this.#canvas = canvas;
+    this.#fontFamily = getComputedStyle(canvas).fontFamily;
+    this.#shown = { scene, palette, width: canvas.clientWidth };
+    this.#options = chartOptions(this.#shown, this.#fontFamily);
+    this.#apply();
+    const sceneDrawing = {
+      id: 'scene',
+      beforeDatasetsDraw: (chart: Chart) => this.#draw(chart.ctx, chart.chartArea),
+      resize: resized,
+    };
+    this.#chart = new Chart<'scatter', Mark[]>(canvas, {
+      type: 'scatter',
+      data: { datasets: [this.#marks] },
+      options: this.#options,
+      plugins: [sceneDrawing],
+    });
+  }
+
+  get area(): PlotArea {
+    const { left, top, right, bottom } = this.#chart.chartArea;
+    return { left, top, right, bottom };
+  }
+
+  show(scene: Scene, palette: Palette): void {
+    Object.assign(this.#shown, { scene, palette, width: this.#canvas.clientWidth });
+    this.#apply();
+    this.#chart.update('none');
+  }
+
+  destroy(): void {
+    this.#chart.destroy();
+  }
+
+  #apply(): void {
+    applyScene(this.#options, this.#shown);
+    this.#marks.data = marksOf(this.#shown.scene);
+  }
+
+  #draw(canvas: CanvasRenderingContext2D, area: PlotArea): void {
+    const { scene, palette, width } = this.#shown;
+    canvas.font = `12px ${this.#fontFamily}`;
+    drawScene(canvas, { scene, area, place: placeIn(scene, area), palette }, width);
+  }
 }

@@ -1,9 +1,9 @@
 import type { PlacedPoint } from '../scatter/symbols.ts';
 import { hundredths, type Place } from '../scene/plot.ts';
-import type { Span } from './types.ts';
+import type { ChartProps, ChartRange, Colored, PointSymbol } from '../types.ts';
 
 /** A span with its place among those of its row that overlap. */
-export interface PlacedSpan extends Span {
+interface PlacedSpan extends Span {
   lane: number;
   /** Lanes of the row. */
   lanes: number;
@@ -70,4 +70,30 @@ export function spanAt(
     return left >= box.left && left <= box.left + box.width && top >= box.top && top <= box.top + box.height;
   });
   return found?.id ?? null;
+}
+
+/** What took some time in a row, e.g. a trial on a device. */
+export interface Span extends ChartRange {
+  id: number;
+  /** Index of a row. */
+  row: number;
+}
+
+/** Spans of one kind. */
+export interface SpanGroup extends Colored {
+  label: string;
+  /** In the middle of each span that has room for it. */
+  symbol: PointSymbol;
+  isFaded?: boolean;
+  spans: readonly Span[];
+}
+
+export interface SpanChartProps extends ChartProps {
+  rows: readonly string[];
+  groups: readonly SpanGroup[];
+  /** What `from` and `to` count, in seconds. */
+  xLabel: string;
+  hovered?: number | null;
+  /** What an id stands for, e.g. `trial`. */
+  idName: string;
 }

@@ -3,7 +3,7 @@ import { type RunConfig, runConfigSchema } from '../../../core/protocol/run/conf
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { mayResize } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';
-import type { ForkRequest, ForkStart } from '../../../core/protocol/pages/fork-views.ts';
+import type { ForkRequest, ForkStart } from '../../../core/protocol/pages/run-views.ts';
 import type {
   DescribedProject,
   RunPreview,
@@ -11,7 +11,7 @@ import type {
   StartedRun,
 } from '../../../core/protocol/pages/project-views.ts';
 import type { HubApi } from '../../../core/protocol/pages/rpc.ts';
-import { beginningOf } from '../run/forks/fork-text.ts';
+import { beginningOf } from '../run/forks/use-relatives.ts';
 import { overridesFrom } from './form-values.ts';
 
 /** The request that a form makes, for a new, a forked or a resumed run. */

@@ -1,7 +1,7 @@
 import { ref, type Ref } from 'vue';
 import { z } from 'zod';
 import type { PlainObject } from '../../../core/options/index.ts';
-import { usePreferences } from '../../stores/preferences.ts';
+import { usePreferences } from '../../stores/settings.ts';
 
 /** A named set of overrides. */
 export interface Preset {

@@ -1,12 +1,13 @@
-import { pipelinePlace } from '../../../core/pipeline/places.ts';
+import { pipelinePlace } from '../../../core/pipeline/schedule.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ownSummary, type RunEvent, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { memberCountOf, memberOfRank, stagesOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunView } from '../../../core/protocol/pages/run-views.ts';
+import { unknownText } from '../../../core/text/numbers.ts';
 
 /** The time limit of a job of SLURM. */
-export interface TimeLimit {
+interface TimeLimit {
   job: string;
   /** ISO 8601. */
   endsAt: string;
@@ -128,4 +129,36 @@ export function restartsOf({ record, events }: Pick<RunView, 'record' | 'events'
     ({ kind, data }) => kind === 'restarted' && Array.isArray(data.ranks) && !data.ranks.includes(rank),
   );
   return record.attempts.length - 1 - ofOthers.length;
+}
+
+/** `12.3k`: 3 significant digits, as rates are shown; `–` for none. */
+export function formatRate(value: number | null): string {
+  if (value === null || !Number.isFinite(value)) return unknownText;
+  return value >= 1000 ? `${Number((value / 1000).toPrecision(3))}k` : String(Number(value.toPrecision(3)));
+}
+
+/** `acc` as `Accuracy`, `avg_member_nll` as `Avg member NLL`. */
+export function metricTitle(metric: string): string {
+  const acronyms = new Set(['nll', 'ece', 'mse', 'lr']);
+  if (metric === 'acc') return 'Accuracy';
+  if (metric === 'ambiguity') return 'Diversity gain';
+  const words = metric.split('_').map((word) => (acronyms.has(word) ? word.toUpperCase() : word));
+  const title = words.join(' ');
+  return `${title[0].toUpperCase()}${title.slice(1)}`;
+}
+
+export const tabs = [
+  { id: 'live', title: 'Live' },
+  { id: 'ensemble', title: 'Ensemble' },
+  { id: 'predict', title: 'Predict' },
+  { id: 'checkpoints', title: 'Checkpoints' },
+  { id: 'logs', title: 'Logs' },
+  { id: 'configuration', title: 'Configuration' },
+] as const;
+
+export type TabId = (typeof tabs)[number]['id'];
+
+/** The tab in an address; the first where it names none. */
+export function tabOf(text: string | undefined): TabId {
+  return tabs.find(({ id }) => id === text)?.id ?? 'live';
 }

@@ -52,3 +52,27 @@ export function sortedBy(filter: RunFilter, key: SortKey): Pick<RunFilter, 'sort
 export function rowKey({ id, sweep }: Pick<RunRow, 'id' | 'sweep'>): string {
   return sweep?.id ?? id;
 }
+
+/** `a, b,, a` as the tags a and b. */
+export function parseTags(text: string): string[] {
+  const names = text.split(',').map((tag) => tag.trim());
+  return [...new Set(names.filter((tag) => tag !== ''))];
+}
+
+/** What all runs can be grouped by, and the name of the group of those without a value. */
+export const groupNames: readonly { key: GroupKey; title: string; lacks: string }[] = [
+  { key: 'project', title: 'project', lacks: 'No project' },
+  { key: 'sweep', title: 'sweep', lacks: 'In no sweep' },
+  { key: 'tag', title: 'tag', lacks: 'No tag' },
+  { key: 'status', title: 'status', lacks: 'No status' },
+  { key: 'strategy', title: 'strategy', lacks: 'No strategy' },
+  { key: 'task', title: 'task', lacks: 'No task' },
+  { key: 'members', title: 'members', lacks: 'No members' },
+  { key: 'devices', title: 'devices', lacks: 'No devices' },
+  { key: 'commit', title: 'commit', lacks: 'No commit' },
+];
+
+/** The name of the group of runs without a value. */
+export function lacksOf(group: GroupKey): string {
+  return groupNames.find(({ key }) => key === group)?.lacks ?? 'Without this option';
+}

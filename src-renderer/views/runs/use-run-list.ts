@@ -1,8 +1,7 @@
 import { computed, type ComputedRef } from 'vue';
 import { z } from 'zod';
 import type { RunGroup } from '../../../core/protocol/pages/runs/run-groups.ts';
-import { groupText } from './rows/group-places.ts';
-import type { TableItem } from './rows/table-item.ts';
+import { groupText, type TableItem } from './rows/row-blocks.ts';
 import { useGroupedRows } from './rows/use-grouped-rows.ts';
 import { useRunRows } from './rows/use-run-rows.ts';
 import { queryOf, type RunFilter } from './run-filter.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
+import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc.ts';
 import { Hub } from '../../../src-main/hub/hub.ts';
 import type { PageWire } from '../../../src-main/rpc/connection.ts';
 import { HubService } from '../../../src-main/rpc/hub-service.ts';

@@ -5,7 +5,7 @@ import { cifar10 } from '../../../workers/data/sources/cifar10.ts';
 import { readIdx } from '../../../workers/data/sources/idx.ts';
 import { parseTable } from '../../../workers/data/tables/read-table.ts';
 import { tableDataset, tableSplits } from '../../../workers/data/tables/table-splits.ts';
-import { parseArrays } from '../../../workers/data/arrays/read-arrays.ts';
+import { parseArrays } from '../../../workers/data/read-arrays.ts';
 import { decodeImage } from '../../../workers/data/images/decode.ts';
 import { readTar } from '../../../workers/data/sources/tar.ts';
 import { decodeSplits, encodeSplits } from '../../../workers/data/share.ts';

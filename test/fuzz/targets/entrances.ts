@@ -1,5 +1,5 @@
-import { readBuildFile } from '../../../core/node/build-file.ts';
-import { nativeBuildSchema } from '../../../core/protocol/machine/native-build.ts';
+import { readBuildFile } from '../../../core/node/atomic-file.ts';
+import { nativeBuildSchema } from '../../../core/protocol/machine/devices.ts';
 import { readLog } from '../../../src-main/rpc/runs/logs.ts';
 import { readIdentity } from '../../../src-main/server/certificate.ts';
 import { readStaticFile } from '../../../src-main/server/files.ts';

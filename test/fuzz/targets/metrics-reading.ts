@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readMetricsIndex, writeMetricsIndex } from '../../../src-main/store/index/metrics-index.ts';
-import { MetricColumns } from '../../../src-main/store/metrics/metric-columns.ts';
+import { MetricColumns } from '../../../src-main/store/metrics/metric-column.ts';
 import { MetricsFile } from '../../../src-main/store/metrics/metrics-file.ts';
 import { MetricsTail } from '../../../src-main/store/metrics/metrics-tail.ts';
 import { withMetricRows } from '../../../src-main/store/metrics/metric-rows.ts';

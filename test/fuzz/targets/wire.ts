@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { enforcedByNode } from '../../../core/protocol/machine/confinement.ts';
-import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
+import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc.ts';
 import { hubMessageSchema, workerMessageSchema } from '../../../core/protocol/run/messages.ts';
-import { remoteRequestSchema } from '../../../core/protocol/run/control/remote-control.ts';
+import { remoteRequestSchema } from '../../../core/protocol/run/control-state.ts';
 import { StreamChannel } from '../../../core/protocol/wire/channel.ts';
 import { FrameDecoder } from '../../../core/protocol/wire/frame-decoder.ts';
 import { encodeFrame } from '../../../core/protocol/wire/frame-encoder.ts';

@@ -3,7 +3,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { nativeFolderVariable } from '../../../core/protocol/machine/native-build.ts';
+import { nativeFolderVariable } from '../../../core/protocol/machine/devices.ts';
 import { metricValues, train, useHub } from '../harness.ts';
 import { nativeFolder, useTensorflow } from '../../environment/tensorflow.ts';
 import { notRun } from '../../environment/reasons.ts';

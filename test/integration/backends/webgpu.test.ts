@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Evaluations } from '../../../src-main/rpc/runs/evaluations.ts';
-import { webgpuAdapterVariable, webgpuFolderVariable } from '../../../core/protocol/machine/webgpu.ts';
+import { webgpuAdapterVariable, webgpuFolderVariable } from '../../../core/protocol/machine/devices.ts';
 import { metricValues, resume, train, useHub } from '../harness.ts';
 import { chromium, useSwiftShader, swiftShader, webgpuFolder } from '../../environment/webgpu.ts';
 import { notRun } from '../../environment/reasons.ts';

@@ -50,7 +50,7 @@ export const damages: Record<string, Damage> = {
     symlinkSync(outside, path);
   }),
   pipe: replace((path) => void execFileSync('mkfifo', [path])),
-  folder: replace((path) => void mkdirSync(path)),
+  folder: replace((path) => mkdirSync(path)),
   unreadable: (path) => {
     // Root may read everything.
     if (process.getuid?.() === 0) return false;

@@ -10,7 +10,7 @@ export interface Ended {
 /** Runs `tutti` with these arguments in this process. One at a time: they share the process's outputs. */
 export async function runCommand(args: string[]): Promise<Ended> {
   const { stdout, stderr, exitCode } = process;
-  const [write, writeError, logError] = [stdout.write, stderr.write, console.error];
+  const before = { write: stdout.write.bind(stdout), writeError: stderr.write.bind(stderr), log: console.error };
   let output = '';
   const take = (text: string | Uint8Array): boolean => {
     output += typeof text === 'string' ? text : Buffer.from(text).toString();
@@ -22,14 +22,14 @@ export async function runCommand(args: string[]): Promise<Ended> {
   try {
     process.exitCode = 0;
     await createProgram({ openDashboard: () => Promise.resolve(0) }).parseAsync(args, { from: 'user' });
-    return { code: Number(process.exitCode), output };
+    return { code: process.exitCode, output };
   } catch (error) {
     const code = reportError(error);
     return { code, output };
   } finally {
-    stdout.write = write;
-    stderr.write = writeError;
-    console.error = logError;
+    stdout.write = before.write;
+    stderr.write = before.writeError;
+    console.error = before.log;
     process.exitCode = exitCode;
   }
 }

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { predictionColumns } from '../../../core/ensemble/columns.ts';
 import type { EnsemblePredictions, MemberOutputStack } from '../../../core/ensemble/predictions.ts';
 import { allTensors } from '../../../core/ensemble/tensors.ts';
-import { nameOfCell } from '../../../core/text/formulas.ts';
+import { nameOfCell } from '../../../core/text/printable.ts';
 import { encodeSafetensors, type NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { exportRun } from '../../../src-main/export/export-run.ts';
 import type { Dataset } from '../../../workers/index.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../../core/metrics/registry/metric.ts';
 import type { Row } from '../../../workers/inference/inputs.ts';
 import type { DrawnData } from '../projects/drawn/drawn-project.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type TaskKind, taskKinds } from '../../../core/metrics/registry/task-kinds.ts';
+import { type TaskKind, taskKinds } from '../../../core/metrics/registry/metric.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { DrawnData } from '../projects/drawn/drawn-project.ts';
 import { type DrawnTable, drawnNames, drawnTable } from './draw-table.ts';

@@ -1,6 +1,6 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../../core/metrics/registry/metric.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';

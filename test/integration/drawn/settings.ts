@@ -1,5 +1,5 @@
 import { describeOptions, type OptionDescription, type PlainObject, setPath } from '../../../core/options/index.ts';
-import { taskKinds } from '../../../core/metrics/registry/task-kinds.ts';
+import { taskKinds } from '../../../core/metrics/registry/metric.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 
 /** A value of an option other than its default, with the kinds that have the option; or a task, or a form of the data. */

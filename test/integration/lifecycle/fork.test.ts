@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ForkChoice } from '../../../core/protocol/history/fork.ts';
+import type { ForkChoice } from '../../../core/protocol/history/history.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { Hub } from '../../../src-main/hub/hub.ts';

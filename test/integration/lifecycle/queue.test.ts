@@ -6,9 +6,8 @@ import type { RunRequest, StartedRun } from '../../../core/protocol/pages/projec
 import type { WaitingRun } from '../../../core/protocol/pages/runs/run-queue.ts';
 import { Hub } from '../../../src-main/hub/hub.ts';
 import { lockSearch } from '../../../src-main/discovery/search-folder.ts';
-import { changeQueue, readQueue } from '../../../src-main/queue/queue-file.ts';
-import { QueueWork } from '../../../src-main/queue/queue-work.ts';
-import { WorkerLock } from '../../../src-main/studies/folder/worker-lock.ts';
+import { changeQueue, QueueWork, readQueue } from '../../../src-main/queue/queue-work.ts';
+import { WorkerLock } from '../../../src-main/studies/worker-lock.ts';
 import { openService } from '../../unit/rpc/page.ts';
 import { tinyProject } from '../../unit/rpc/tiny-project.ts';
 

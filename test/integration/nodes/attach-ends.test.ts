@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { FollowedMessage } from '../../../core/protocol/run/control/follow.ts';
+import type { FollowedMessage } from '../../../core/protocol/run/follow.ts';
 import { channelOver } from '../../../core/protocol/wire/channel-over.ts';
 import type { StreamChannel } from '../../../core/protocol/wire/channel.ts';
 import { RemoteRun } from '../../../src-main/attach/remote-run.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { StudyStore } from '../../../src-main/studies/folder/study-store.ts';
+import { StudyStore } from '../../../src-main/studies/study-store.ts';
 import { homePaths } from '../../../src-main/store/home.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { notRun } from '../../environment/reasons.ts';

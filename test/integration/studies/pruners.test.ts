@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { StudyRequest } from '../../../core/protocol/studies/study.ts';
 import type { Assignment } from '../../../core/search/space/space.ts';
 import { objectiveFor } from '../../../src-main/studies/create-study.ts';
-import type { StudyStore } from '../../../src-main/studies/folder/study-store.ts';
+import type { StudyStore } from '../../../src-main/studies/study-store.ts';
 import { createStudy, driveStudy } from '../../../src-main/studies/studies.ts';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { metricValues, projectFolder, train, useHub } from '../harness.ts';

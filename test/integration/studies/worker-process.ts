@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { StudyStore } from '../../../src-main/studies/folder/study-store.ts';
+import { StudyStore } from '../../../src-main/studies/study-store.ts';
 import { StudyDriver } from '../../../src-main/studies/work/driver.ts';
 import type { PartOutcome, TrialRunner } from '../../../src-main/studies/work/runner.ts';
 import { lossOf } from './loss.ts';

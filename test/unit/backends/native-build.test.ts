@@ -9,8 +9,8 @@ import {
   readWebgpuBuild,
   usableKinds,
 } from '../../../src-main/processes/native-build.ts';
-import { machineAdapters } from '../../../src-main/devices/webgpu-adapters.ts';
-import { describeUse, isUsable } from '../../../src-main/health/device-use.ts';
+import { machineAdapters } from '../../../src-main/devices/detect.ts';
+import { describeUse, isUsable } from '../../../src-main/health/checks.ts';
 import { homePaths } from '../../../src-main/store/home.ts';
 import { start as startTensorflow } from '../../../workers/backends/tensorflow.ts';
 import { checkBuild } from '../../../workers/backends/webgpu/dawn.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { createCallbacks } from '../../../workers/callbacks/index.ts';
-import { ensembleTask } from '../../../workers/strategies/ensemble-task.ts';
+import { ensembleTask } from '../../../workers/strategies/strategy.ts';
 import { RunFiles } from '../../../workers/member/run-files.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 import { FakeTraining, evaluationOf } from './fakes.ts';

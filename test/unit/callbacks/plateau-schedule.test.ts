@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scheduleSchema } from '../../../core/protocol/run/optimizers/schedule-config.ts';
+import { scheduleSchema } from '../../../core/protocol/run/schedule-config.ts';
 import type { ScheduleConfig } from '../../../core/protocol/run/config.ts';
 import { followOthers } from '../../../workers/callbacks/follow-others.ts';
 import { PlateauSchedule } from '../../../workers/callbacks/plateau-schedule.ts';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { keepTopology, readTopology } from '../../../workers/checkpoints/model-topology.ts';
+import { keepTopology, readTopology } from '../../../workers/checkpoints/layers-model.ts';
 import { type LayersModel, type SymbolicTensor, type Tensor, tf } from '../../../workers/tensorflow/tf.ts';
 import {
   describeDifference,

@@ -3,7 +3,7 @@ import { calibratedSchema } from '../../../core/protocol/pages/json-outputs.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import type { EvaluatedSet } from '../../../core/protocol/run/record.ts';
 import { calibratedSet as postprocessing, withTooFewDogs } from '../postprocessing/recorded-file.ts';
-import { describeCalibrated, requestOf } from '../../../src-main/cli/commands/calibration/calibrate.ts';
+import { describeCalibrated, requestOf } from '../../../src-main/cli/commands/calibrate.ts';
 
 const usual = {
   split: 'validation',

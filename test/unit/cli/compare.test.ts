@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../../core/protocol/run/record.ts';
 import { describeComparison } from '../../../src-main/cli/commands/history/compare.ts';
 import { compareRuns } from '../../../src-main/cli/commands/history/comparison.ts';
-import { changeTags } from '../../../src-main/cli/commands/notes/notes.ts';
+import { changeTags } from '../../../src-main/cli/commands/notes.ts';
 import { recordOf } from './records.ts';
 
 function summaryOf(nll: number): RunSummary {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countEpoch } from '../../../core/text/numbers.ts';
-import { formatDuration } from '../../../src-main/cli/format.ts';
+import { formatDuration } from '../../../src-main/cli/progress.ts';
 
 describe('formatDuration', () => {
   it.each([

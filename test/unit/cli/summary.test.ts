@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../data/temp-folder.ts';
 import type { RunSummary } from '../../../core/protocol/run/record.ts';
-import { plainLook } from '../../../src-main/cli/output/look.ts';
+import { plainLook } from '../../../src-main/cli/look.ts';
 import { compareSets, summarize } from '../../../src-main/cli/commands/summary.ts';
 import { recordOf } from './records.ts';
 

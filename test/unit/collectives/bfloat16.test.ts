@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeBfloat16, encodeBfloat16 } from '../../../core/protocol/wire/bfloat16.ts';
+import { decodeBfloat16, encodeBfloat16 } from '../../../core/protocol/wire/arrays.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
 
 const rounded = (...values: number[]): number[] => [...decodeBfloat16(encodeBfloat16(Float32Array.from(values)))];

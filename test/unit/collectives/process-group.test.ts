@@ -1,5 +1,5 @@
 import { type CollectiveArray, type CollectiveCall, describeCall } from '../../../core/protocol/wire/collectives.ts';
-import { whyNotAnswer } from '../../../workers/collectives/check-answer.ts';
+import { whyNotAnswer } from '../../../workers/collectives/calls-under-way.ts';
 import { describe, expect, it } from 'vitest';
 import { CollectiveError, noSignals, type ControlSignals } from '../../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../../core/protocol/wire/frames.ts';

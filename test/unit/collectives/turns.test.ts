@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type CollectiveCall, noSignals } from '../../../core/protocol/wire/collectives.ts';
 import { SlotExchange } from '../../../workers/collectives/memory/slot-exchange.ts';
-import type { Slots } from '../../../workers/collectives/memory/slots.ts';
+import type { Slots } from '../../../workers/collectives/memory/mapped-slots.ts';
 
 const barrier: CollectiveCall = {
   sequence: 1,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nameOfCell, withoutFormula } from '../../../core/text/formulas.ts';
+import { nameOfCell, withoutFormula } from '../../../core/text/printable.ts';
 
 describe('a cell of a CSV file', () => {
   // The characters of OWASP's "CSV Injection", and their full-width forms.

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pipelinePlace } from '../../../core/pipeline/places.ts';
-import { balanceStages, sumOfUnits } from '../../../core/pipeline/balance.ts';
 import {
+  balanceStages,
   bubbleFraction,
   type Instruction,
   mostInFlight,
+  pipelinePlace,
   type ScheduleKind,
   stageSchedule,
+  sumOfUnits,
 } from '../../../core/pipeline/schedule.ts';
 
 const kinds = fc.constantFrom<ScheduleKind>('1f1b', 'gpipe');

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readUserText } from '../../../core/node/read-fully.ts';
+import { readUserText } from '../../../core/node/read-lines.ts';
 import { asUtf8, decodeText, requireText } from '../../../core/text/text-encoding.ts';
 
 /** As Windows saves a text: Notepad's "UTF-16 LE", PowerShell's `>`. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
-import { parseArrays } from '../../../workers/data/arrays/read-arrays.ts';
+import { parseArrays } from '../../../workers/data/read-arrays.ts';
 import { goldenFile, readGolden } from '../../golden/read-golden.ts';
 
 const expected = readGolden('arrays/expected.json') as Record<string, { shape: number[]; values: number[] }>;

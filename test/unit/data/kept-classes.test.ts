@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { orderClasses } from '../../../core/preprocessing/class-order.ts';
+import { orderClasses } from '../../../core/preprocessing/reading.ts';
 import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
 import { createDataset, createSplits, type Splits } from '../../../workers/data/dataset.ts';
 import { withKeptClasses } from '../../../workers/data/kept-classes.ts';

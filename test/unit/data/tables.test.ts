@@ -10,7 +10,7 @@ import { messageOf } from '../../../core/text/errors.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { gatherBatch } from '../../../workers/data/dataset.ts';
 import { holdOutOf, withHoldOut } from '../../../workers/data/hold-out.ts';
-import { targetWeights } from '../../../workers/member/tasks/target-weights.ts';
+import { targetWeights } from '../../../workers/member/tasks/checks.ts';
 import { goldenFile, readGolden } from '../../golden/read-golden.ts';
 
 interface Expected {

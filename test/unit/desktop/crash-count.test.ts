@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CrashCount } from '../../../src-main/desktop/windows/crash-count.ts';
+import { CrashCount } from '../../../src-main/desktop/windows/page-messages.ts';
 
 it('allows three crashes within a minute', () => {
   const crashes = new CrashCount();

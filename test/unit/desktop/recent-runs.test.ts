@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readRecentRuns, shownRun, withRecent, writeRecentRuns } from '../../../src-main/desktop/recent-runs.ts';
+import { readRecentRuns, shownRun, withRecent, writeRecentRuns } from '../../../src-main/desktop/menu.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 
 it('knows which run a page shows', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
-import { endedIds, noticeOfEnd } from '../../../core/protocol/pages/notice.ts';
+import { endedIds, noticeOfEnd } from '../../../core/protocol/pages/window.ts';
 import { memberCount } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { NonFiniteLossError } from '../../../workers/training/rendezvous.ts';
 

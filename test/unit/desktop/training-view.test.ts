@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import type { TrainingRun } from '../../../src-main/hub/training-work.ts';
 import { noticeOfWork, viewTraining } from '../../../src-main/desktop/training/training-view.ts';
-import { trayMenu } from '../../../src-main/desktop/training/tray-menu.ts';
-import { trayIcon } from '../../../src-main/desktop/training/tray-icon.ts';
+import { trayIcon, trayMenu } from '../../../src-main/desktop/training/training-display.ts';
 
 const run = (name: string, share: number | null, isPaused = false): TrainingRun => ({
   id: name,

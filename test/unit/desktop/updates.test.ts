@@ -2,9 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { nextUpdateStep, type UpdateSituation, whyNotInstall } from '../../../src-main/desktop/updates/decision.ts';
-import { readUpdateSettings, writeUpdateSettings } from '../../../src-main/desktop/updates/update-settings.ts';
-import { Updates, type Updater } from '../../../src-main/desktop/updates/updates.ts';
+import {
+  nextUpdateStep,
+  readUpdateSettings,
+  type Updater,
+  Updates,
+  type UpdateSituation,
+  whyNotInstall,
+  writeUpdateSettings,
+} from '../../../src-main/desktop/updates.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 
 const dayMs = 86_400_000;

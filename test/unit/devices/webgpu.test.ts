@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WebgpuAdapter } from '../../../core/protocol/machine/webgpu.ts';
+import type { WebgpuAdapter } from '../../../core/protocol/machine/devices.ts';
 import { detectWebgpu } from '../../../src-main/devices/webgpu.ts';
 
 const gpu = (name: string): WebgpuAdapter => ({ name, isSoftware: false });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { acquire } from '../../../core/discovery/acquire.ts';
-import { chooseOptimum, chooseThompson, chooseTop } from '../../../core/discovery/acquisition/choose.ts';
 import {
+  acquire,
   expectedImprovement,
   improvementProbability,
   largestMean,
   upperConfidenceBound,
-} from '../../../core/discovery/acquisition/scores.ts';
+} from '../../../core/discovery/acquire.ts';
+import { chooseOptimum, chooseThompson, chooseTop } from '../../../core/discovery/choose.ts';
 import { beliefOf } from '../../../core/discovery/belief.ts';
-import { acquisitionKinds, acquisitionSchema, whyNoBatch } from '../../../core/discovery/settings.ts';
+import { acquisitionKinds, acquisitionSchema, whyNoBatch } from '../../../core/discovery/search.ts';
 import { combineMembers } from '../../../core/ensemble/combine-members.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { all, beliefFrom, recorded } from './recorded.ts';

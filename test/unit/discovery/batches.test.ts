@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { acquire } from '../../../core/discovery/acquire.ts';
-import { afterObserving } from '../../../core/discovery/batches/fantasies.ts';
-import { chooseCentres } from '../../../core/discovery/batches/k-centre.ts';
-import { chooseClusters, lloyd } from '../../../core/discovery/batches/k-means.ts';
-import { acquisitionSchema } from '../../../core/discovery/settings.ts';
+import { acquire, afterObserving, chooseCentres } from '../../../core/discovery/acquire.ts';
+import { chooseClusters, lloyd } from '../../../core/discovery/k-means.ts';
+import { acquisitionSchema } from '../../../core/discovery/search.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { all, beliefFrom, recorded } from './recorded.ts';
 

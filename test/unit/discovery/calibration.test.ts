@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { calibrationOf } from '../../../core/discovery/calibration.ts';
-import { sampleOfPool, sampleSize } from '../../../core/discovery/sample.ts';
+import { sampleOfPool, sampleSize } from '../../../core/discovery/belief.ts';
 
 describe('the calibration of a chosen batch', () => {
   it('of a class compares the mean probability with the share of hits', () => {

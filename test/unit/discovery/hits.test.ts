@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { enrichmentFactor, expectedRandomHits, hitsFound, idealHits } from '../../../core/discovery/hits.ts';
+import { enrichmentFactor, expectedRandomHits, hitsFound, idealHits } from '../../../core/discovery/progress.ts';
 
 const pool = { candidates: 1000, hits: 50, started: 100, hitsAtStart: 5 };
 

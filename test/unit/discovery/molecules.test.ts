@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { fingerprintsInThreads } from '../../../workers/data/molecules/fingerprint-threads.ts';
-import { moleculeFingerprints } from '../../../workers/data/molecules/fingerprints.ts';
+import { fingerprintsInThreads, moleculeFingerprints } from '../../../workers/data/molecules/fingerprints.ts';
 import { moleculeDataset } from '../../../workers/data/molecules/molecule-dataset.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 

@@ -1,5 +1,4 @@
-import type { Search } from '../../../core/discovery/search.ts';
-import { acquisitionSchema } from '../../../core/discovery/settings.ts';
+import { acquisitionSchema, type Search } from '../../../core/discovery/search.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { Pool } from '../../../core/protocol/run/pool-task.ts';
 

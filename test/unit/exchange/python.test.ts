@@ -5,7 +5,7 @@ import type { EnsembleDescription } from '../../../core/ensemble/schema.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import type { Calibration, Postprocessing } from '../../../core/postprocessing/schema.ts';
 import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
-import type { FurtherOutput } from '../../../core/ensemble/further-outputs.ts';
+import type { FurtherOutput } from '../../../core/ensemble/predictions.ts';
 import { allTensors } from '../../../core/ensemble/tensors.ts';
 import { outputNames } from '../../../workers/onnx/outputs.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';

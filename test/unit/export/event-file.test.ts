@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { crc32c, maskedCrc32c } from '../../../src-main/export/crc32c.ts';
-import { encodeFileVersion, encodeScalars } from '../../../src-main/export/event-file.ts';
+import { crc32c, encodeFileVersion, encodeScalars, maskedCrc32c } from '../../../src-main/export/event-file.ts';
 import { readEventFile } from './event-reader.ts';
 
 describe('crc32c', () => {

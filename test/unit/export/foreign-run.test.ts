@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { exportRun } from '../../../src-main/export/export-run.ts';
 import { isSafePath, openFolderSink, openZipSink } from '../../../src-main/export/sinks.ts';
-import { openOwnFile, readOwnText } from '../../../core/node/folders/own-files.ts';
+import { openOwnFile, readOwnText } from '../../../core/node/own-files.ts';
 import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { notRun } from '../../environment/reasons.ts';
 import { openService } from '../rpc/page.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { mostNumberBytes, writeNumber } from '../../../workers/inference/writers/number-bytes.ts';
+import { mostNumberBytes, writeNumber } from '../../../workers/inference/write-predictions.ts';
 
 function written(value: number): string {
   const target = Buffer.alloc(mostNumberBytes + 2, '#');

@@ -4,7 +4,7 @@ import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { saveCheckpoint } from '../../../workers/checkpoints/checkpoint-store.ts';
-import { keepTopology } from '../../../workers/checkpoints/model-topology.ts';
+import { keepTopology } from '../../../workers/checkpoints/layers-model.ts';
 import { readWeights } from '../../../workers/member/weights.ts';
 import type { LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { topologyOf } from '../../../workers/tensorflow/topology.ts';

@@ -9,8 +9,8 @@ import { fitTokenizer, textDataset } from '../../../workers/data/index.ts';
 import { createSourceDataset } from '../../../workers/data/streams/sample-source.ts';
 import { readTable } from '../../../workers/data/tables/read-table.ts';
 import { tableSplits } from '../../../workers/data/tables/table-splits.ts';
-import { inputParts } from '../../../workers/inference/shown/input-parts.ts';
-import { SampleReader } from '../../../workers/inference/shown/sample-reader.ts';
+import { inputParts } from '../../../workers/inference/input-parts.ts';
+import { SampleReader } from '../../../workers/inference/sample-reader.ts';
 import { temporaryFolder } from '../data/temp-folder.ts';
 
 const samplesOf = (featureShape: number[], features: Float32Array | Uint8Array, length = 1): Dataset =>

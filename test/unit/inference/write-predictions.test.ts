@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
 import type { PredictionColumn } from '../../../core/ensemble/columns.ts';
-import { openWriter, type PredictionFormat } from '../../../workers/inference/writers/write-predictions.ts';
+import { openWriter, type PredictionFormat } from '../../../workers/inference/write-predictions.ts';
 
 /** An interval without ends beside a mean that is not a number: each must stay what it is. */
 const columns: PredictionColumn[] = [

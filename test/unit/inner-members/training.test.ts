@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { optimizerSchema } from '../../../core/protocol/run/optimizers/optimizer-config.ts';
+import { optimizerSchema } from '../../../core/protocol/run/optimizer-config.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { batchEnsemble, mimo, tf } from '../../../workers/index.ts';
 import { readWeights, writeWeights } from '../../../workers/member/weights.ts';
-import { unrolledMembers } from '../../../workers/parts/unrolled.ts';
+import { unrolledMembers } from '../../../workers/parts/draft-members.ts';
 import { Generator, withSeededMathRandom } from '../../../workers/random/index.ts';
 import type { LayersModel, SymbolicTensor, Tensor } from '../../../workers/tensorflow/tf.ts';
 import { modelFromTopology, topologyOf } from '../../../workers/tensorflow/topology.ts';

@@ -7,7 +7,7 @@ import { Member } from '../../../workers/member/member.ts';
 import { hard } from '../../../workers/member/sample-losses.ts';
 import { readWeights, readTensors, writeTensors, writeWeights } from '../../../workers/member/weights.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
-import { Joint } from '../../../workers/strategies/joint/joint.ts';
+import { Joint } from '../../../workers/strategies/joint.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
 import { dataset, savedState } from '../strategies/ranks.ts';
 

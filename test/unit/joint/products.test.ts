@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../../core/metrics/registry/metric.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
-import { ensembleTask } from '../../../workers/strategies/ensemble-task.ts';
-import { coupleStates } from '../../../workers/strategies/coupled/coupling.ts';
-import { sumInOrder } from '../../../workers/strategies/joint/product.ts';
-import { productOfTask } from '../../../workers/strategies/joint/task-products.ts';
+import { ensembleTask } from '../../../workers/strategies/strategy.ts';
+import { coupleStates } from '../../../workers/strategies/coupled.ts';
+import { sumInOrder } from '../../../workers/strategies/joint-product.ts';
+import { productOfTask } from '../../../workers/strategies/joint-task-products.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 
 interface Golden {

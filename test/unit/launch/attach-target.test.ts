@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTarget } from '../../../core/protocol/run/control/remote-target.ts';
+import { parseTarget } from '../../../core/protocol/run/control-state.ts';
 
 describe('what tutti attach follows', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expandHostList } from '../../../core/launch/host-list.ts';
+import { expandHostList } from '../../../core/launch/launcher.ts';
 
 describe('hosts of a job', () => {
   // Examples of `scontrol show hostnames`.

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nodesOf, parseNodes, withoutJobOptions } from '../../../src-main/cli/commands/training/train-in-job.ts';
 import { quote } from '../../../core/text/shell-words.ts';
-import { slurmJob } from '../../../src-main/cli/launch/slurm-job.ts';
-import { parseTimeLeft } from '../../../src-main/nodes/slurm/commands.ts';
-import { studyScript, trainingScript } from '../../../src-main/nodes/slurm/job-script.ts';
+import { slurmJob } from '../../../src-main/cli/slurm-job.ts';
+import { parseTimeLeft } from '../../../src-main/nodes/slurm-commands.ts';
+import { studyScript, trainingScript } from '../../../src-main/nodes/job-script.ts';
 
 describe('the script of a job', () => {
   it('starts one task a node, and resumes the run once it exists', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sshRemedy } from '../../../src-main/attach/link/ssh-remedy.ts';
+import { sshRemedy } from '../../../src-main/attach/link/ssh.ts';
 
 it.each([
   [

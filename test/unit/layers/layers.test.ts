@@ -58,7 +58,7 @@ describe('findLayerViolations', () => {
       "import type { FileHandle } from 'node:fs/promises';",
       "import * as fs from 'node:fs';",
       "import { renameOver, writeFileAtomic } from '../../core/node/atomic-file.ts';",
-      "import { openOwnFile } from '../../core/node/folders/own-files.ts';",
+      "import { openOwnFile } from '../../core/node/own-files.ts';",
       "const late = await import('node:fs');",
       "import files from 'node:fs';",
     );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { improves, modeOfMetric, resolveMode } from '../../../core/metrics/metric-mode.ts';
-import type { OwnMetric } from '../../../core/metrics/registry/own-metrics.ts';
+import type { OwnMetric } from '../../../core/metrics/registry/metric.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { findConflicts } from '../../../src-main/runs/configuration/combinations.ts';
 import { withOwnModes } from '../../../src-main/runs/configuration/metric-combinations.ts';

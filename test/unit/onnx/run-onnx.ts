@@ -1,7 +1,6 @@
 import * as ort from 'onnxruntime-node';
 import { GraphBuilder, valueInfo } from '../../../workers/onnx/format/graph.ts';
-import { encodeModel } from '../../../workers/onnx/format/model-file.ts';
-import { writeModel } from '../../../workers/onnx/model-graph.ts';
+import { encodeModel, writeModel } from '../../../workers/onnx/ensemble-file.ts';
 import type { LayersModel } from '../../../workers/tensorflow/tf.ts';
 
 ort.env.logLevel = 'error';

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RuleConfig } from '../../../core/protocol/run/optimizers/optimizer-config.ts';
+import type { RuleConfig } from '../../../core/protocol/run/optimizer-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
-import { holdTensors, releaseTensors } from '../../../workers/tensorflow/held-tensors.ts';
+import { holdTensors, releaseTensors } from '../../../workers/tensorflow/tensor-values.ts';
 import { tf, type Tensor, type Variable } from '../../../workers/tensorflow/tf.ts';
 
 beforeAll(async () => void (await startBackend('wasm')));

@@ -9,7 +9,7 @@ import {
   roundingKey,
   unpackBfloat16,
 } from '../../../core/compression/stochastic-rounding.ts';
-import { optimizerSchema, type RuleConfig } from '../../../core/protocol/run/optimizers/optimizer-config.ts';
+import { optimizerSchema, type RuleConfig } from '../../../core/protocol/run/optimizer-config.ts';
 import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { readTensors } from '../../../workers/member/weights.ts';
@@ -18,7 +18,7 @@ import { Bfloat16Slots } from '../../../workers/optimizers/slots/bfloat16-slots.
 import { FileSlots } from '../../../workers/optimizers/slots/file-slots.ts';
 import { Packing } from '../../../workers/optimizers/slots/packing.ts';
 import { type SlotStorage, TensorSlots } from '../../../workers/optimizers/slots/slot-storage.ts';
-import { holdTensors, releaseTensors } from '../../../workers/tensorflow/held-tensors.ts';
+import { holdTensors, releaseTensors } from '../../../workers/tensorflow/tensor-values.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tutti-slots-'));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withOptimizerClipping } from '../../../core/protocol/run/optimizers/optimizer-config.ts';
-import { withMovedWarmStart } from '../../../core/protocol/run/optimizers/warm-start-config.ts';
+import { withOptimizerClipping } from '../../../core/protocol/run/optimizer-config.ts';
+import { withMovedWarmStart } from '../../../core/protocol/run/schedule-config.ts';
 
 describe('options of earlier versions', () => {
   it('limits of the gradient moved from the strategy to the optimizer', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { architectureDifference, averageWeights } from '../../../workers/parts/average-weights.ts';
+import { architectureDifference, averageWeights } from '../../../workers/parts/candidates.ts';
 import { chooseMembers, chooseWithoutSamples, withoutCommonFactor } from '../../../workers/parts/choose-members.ts';
 import { criterionOf } from '../../../workers/parts/criterion.ts';
 import { createDataset } from '../../../workers/data/index.ts';

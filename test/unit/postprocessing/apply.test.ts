@@ -7,7 +7,7 @@ import { fitIsotonic, interpolate } from '../../../core/postprocessing/calibrati
 import { intervalCoverage, setCoverage } from '../../../core/postprocessing/conformal/coverage.ts';
 import { conformalQuantile } from '../../../core/postprocessing/conformal/fit-conformal.ts';
 import { outsideThreshold } from '../../../core/postprocessing/outside/detection.ts';
-import { riskCoverageAreas, thinCurve } from '../../../core/postprocessing/selective/risk-coverage.ts';
+import { riskCoverageAreas, thinCurve } from '../../../core/postprocessing/risk-coverage.ts';
 import { classificationCase } from '../metrics/arbitraries.ts';
 
 const nothing: Fitted = { calibration: null, conformal: null, outside: null, selective: null };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
+  distanceScoreNames,
   distancesFrom,
   fitReference,
   meanDistances,
   type Reference,
 } from '../../../core/postprocessing/outside/distances.ts';
-import { distanceScoreNames } from '../../../core/postprocessing/outside/distance-scores.ts';
 import { decodeReferences, encodeReferences } from '../../../core/postprocessing/outside/reference-file.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 

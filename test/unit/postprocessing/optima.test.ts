@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fitClassCalibration } from '../../../core/postprocessing/calibration/fit-calibration.ts';
-import { fitLabelCalibration } from '../../../core/postprocessing/labels/fit-labels.ts';
+import { fitLabelCalibration } from '../../../core/postprocessing/fit-labels.ts';
 import { Generator } from '../../../core/random/generator.ts';
 
 /** Logits of certain members that share a signal, and classes that follow the signal less surely. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { combineMembers } from '../../../core/ensemble/combine-members.ts';
 import type { MemberOutputStack } from '../../../core/ensemble/predictions.ts';
 import { combinationOf, combinations } from '../../../core/metrics/combination.ts';
-import { taskKinds } from '../../../core/metrics/registry/task-kinds.ts';
+import { taskKinds } from '../../../core/metrics/registry/metric.ts';
 import { choicesFor } from '../../../core/postprocessing/choices.ts';
 import { describeFit } from '../../../core/postprocessing/describe.ts';
 import { fitPostprocessing } from '../../../core/postprocessing/fit.ts';

@@ -6,11 +6,7 @@ import { classSets } from '../../../core/postprocessing/conformal/class-sets.ts'
 import { fitIntervals, fitSets } from '../../../core/postprocessing/conformal/fit-conformal.ts';
 import { detectionFigures } from '../../../core/postprocessing/outside/detection.ts';
 import { classOutsideScores } from '../../../core/postprocessing/outside/scores.ts';
-import {
-  pointForRisk,
-  riskCoverageAreas,
-  riskCoverageCurve,
-} from '../../../core/postprocessing/selective/risk-coverage.ts';
+import { pointForRisk, riskCoverageAreas, riskCoverageCurve } from '../../../core/postprocessing/risk-coverage.ts';
 import { largestProbability } from '../../../core/postprocessing/apply.ts';
 import { mostProbableClass } from '../../../core/metrics/index.ts';
 import type { PredictionScore } from '../../../core/postprocessing/schema.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { classScores, classSets } from '../../../core/postprocessing/conformal/class-sets.ts';
 import { fitSets } from '../../../core/postprocessing/conformal/fit-conformal.ts';
-import { labelSets } from '../../../core/postprocessing/labels/label-answers.ts';
+import { labelSets } from '../../../core/postprocessing/label-answers.ts';
 
 const row = (...values: number[]) => ({ samples: 1, classes: values.length, values: Float64Array.from(values) });
 const aps = { method: 'aps', penalty: 0, freeRanks: 0, alpha: 0.5 } as const;

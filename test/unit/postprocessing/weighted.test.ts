@@ -6,7 +6,7 @@ import {
   fitSigmaScales,
 } from '../../../core/postprocessing/calibration/fit-calibration.ts';
 import { fitIntervals } from '../../../core/postprocessing/conformal/fit-conformal.ts';
-import { riskCoverageAreas } from '../../../core/postprocessing/selective/risk-coverage.ts';
+import { riskCoverageAreas } from '../../../core/postprocessing/risk-coverage.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 import { agreement } from '../metrics/recorded.ts';
 

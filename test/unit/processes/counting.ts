@@ -1,4 +1,4 @@
-import { onQuestion, tellHub } from '../../../workers/session/hub-pipe.ts';
+import { onQuestion, tellHub } from '../../../workers/session/hub-link.ts';
 
 /** For `standing-process.test.ts`: answers each question with its process and how many there were, and ends itself when told to. */
 let questions = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { confinementVariable } from '../../../core/protocol/machine/confinement.ts';
-import { explainRefusal } from '../../../workers/project/refusals.ts';
+import { explainRefusal } from '../../../workers/project/load-project.ts';
 
 /** As Node 24 makes them: https://nodejs.org/docs/latest-v24.x/api/permissions.html. */
 function denied(permission: string, resource = ''): Error {

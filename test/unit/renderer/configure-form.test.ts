@@ -3,8 +3,11 @@ import type { Device } from '../../../core/protocol/machine/devices.ts';
 import { describeOptions, type OptionDescription, type PlainObject } from '../../../core/options/index.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { whyIdle, whyNoDevices, whyUnavailable } from '../../../src-renderer/views/configure/fields/availability.ts';
-import { plannedDevices } from '../../../src-renderer/views/configure/fields/device-plan.ts';
-import { namedDevices, toggleDevice } from '../../../src-renderer/views/configure/fields/device-selection.ts';
+import {
+  namedDevices,
+  plannedDevices,
+  toggleDevice,
+} from '../../../src-renderer/views/configure/fields/device-plan.ts';
 import { formSections, sectionsMatching } from '../../../src-renderer/views/configure/form-sections.ts';
 import {
   type FormValues,

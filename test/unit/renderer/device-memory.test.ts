@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
-import { describeMemory, describeNeed } from '../../../src-renderer/views/configure/fields/device-memory.ts';
-import { plannedDevices, ranksAtOnce } from '../../../src-renderer/views/configure/fields/device-plan.ts';
+import {
+  describeMemory,
+  describeNeed,
+  plannedDevices,
+  ranksAtOnce,
+} from '../../../src-renderer/views/configure/fields/device-plan.ts';
 
 it('the memory of a device says what is free, or – and why that is not known', () => {
   const gib = 2 ** 30;

@@ -1,6 +1,5 @@
 import { createBirpc } from 'birpc';
-import type { PageApi } from '../../../core/protocol/pages/rpc.ts';
-import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
+import { decodeRpc, encodeRpc, type PageApi } from '../../../core/protocol/pages/rpc.ts';
 import type { ConnectionListener, Transport } from '../../../src-renderer/client/transport.ts';
 
 /** A hub in memory. The test opens, answers and breaks its connections. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SeriesColumns } from '../../../core/protocol/pages/run-data.ts';
-import { configDifferences, spellHistory } from '../../../src-renderer/views/run/configuration/config-differences.ts';
-import { memberBand, memberNamesOf } from '../../../src-renderer/views/runs/compare/panels/member-band.ts';
+import { configDifferences, spellHistory } from '../../../src-renderer/views/run/configuration/config-history.ts';
+import { memberBand, memberNamesOf } from '../../../src-renderer/views/runs/compare/panels/compared-line.ts';
 
 describe('differences of configurations', () => {
   it('are the leaves that differ between runs', () => {

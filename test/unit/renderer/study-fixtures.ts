@@ -1,4 +1,4 @@
-import type { StudySummary, StudyTrial, StudyView } from '../../../core/protocol/pages/studies/study-views.ts';
+import type { StudySummary, StudyTrial, StudyView } from '../../../core/protocol/pages/study-views.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import { suggestQuasiRandom } from '../../../core/search/samplers/quasi-random.ts';
 import { orderSpace } from '../../../core/search/space/space.ts';

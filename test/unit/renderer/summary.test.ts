@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { trainingTimeMs } from '../../../core/protocol/history/training-time.ts';
+import { trainingTimeMs } from '../../../core/protocol/history/history.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { columnsOf, type MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 import { endReason } from '../../../src-renderer/views/run/header/end-reason.ts';
-import { sparklinePath } from '../../../src-renderer/views/run/live/summary/sparkline.ts';
-import { summaryFigures } from '../../../src-renderer/views/run/live/summary/summary-figures.ts';
+import { sparklinePath, summaryFigures } from '../../../src-renderer/views/run/live/summary-figures.ts';
 import { runRecord, runView } from './run-fixtures.ts';
 
 /** Columns of evaluations after epochs 0, 1, ... of 10 steps each. `total`: how many the hub had before it thinned them. */

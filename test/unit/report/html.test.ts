@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { ReportData } from '../../../core/protocol/pages/report.ts';
-import { decodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
-import { reportHtml } from '../../../src-main/report/html.ts';
+import type { ReportData } from '../../../core/protocol/pages/run-data.ts';
+import { decodeRpc } from '../../../core/protocol/pages/rpc.ts';
+import { reportHtml } from '../../../src-main/report/write-report.ts';
 
 const hostile = '</script><script>alert(1)</script><!-- \u202E"';
 const series = [{ name: hostile, step: Int32Array.of(1, 2), value: Float64Array.of(Number.NaN, -Infinity) }];

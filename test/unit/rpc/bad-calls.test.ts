@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
+import { encodeRpc } from '../../../core/protocol/pages/rpc.ts';
 import { openPage, openService } from './page.ts';
 
 describe('invalid calls', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeFrame } from '../../../core/protocol/wire/frame-encoder.ts';
-import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
+import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc.ts';
 
 const typedArrays = fc.oneof(
   fc.float32Array(),

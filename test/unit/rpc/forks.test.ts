@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
+import type { ForkPoint } from '../../../core/protocol/history/history.ts';
 import { hubLogPath } from '../../../src-main/hub/detach.ts';
 import { openService, type TestPage } from './page.ts';
 import { tinyProject, writeTinyProject } from './tiny-project.ts';

@@ -5,9 +5,10 @@ import {
   cellsBetween,
   cellsOf,
   checkpointMatrix,
+  describeCell,
+  reasonsToKeep,
 } from '../../../src-renderer/views/run/checkpoints/checkpoint-matrix.ts';
-import { describeCell, reasonsToKeep } from '../../../src-renderer/views/run/checkpoints/cell-text.ts';
-import { compareSets, memberMean } from '../../../src-renderer/views/run/checkpoints/set-comparison.ts';
+import { compareSets, memberMean } from '../../../src-renderer/views/run/checkpoints/use-sets.ts';
 
 function kept(rank: number, name: string, epoch: number, fields: Partial<CheckpointCell> = {}): CheckpointCell {
   return {

@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { describeOptions, getPath } from '../../../core/options/index.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { Attempt } from '../../../core/protocol/run/record.ts';
-import { configHistory, describeAttempt } from '../../../src-renderer/views/run/configuration/config-history.ts';
-import { spellValue } from '../../../src-renderer/views/run/configuration/config-differences.ts';
-import { configEntries } from '../../../src-renderer/views/run/configuration/config-entries.ts';
+import {
+  configEntries,
+  configHistory,
+  describeAttempt,
+  spellValue,
+} from '../../../src-renderer/views/run/configuration/config-history.ts';
 
 const defaults = runConfigSchema.parse({});
 const options = describeOptions(runConfigSchema);

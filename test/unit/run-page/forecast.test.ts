@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RankView } from '../../../core/protocol/pages/run-views.ts';
 import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
-import { remainingMs } from '../../../src-renderer/views/run/live/forecast.ts';
+import { remainingMs } from '../../../src-renderer/views/run/live/run-times.ts';
 
 function rank(fields: Partial<RankView>): RankView {
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
-import { headlineFigures } from '../../../src-renderer/views/run/ensemble/headline/headline-figures.ts';
+import { headlineFigures } from '../../../src-renderer/views/run/ensemble/headline-figures.ts';
 import { plainPredictions, twoSamples } from './two-samples.ts';
 
 /** Members predict 1, 3 and 2, 5 for the targets 1 and 4; their mean is 1.5 and 4. */

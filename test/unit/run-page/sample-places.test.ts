@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
-import { shownPlaces } from '../../../src-renderer/views/run/ensemble/samples/shown-places.ts';
+import { shownPlaces } from '../../../src-renderer/views/run/ensemble/samples/use-sample-view.ts';
 import { type SampleTable, sampleTable } from '../../../src-renderer/views/run/ensemble/samples/sample-table.ts';
 import { sketchSeries } from '../../../src-renderer/views/run/inputs/series-sketch.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Timeline } from '../../../src-renderer/views/run/live/timeline.ts';
+import { Timeline } from '../../../src-renderer/views/run/live/event-marks.ts';
 
 /** 20 steps per epoch. The second epoch took three times as long. */
 const line = {

@@ -8,8 +8,7 @@ import { hubClientKey } from '../../../src-renderer/client/use-hub.ts';
 import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 import type { RunStore } from '../../../src-renderer/stores/run.ts';
 import { useToastsStore } from '../../../src-renderer/stores/toasts.ts';
-import { useZoomDetail } from '../../../src-renderer/views/run/live/charts/use-zoom-detail.ts';
-import { stepsAround, withDetail } from '../../../src-renderer/views/run/live/charts/zoom-detail.ts';
+import { stepsAround, useZoomDetail, withDetail } from '../../../src-renderer/views/run/live/charts/use-zoom-detail.ts';
 
 function metric(steps: number[], fields: Partial<MetricColumns> = {}): MetricColumns {
   const step = Int32Array.from(steps);

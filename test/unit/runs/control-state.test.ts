@@ -5,7 +5,7 @@ import {
   type ControlState,
   controlsToReplay,
   initialControlState,
-} from '../../../core/protocol/run/control/control-state.ts';
+} from '../../../core/protocol/run/control-state.ts';
 import type { Control } from '../../../core/protocol/run/messages.ts';
 
 const seed = 20261122;

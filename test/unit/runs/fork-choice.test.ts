@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseForkPoint, type ForkPoint } from '../../../core/protocol/history/fork.ts';
+import { chooseForkPoint, type ForkPoint } from '../../../core/protocol/history/history.ts';
 
 const savedAt = '2026-01-02T03:04:05.000Z';
 const state = (name: string, epoch: number, attempt = 2): ForkPoint => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
+import type { ForkPoint } from '../../../core/protocol/history/history.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { findForkProblems, forkErrorOf } from '../../../src-main/hub/fork-problems.ts';
 import { parseConfig } from '../../../src-main/runs/configuration/resolve-config.ts';

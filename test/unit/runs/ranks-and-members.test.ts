@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pipelinePlace } from '../../../core/pipeline/places.ts';
+import { pipelinePlace } from '../../../core/pipeline/schedule.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import {
   countMembers,

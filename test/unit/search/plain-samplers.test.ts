@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { combinationsOf, gridSize } from '../../../core/search/samplers/grid.ts';
-import { suggestQuasiRandom } from '../../../core/search/samplers/quasi-random.ts';
-import { suggestRandom } from '../../../core/search/samplers/random.ts';
-import { scrambledSobolPoint, sobolPoint } from '../../../core/search/samplers/sobol/sobol.ts';
+import { suggestQuasiRandom, suggestRandom } from '../../../core/search/samplers/quasi-random.ts';
+import { scrambledSobolPoint, sobolPoint } from '../../../core/search/samplers/sobol.ts';
 import { orderSpace } from '../../../core/search/space/space.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextWork, type Work } from '../../../core/search/pruners/next-work.ts';
-import { bracketsOf } from '../../../core/search/pruners/rungs.ts';
+import { bracketsOf, nextWork, type Work } from '../../../core/search/pruners/next-work.ts';
 import { prunerSchema, type Pruner, type RungPruner } from '../../../core/search/pruners/settings.ts';
 import { shouldStop } from '../../../core/search/pruners/stop.ts';
 import { chanceOfPositive } from '../../../core/search/pruners/wilcoxon.ts';

@@ -7,7 +7,7 @@ import {
   samplerSchema,
   suggest,
 } from '../../../core/search/samplers/index.ts';
-import { scrambledSobolPoint } from '../../../core/search/samplers/sobol/sobol.ts';
+import { scrambledSobolPoint } from '../../../core/search/samplers/sobol.ts';
 import { spaceSize, TriedConfigurations } from '../../../core/search/samplers/untried.ts';
 import { type Assignment, checkAssignment, orderSpace } from '../../../core/search/space/space.ts';
 import type { SearchSpace } from '../../../core/search/space/schema.ts';

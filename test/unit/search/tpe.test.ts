@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { samplerSchema, suggest } from '../../../core/search/samplers/index.ts';
-import { Mixture } from '../../../core/search/samplers/tpe/mixture.ts';
-import { countBelow, splitTrials } from '../../../core/search/samplers/tpe/split.ts';
-import { rampOf } from '../../../core/search/samplers/tpe/tpe.ts';
+import { countBelow, Mixture, rampOf, splitTrials } from '../../../core/search/samplers/tpe.ts';
 import { holdsValue } from '../../../core/search/space/domain.ts';
 import { type Assignment, checkAssignment, orderSpace } from '../../../core/search/space/space.ts';
 import type { Trial } from '../../../core/search/trial.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createInferenceApp, type InferenceApp } from '../../../src-main/serving/inference-app.ts';
-import { RequestError } from '../../../src-main/serving/request-error.ts';
+import { RequestError } from '../../../src-main/serving/given-input.ts';
 import { answered, counts, served } from './tensors.ts';
 
 const errors: unknown[] = [];

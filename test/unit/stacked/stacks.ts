@@ -1,5 +1,5 @@
 import type { OptimizerConfig } from '../../../core/protocol/run/config.ts';
-import { optimizerSchema } from '../../../core/protocol/run/optimizers/optimizer-config.ts';
+import { optimizerSchema } from '../../../core/protocol/run/optimizer-config.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
 import { Generator, installAsMathRandom } from '../../../workers/random/index.ts';
 import { MemberStack, type StackedStrategy } from '../../../workers/stacked/member-stack.ts';
@@ -9,7 +9,7 @@ import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import type { LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { Member } from '../../../workers/member/member.ts';
 import { createOptimizer, updateRuleOf } from '../../../workers/optimizers/optimizers.ts';
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../../core/metrics/registry/metric.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 
 /** The parts of a member. */

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findAppBrowser } from '../../../src-main/processes/app-browser.ts';
+import { findAppBrowser } from '../../../src-main/processes/app-files.ts';
 import { parseStartOptions, startHelp } from '../../../src-main/start/options.ts';
 
 describe('the options of the dashboard', () => {

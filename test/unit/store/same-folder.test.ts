@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { folderKey, type FolderSystem, isDirectlyIn, isSameFolder } from '../../../core/node/folders/same-folder.ts';
+import { folderKey, type FolderSystem, isDirectlyIn, isSameFolder } from '../../../core/node/same-folder.ts';
 
 /** A system with these folders, by the spelling that its disk has. @param real finds it for a path; null: nothing there */
 function system(platform: NodeJS.Platform, real: (path: string) => string | null): FolderSystem {

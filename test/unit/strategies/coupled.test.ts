@@ -3,8 +3,7 @@ import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run
 import { startBackend } from '../../../workers/backends/backend.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
-import { couple } from '../../../workers/strategies/coupled/coupling.ts';
-import { Coupled, type CoupledConfig } from '../../../workers/strategies/coupled/coupled.ts';
+import { couple, Coupled, type CoupledConfig } from '../../../workers/strategies/coupled.ts';
 import { tf, type Scalar, type Tensor } from '../../../workers/tensorflow/tf.ts';
 import { Member } from '../../../workers/member/member.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { onTestFinished, vi } from 'vitest';
 import type { Study } from '../../../core/protocol/studies/study.ts';
-import { StudyStore } from '../../../src-main/studies/folder/study-store.ts';
+import { StudyStore } from '../../../src-main/studies/study-store.ts';
 import { type DriverOptions, StudyDriver } from '../../../src-main/studies/work/driver.ts';
 import type { Evaluation, PartJob, PartOutcome, TrialRunner } from '../../../src-main/studies/work/runner.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nextPiece, trialsKnownTo } from '../../../core/protocol/studies/next-piece.ts';
-import { describeSpentSpace, summarize } from '../../../core/protocol/pages/studies/study-summary.ts';
+import { describeSpentSpace, summarize } from '../../../core/protocol/pages/study-summary.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import type { StudyLine } from '../../../core/protocol/studies/study-line.ts';
 import { StudyLog, type Work } from '../../../core/protocol/studies/study-log.ts';

@@ -3,7 +3,7 @@ import { bestSoFar, objectiveOf, scoresOf } from '../../../core/protocol/studies
 import { studyRequestSchema, studySchema } from '../../../core/protocol/studies/study.ts';
 import { studyLineSchema, type StudyLine } from '../../../core/protocol/studies/study-line.ts';
 import { StudyLog } from '../../../core/protocol/studies/study-log.ts';
-import { studyEnsembleSchema } from '../../../core/protocol/pages/studies/study-views.ts';
+import { studyEnsembleSchema } from '../../../core/protocol/pages/study-views.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { studyOf } from './studies.ts';
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { estimate } from '../../../core/numeric/estimate.ts';
-import { summarizeSweep } from '../../../core/protocol/pages/sweeps/sweep-summary.ts';
+import { estimate, formatEstimate } from '../../../core/numeric/estimate.ts';
+import { summarizeSweep } from '../../../core/protocol/pages/sweep-summary.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { repeatedSeed } from '../../../core/protocol/run/sweep/sweep.ts';
 import { describeSweep } from '../../../src-main/cli/commands/sweeps/describe-sweep.ts';
-import { formatEstimate } from '../../../core/numeric/format-estimate.ts';
 import { recordOf } from '../cli/records.ts';
 
 describe('estimate', () => {

@@ -12,7 +12,7 @@ import { RunFiles } from '../../../workers/member/run-files.ts';
 import { hard } from '../../../workers/member/sample-losses.ts';
 import { taskFor } from '../../../workers/member/tasks.ts';
 import { taskLoss } from '../../../workers/member/weighted-loss.ts';
-import { ensembleTask } from '../../../workers/strategies/ensemble-task.ts';
+import { ensembleTask } from '../../../workers/strategies/strategy.ts';
 import { type SymbolicTensor, tf } from '../../../workers/tensorflow/tf.ts';
 import { splitByMember } from '../../../workers/training/evaluate-sets.ts';
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { createDataset, type Dataset } from '../../../workers/data/dataset.ts';
 import { taskFor, taskOf } from '../../../workers/member/tasks.ts';
-import { ensembleTask } from '../../../workers/strategies/ensemble-task.ts';
+import { ensembleTask } from '../../../workers/strategies/strategy.ts';
 
 /** Three samples; members 0 and 2 held out the first, 0 and 1 the second, 1 and 2 the third. */
 const dataset: Dataset = {

@@ -4,7 +4,7 @@ import { createDataset, type Dataset } from '../../../workers/data/dataset.ts';
 import type { MemberOutputs } from '../../../workers/member/predictions.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 import type { ProjectMetric } from '../../../workers/member/tasks/own-metrics.ts';
-import { ensembleTask } from '../../../workers/strategies/ensemble-task.ts';
+import { ensembleTask } from '../../../workers/strategies/strategy.ts';
 
 /** Logits of ranks 0 and 3 for two samples of two classes; softmax of [ln 3, 0] is [3/4, 1/4]. */
 const logits: MemberOutputs = {

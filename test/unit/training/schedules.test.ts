@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scheduleSchema } from '../../../core/protocol/run/optimizers/schedule-config.ts';
+import { scheduleSchema } from '../../../core/protocol/run/schedule-config.ts';
 import { settingsAt } from '../../../workers/optimizers/schedules.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 

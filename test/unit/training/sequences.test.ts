@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../../core/metrics/registry/metric.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { createDataset, type Dataset } from '../../../workers/data/dataset.ts';
 import { predict, predictTogether } from '../../../workers/member/predict.ts';

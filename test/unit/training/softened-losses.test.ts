@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../../core/metrics/registry/metric.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 import { tf, type Tensor } from '../../../workers/tensorflow/tf.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
-import { requireCounted, targetWeights } from '../../../workers/member/tasks/target-weights.ts';
-import { ensembleTask } from '../../../workers/strategies/ensemble-task.ts';
+import { requireCounted, targetWeights } from '../../../workers/member/tasks/checks.ts';
+import { ensembleTask } from '../../../workers/strategies/strategy.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 
 const about = { name: 'weighed', featureShape: [1], features: Float32Array.of(0, 0) };

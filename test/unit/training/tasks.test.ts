@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../../core/metrics/registry/metric.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { findConflicts } from '../../../src-main/runs/configuration/combinations.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { optimizerSchema } from '../../../core/protocol/run/optimizers/optimizer-config.ts';
+import { optimizerSchema } from '../../../core/protocol/run/optimizer-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
 import { createOptimizer, type UpdateSettings } from '../../../workers/optimizers/optimizers.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { loadWarmStart } from '../../../workers/member/updates/warm-start.ts';
+import { loadWarmStart } from '../../../workers/member/warm-start.ts';
 import { readWeights } from '../../../workers/member/weights.ts';
 import { Generator } from '../../../workers/random/index.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';

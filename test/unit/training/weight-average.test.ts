@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { Member } from '../../../workers/member/member.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
-import { WeightAverage } from '../../../workers/member/updates/weight-average.ts';
+import { WeightAverage } from '../../../workers/member/weight-average.ts';
 import { tf, type Variable } from '../../../workers/tensorflow/tf.ts';
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 import { RankTraining } from '../../../workers/training/rank-training.ts';

@@ -4,11 +4,11 @@ import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { requireInputs } from '../../../workers/member/batch-tensors.ts';
 import { type LossFunction, Member } from '../../../workers/member/member.ts';
 import { predict } from '../../../workers/member/predict.ts';
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../../core/metrics/registry/metric.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 import { taskLoss } from '../../../workers/member/weighted-loss.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
-import { optimizerSchema } from '../../../core/protocol/run/optimizers/optimizer-config.ts';
+import { optimizerSchema } from '../../../core/protocol/run/optimizer-config.ts';
 import { type SymbolicTensor, tf } from '../../../workers/tensorflow/tf.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

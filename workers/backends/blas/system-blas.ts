@@ -1,5 +1,5 @@
 import type { LibraryHandle } from 'koffi';
-import type { Blas, BlasKind } from '../../../core/protocol/machine/blas.ts';
+import type { Blas, BlasKind } from '../../../core/protocol/machine/devices.ts';
 
 /**
  * C ← A·B + β·C in single precision, row major. a, b and c are addresses in this process. A is `[m, k]`, stored as `[k, m]` if it is to be

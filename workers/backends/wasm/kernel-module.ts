@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RecurrentModule } from './recurrent/recurrent-module.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { ownFile } from '../../system/own-files.ts';
+import { ownFile } from '../../system/own-copies.ts';
 
 /** Exports of `workers/kernels/assembly/products/gemm.ts`. Addresses and counts are 32-bit integers; flags are 0 or 1. */
 export interface GemmModule {

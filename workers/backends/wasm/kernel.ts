@@ -1,4 +1,4 @@
-import type { MatrixProducts } from './products/gemm.ts';
+import type { MatrixProducts } from './gemm.ts';
 import type { Determinism, KernelModule } from './kernel-module.ts';
 import type { RecurrentModule } from './recurrent/recurrent-module.ts';
 import type { TensorMemory } from './memory/tensor-memory.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { readBuildFile } from '../../../core/node/build-file.ts';
+import { readBuildFile } from '../../../core/node/atomic-file.ts';
 import {
   type WebgpuAdapter,
   webgpuBuildSchema,
   webgpuDriverRemedy,
   webgpuSetupRemedy,
-} from '../../../core/protocol/machine/webgpu.ts';
+} from '../../../core/protocol/machine/devices.ts';
 
 /** An adapter's description of itself. `device` is its name, normalized as WebGPU prescribes. */
 interface AdapterInfo {

@@ -1,7 +1,7 @@
 import * as core from '@tensorflow/tfjs-core';
 import type { KernelFunc, NamedAttrMap, Rank, Tensor, Tensor3D, TensorInfo } from '@tensorflow/tfjs-core';
 import { covered, describePool, type PoolAxis, refuseEmptyWindows } from '../pool-windows.ts';
-import { replaceKernel, tensorOf } from '../replace-kernel.ts';
+import { replaceKernel, tensorOf } from '../contract.ts';
 import { correctVolumes } from '../volumes.ts';
 
 /** Replaces the kernels that are wrong in TensorFlow.js 4.22 on webgpu. Call it after tfjs's own kernels are registered. */

@@ -1,8 +1,7 @@
 import { viewArray } from '../../../core/protocol/wire/arrays.ts';
 import { elementCount } from '../../../core/protocol/wire/collectives.ts';
 import type { Mapping } from '../../system/libc.ts';
-import type { Message } from '../direct-messages.ts';
-import { headBytes, headOf, headWords, mostAxes, readHead } from '../message-head.ts';
+import { headBytes, headOf, headWords, type Message, mostAxes, readHead } from '../direct-messages.ts';
 
 /** Messages begin at multiples of a cache line, with a head of one. */
 const blockBytes = headBytes;

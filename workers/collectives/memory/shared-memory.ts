@@ -7,12 +7,11 @@ import { MappedMessages, messageBoardBytes } from './mapped-messages.ts';
 import { MappedSlots, slotsBytes } from './mapped-slots.ts';
 import { Pieces } from './pieces.ts';
 import { RankFiles } from './rank-files.ts';
-import { MappedTransport, type Transport } from './transport.ts';
 
 /** Below this a second request through the hub costs more than the copies that it saves. */
 const smallestBytes = 256 * 1024;
 
-export interface SharedMemoryOptions {
+interface SharedMemoryOptions {
   /** Called once, on every rank, with a sentence on how large arrays travel from now on. */
   tell?: (message: string) => void;
   /** Whether files may be mapped. */
@@ -218,4 +217,35 @@ export class SharedMemory {
 
 function bytesOf({ buffer, byteOffset, byteLength }: CollectiveArray): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Moves bytes into this rank's file and out of every rank's. Offsets count from the beginning of a file. */
+interface Transport {
+  /** Fills `target` with bytes that a rank wrote. */
+  read(rank: number, target: Uint8Array, offset: number): void;
+  /** Writes to this rank's file. */
+  write(source: Uint8Array, offset: number): void;
+}
+
+/** Files that are mapped into this process. {@link RankFiles} is the transport where they cannot be. */
+class MappedTransport implements Transport {
+  readonly own: Mapping;
+  /** By rank, without this one. */
+  readonly others: ReadonlyMap<number, Mapping>;
+
+  /** Maps the first `bytes` bytes of all ranks' files. Earlier mappings stay, and take no memory beside the files. */
+  constructor(libc: Libc, files: RankFiles, bytes: number, rank: number, ranks: readonly number[]) {
+    this.own = libc.map(files.descriptor(rank), bytes, 'shared');
+    const others = ranks.filter((other) => other !== rank);
+    this.others = new Map(others.map((other) => [other, libc.map(files.descriptor(other), bytes, 'read')]));
+  }
+
+  read(rank: number, target: Uint8Array, offset: number): void {
+    const { buffer } = this.others.get(rank) ?? this.own;
+    target.set(new Uint8Array(buffer, offset, target.length));
+  }
+
+  write(source: Uint8Array, offset: number): void {
+    new Uint8Array(this.own.buffer, offset, source.length).set(source);
+  }
 }

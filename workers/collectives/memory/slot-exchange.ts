@@ -12,7 +12,7 @@ import {
 } from '../../../core/protocol/wire/collectives.ts';
 import { concatenate, reduceArrays } from '../../../core/protocol/wire/reduce.ts';
 import type { Operands } from './memory-exchange.ts';
-import type { SlotContent, Slots } from './slots.ts';
+import type { SlotContent, Slots } from './mapped-slots.ts';
 
 /** A rank that has waited this long tells the relay, which detects ranks that disagree or never come. */
 const patienceMs = 50;

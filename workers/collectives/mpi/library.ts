@@ -1,6 +1,6 @@
 import type { LibraryHandle } from 'koffi';
 import { CollectiveError } from '../../../core/protocol/wire/collectives.ts';
-import { loadKoffi, type Koffi } from '../../system/koffi.ts';
+import { type Koffi, loadKoffi } from '../../system/libc.ts';
 import { type MpiTable, tableOf } from './handles.ts';
 
 /** The libraries to try, best first: the standard ABI, Open MPI 4 and 5, MPICH and the libraries with its ABI. */

@@ -1,7 +1,15 @@
 import { createArray, viewArray } from '../../../core/protocol/wire/arrays.ts';
 import { elementCount } from '../../../core/protocol/wire/collectives.ts';
-import type { DirectMessages, Message } from '../direct-messages.ts';
-import { headBytes, headOf, headWords, type MessageHead, mostAxes, readHead } from '../message-head.ts';
+import {
+  type DirectMessages,
+  headBytes,
+  headOf,
+  headWords,
+  type Message,
+  type MessageHead,
+  mostAxes,
+  readHead,
+} from '../direct-messages.ts';
 import type { Communicator } from './communicator.ts';
 import type { MpiLibrary, NativeBuffer } from './library.ts';
 import { PieceQueue, piecesOf } from './piece-queue.ts';

@@ -1,6 +1,6 @@
 import { viewArray } from '../../../core/protocol/wire/arrays.ts';
 import { type CollectiveCall, elementCount } from '../../../core/protocol/wire/collectives.ts';
-import type { SlotContent, Slots } from '../memory/slots.ts';
+import type { SlotContent, Slots } from '../memory/mapped-slots.ts';
 import type { Communicator } from './communicator.ts';
 import type { MpiLibrary, NativeBuffer } from './library.ts';
 import { Requests } from './requests.ts';

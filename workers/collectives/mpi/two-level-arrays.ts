@@ -9,10 +9,10 @@ import { reduceArrays } from '../../../core/protocol/wire/reduce.ts';
 import type { Operands } from '../memory/memory-exchange.ts';
 import { pieceBytes, type Pieces } from '../memory/pieces.ts';
 import type { LargeArrays, LargeWait } from '../memory/slot-exchange.ts';
-import { chunksOf, requireArray, sliceStart } from './chunks.ts';
 import type { NodeLayout } from './node-layout.ts';
 import type { NodeMemory } from './node-memory.ts';
 import type { Transfers } from './transfers.ts';
+import type { Parts } from '../parts.ts';
 
 /** Bytes of an array that are under way at a time. */
 const chunkBytes = 8 * 2 ** 20;
@@ -20,7 +20,7 @@ const chunkBytes = 8 * 2 ** 20;
 /** Bytes of {@link NodeMemory} that a node with so many ranks of the group needs: a chunk of each, and one of the result. */
 export const nodeMemoryBytes = (localCount: number): number => (localCount + 1) * chunkBytes;
 
-export interface TwoLevelParts {
+interface TwoLevelParts {
   /** Position of this rank in the group. */
   rank: number;
   /** Of the group, ascending. */
@@ -242,4 +242,40 @@ export class TwoLevelArrays implements LargeArrays {
     const bytes = Math.ceil((length * bytesPerElement(dataType)) / 8) * 8;
     return viewArray(dataType, this.#received, i * bytes, length);
   }
+}
+
+/** First element of the i-th of `count` slices, as equal as possible, of an array of `length` elements. */
+const sliceStart = (length: number, count: number, index: number): number => Math.floor((length * index) / count);
+
+/** Elements from `start` to `end` of an array, which travel together. */
+interface Chunk {
+  start: number;
+  end: number;
+}
+
+/** @param most elements of a chunk */
+function chunksOf(length: number, most: number): Chunk[] {
+  return Array.from({ length: Math.ceil(length / most) }, (_, i) => ({
+    start: i * most,
+    end: Math.min((i + 1) * most, length),
+  }));
+}
+
+/** What a call has, with a place for its result. `result` is null if that place was given. */
+interface Arrays {
+  data: Parts;
+  into: Pick<Parts, 'set'>;
+  dataType: DataType;
+  /** Of one rank's array. */
+  length: number;
+  result: CollectiveArray | null;
+}
+
+/** What a call with an array has. @param times how many of the arrays the result holds */
+function requireArray({ operation, dataType, shape }: CollectiveCall, { data, into }: Operands, times = 1): Arrays {
+  if (data === null) throw new TypeError(`${operation} was called without an array.`);
+  const length = elementCount(shape);
+  if (into !== null) return { data, into, dataType, length, result: null };
+  const result = createArray(dataType, times * length);
+  return { data, into: { set: (values, start) => result.set(values, start) }, dataType, length, result };
 }

@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
-import { orderClasses } from '../../../core/preprocessing/class-order.ts';
+import { orderClasses } from '../../../core/preprocessing/reading.ts';
 import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, mapEachSplit, type Splits } from '../dataset.ts';

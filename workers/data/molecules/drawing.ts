@@ -1,9 +1,5 @@
 import type { MainModule } from '@rdkit/rdkit';
-import {
-  coloredElements,
-  type DrawingPart,
-  type MoleculeDrawing,
-} from '../../../core/protocol/run/candidates/drawing.ts';
+import { coloredElements, type DrawingPart, type MoleculeDrawing } from '../../../core/protocol/run/pool-task.ts';
 
 /** Size of a drawing, in its own units. */
 const [width, height] = [200, 140];

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -6,7 +9,7 @@ import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
 import type { DataFolders } from '../sources/locate.ts';
 import { fingerprintBlock, type FingerprintBlock, type FingerprintShape, loadRdkit } from './fingerprint-block.ts';
-import { blockSize, fingerprintsInThreads, mayStartThreads } from './fingerprint-threads.ts';
+import { ownModule } from '../../system/own-copies.ts';
 
 /** Changes where other code would compute other fingerprints. */
 const version = 'morgan-1 rdkit-2026.09.1';
@@ -80,4 +83,41 @@ function readKept(bytes: Buffer, count: number, bytesEach: number): FingerprintB
   if (rest.length !== count * (bytesEach + 1)) return null;
   if (!createHash('sha256').update(rest).digest().equals(bytes.subarray(0, 32))) return null;
   return { isValid: new Uint8Array(rest.subarray(0, count)), packed: new Uint8Array(rest.subarray(count)) };
+}
+
+/** Molecules that a thread gets at a time: about a second of work. */
+const blockSize = 1000;
+
+/** Whether this process may start threads, which its permissions decide. */
+function mayStartThreads(): boolean {
+  // Without Node's permission model there is no such property.
+  const permission = process.permission as typeof process.permission | undefined;
+  return permission === undefined || permission.has('worker');
+}
+
+/** Fingerprints of blocks of SMILES, each block by the next free thread. The threads end with the last block. */
+export async function fingerprintsInThreads(
+  blocks: readonly (readonly string[])[],
+  shape: FingerprintShape,
+): Promise<FingerprintBlock[]> {
+  const done: FingerprintBlock[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    const thread = new Worker(new URL(ownModule('entries/fingerprint')), { workerData: shape, execArgv: [] });
+    const ended = once(thread, 'exit').then(([code]: number[]) => {
+      throw new Error(`A thread that computes fingerprints ended with code ${code}.`);
+    });
+    // It ends after its last block too.
+    ended.catch(() => undefined);
+    try {
+      for (let own = next++; own < blocks.length; own = next++) {
+        thread.postMessage(blocks[own], []);
+        [done[own]] = (await Promise.race([once(thread, 'message'), ended])) as [FingerprintBlock];
+      }
+    } finally {
+      await thread.terminate();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), blocks.length) }, work));
+  return done;
 }

@@ -1,6 +1,6 @@
-import { orderClasses } from '../../../core/preprocessing/class-order.ts';
+import { orderClasses } from '../../../core/preprocessing/reading.ts';
 import type { ColumnStep, TableStep } from '../../../core/preprocessing/schema.ts';
-import { nameOfCell } from '../../../core/text/formulas.ts';
+import { nameOfCell } from '../../../core/text/printable.ts';
 import { columnMoments } from '../column-moments.ts';
 import { categoryText, type Column, isMissingAt, type NumericColumn, type TextColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';

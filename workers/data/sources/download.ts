@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,7 +8,8 @@ import { pipeline } from 'node:stream/promises';
 import { renameOver } from '../../../core/node/atomic-file.ts';
 import { byteCount, reasonOf, sizeOf } from './files.ts';
 import { TimeLimit } from '../../../core/node/time-limit.ts';
-import { withLock } from './lock.ts';
+import { messageOf } from '../../../core/text/errors.ts';
+import { FileLock } from '../../../core/node/file-lock.ts';
 
 /** A file for download. */
 export interface RemoteFile {
@@ -210,4 +212,35 @@ async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return hash.digest('hex');
+}
+
+/** The system reports to nobody that a lock is free, so waiting means asking. */
+const tryEveryMs = 200;
+
+/**
+ * Runs `action` while this process holds the lock of a file, which stays as an empty file. The system frees the lock of a process that ends in any way.
+ * Where the file system has no locks, `action` runs without one: it must stay correct, though it may waste work, when it runs twice at the
+ * same time.
+ */
+async function withLock<T>(path: string, signal: AbortSignal | undefined, action: () => Promise<T>): Promise<T> {
+  const lock = await acquire(path, signal);
+  try {
+    return await action();
+  } finally {
+    lock?.release();
+  }
+}
+
+async function acquire(path: string, signal: AbortSignal | undefined): Promise<FileLock | null> {
+  for (;;) {
+    signal?.throwIfAborted();
+    try {
+      const lock = FileLock.tryTake(path);
+      if (lock !== null) return lock;
+    } catch (error) {
+      console.warn(`${messageOf(error)} Until then, several processes may download the same file.`);
+      return null;
+    }
+    await delay(tryEveryMs, undefined, { signal });
+  }
 }

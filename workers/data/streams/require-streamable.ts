@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { samplerOf, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
-import { holdsOut } from '../../../core/protocol/run/training-data/data-config.ts';
+import { holdsOut } from '../../../core/protocol/run/data-config.ts';
 import type { Splits } from '../dataset.ts';
 
 const usable = ['shuffled', 'shared', 'sequential'];

@@ -1,4 +1,4 @@
-import { orderClasses } from '../../../core/preprocessing/class-order.ts';
+import { orderClasses } from '../../../core/preprocessing/reading.ts';
 import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
 import { columnMoments } from '../column-moments.ts';
 import type { Dataset } from '../dataset.ts';

@@ -1,6 +1,5 @@
 import { type Dataset, valuesPerTarget } from '../../data/dataset.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
-import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
 /** T, targets of a sample, or of each of its positions. */
@@ -64,7 +63,7 @@ function requireSeveralClasses({ name, classCount: count, classNames }: Dataset)
 }
 
 /** Names of the classes of which a data set has no sample that counts; `[]` where its targets are not in memory, or no classes. */
-export function classesWithoutSamples(dataset: Dataset, classes = dataset.classCount): string[] {
+function classesWithoutSamples(dataset: Dataset, classes = dataset.classCount): string[] {
   const { targets, stream, classNames } = dataset;
   if (classes === undefined || stream !== undefined || !(targets instanceof Int32Array)) return [];
   const weights = targetWeights(dataset);
@@ -97,4 +96,25 @@ export function requireLabels(dataset: Dataset, classes: number): void {
         `Correct the data, or the classCount (${classes}).`,
     );
   }
+}
+
+/**
+ * Weights of a split's targets for its metrics, in the shape of the targets: a sample's weight where the mask counts the target, else 0.
+ * Undefined where the split has neither.
+ */
+export function targetWeights({ targets, length, weights, mask }: Dataset): Float64Array | undefined {
+  if (weights === undefined && mask === undefined) return undefined;
+  const width = targets.length / length;
+  return Float64Array.from(
+    { length: targets.length },
+    (_, index) => (weights?.[Math.floor(index / width)] ?? 1) * (mask?.[index] ?? 1),
+  );
+}
+
+/** @throws Error where no target of a split counts */
+export function requireCounted(dataset: Dataset): void {
+  if (targetWeights(dataset)?.some((weight) => weight > 0) ?? true) return;
+  throw new Error(
+    `No target of ${dataset.name} counts: each is masked, or its sample has weight 0. A split needs one that counts; correct weights and mask.`,
+  );
 }

@@ -1,9 +1,8 @@
 import { countEnsembleMetrics } from '../../../core/metrics/index.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
-import { requireOutputs, requireValues, targetColumns } from './checks.ts';
+import { requireOutputs, requireValues, targetColumns, targetWeights } from './checks.ts';
 import { positionsOf } from './positions.ts';
-import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
 /** Counts: targets Float32Array `[N]` or `[N, T]` of whole numbers from 0, the logarithm of the rate for each. */

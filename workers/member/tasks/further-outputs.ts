@@ -1,5 +1,5 @@
-import { outputCount, type TaskKind, usualQuantiles } from '../../../core/metrics/registry/task-kinds.ts';
-import type { FurtherOutput as DescribedOutput } from '../../../core/ensemble/further-outputs.ts';
+import { outputCount, type TaskKind, usualQuantiles } from '../../../core/metrics/registry/metric.ts';
+import type { FurtherOutput as DescribedOutput } from '../../../core/ensemble/predictions.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { type LayersModel, tf, type Tensor } from '../../tensorflow/tf.ts';
 import { positionsOf } from './positions.ts';

@@ -1,4 +1,4 @@
-import { outputCount } from '../../../core/metrics/registry/task-kinds.ts';
+import { outputCount } from '../../../core/metrics/registry/metric.ts';
 import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { Sampler } from '../../data/samplers.ts';

@@ -3,9 +3,8 @@ import type { Dataset } from '../../data/dataset.ts';
 import { tf } from '../../tensorflow/tf.ts';
 import { requireLogits } from '../output-activation.ts';
 import { stateLosses } from '../sample-losses.ts';
-import { requireOutputs, requireValues, targetColumns } from './checks.ts';
+import { requireOutputs, requireValues, targetColumns, targetWeights } from './checks.ts';
 import { positionsOf } from './positions.ts';
-import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
 /** A sample has any of L labels: targets Float32Array `[N, L]` of 0 and 1, one logit for each label. */

@@ -2,9 +2,8 @@ import { classificationMetrics, stackedClasses } from '../../../core/metrics/ind
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import { requireLogits } from '../output-activation.ts';
 import { hard, type Softening, stateLosses } from '../sample-losses.ts';
-import { classCount, requireLabels, requireOutputs } from './checks.ts';
+import { classCount, requireLabels, requireOutputs, targetWeights } from './checks.ts';
 import { positionsOf } from './positions.ts';
-import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
 /**

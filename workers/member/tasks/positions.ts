@@ -1,4 +1,4 @@
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../../core/metrics/registry/metric.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import type { Task } from './task.ts';

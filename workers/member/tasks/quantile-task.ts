@@ -1,8 +1,7 @@
 import { quantileEnsembleMetrics } from '../../../core/metrics/index.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
-import { requireOutputs, requireValues } from './checks.ts';
+import { requireOutputs, requireValues, targetWeights } from './checks.ts';
 import { positionsOf } from './positions.ts';
-import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
 /**

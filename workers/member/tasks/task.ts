@@ -1,6 +1,6 @@
 import type { Combination } from '../../../core/metrics/combination.ts';
 import type { LabelScores, MetricOptions } from '../../../core/metrics/index.ts';
-import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../../core/metrics/registry/metric.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import type { LayersModel, Tensor } from '../../tensorflow/tf.ts';
 import type { MemberOutputs, Predictions } from '../predictions.ts';

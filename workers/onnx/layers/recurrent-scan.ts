@@ -1,7 +1,6 @@
-import type { Weight } from '../../exchange/model-calls.ts';
+import type { LayerConfig, Weight } from '../../exchange/model-calls.ts';
 import { GraphBuilder, valueInfo } from '../format/graph.ts';
 import { activate } from './activations.ts';
-import type { Recurrence, Unrolled } from './recurrence.ts';
 
 /**
  * A recurrence as a loop (the operator Scan), for what the operators LSTM, GRU and RNN lack: masks that are not only at the end, and
@@ -114,3 +113,23 @@ const gruCell: Cell = (body, { x, states: [h], kernel, recurrence: { config } })
 };
 
 const cells: Readonly<Record<Recurrence['kind'], Cell>> = { SimpleRNN: simpleCell, LSTM: lstmCell, GRU: gruCell };
+
+/** A recurrent layer over sequences `[B, T, F]`. */
+export interface Recurrence {
+  kind: 'LSTM' | 'GRU' | 'SimpleRNN';
+  config: LayerConfig;
+  weights: ReadonlyMap<string, Weight>;
+  units: number;
+  /** From the last step to the first. */
+  isBackward: boolean;
+  /** 1 for each step that counts: float32 `[B, T]`. */
+  mask?: string;
+  /** Initial states `[B, H]`; none: zeros. */
+  states: readonly string[];
+}
+
+/** Results of a recurrence: outputs in the order of the steps, `[B, T, H]`, and the last states, `[B, H]`. */
+export interface Unrolled {
+  sequence: string;
+  states: string[];
+}

@@ -8,8 +8,7 @@ import {
 } from '../../exchange/model-calls.ts';
 import type { GraphBuilder } from '../format/graph.ts';
 import type { Convert, LayerContext } from './context.ts';
-import type { Recurrence, Unrolled } from './recurrence.ts';
-import { scanCell } from './recurrent-scan.ts';
+import { type Recurrence, scanCell, type Unrolled } from './recurrent-scan.ts';
 
 /** TensorFlow's order of gates, as ONNX orders them: LSTM i f c o becomes i o f c; GRU has z r h in both. */
 const gateOrder = { LSTM: [0, 3, 1, 2], GRU: [0, 1, 2], SimpleRNN: [0] } as const;

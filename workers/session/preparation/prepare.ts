@@ -25,37 +25,33 @@ import type { StreamReader } from '../../data/streams/stream.ts';
 import { createSampler, type Sampler, type SamplerOptions } from '../../data/samplers.ts';
 import type { Project } from '../../project/define-project.ts';
 import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from '../../project/load-project.ts';
-import { explainError } from '../../project/trace/explain-error.ts';
+import { explainError } from '../../project/explain-error.ts';
 import { projectCallbacks } from '../../project/project-callbacks.ts';
 import { requireUsedMasks } from './require-used-masks.ts';
 import { setupIndependentWorker } from './setup.ts';
 import { modelBuilder, orderOf, stageOf } from './stage-of-rank.ts';
 import type { StackedStrategy } from '../../stacked/member-stack.ts';
-import { ensembleTask } from '../../strategies/ensemble-task.ts';
 import { createStrategy } from '../../strategies/index.ts';
-import type { ModelStage } from '../../strategies/pipeline/model-stage.ts';
-import type { Strategy } from '../../strategies/strategy.ts';
+import type { ModelStage } from '../../strategies/pipeline/stage-passes.ts';
+import { ensembleTask, type Strategy } from '../../strategies/strategy.ts';
 import type { LayersModel, Variable } from '../../tensorflow/tf.ts';
 import type { Report } from '../../member/report.ts';
 import type { Completion } from '../../training/completion.ts';
-import { keptPool } from './kept-pool.ts';
 import { reportEqualMembers, reportSingleSamples } from './notes-on-start.ts';
 import { readCompletion } from './read-completion.ts';
 import { requireMixable, requireUsableTargets } from './require-usable-data.ts';
 import { startingPoint } from './starting-point.ts';
 import type { Controls } from '../../training/controls.ts';
-import type { Throttle } from '../../training/throttle.ts';
+import type { Throttle } from '../../training/live-settings.ts';
 import { type LossInputs, requireInputs } from '../../member/batch-tensors.ts';
 import { taskLoss } from '../../member/weighted-loss.ts';
 import { requireEvenBatches, requireInnerMembers } from '../../member/tasks/inner-members.ts';
 import { type LossFunction, Member } from '../../member/member.ts';
-import { groupsWithin } from '../../member/updates/weight-groups.ts';
+import { groupsWithin } from '../../member/weight-groups.ts';
 import { createOptimizer } from '../../optimizers/optimizers.ts';
 import { slotStorageOf } from '../../optimizers/slots/bfloat16-slots.ts';
-import { RunFiles } from '../../member/run-files.ts';
-import { SaveRoom } from '../../member/save-room.ts';
-import { noteOnClasses } from '../../member/tasks/checks.ts';
-import { requireCounted } from '../../member/tasks/target-weights.ts';
+import { RunFiles, SaveRoom } from '../../member/run-files.ts';
+import { noteOnClasses, requireCounted } from '../../member/tasks/checks.ts';
 import { type Task, taskFor } from '../../member/tasks.ts';
 import type { TrainerParts } from '../../training/rank-training.ts';
 import { scheduledSteps } from '../../training/round-plan.ts';
@@ -78,7 +74,7 @@ export interface Seat {
 }
 
 /** Shared by all ranks of a run in this process. */
-export interface Shared {
+interface Shared {
   project: Project;
   hyperparameters: Record<string, unknown>;
   config: RunConfig;
@@ -109,7 +105,7 @@ export interface BuiltRun {
 }
 
 /** A rank's member, and its part of the model where the layers are spread over the ranks. */
-export interface BuiltMember {
+interface BuiltMember {
   member: Member;
   stage?: ModelStage | undefined;
 }
@@ -317,4 +313,20 @@ export function lossOf({ project, task, hyperparameters, config }: Shared): Loss
       Object.assign(Object.create(of) as LossInputs, context, { hyperparameters, outputs, targets }, position),
     );
   };
+}
+
+let kept: { key: string; splits: Promise<Splits> } | null = null;
+
+/**
+ * The pool of a run that trains on some labels of it. A process that stays for the next round of a search reads it only once: `data()` draws its random
+ * numbers from the run's seed, so that the same configuration gives the same pool.
+ */
+function keptPool(
+  { projectFolder, sourceFolder, dataFolders, config }: Launch,
+  read: () => Promise<Splits>,
+): Promise<Splits> {
+  // A round of a warm search names another checkpoint, on which the pool does not depend.
+  const key = JSON.stringify([projectFolder, sourceFolder, dataFolders, { ...config, warmStart: null }]);
+  if (kept?.key !== key) kept = { key, splits: read() };
+  return kept.splits;
 }

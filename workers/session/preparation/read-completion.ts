@@ -3,7 +3,7 @@ import type { Launch } from '../../../core/protocol/run/messages.ts';
 import { checkpointsOf } from '../../checkpoints/checkpoint-store.ts';
 import { RunFiles } from '../../member/run-files.ts';
 import type { Completion } from '../../training/completion.ts';
-import { readCommonState } from '../../training/state/saved-state.ts';
+import { readCommonState } from '../../training/saved-state.ts';
 
 /** Reads what the others decided from the files of one of them; null for a rank that trains with the others. */
 export async function readCompletion({ runFolder, until, finishedRanks }: Launch): Promise<Completion | null> {

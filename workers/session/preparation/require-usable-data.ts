@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { holdsOut } from '../../../core/protocol/run/training-data/data-config.ts';
+import { holdsOut } from '../../../core/protocol/run/data-config.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import type { Task } from '../../member/tasks.ts';
 import { callsOf, type Layer, nestedModel } from '../../exchange/model-calls.ts';

@@ -1,4 +1,4 @@
-import type { Blas } from '../../../core/protocol/machine/blas.ts';
+import type { Blas } from '../../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { type Backend, startBackend } from '../../backends/backend.ts';
 import { DistributedSeeder } from '../../callbacks/distributed-seeder.ts';

@@ -1,13 +1,13 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import { memberOfRank } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
-import { freezeWeights } from '../../member/updates/weight-groups.ts';
+import { freezeWeights } from '../../member/weight-groups.ts';
 import type { DistributedSeeder } from '../../callbacks/distributed-seeder.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { readState } from '../../checkpoints/training-state.ts';
 import { Generator, installAsMathRandom, seedForRank } from '../../random/index.ts';
 import { cutModel, cutsSchema } from '../../strategies/pipeline/cut-model.ts';
-import type { ModelStage } from '../../strategies/pipeline/model-stage.ts';
+import type { ModelStage } from '../../strategies/pipeline/stage-passes.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
 import type { Report } from '../../member/report.ts';
 import { startWarm } from './starting-point.ts';

@@ -1,11 +1,19 @@
+import { join } from 'node:path';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import { removeStates } from '../../checkpoints/training-state.ts';
-import { loadWarmStart } from '../../member/updates/warm-start.ts';
+import { loadWarmStart } from '../../member/warm-start.ts';
 import { Generator, seedForRank } from '../../random/index.ts';
 import type { TrainerParts } from '../../training/rank-training.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
-import { loadTrainingState } from '../../training/state/saved-state.ts';
-import { loadForkedWeights } from './forked-weights.ts';
+import { loadTrainingState, type ResumedTraining } from '../../training/saved-state.ts';
+import { checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
+import { settingsOf } from '../../../core/protocol/run/settings.ts';
+import { memberOfRank } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
+import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
+import { readSealed } from '../../checkpoints/sealed-file.ts';
+import type { Member } from '../../member/member.ts';
+import { writeWeights } from '../../member/weights.ts';
+import { History } from '../../training/history.ts';
 
 /** Brings a rank to the point at which its training begins: a saved state, the weights of another run, or its own initial weights. */
 export async function startingPoint(launch: Launch, parts: TrainerParts) {
@@ -32,4 +40,28 @@ export async function startWarm(
   if (checkpoint !== warmStart.checkpoint || group.rank === group.ranks[0]) {
     report.event('warm-start', message, { epoch: 0, step: 0 }, data);
   }
+}
+
+/**
+ * Gives a rank of a forked run the weights of its checkpoint, which lie in `<run>/origin/`. Training continues with the next epoch and step;
+ * optimizer, callbacks and strategy start anew.
+ * @throws with file and remedy when the weights are missing, damaged, or those of another architecture
+ */
+async function loadForkedWeights(
+  { runFolder, placement, config }: Launch,
+  member: Member,
+  { epoch, step }: { epoch: number; step: number },
+): Promise<ResumedTraining> {
+  const rank = memberOfRank(config, placement.rank);
+  const { record, content } = await readSealed(join(runFolder, 'origin', `rank-${rank}`), checkpointRecordSchema);
+  writeWeights(member.model, decodeSafetensors(content).tensors, `The checkpoint "${record.name}" of the forked run`);
+  return {
+    progress: { epoch, batch: 0, step, round: 0, rendezvous: epoch, standingBy: false, stoppedAlone: false },
+    settings: settingsOf(config),
+    history: new History(),
+    losses: { interval: { loss: 0, steps: 0 }, round: { loss: 0, steps: 0, samples: 0, elapsedMs: 0 } },
+    strategy: null,
+    points: [],
+    model: record.model,
+  };
 }

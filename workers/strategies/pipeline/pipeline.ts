@@ -1,5 +1,4 @@
-import { pipelinePlace } from '../../../core/pipeline/places.ts';
-import { bubbleFraction, stageSchedule } from '../../../core/pipeline/schedule.ts';
+import { bubbleFraction, pipelinePlace, stageSchedule } from '../../../core/pipeline/schedule.ts';
 import type { RunConfig, StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
@@ -10,9 +9,8 @@ import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import { partsOf } from '../data-parallel/local-gradients.ts';
 import type { LiveStrategyState, StepOutcome, Strategy, StrategyContext, StrategyEvent } from '../strategy.ts';
-import type { ModelStage } from './model-stage.ts';
 import { PipelinedModel } from './spread-model.ts';
-import { StagePasses } from './stage-passes.ts';
+import { type ModelStage, StagePasses } from './stage-passes.ts';
 
 type PipelineConfig = Extract<StrategyConfig, { kind: 'pipeline' }>;
 

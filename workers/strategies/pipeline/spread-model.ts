@@ -11,8 +11,7 @@ import { runCalls } from '../../segments/run-calls.ts';
 import { graphOf } from '../../tensorflow/model-graph.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import type { SpreadModel } from '../strategy.ts';
-import type { ModelStage } from './model-stage.ts';
-import { requireFloats, tensorOf } from './stage-passes.ts';
+import { type ModelStage, requireFloats, tensorOf } from './stage-passes.ts';
 
 /** A model whose layers are spread over ranks, as one. Each of them calls every method at the same time. */
 export class PipelinedModel implements SpreadModel {

@@ -4,7 +4,7 @@ import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
 import { tf, type Variable } from '../../tensorflow/tf.ts';
 import { canReleaseValues } from '../../backends/released-values.ts';
-import { LayerPlan } from '../../layered/layer-plan.ts';
+import { LayerPlan } from '../../layered/layered-pass.ts';
 import type { Member, StepPosition } from '../../member/member.ts';
 import type { Position } from '../../member/report.ts';
 import { seedForRank } from '../../../core/random/generator.ts';

@@ -1,6 +1,5 @@
 import type { Batch } from '../../data/dataset.ts';
-import { LayeredPass } from '../../layered/layered-pass.ts';
-import type { LayerPlan } from '../../layered/layer-plan.ts';
+import { LayeredPass, type LayerPlan } from '../../layered/layered-pass.ts';
 import type { Member, StepPosition } from '../../member/member.ts';
 import { type GradientExchange, type MeanGradients, meanOf } from '../data-parallel/gradient-exchange.ts';
 import { type GradientAccumulator, partsOf } from '../data-parallel/local-gradients.ts';

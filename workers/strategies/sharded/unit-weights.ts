@@ -1,6 +1,6 @@
 import { releaseValues, restoreValues } from '../../backends/released-values.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
-import { constrain } from '../../member/constraints.ts';
+import { constrain } from '../../member/penalties.ts';
 import type { Member } from '../../member/member.ts';
 import type { Unit } from './units.ts';
 import type { WeightSlice } from './weight-slice.ts';

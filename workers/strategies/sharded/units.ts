@@ -1,4 +1,4 @@
-import type { LayerPlan } from '../../layered/layer-plan.ts';
+import type { LayerPlan } from '../../layered/layered-pass.ts';
 import type { Variable } from '../../tensorflow/tf.ts';
 import { FlatLayout, type Segment } from '../data-parallel/flat-layout.ts';
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Estimate } from '../../../numeric/estimate.ts';
 import { runQuerySchema } from '../run-list.ts';
-import type { FieldSummary } from './field-summary.ts';
-import { fieldSchema, type FieldValue, groupKeySchema, maximumFields } from './run-fields.ts';
+import { fieldSchema, type FieldSummary, type FieldValue, groupKeySchema, maximumFields } from './run-fields.ts';
 
 /** Groups of one answer. */
 export const maximumGroups = 500;

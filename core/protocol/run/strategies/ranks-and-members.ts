@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { pipelinePlace } from '../../../pipeline/places.ts';
+import { pipelinePlace } from '../../../pipeline/schedule.ts';
 import type { RunConfig } from '../config.ts';
 import { strategyRules } from './strategy-rules.ts';
 

@@ -2,7 +2,7 @@ import type { Generator } from '../../../random/generator.ts';
 import type { Assignment } from '../../space/space.ts';
 import { lossesOf, type Trial } from '../../trial.ts';
 import { generatorFor, type Question } from '../question.ts';
-import { suggestRandom } from '../random.ts';
+import { suggestRandom } from '../quasi-random.ts';
 import { triedBefore } from '../untried.ts';
 import { fitCovariance } from './fit.ts';
 import { maximizeImprovement } from './maximize.ts';

@@ -1,16 +1,15 @@
 import { modeOfMetric } from '../../../../core/metrics/metric-mode.ts';
-import { isBeyondNoise } from '../../../../core/numeric/estimate.ts';
-import { formatEstimate } from '../../../../core/numeric/format-estimate.ts';
+import { formatEstimate, isBeyondNoise } from '../../../../core/numeric/estimate.ts';
 import { tutti } from '../../../../core/text/program.ts';
 import { countEpoch, formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { readRunRecord } from '../../../store/runs/run-folder.ts';
-import { findSubject } from '../../../sweeps/find-sweep.ts';
+import { findSubject } from '../../../sweeps/sweep-plan.ts';
 import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
-import { type Look, lookOf, plainLook } from '../../output/look.ts';
-import { renderTable } from '../../output/table.ts';
+import { type Look, lookOf, plainLook } from '../../look.ts';
+import { renderTable } from '../../table.ts';
 import { type Compared, compareRuns, type Comparison } from './comparison.ts';
 
 /** `tutti compare <runs...>`, of runs and sweeps. @returns the exit code */

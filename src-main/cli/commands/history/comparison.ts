@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { leavesOf } from '../../../../core/options/index.ts';
 import type { comparisonSchema } from '../../../../core/protocol/pages/json-outputs.ts';
-import { sweepStatus } from '../../../../core/protocol/pages/sweeps/sweep-summary.ts';
+import { sweepStatus } from '../../../../core/protocol/pages/sweep-summary.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { pairedDifferences } from '../../../../core/protocol/run/sweep/paired-differences.ts';
 import type { Sweep } from '../../../../core/protocol/run/sweep/sweep.ts';

@@ -1,4 +1,4 @@
-import type { ForkChoice } from '../../../../core/protocol/history/fork.ts';
+import type { ForkChoice } from '../../../../core/protocol/history/history.ts';
 import type { ForkRequest, PlannedFork } from '../../../hub/fork-run.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { UntrustedError } from '../../../trust/project-trust.ts';

@@ -1,22 +1,20 @@
 import { tutti } from '../../../../core/text/program.ts';
 import { countEpoch } from '../../../../core/text/numbers.ts';
-import { type AttemptHistory, attemptHistory } from '../../../../core/protocol/history/history.ts';
-import type { ForkPoint } from '../../../../core/protocol/history/fork.ts';
+import { type AttemptHistory, attemptHistory, type ForkPoint } from '../../../../core/protocol/history/history.ts';
 import { nameOrigin, originsOf, type PartMethod, type Parts } from '../../../../core/protocol/run/parts.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { leavesOf } from '../../../../core/options/index.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import { readEvents } from '../../../store/runs/run-folder.ts';
-import { findSubject, type Subject } from '../../../sweeps/find-sweep.ts';
-import { readSweep } from '../../../sweeps/summarize.ts';
+import { findSubject, readSweep, type Subject } from '../../../sweeps/sweep-plan.ts';
 import type { Hub } from '../../../hub/hub.ts';
-import { findStudy } from '../../../studies/folder/study-folder.ts';
+import { findStudy } from '../../../studies/study-folder.ts';
 import { studies } from '../studies/studies.ts';
 import { exitCodes, toUsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
-import { lookOf } from '../../output/look.ts';
-import { renderTable } from '../../output/table.ts';
+import { lookOf } from '../../look.ts';
+import { renderTable } from '../../table.ts';
 import { describeSweepRuns } from '../sweeps/show-sweep.ts';
 
 /** A run with its history. */

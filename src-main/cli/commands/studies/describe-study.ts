@@ -1,5 +1,5 @@
-import type { StudyImportance, StudySummary, StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
-import { describeSpentSpace } from '../../../../core/protocol/pages/studies/study-summary.ts';
+import type { StudyImportance, StudySummary, StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
+import { describeSpentSpace } from '../../../../core/protocol/pages/study-summary.ts';
 import type { Objective, Study } from '../../../../core/protocol/studies/study.ts';
 import type { Assignment } from '../../../../core/search/space/space.ts';
 import { formatMetric } from '../../../../core/text/numbers.ts';

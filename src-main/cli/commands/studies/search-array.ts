@@ -1,8 +1,8 @@
 import { tutti } from '../../../../core/text/program.ts';
-import { submit } from '../../../nodes/slurm/commands.ts';
-import { studyScript } from '../../../nodes/slurm/job-script.ts';
+import { submit } from '../../../nodes/slurm-commands.ts';
+import { studyScript } from '../../../nodes/job-script.ts';
 import type { Study } from '../../../../core/protocol/studies/study.ts';
-import type { StudyStore } from '../../../studies/folder/study-store.ts';
+import type { StudyStore } from '../../../studies/study-store.ts';
 import { parseCount } from '../../arguments.ts';
 import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
 import { ownCommand, wordsOf } from '../training/train-in-job.ts';

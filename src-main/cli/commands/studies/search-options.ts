@@ -5,8 +5,7 @@ import {
   type StudyRequest,
 } from '../../../../core/protocol/studies/study.ts';
 import { prunerSchema } from '../../../../core/search/pruners/settings.ts';
-import { parseParameter } from '../../../../core/search/space/parse.ts';
-import { parseSplits } from '../../../../core/search/space/splits.ts';
+import { parseParameter, parseSplits } from '../../../../core/search/space/parse.ts';
 import type { Assignment } from '../../../../core/search/space/space.ts';
 import { objectiveFor, usualMetric } from '../../../studies/create-study.ts';
 import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';

@@ -1,24 +1,24 @@
 import { tutti } from '../../../../core/text/program.ts';
-import { readUserText } from '../../../../core/node/read-fully.ts';
+import { readUserText } from '../../../../core/node/read-lines.ts';
 import { importJournal } from '../../../studies/journal.ts';
 import {
   describeSpentSpace,
   importanceOf,
   summarize,
   viewTrial,
-} from '../../../../core/protocol/pages/studies/study-summary.ts';
+} from '../../../../core/protocol/pages/study-summary.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
-import { KeyPress } from '../../../processes/key-press.ts';
+import { KeyPress } from '../../../processes/terminal.ts';
 import { createStudy, driveStudy } from '../../../studies/studies.ts';
-import { findStudy } from '../../../studies/folder/study-folder.ts';
-import { StudyStore } from '../../../studies/folder/study-store.ts';
+import { findStudy } from '../../../studies/study-folder.ts';
+import { StudyStore } from '../../../studies/study-store.ts';
 import type { StudyDriver } from '../../../studies/work/driver.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { parseCount } from '../../arguments.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
 import { exitCodes, orUsageError, printError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
-import { requeueJob, slurmJob, TimeLimitWatch } from '../../launch/slurm-job.ts';
+import { requeueJob, slurmJob, TimeLimitWatch } from '../../slurm-job.ts';
 import { describeBest, describeImportance, describeTrial } from './describe-study.ts';
 import { arrayOf, parallelOf, requireTasks, searchInArray } from './search-array.ts';
 import { objectivesOf, requestOf, type SearchOptions } from './search-options.ts';

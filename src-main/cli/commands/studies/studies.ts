@@ -3,15 +3,15 @@ import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import { listStudies, viewStudy } from '../../../studies/studies.ts';
 import { writeFileAtomic } from '../../../../core/node/atomic-file.ts';
-import type { StudyView } from '../../../../core/protocol/pages/studies/study-views.ts';
-import { findStudy } from '../../../studies/folder/study-folder.ts';
-import { StudyStore } from '../../../studies/folder/study-store.ts';
+import type { StudyView } from '../../../../core/protocol/pages/study-views.ts';
+import { findStudy } from '../../../studies/study-folder.ts';
+import { StudyStore } from '../../../studies/study-store.ts';
 import { toJournal } from '../../../studies/journal.ts';
 import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
-import { lookOf } from '../../output/look.ts';
-import { renderTable } from '../../output/table.ts';
-import { importanceOf } from '../../../../core/protocol/pages/studies/study-summary.ts';
+import { lookOf } from '../../look.ts';
+import { renderTable } from '../../table.ts';
+import { importanceOf } from '../../../../core/protocol/pages/study-summary.ts';
 import { describeAssignment, describeBest, describeImportance, describeValues } from './describe-study.ts';
 
 const columns = [

@@ -1,13 +1,12 @@
 import { tutti } from '../../../../core/text/program.ts';
-import type { Estimate } from '../../../../core/numeric/estimate.ts';
-import type { SweepSummary } from '../../../../core/protocol/pages/sweeps/sweep-summary.ts';
+import { type Estimate, formatEstimate } from '../../../../core/numeric/estimate.ts';
+import type { SweepSummary } from '../../../../core/protocol/pages/sweep-summary.ts';
 import { ensemblesOf } from '../../../../core/protocol/run/record.ts';
 import type { SweepScore } from '../../../../core/protocol/run/sweep/sweep-scores.ts';
-import { formatEstimate } from '../../../../core/numeric/format-estimate.ts';
 import { metricLabel } from '../../../../core/text/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
-import { type Look, plainLook } from '../../output/look.ts';
-import { renderTable } from '../../output/table.ts';
+import { type Look, plainLook } from '../../look.ts';
+import { renderTable } from '../../table.ts';
 import { comparedMetrics } from '../summary.ts';
 
 /** How a sweep stands: a table of means with standard errors, and every run that does not count in them. */

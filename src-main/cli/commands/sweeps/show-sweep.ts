@@ -1,7 +1,7 @@
-import type { SweepSummary } from '../../../../core/protocol/pages/sweeps/sweep-summary.ts';
+import type { SweepSummary } from '../../../../core/protocol/pages/sweep-summary.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
-import { type Look, plainLook } from '../../output/look.ts';
-import { renderTable } from '../../output/table.ts';
+import { type Look, plainLook } from '../../look.ts';
+import { renderTable } from '../../table.ts';
 import { describeSweep } from './describe-sweep.ts';
 
 /** A sweep: its means with standard errors, and its runs. */

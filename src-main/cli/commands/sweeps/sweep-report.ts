@@ -1,12 +1,12 @@
 import { tutti } from '../../../../core/text/program.ts';
-import type { SweepSummary } from '../../../../core/protocol/pages/sweeps/sweep-summary.ts';
+import type { SweepSummary } from '../../../../core/protocol/pages/sweep-summary.ts';
 import type { Sweep } from '../../../../core/protocol/run/sweep/sweep.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import { formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import { clearLine } from '../../../processes/terminal.ts';
 import type { SweepEnd, SweepUpdate } from '../../../sweeps/sweep-work.ts';
-import { lookOf } from '../../output/look.ts';
+import { lookOf } from '../../look.ts';
 import { RunProgress } from '../../progress.ts';
 import type { Output } from '../../report.ts';
 import { describeSweep } from './describe-sweep.ts';

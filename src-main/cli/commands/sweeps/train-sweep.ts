@@ -1,8 +1,7 @@
 import type { Hub } from '../../../hub/hub.ts';
-import { openSweep, type SweepPlan } from '../../../sweeps/sweep-plan.ts';
+import { openSweep, readSweep, type SweepPlan } from '../../../sweeps/sweep-plan.ts';
 import { type SweepEnd, SweepWork } from '../../../sweeps/sweep-work.ts';
-import { readSweep } from '../../../sweeps/summarize.ts';
-import type { SweepSummary } from '../../../../core/protocol/pages/sweeps/sweep-summary.ts';
+import type { SweepSummary } from '../../../../core/protocol/pages/sweep-summary.ts';
 import { type Sweep, sweepRunId } from '../../../../core/protocol/run/sweep/sweep.ts';
 import { type ChangeOptions, parseCount } from '../../arguments.ts';
 import { consentOf, ensureTrusted } from '../../consent.ts';

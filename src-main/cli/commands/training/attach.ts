@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ControlRequest } from '../../../../core/protocol/run/control/remote-control.ts';
+import type { ControlRequest } from '../../../../core/protocol/run/control-state.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { factsOf, type RunUpdate } from '../../../../core/protocol/pages/run-updates.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
 import { FollowedRun } from '../../../hub/followed-run.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { RemoteRun } from '../../../attach/remote-run.ts';
-import { findTarget } from '../../../attach/find-target.ts';
-import { KeyPress } from '../../../processes/key-press.ts';
+import { findTarget } from '../../../attach/find-run.ts';
+import { KeyPress } from '../../../processes/terminal.ts';
 import { isOpen, markInterrupted } from '../../../store/index/recovery.ts';
 import { readKeys } from '../../keys.ts';
 import { exitCodeOf, exitCodes, orUsageError, printError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 import { basename, join, resolve } from 'node:path';
 import { createRunId } from '../../../hub/plan-run.ts';
-import { submit } from '../../../nodes/slurm/commands.ts';
-import { trainingScript } from '../../../nodes/slurm/job-script.ts';
-import { type NodeRange, nodesText } from '../../../nodes/node-range.ts';
+import { submit } from '../../../nodes/slurm-commands.ts';
+import { trainingScript } from '../../../nodes/job-script.ts';
+import { type NodeRange, nodesText } from '../../../nodes/place.ts';
 import { homePaths } from '../../../store/home.ts';
 import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
 

@@ -8,7 +8,7 @@ import { exitCodeOf, printError } from '../../errors.ts';
 import { onLostOutput } from '../../outputs.ts';
 import { JsonReport, type RunReport } from '../../report.ts';
 import { watchSignals } from '../../signals.ts';
-import { describeLimit, requeueJob, slurmJob, TimeLimitWatch } from '../../launch/slurm-job.ts';
+import { describeLimit, requeueJob, slurmJob, TimeLimitWatch } from '../../slurm-job.ts';
 import { TerminalReport } from '../../terminal-report.ts';
 
 export interface WatchOptions {

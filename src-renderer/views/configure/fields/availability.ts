@@ -1,6 +1,6 @@
 import type { Device } from '../../../../core/protocol/machine/devices.ts';
 import type { OptionDescription } from '../../../../core/options/index.ts';
-import { isGpu } from './device-selection.ts';
+import { isGpu } from './device-plan.ts';
 
 /** The state that decides which options and choices are available. */
 export interface FormContext {

@@ -1,5 +1,5 @@
 import { type Ref, shallowRef, watch } from 'vue';
-import type { MoleculeDrawing } from '../../../../core/protocol/run/candidates/drawing.ts';
+import type { MoleculeDrawing } from '../../../../core/protocol/run/pool-task.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
 import { useHub } from '../../../client/use-hub.ts';
 

@@ -1,8 +1,12 @@
 import type { OptionDescription } from '../../../../core/options/index.ts';
-import type { SearchGoal } from '../../../../core/discovery/search.ts';
-import { type AcquisitionKind, acquisitionSchema, whyNoBatch } from '../../../../core/discovery/settings.ts';
-import type { SearchRequest } from '../../../../core/protocol/pages/discovery/search-request.ts';
-import { type FixedOption, readFixed } from '../../../components/form/fixed-options.ts';
+import {
+  type AcquisitionKind,
+  acquisitionSchema,
+  type SearchGoal,
+  whyNoBatch,
+} from '../../../../core/discovery/search.ts';
+import type { SearchRequest } from '../../../../core/protocol/pages/discovery-views.ts';
+import { type FixedOption, readFixed } from '../../../components/fixed-options.ts';
 
 /** The fields of a new search. */
 export interface SearchForm {

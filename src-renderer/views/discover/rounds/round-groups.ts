@@ -1,10 +1,6 @@
 import { hasHits } from '../../../../core/discovery/progress.ts';
 import type { SearchGoal } from '../../../../core/discovery/search.ts';
-import type {
-  ChosenBatch,
-  DiscoveryView,
-  RoundPrediction,
-} from '../../../../core/protocol/pages/discovery/discovery-views.ts';
+import type { ChosenBatch, DiscoveryView, RoundPrediction } from '../../../../core/protocol/pages/discovery-views.ts';
 import type { PointGroup } from '../../../charts/scatter/types.ts';
 
 /** Candidates with their places on a chart. */

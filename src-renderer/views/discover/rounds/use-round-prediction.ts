@@ -1,5 +1,5 @@
 import { type Ref, ref, shallowRef, watch } from 'vue';
-import type { RoundPrediction } from '../../../../core/protocol/pages/discovery/discovery-views.ts';
+import type { RoundPrediction } from '../../../../core/protocol/pages/discovery-views.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
 import { useHub } from '../../../client/use-hub.ts';
 

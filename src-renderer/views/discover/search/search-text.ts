@@ -1,5 +1,5 @@
 import { armsOf, type Search, type SearchGoal } from '../../../../core/discovery/search.ts';
-import type { DiscoveryView } from '../../../../core/protocol/pages/discovery/discovery-views.ts';
+import type { DiscoveryView } from '../../../../core/protocol/pages/discovery-views.ts';
 import { formatValue } from '../../../../core/text/numbers.ts';
 
 /** What a search looks for: `class 1`, `large values, hits from 0.5 on`. */

@@ -1,5 +1,5 @@
 import { onScopeDispose } from 'vue';
-import type { DiscoveryView } from '../../../../core/protocol/pages/discovery/discovery-views.ts';
+import type { DiscoveryView } from '../../../../core/protocol/pages/discovery-views.ts';
 import { useHubClient } from '../../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
 

@@ -1,5 +1,10 @@
-import type { MetricMode } from '../../../../core/metrics/metric-mode.ts';
+import { type MetricMode, modeFor } from '../../../../core/metrics/metric-mode.ts';
 import type { CheckpointCell } from '../../../../core/protocol/pages/run-data.ts';
+import { formatBytes, formatDuration, formatMetric } from '../../../../core/text/numbers.ts';
+import { computed, type ComputedRef } from 'vue';
+import type { RunView } from '../../../../core/protocol/pages/run-views.ts';
+import type { RunStore } from '../../../stores/run.ts';
+import { memberMetric } from '../run-facts.ts';
 
 /** The checkpoints of a rank at one step. The same weights may be saved under several names. */
 export interface MatrixCell {
@@ -22,7 +27,7 @@ export interface MatrixCell {
   shade: number | null;
 }
 
-export interface MatrixColumn {
+interface MatrixColumn {
   epoch: number;
   step: number;
   isEnsembleBest: boolean;
@@ -37,7 +42,7 @@ export interface CheckpointMatrix {
 }
 
 /** A rank's own score after an epoch; null without one. */
-export type ScoreOf = (rank: number, epoch: number) => number | null;
+type ScoreOf = (rank: number, epoch: number) => number | null;
 
 export function checkpointMatrix(
   kept: readonly CheckpointCell[],
@@ -124,4 +129,63 @@ function columnsOf(cells: readonly MatrixCell[]): MatrixColumn[] {
       isEnsembleBest: same.some(({ isEnsembleBest }) => isEnsembleBest),
     }))
     .sort((left, right) => left.step - right.step);
+}
+
+/** `rank 3 · epoch 12, step 480 · ensemble-best · own score 0.4101 · 1.2 MiB · 3 m ago`. */
+export function describeCell(cell: MatrixCell, nowMs: number = Date.now()): string {
+  const ageSeconds = Math.max(0, Math.round((nowMs - Date.parse(cell.savedAt)) / 1000));
+  return [
+    `rank ${cell.rank}`,
+    `epoch ${cell.epoch + 1}, step ${cell.step}`,
+    cell.names.join(', '),
+    cell.score === null ? 'not evaluated' : `own score ${formatMetric(cell.score)}`,
+    formatBytes(cell.bytes),
+    `${formatDuration(ageSeconds)} ago`,
+    ...(cell.isPinned ? ['pinned'] : []),
+  ].join(' · ');
+}
+
+/** A cell for screen readers, with the sets that hold it: `AB`, empty for none. */
+export function labelOfCell(cell: MatrixCell, sets: string): string {
+  return [
+    `rank ${cell.rank}, epoch ${cell.epoch + 1}, step ${cell.step}: ${cell.names.join(', ')}`,
+    ...(cell.isPinned ? ['pinned'] : []),
+    cell.score === null ? 'not evaluated' : `own score ${cell.score.toPrecision(4)}`,
+    sets === '' ? 'in no set' : `in set ${sets.split('').join(' and ')}`,
+  ].join(', ');
+}
+
+/** Why checkpoints should be deleted only after confirmation: `1 is pinned, 2 are of the ensemble’s best.` Null for no reason. */
+export function reasonsToKeep(cells: readonly MatrixCell[]): string | null {
+  const reasons = [
+    { count: cells.filter(({ isPinned }) => isPinned).length, what: 'pinned' },
+    { count: cells.filter(({ isEnsembleBest }) => isEnsembleBest).length, what: 'of the ensemble’s best' },
+    { count: cells.filter(({ isMemberBest }) => isMemberBest).length, what: 'the best of their rank' },
+  ].filter(({ count }) => count > 0);
+  if (reasons.length === 0) return null;
+  return `${reasons.map(({ count, what }) => `${count} ${count === 1 ? 'is' : 'are'} ${what}`).join(', ')}.`;
+}
+
+/** The matrix of a run's checkpoints, each scored by its rank's metric for the ensemble's monitor. */
+export function useMatrix(
+  run: RunStore,
+  view: () => RunView,
+  saved: () => readonly CheckpointCell[],
+): ComputedRef<CheckpointMatrix> {
+  const scores = computed(() => {
+    const { ensembleMonitor, record } = view();
+    return new Map(record.plan.map(({ rank }) => [rank, scoresByEpoch(run, ensembleMonitor, rank)]));
+  });
+  const scoreOf: ScoreOf = (rank, epoch) => scores.value.get(rank)?.get(epoch) ?? null;
+  return computed(() => {
+    const { ensembleMonitor, record } = view();
+    const mode = ensembleMonitor === null ? null : modeFor(ensembleMonitor, record.config.checkpoints.mode);
+    return checkpointMatrix(saved(), scoreOf, mode);
+  });
+}
+
+function scoresByEpoch(run: RunStore, monitor: string | null, rank: number): Map<number, number> {
+  const columns = monitor === null ? undefined : run.columns.get(memberMetric(monitor, rank));
+  if (columns === undefined) return new Map();
+  return new Map(Array.from(columns.epoch.subarray(0, columns.length), (epoch, at) => [epoch, columns.value[at]]));
 }

@@ -3,8 +3,7 @@ import { ref, type Ref } from 'vue';
 import type { CheckpointKey } from '../../../../core/protocol/run/checkpoint-tasks.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';
-import { reasonsToKeep } from './cell-text.ts';
-import { bytesOf, type MatrixCell } from './checkpoint-matrix.ts';
+import { bytesOf, type MatrixCell, reasonsToKeep } from './checkpoint-matrix.ts';
 
 export interface CheckpointActions {
   /** The checkpoints in the export dialog; empty while it is closed. */

@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import type { PlainObject } from '../../../../core/options/index.ts';
+import { leavesOf, type OptionDescription, type PlainObject } from '../../../../core/options/index.ts';
 import { type Attempt, configOfAttempt, type RunEvent, type RunRecord } from '../../../../core/protocol/run/record.ts';
 import { settingNames, settingPaths, settingsOf, withChanges } from '../../../../core/protocol/run/settings.ts';
+import { unknownText } from '../../../../core/text/numbers.ts';
+import type { RunConfig } from '../../../../core/protocol/run/config.ts';
 
 /**
  * The configurations that a run trained with, in order: each attempt's at its start and at its end. Attempts of earlier versions did not
@@ -25,7 +27,7 @@ export function describeAttempt({ attempt, kind, from }: Attempt): string {
 }
 
 /** An option that was changed while the run trained. */
-export interface LiveChange {
+interface LiveChange {
   path: string;
   /** The configured value. */
   configured: number;
@@ -48,5 +50,76 @@ export function liveChanges({ config, changed }: RunRecord, events: readonly Run
     const own = steps.filter((step) => step.path === path).map(({ path: _path, ...step }) => step);
     if (own.length === 0 && changed?.[name] === undefined) return [];
     return [{ path, configured: configured[name], now: changed?.[name] ?? configured[name], steps: own }];
+  });
+}
+
+/** An option that differs between configurations, or within the history of one. */
+interface ConfigDifference {
+  path: string;
+  /** For each history the successive values; undefined where the option did not exist. */
+  values: unknown[][];
+}
+
+/**
+ * Options that differ between the configurations of runs or attempts, in the order of their first appearance.
+ * @param histories for each run the configurations that it trained with, in order
+ */
+export function configDifferences(histories: readonly (readonly PlainObject[])[]): ConfigDifference[] {
+  const flat = histories.map((history) => history.map((config) => new Map(leavesOf(config))));
+  const paths = new Set(flat.flat().flatMap((leaves) => [...leaves.keys()]));
+  return [...paths]
+    .map((path) => ({ path, values: flat.map((history) => withoutRepeats(history.map((leaves) => leaves.get(path)))) }))
+    .filter(({ values }) => values.some(({ length }) => length > 1) || new Set(values.map(keyOf)).size > 1);
+}
+
+/** `0.1 → 0.01` where the value changed. */
+export function spellHistory(values: readonly unknown[]): string {
+  return values.map(spellValue).join(' → ');
+}
+
+/** A value as the terminal takes it: `adam`, `true`, `[0,2]`; `–` for an option that is not set. */
+export function spellValue(value: unknown): string {
+  return typeof value === 'string' ? value : keyOf(value);
+}
+
+function withoutRepeats(values: readonly unknown[]): unknown[] {
+  return values.filter((value, index) => index === 0 || keyOf(value) !== keyOf(values[index - 1]));
+}
+
+function keyOf(value: unknown): string {
+  return JSON.stringify(value) ?? unknownText;
+}
+
+/** One option of a run's configuration and its default. */
+export interface ConfigEntry {
+  /** `earlyStopping.patience`. */
+  path: string;
+  value: unknown;
+  /** Undefined where the defaults lack the option, as for another optimizer. */
+  standard: unknown;
+  isChanged: boolean;
+  help: string;
+  unit: string | null;
+}
+
+/** Every option of a run, in the order of the configuration. */
+export function configEntries(
+  config: RunConfig,
+  defaults: RunConfig,
+  options: readonly OptionDescription[],
+): ConfigEntry[] {
+  const standards = new Map(leavesOf(defaults));
+  const descriptions = new Map(options.map((option) => [option.path, option]));
+  return leavesOf(config).map(([path, value]) => {
+    const standard = standards.get(path);
+    const description = descriptions.get(path);
+    return {
+      path,
+      value,
+      standard,
+      isChanged: JSON.stringify(value) !== JSON.stringify(standard),
+      help: description?.help ?? '',
+      unit: description?.unit ?? null,
+    };
   });
 }

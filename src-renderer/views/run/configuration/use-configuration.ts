@@ -4,7 +4,7 @@ import type { AttemptCommand, RunView } from '../../../../core/protocol/pages/ru
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
-import { type ConfigEntry, configEntries } from './config-entries.ts';
+import { configEntries, type ConfigEntry } from './config-history.ts';
 
 export interface Configuration {
   /** Whether the defaults are known: the project described them or could not. */

@@ -2,11 +2,13 @@ import { computed, type ComputedRef, ref, type Ref } from 'vue';
 import { useHub } from '../../../client/use-hub.ts';
 import type { RunStore } from '../../../stores/run.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';
-import { isPausedBy } from '../run-facts.ts';
-import { type RunCommands, runCommands } from './run-commands.ts';
+import { isPausedBy, whatIsKept } from '../run-facts.ts';
+import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
+import { type SettingChanges, settingNames } from '../../../../core/protocol/run/settings.ts';
+import { labelOfName } from '../../../text/format.ts';
 
 /** A command that the user must confirm. */
-export type ConfirmedCommand = 'stop' | 'abort' | 'resume';
+type ConfirmedCommand = 'stop' | 'abort' | 'resume';
 
 export interface RunControl extends Pick<RunCommands, 'change' | 'complete'> {
   /** Whether the run is training and this machine can reach it. */
@@ -68,4 +70,97 @@ export function useRunControl(run: RunStore): RunControl {
     resumeWithPresentCode: () => answer(() => commands.resumeWith('present')),
     complete: commands.complete,
   };
+}
+
+/** The requests that the page of a run sends. A toast reports a failure, and what follows where the page does not show it at once. */
+interface RunCommands {
+  stopNow: () => Promise<void>;
+  stopAtEpochEnd: () => Promise<void>;
+  abort: () => Promise<void>;
+  pause: () => Promise<void>;
+  /** Ends a pause. */
+  unpause: () => Promise<void>;
+  checkpointNow: () => Promise<void>;
+  /** `before` holds the values that undoing sets. */
+  change: (changes: SettingChanges, before: SettingChanges) => Promise<void>;
+  /** Starts a run again that has ended. Where the project's code has changed since, it asks which code to use, and `ask` shows the question. */
+  resume: (ask: () => void) => Promise<void>;
+  /** Starts it with the code that the run kept, or with the project's present code. */
+  resumeWith: (code: 'kept' | 'present') => Promise<void>;
+  /** Trains a missing member alone, up to where the others ended. */
+  complete: (rank: number) => Promise<void>;
+}
+
+type ControlRequest = Parameters<HubApi['control']>[1];
+
+function runCommands(
+  hub: HubApi,
+  toasts: Pick<ReturnType<typeof useToastsStore>, 'attempt' | 'tell'>,
+  run: Pick<RunStore, 'id' | 'view' | 'ranks' | 'refresh'>,
+): RunCommands {
+  const send = (request: ControlRequest, message?: () => string): Promise<void> =>
+    toasts.attempt(async () => {
+      await hub.control(run.id, request);
+      if (message !== undefined) toasts.tell(message());
+    });
+  const kept = (): string => (run.view === null ? '' : whatIsKept(run.view.record.config));
+
+  function checkpointNow(): Promise<void> {
+    // Not named by a step: the ranks save at their next one, which this page does not know yet.
+    const asked = run.view?.events.filter(({ kind }) => kind === 'checkpoint-requested').length ?? 0;
+    const name = `requested-${asked + 1}`;
+    return send({ action: 'checkpoint', name }, () => `Every rank saves its weights at its next step, as "${name}".`);
+  }
+
+  const change = (changes: SettingChanges, before: SettingChanges): Promise<void> =>
+    toasts.attempt(async () => {
+      await hub.control(run.id, { action: 'set', changes });
+      toasts.tell(describeChanges(changes, before), () => change(previousOf(changes, before), changes));
+    });
+
+  return {
+    stopNow: () => send({ action: 'stop' }, () => `All ranks stop at their next step. ${kept()}`),
+    stopAtEpochEnd: () => send({ action: 'stop-at-epoch-end' }, () => 'All ranks stop at the end of their epoch.'),
+    abort: () => toasts.attempt(() => hub.abort(run.id)),
+    pause: () => send({ action: 'pause' }, () => 'Every rank pauses at its next step and keeps its device.'),
+    unpause: () => send({ action: 'resume' }),
+    checkpointNow,
+    change,
+    ...startCommands(hub, toasts, run),
+  };
+}
+
+function startCommands(
+  hub: HubApi,
+  toasts: Pick<ReturnType<typeof useToastsStore>, 'attempt'>,
+  run: Pick<RunStore, 'id' | 'refresh'>,
+): Pick<RunCommands, 'resume' | 'resumeWith' | 'complete'> {
+  const start = (rank: number | null, currentSource = false): Promise<void> =>
+    toasts.attempt(async () => {
+      await hub.resumeRun(run.id, {}, rank, currentSource);
+      await run.refresh();
+    });
+
+  async function resume(ask: () => void): Promise<void> {
+    await toasts.attempt(async () => {
+      const { hasChangedCode = false } = await hub.previewResume(run.id, {});
+      if (hasChangedCode) ask();
+      else await start(null);
+    });
+  }
+
+  return { resume, resumeWith: (code) => start(null, code === 'present'), complete: (rank) => start(rank) };
+}
+
+function changedNames(changes: SettingChanges) {
+  return settingNames.filter((name) => changes[name] !== undefined);
+}
+
+function previousOf(changes: SettingChanges, before: SettingChanges): SettingChanges {
+  return Object.fromEntries(changedNames(changes).map((name) => [name, before[name]]));
+}
+
+function describeChanges(changes: SettingChanges, before: SettingChanges): string {
+  const words = changedNames(changes).map((name) => `${labelOfName(name)} ${before[name]} → ${changes[name]}`);
+  return `${words.join(', ')}, from the next step of every rank.`;
 }

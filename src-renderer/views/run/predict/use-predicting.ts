@@ -2,10 +2,9 @@ import { onScopeDispose, type Ref, ref, shallowRef } from 'vue';
 import type { SampleFile, SamplePredictions, SamplesToPredict } from '../../../../core/protocol/pages/new-samples.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { useAction } from '../../../composables/use-action.ts';
-import type { ChosenFile } from './sample-file.ts';
-import { type Sending, useSending } from './use-sending.ts';
+import { type ChosenFile, sendFile } from './sample-file.ts';
 
-export interface Predicting extends Pick<Sending, 'sentShare' | 'cancel'> {
+interface Predicting extends Pick<Sending, 'sentShare' | 'cancel'> {
   answer: Readonly<Ref<SamplePredictions | null>>;
   error: Readonly<Ref<string | null>>;
   isBusy: Readonly<Ref<boolean>>;
@@ -48,4 +47,34 @@ export function usePredicting(id: string): Predicting {
 
   onScopeDispose(() => show(null));
   return { answer, error, isBusy, sentShare, image, predictRow: predict, predictFile, cancel };
+}
+
+interface Sending {
+  /** How much of a large file was sent, as a share; null while none is being sent. */
+  sentShare: Readonly<Ref<number | null>>;
+  /** @returns what the hub is to predict @throws Error if the file cannot be sent, or was cancelled */
+  send: (chosen: ChosenFile) => Promise<SamplesToPredict>;
+  /** Stops sending. */
+  cancel: () => void;
+}
+
+/** Sends files to the hub while the component lives. */
+function useSending(): Sending {
+  const hub = useHub();
+  const sentShare = ref<number | null>(null);
+  let sending = new AbortController();
+
+  async function send(chosen: ChosenFile): Promise<SamplesToPredict> {
+    sending = new AbortController();
+    const tell = (sentBytes: number): void => void (sentShare.value = sentBytes / chosen.file.size);
+    try {
+      return await sendFile(hub, chosen, { tell, signal: sending.signal });
+    } finally {
+      sentShare.value = null;
+    }
+  }
+
+  const cancel = (): void => sending.abort(new Error('Sending was cancelled. Nothing was predicted.'));
+  onScopeDispose(cancel);
+  return { sentShare, send, cancel };
 }

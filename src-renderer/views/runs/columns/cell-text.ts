@@ -1,7 +1,5 @@
-import { formatEstimate } from '../../../../core/numeric/format-estimate.ts';
-import type { Estimate } from '../../../../core/numeric/estimate.ts';
-import type { FieldSummary } from '../../../../core/protocol/pages/runs/field-summary.ts';
-import type { FieldValue } from '../../../../core/protocol/pages/runs/run-fields.ts';
+import { type Estimate, formatEstimate } from '../../../../core/numeric/estimate.ts';
+import type { FieldSummary, FieldValue } from '../../../../core/protocol/pages/runs/run-fields.ts';
 import { formatBytes, formatDuration, formatMetric, formatValue } from '../../../../core/text/numbers.ts';
 
 /** What a cell shows. `title` says more: the reason of a dash, the number of runs of a mean. */

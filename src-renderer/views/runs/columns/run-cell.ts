@@ -2,7 +2,7 @@ import type { RunRow } from '../../../../core/protocol/pages/run-list.ts';
 import { formatDuration, formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
 import type { RunGroup } from '../../../../core/protocol/pages/runs/run-groups.ts';
 import { formatTime } from '../../../text/format.ts';
-import type { RunItem } from '../rows/table-item.ts';
+import type { RunItem } from '../rows/row-blocks.ts';
 import { type CellText, durationCell, estimateCell, summaryCell, valueCell } from './cell-text.ts';
 import { type Column, isOwnColumn, type OwnColumn } from './columns.ts';
 

@@ -2,7 +2,7 @@ import { computed, type ComputedRef, type Ref } from 'vue';
 import { z } from 'zod';
 import { maximumFields } from '../../../../core/protocol/pages/runs/run-fields.ts';
 import { useQueryParameter } from '../../../composables/use-query.ts';
-import { useStored } from '../../../stores/use-stored.ts';
+import { useStored } from '../../../stores/settings.ts';
 import { type Column, columnOf, defaultColumns, isColumn, leastWidth, moved, mostWidth } from './columns.ts';
 
 export type Density = 'comfortable' | 'compact';

@@ -3,6 +3,8 @@ import type { RunQuery, RunRow, SweepGroup } from '../../../../core/protocol/pag
 import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
 import type { FieldValue } from '../../../../core/protocol/pages/runs/run-fields.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
+import type { RunGroup } from '../../../../core/protocol/pages/runs/run-groups.ts';
+import { rowKey } from '../run-filter.ts';
 
 const blockRows = 100;
 
@@ -87,4 +89,77 @@ export class RowBlocks {
       if (turn === this.#turn) this.error.value = messageOf(reason);
     }
   }
+}
+
+/** A row of a run in the table, or of the sweep that it stands for. */
+export interface RunItem {
+  kind: 'run';
+  row: RunRow;
+  /** The sweep that the row stands for, if it does. */
+  sweep: SweepGroup | undefined;
+  /** The values of the shown fields; undefined until they are read. */
+  values: readonly (FieldValue | null)[] | undefined;
+}
+
+export interface GroupItem {
+  kind: 'group';
+  group: RunGroup;
+  isOpen: boolean;
+}
+
+/** A row of the table. */
+export type TableItem = RunItem | GroupItem;
+
+/** A key that no other row of the table has, except for a run in the groups of two tags. */
+export function itemKey(item: TableItem): string {
+  return item.kind === 'group' ? `group ${groupText(item.group.value)}` : rowKeyOf(item);
+}
+
+/** What a selection keeps of a row: the id of its sweep or run. */
+export function rowKeyOf({ row, sweep }: RunItem): string {
+  return sweep === undefined ? row.id : rowKey(row);
+}
+
+/** A group of the list, and the rows that it shows below its own: 0 while it is closed. */
+export interface PlacedGroup {
+  rows: number;
+}
+
+/** A place of the list: a group's own row, or the row of one of its runs. */
+type ListPlace = { group: number; row: null } | { group: number; row: number };
+
+/** Number of rows of a list of groups. */
+export function countRows(groups: readonly PlacedGroup[]): number {
+  return groups.reduce((sum, { rows }) => sum + 1 + rows, 0);
+}
+
+/** What is at an index of the list; null behind its end. */
+export function placeAt(groups: readonly PlacedGroup[], index: number): ListPlace | null {
+  let first = 0;
+  for (const [group, { rows }] of groups.entries()) {
+    if (index === first) return { group, row: null };
+    if (index <= first + rows) return { group, row: index - first - 1 };
+    first += 1 + rows;
+  }
+  return null;
+}
+
+/** The rows of each group that lie between two indices of the list, both included. */
+export function rowsBetween(
+  groups: readonly PlacedGroup[],
+  first: number,
+  last: number,
+): { group: number; first: number; last: number }[] {
+  let start = 0;
+  const found = groups.map(({ rows }, group) => {
+    const from = start + 1;
+    start += 1 + rows;
+    return { group, first: Math.max(0, first - from), last: Math.min(rows - 1, last - from) };
+  });
+  return found.filter((range) => range.first <= range.last);
+}
+
+/** A value of a group as a text, for the address: different values have different texts. */
+export function groupText(value: FieldValue | null): string {
+  return JSON.stringify(value);
 }

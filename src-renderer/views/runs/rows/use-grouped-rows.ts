@@ -5,9 +5,15 @@ import type { GroupKey } from '../../../../core/protocol/pages/runs/run-fields.t
 import type { RunGroup, RunGroups } from '../../../../core/protocol/pages/runs/run-groups.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
 import { useHubClient } from '../../../client/use-hub.ts';
-import { countRows, groupText, type PlacedGroup, placeAt, rowsBetween } from './group-places.ts';
-import { RowBlocks } from './row-blocks.ts';
-import type { TableItem } from './table-item.ts';
+import {
+  countRows,
+  groupText,
+  placeAt,
+  type PlacedGroup,
+  RowBlocks,
+  rowsBetween,
+  type TableItem,
+} from './row-blocks.ts';
 import { useRowChanges } from './use-run-rows.ts';
 
 /** The query of a list, and what its runs are grouped by. */

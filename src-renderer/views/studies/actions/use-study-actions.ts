@@ -1,6 +1,6 @@
 import type { Ref } from 'vue';
 import { useRouter } from 'vue-router';
-import type { StudyEnsembleRequest } from '../../../../core/protocol/pages/studies/study-views.ts';
+import type { StudyEnsembleRequest } from '../../../../core/protocol/pages/study-views.ts';
 import type { Assignment } from '../../../../core/search/space/space.ts';
 import { downloadFrom } from '../../../charts/frame/download.ts';
 import { useHub } from '../../../client/use-hub.ts';

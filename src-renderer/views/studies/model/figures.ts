@@ -1,4 +1,4 @@
-import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
+import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
 import { bestSoFar } from '../../../../core/protocol/studies/results.ts';
 import type { Study } from '../../../../core/protocol/studies/study.ts';
 import { paretoFront } from '../../../../core/search/pareto/front.ts';

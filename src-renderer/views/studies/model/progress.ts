@@ -1,10 +1,11 @@
-import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
-import type { Span, SpanGroup } from '../../../charts/spans/types.ts';
+import type { StudySummary, StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
+import type { Span, SpanGroup } from '../../../charts/spans/lanes.ts';
 import type { PlotLine } from '../../../charts/scatter/types.ts';
 import { stateLooks, states } from './trial-groups.ts';
+import { formatValue, unknownText } from '../../../../core/text/numbers.ts';
 
 /** Which trial each device worked on, and when. */
-export interface DeviceTimeline {
+interface DeviceTimeline {
   devices: string[];
   groups: SpanGroup[];
 }
@@ -54,7 +55,7 @@ function endOf({ state, endedAt }: StudyTrial, runEndedAt: string | null, nowMs:
 const mostLines = 300;
 
 /** What trials reported on their way. */
-export interface ReportLines {
+interface ReportLines {
   lines: PlotLine[];
   /** The trials whose lines are drawn. */
   shown: StudyTrial[];
@@ -81,4 +82,29 @@ export function reportLines(trials: readonly StudyTrial[], isSelected: (trial: S
     }),
   );
   return { lines: lines.filter(({ x }) => x.length > 0), shown, reporting: reporting.length };
+}
+
+/** `42 of 100 trials ended, 3 running, 2 failed`. */
+export function progressText({ wanted, running, paused, complete, pruned, failed }: StudySummary['trials']): string {
+  const parts = { running, paused, pruned, failed };
+  const others = Object.entries(parts).flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`]));
+  return [`${complete + pruned + failed} of ${wanted} trials ended`, ...others].join(', ');
+}
+
+/** `0.5525 ± 0.0031` of an objective; `–` where the trial has none. */
+export function scoreText(
+  { objectives, standardErrors }: Pick<StudyTrial, 'objectives' | 'standardErrors'>,
+  index = 0,
+): string {
+  const value = objectives?.[index];
+  if (value === undefined) return unknownText;
+  const error = standardErrors?.[index] ?? NaN;
+  return Number.isNaN(error) ? formatValue(value) : `${formatValue(value)} ± ${Number(error.toPrecision(2))}`;
+}
+
+/** `weightDecay 0.153, units 64`. */
+export function valuesText(values: StudyTrial['values']): string {
+  return Object.entries(values)
+    .map(([path, value]) => `${path} ${typeof value === 'number' ? formatValue(value) : value}`)
+    .join(', ');
 }

@@ -1,9 +1,9 @@
 import { metricLabel } from '../../../../core/text/numbers.ts';
-import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
+import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
 import type { Objective } from '../../../../core/protocol/studies/study.ts';
 import { levelOf, levelsOf, type Domain } from '../../../../core/search/space/domain.ts';
 import type { Space, SpaceParameter } from '../../../../core/search/space/space.ts';
-import { scaleAround, widened } from '../../../charts/points/value-range.ts';
+import { scaleAround, widened } from '../../../charts/points/columns.ts';
 import type { PlotAxis } from '../../../charts/scene/axes.ts';
 
 /** A quantity that every trial may have: its number, a parameter or an objective. */

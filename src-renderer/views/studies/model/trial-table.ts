@@ -1,8 +1,8 @@
 import { formatDuration, formatValue, unknownText } from '../../../../core/text/numbers.ts';
-import type { StudyTrial } from '../../../../core/protocol/pages/studies/study-views.ts';
+import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
 import type { Study } from '../../../../core/protocol/studies/study.ts';
 import type { Space } from '../../../../core/search/space/space.ts';
-import { scoreText } from './study-text.ts';
+import { scoreText } from './progress.ts';
 import { objectiveLabel, objectiveValue } from './trial-axes.ts';
 import { states } from './trial-groups.ts';
 

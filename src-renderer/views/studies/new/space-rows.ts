@@ -1,8 +1,7 @@
 import type { OptionDescription } from '../../../../core/options/index.ts';
 import { explainUnfitting } from '../../../../core/search/space/fit-options.ts';
-import { parseParameter } from '../../../../core/search/space/parse.ts';
+import { parseParameter, writeDomain } from '../../../../core/search/space/parse.ts';
 import { searchSpaceSchema, type SearchSpace } from '../../../../core/search/space/schema.ts';
-import { writeDomain } from '../../../../core/search/space/write.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
 
 /** A parameter of the form: an option, and its values as the command line writes them. */

@@ -1,5 +1,5 @@
 import type { OptionDescription, PlainObject } from '../../../../core/options/index.ts';
-import { infoOfOwn } from '../../../../core/metrics/registry/own-metrics.ts';
+import { infoOfOwn } from '../../../../core/metrics/registry/metric.ts';
 import { metricsOfTask } from '../../../../core/metrics/registry/index.ts';
 import type { ProjectDescription } from '../../../../core/protocol/run/project-description.ts';
 import type { Objective, StudyRequest } from '../../../../core/protocol/studies/study.ts';
@@ -7,10 +7,10 @@ import { prunerSchema, type Pruner } from '../../../../core/search/pruners/setti
 import { samplerSchema, type Sampler } from '../../../../core/search/samplers/index.ts';
 import type { SearchSpace } from '../../../../core/search/space/schema.ts';
 import type { Assignment } from '../../../../core/search/space/space.ts';
-import { parseSplits } from '../../../../core/search/space/splits.ts';
+import { parseSplits } from '../../../../core/search/space/parse.ts';
 import type { Direction } from '../../../../core/search/trial.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
-import { type FixedOption, readFixed } from '../../../components/form/fixed-options.ts';
+import { type FixedOption, readFixed } from '../../../components/fixed-options.ts';
 import { readSettings } from './settings.ts';
 
 /** The fields of a new study, beside its space. */

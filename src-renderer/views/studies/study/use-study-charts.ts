@@ -1,11 +1,10 @@
 import { computed, type ComputedRef, type Ref, shallowRef, type WritableComputedRef } from 'vue';
-import type { StudyTrial, StudyView } from '../../../../core/protocol/pages/studies/study-views.ts';
+import type { StudyTrial, StudyView } from '../../../../core/protocol/pages/study-views.ts';
 import { orderSpace, type Space } from '../../../../core/search/space/space.ts';
 import type { ChartRange } from '../../../charts/types.ts';
 import type { Brush } from '../../../charts/scatter/types.ts';
-import { useAddressedBrushes } from '../../../charts/use-addressed-brushes.ts';
 import { useQueryParameter } from '../../../composables/use-query.ts';
-import { type Brushes, isWithin, withBrush } from '../../../charts/brushes.ts';
+import { type Brushes, isWithin, useAddressedBrushes, withBrush } from '../../../charts/brushes.ts';
 import { numberAxis, objectiveAxis, parameterAxes, type TrialAxis } from '../model/trial-axes.ts';
 
 /** What all charts and the table of a study share. The address keeps brushes, picks, objective and scale. */

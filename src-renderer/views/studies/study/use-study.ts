@@ -1,5 +1,5 @@
 import { onScopeDispose, type ShallowRef, shallowRef } from 'vue';
-import type { StudyChange, StudyView } from '../../../../core/protocol/pages/studies/study-views.ts';
+import type { StudyChange, StudyView } from '../../../../core/protocol/pages/study-views.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
 import { useHubClient } from '../../../client/use-hub.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { ProbeTask } from '../../../../core/protocol/machine/blas.ts';
+import type { ProbeTask } from '../../../../core/protocol/machine/devices.ts';
 import { makeSurvey, readSurvey, type Surveyor } from '../../../../src-main/backends/blas-survey.ts';
 
 let home = '';

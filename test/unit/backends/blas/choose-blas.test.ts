@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
-import type { ProbeReply } from '../../../../core/protocol/machine/blas.ts';
+import type { ProbeReply } from '../../../../core/protocol/machine/devices.ts';
 import type { BlasSurvey } from '../../../../src-main/backends/blas-survey.ts';
 import { blasOfResumed, chooseBlas } from '../../../../src-main/backends/choose-blas.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TensorMemory } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
-import type { MatrixProducts } from '../../../../workers/backends/wasm/products/gemm.ts';
+import type { MatrixProducts } from '../../../../workers/backends/wasm/gemm.ts';
 import { propertyOptions, spread } from './fill.ts';
 import { kernelsAlone, place } from '../memory/wasm-memory.ts';
 

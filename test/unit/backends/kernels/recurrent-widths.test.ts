@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { TensorInfo } from '@tensorflow/tfjs-core';
 import type { WasmRuntime } from '../../../../workers/backends/wasm/kernel.ts';
 import type { Determinism } from '../../../../workers/backends/wasm/kernel-module.ts';
-import { loadWideKernels } from '../../../../workers/backends/wasm/products/wide-gemm.ts';
+import { loadWideKernels } from '../../../../workers/backends/wasm/wide-gemm.ts';
 import { recurrentKernels } from '../../../../workers/backends/wasm/recurrent/kernels.ts';
 import { tf } from '../../../../workers/tensorflow/tf.ts';
 import { propertyOptions, spread } from './fill.ts';

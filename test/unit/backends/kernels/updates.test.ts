@@ -1,6 +1,6 @@
 import type { Rank, Tensor1D, Tensor4D } from '@tensorflow/tfjs-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { optimizerSchema } from '../../../../core/protocol/run/optimizers/optimizer-config.ts';
+import { optimizerSchema } from '../../../../core/protocol/run/optimizer-config.ts';
 import type { OptimizerConfig } from '../../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import { tf, type Variable } from '../../../../workers/tensorflow/tf.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SystemBlas } from '../../../../workers/backends/blas/system-blas.ts';
-import { createBlasProducts } from '../../../../workers/backends/wasm/products/gemm.ts';
+import { createBlasProducts } from '../../../../workers/backends/wasm/gemm.ts';
 import type { TensorMemory } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
 
 it('a system BLAS gets current addresses, even after the memory has grown and moved', () => {

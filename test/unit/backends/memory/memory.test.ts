@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { optimizerSchema } from '../../../../core/protocol/run/optimizers/optimizer-config.ts';
+import { optimizerSchema } from '../../../../core/protocol/run/optimizer-config.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import { OutOfMemoryError } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
 import { independentStrategy } from '../../../../workers/strategies/independent.ts';

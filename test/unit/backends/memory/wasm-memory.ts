@@ -1,9 +1,9 @@
 import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import { startBackend } from '../../../../workers/backends/backend.ts';
-import { createProducts, type MatrixProducts } from '../../../../workers/backends/wasm/products/gemm.ts';
+import { createProducts, type MatrixProducts } from '../../../../workers/backends/wasm/gemm.ts';
 import { type Determinism, type KernelModule, loadKernels } from '../../../../workers/backends/wasm/kernel-module.ts';
 import { TensorMemory } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
-import { loadWideKernels } from '../../../../workers/backends/wasm/products/wide-gemm.ts';
+import { loadWideKernels } from '../../../../workers/backends/wasm/wide-gemm.ts';
 import { tf } from '../../../../workers/tensorflow/tf.ts';
 
 /** The kernels of one build in the memory of the wasm backend, without registration. */

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { movedByKey, withEnd } from '../../../../src-renderer/charts/parallel/axis-brush.ts';
-import { lineNear, parallelPath, readLine, sharesOf } from '../../../../src-renderer/charts/parallel/parallel-lines.ts';
-import type { ParallelAxis, ParallelGroup } from '../../../../src-renderer/charts/parallel/types.ts';
+import {
+  lineNear,
+  movedByKey,
+  type ParallelAxis,
+  type ParallelGroup,
+  parallelPath,
+  readLine,
+  sharesOf,
+  withEnd,
+} from '../../../../src-renderer/charts/parallel/parallel-lines.ts';
 import { placeIn } from '../../../../src-renderer/charts/scene/plot.ts';
 
 const axes: ParallelAxis[] = [

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scaleAround } from '../../../../src-renderer/charts/points/value-range.ts';
-import { linePath } from '../../../../src-renderer/charts/scatter/line-path.ts';
-import { readPoint, tableColumns, tableRows } from '../../../../src-renderer/charts/scatter/scatter-text.ts';
+import { scaleAround } from '../../../../src-renderer/charts/points/columns.ts';
+import { linePath, readPoint, tableColumns, tableRows } from '../../../../src-renderer/charts/scatter/scatter-text.ts';
 import {
   errorPath,
   findPoint,

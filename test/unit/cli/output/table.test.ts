@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { lookOf, plainLook, type Style } from '../../../../src-main/cli/output/look.ts';
-import { renderTable, wrapText } from '../../../../src-main/cli/output/table.ts';
+import { lookOf, plainLook, type Style } from '../../../../src-main/cli/look.ts';
+import { renderTable, wrapText } from '../../../../src-main/cli/table.ts';
 
 describe('renderTable', () => {
   it('aligns text left and numbers right, without trailing blanks', () => {

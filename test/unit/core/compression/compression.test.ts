@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeWithFeedback } from '../../../../core/compression/error-feedback.ts';
 import { addOneBit, blockLength, decodeOneBit, encodeOneBit } from '../../../../core/compression/one-bit.ts';
-import { decodeBfloat16, encodeBfloat16 } from '../../../../core/protocol/wire/bfloat16.ts';
+import { decodeBfloat16, encodeBfloat16 } from '../../../../core/protocol/wire/arrays.ts';
 
 const values = fc
   .array(fc.float({ min: -8, max: 8, noNaN: true }), { minLength: 0, maxLength: 40 })

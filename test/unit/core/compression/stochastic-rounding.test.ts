@@ -6,7 +6,7 @@ import {
   roundingKey,
   unpackBfloat16,
 } from '../../../../core/compression/stochastic-rounding.ts';
-import { decodeBfloat16, encodeBfloat16 } from '../../../../core/protocol/wire/bfloat16.ts';
+import { decodeBfloat16, encodeBfloat16 } from '../../../../core/protocol/wire/arrays.ts';
 
 const bitsOf = (value: number): number => new Uint32Array(Float32Array.of(value).buffer)[0];
 const ofBits = (...bits: number[]): Float32Array => new Float32Array(Uint32Array.from(bits).buffer);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { augmentationSchema } from '../../../../core/protocol/run/training-data/augmentation-config.ts';
+import { augmentationSchema } from '../../../../core/protocol/run/data-config.ts';
 import { augmentImages, requireAugmentable } from '../../../../workers/data/augment/augment.ts';
 import { augmentedBatches } from '../../../../workers/data/augment/augmented-batches.ts';
 import { ownBatches } from '../../../../workers/data/batches.ts';

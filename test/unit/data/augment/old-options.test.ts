@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withAugmentation } from '../../../../core/protocol/run/training-data/augmentation-config.ts';
+import { withAugmentation } from '../../../../core/protocol/run/data-config.ts';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 
 it('crops and flips of the strategy coupled of earlier versions become augmentation', () => {

@@ -9,8 +9,7 @@ import {
   solarize,
 } from '../../../../workers/data/augment/colour.ts';
 import { rectangleAround, rotation, warp } from '../../../../workers/data/augment/geometry.ts';
-import { drawOperations } from '../../../../workers/data/augment/rand-augment.ts';
-import { sharpness } from '../../../../workers/data/augment/sharpness.ts';
+import { drawOperations, sharpness } from '../../../../workers/data/augment/augment.ts';
 import { readGolden } from '../../../golden/read-golden.ts';
 import { Generator } from '../../../../workers/random/index.ts';
 

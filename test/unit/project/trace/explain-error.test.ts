@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { excerptOf } from '../../../../workers/project/trace/excerpt.ts';
-import { explainError, sourceOf, stackOf } from '../../../../workers/project/trace/explain-error.ts';
-import { asScript, withSyntaxPlace } from '../../../../workers/project/trace/syntax-place.ts';
+import { excerptOf, explainError, sourceOf, stackOf } from '../../../../workers/project/explain-error.ts';
+import { asScript, withSyntaxPlace } from '../../../../workers/project/load-project.ts';
 
 const project = realpathSync(mkdtempSync(join(tmpdir(), 'tutti trace ')));
 afterAll(() => rmSync(project, { recursive: true }));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SeriesRequest } from '../../../../core/protocol/pages/run-data.ts';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import { runSubject } from '../../../../src-renderer/views/runs/compare/compared-subject.ts';
-import { readSubjectLines } from '../../../../src-renderer/views/runs/compare/panels/compared-line.ts';
+import { memberNamesOf, readSubjectLines } from '../../../../src-renderer/views/runs/compare/panels/compared-line.ts';
 import {
   comparableMetrics,
   describeOtherAnswers,
@@ -10,7 +10,6 @@ import {
   panelMetrics,
   withoutPlace,
 } from '../../../../src-renderer/views/runs/compare/panels/panel-metrics.ts';
-import { memberNamesOf } from '../../../../src-renderer/views/runs/compare/panels/member-band.ts';
 import { runRecord, runRow, runView } from '../run-fixtures.ts';
 
 describe('the panels of a comparison', () => {

@@ -2,12 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { type ComparedSubject, runSubject } from '../../../../src-renderer/views/runs/compare/compared-subject.ts';
-import {
-  deltaFrom,
-  formatDelta,
-  placeOfBest,
-  verdictOf,
-} from '../../../../src-renderer/views/runs/compare/results/deltas.ts';
 import { pairedReference, pairedSweeps } from '../../../../src-renderer/views/runs/compare/results/paired-rows.ts';
 import {
   allResults,
@@ -16,9 +10,13 @@ import {
   setMetrics,
 } from '../../../../src-renderer/views/runs/compare/results/results.ts';
 import {
+  deltaFrom,
+  formatDelta,
+  placeOfBest,
   readOrder,
   sortPlaces,
   turned,
+  verdictOf,
   writeOrder,
 } from '../../../../src-renderer/views/runs/compare/results/results-order.ts';
 import { runRecord, runRow, runView } from '../run-fixtures.ts';

@@ -5,9 +5,8 @@ import {
   frontOf,
   historyLine,
 } from '../../../../src-renderer/views/studies/model/figures.ts';
-import { parallelGroups } from '../../../../src-renderer/views/studies/model/parallel-groups.ts';
 import { deviceTimeline, reportLines } from '../../../../src-renderer/views/studies/model/progress.ts';
-import { groupsByState } from '../../../../src-renderer/views/studies/model/trial-groups.ts';
+import { groupsByState, parallelGroups } from '../../../../src-renderer/views/studies/model/trial-groups.ts';
 import { studyOf } from '../../studies/studies.ts';
 import { timeAt, trialOf } from '../study-fixtures.ts';
 

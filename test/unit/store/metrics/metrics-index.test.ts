@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decodeRpc, encodeRpc } from '../../../../core/protocol/pages/rpc-codec.ts';
+import { decodeRpc, encodeRpc } from '../../../../core/protocol/pages/rpc.ts';
 import { FollowedRun } from '../../../../src-main/hub/followed-run.ts';
 import { readMetricsIndex } from '../../../../src-main/store/index/metrics-index.ts';
 import { createRunFolder } from '../../../../src-main/store/runs/run-folder.ts';

@@ -1,4 +1,4 @@
-import { withRunLock } from '../../../../src-main/store/runs/run-lock.ts';
+import { withRunLock } from '../../../../src-main/store/runs/hub-lock.ts';
 
 /** Takes the lock of a run folder, prints a message, and holds the lock until it is killed. */
 await withRunLock(process.argv[2], async () => {

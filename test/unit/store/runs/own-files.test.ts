@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeFileAtomic } from '../../../../core/node/atomic-file.ts';
-import { readOwnText } from '../../../../core/node/folders/own-files.ts';
+import { readOwnText } from '../../../../core/node/own-files.ts';
 import { LogFile } from '../../../../src-main/runs/recording/log-file.ts';
 import { appendLoads } from '../../../../src-main/store/metrics/device-loads.ts';
 import { MetricsFile } from '../../../../src-main/store/metrics/metrics-file.ts';

@@ -11,7 +11,7 @@ import {
   makeOwnFolder,
   removeOwn,
   writeOwnFile,
-} from '../../../../core/node/folders/own-folders.ts';
+} from '../../../../core/node/own-folders.ts';
 import { readMetricsIndex } from '../../../../src-main/store/index/metrics-index.ts';
 import { openMetricRows } from '../../../../src-main/store/metrics/metric-rows.ts';
 import { readCheckpointRecords } from '../../../../src-main/store/runs/checkpoint-records.ts';

@@ -1,8 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { fieldsOf } from '../../../../core/protocol/pages/runs/run-fields.ts';
-import { summarizeField } from '../../../../core/protocol/pages/runs/field-summary.ts';
+import { fieldsOf, summarizeField } from '../../../../core/protocol/pages/runs/run-fields.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { RunIndex } from '../../../../src-main/store/index/run-index.ts';
 import { createRunFolder } from '../../../../src-main/store/runs/run-folder.ts';

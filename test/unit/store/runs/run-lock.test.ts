@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { withRunLock } from '../../../../src-main/store/runs/run-lock.ts';
+import { withRunLock } from '../../../../src-main/store/runs/hub-lock.ts';
 import { temporaryFolder } from '../fixtures.ts';
 
 describe('withRunLock', () => {

@@ -10,7 +10,7 @@ import type { Callback } from '../../../../workers/callbacks/callback.ts';
 import type { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
 import { BroadcastBatches } from '../../../../workers/data/batches.ts';
 import type { TrainerParts } from '../../../../workers/training/rank-training.ts';
-import { loadTrainingState } from '../../../../workers/training/state/saved-state.ts';
+import { loadTrainingState } from '../../../../workers/training/saved-state.ts';
 import { Trainer } from '../../../../workers/training/trainer.ts';
 import { createRelay, join as joinGroup } from '../../relay/in-memory-group.ts';
 import { dataset } from '../../strategies/ranks.ts';

@@ -6,7 +6,7 @@ import type { RunConfigInput } from '../../../../core/protocol/run/config.ts';
 import { findResumePoint } from '../../../../src-main/store/runs/resume-point.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import type { Callback } from '../../../../workers/callbacks/callback.ts';
-import { loadTrainingState } from '../../../../workers/training/state/saved-state.ts';
+import { loadTrainingState } from '../../../../workers/training/saved-state.ts';
 import { Trainer } from '../../../../workers/training/trainer.ts';
 import { createInMemoryGroup, ranksOf } from '../../relay/in-memory-group.ts';
 import { largestDifference } from '../../strategies/ranks.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
-import { type ResumedTraining, loadTrainingState } from '../../../../workers/training/state/saved-state.ts';
+import { type ResumedTraining, loadTrainingState } from '../../../../workers/training/saved-state.ts';
 import { Trainer } from '../../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
 import { type ReportedPoint, temporaryFolder } from './fakes.ts';

@@ -5,7 +5,7 @@ import { startBackend } from '../../../../workers/backends/backend.ts';
 import { createStreamDataset } from '../../../../workers/data/streams/stream-dataset.ts';
 import { subset } from '../../../../workers/data/dataset.ts';
 import { Generator } from '../../../../workers/random/index.ts';
-import { loadTrainingState } from '../../../../workers/training/state/saved-state.ts';
+import { loadTrainingState } from '../../../../workers/training/saved-state.ts';
 import { Trainer } from '../../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
 import { dataset } from '../../strategies/ranks.ts';

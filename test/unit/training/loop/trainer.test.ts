@@ -15,7 +15,7 @@ import { Controls } from '../../../../workers/training/controls.ts';
 import { Member, type LossFunction } from '../../../../workers/member/member.ts';
 import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
 import { RunFiles } from '../../../../workers/member/run-files.ts';
-import { loadTrainingState } from '../../../../workers/training/state/saved-state.ts';
+import { loadTrainingState } from '../../../../workers/training/saved-state.ts';
 import { taskOf } from '../../../../workers/member/tasks.ts';
 import { NonFiniteLossError } from '../../../../workers/training/rendezvous.ts';
 import type { TrainerParts } from '../../../../workers/training/rank-training.ts';

@@ -6,7 +6,7 @@ import type { Dataset } from '../../../../workers/data/dataset.ts';
 import { openBatches } from '../../../../workers/data/streams/open-batches.ts';
 import { holdOutOf, withHoldOut } from '../../../../workers/data/hold-out.ts';
 import { createSampler } from '../../../../workers/data/samplers.ts';
-import { ensembleTask } from '../../../../workers/strategies/ensemble-task.ts';
+import { ensembleTask } from '../../../../workers/strategies/strategy.ts';
 import { createStrategy } from '../../../../workers/strategies/index.ts';
 import { Controls } from '../../../../workers/training/controls.ts';
 import { Member } from '../../../../workers/member/member.ts';

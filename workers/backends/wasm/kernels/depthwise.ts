@@ -1,7 +1,7 @@
 import type { backend_util, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
 import { type Kernel, required, requireFloats, type WasmRuntime } from '../kernel.ts';
-import { applyFused } from '../products/mat-mul.ts';
+import { applyFused } from '../mat-mul.ts';
 import { convolutionInfo, positionsOf, withWindow } from './window.ts';
 
 /** Convolutions of each channel separately: x `[B, H, W, C]`, filter `[KH, KW, C, M]`, y `[B, OH, OW, C · M]`. */

@@ -1,6 +1,6 @@
 import type { NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
-import { tensorOf } from '../../replace-kernel.ts';
+import { tensorOf } from '../../contract.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
 import { type Kernel, type WasmRuntime, required } from '../kernel.ts';
 

@@ -1,6 +1,6 @@
 import type { TensorInfo } from '@tensorflow/tfjs-core';
 import type { WasmRuntime } from '../kernel.ts';
-import type { PreparedProduct } from '../products/gemm.ts';
+import type { PreparedProduct } from '../gemm.ts';
 
 /** Sizes of a call: B, T, U and G · U. */
 interface Sizes {

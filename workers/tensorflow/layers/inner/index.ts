@@ -1,5 +1,5 @@
 import * as core from '@tensorflow/tfjs-core';
-import type { TaskKind } from '../../../../core/metrics/registry/task-kinds.ts';
+import type { TaskKind } from '../../../../core/metrics/registry/metric.ts';
 import {
   BatchEnsembleConv2D,
   BatchEnsembleDense,

@@ -1,6 +1,6 @@
 import * as core from '@tensorflow/tfjs-core';
 import type { Tensor } from '@tensorflow/tfjs-core';
-import { outputCount, taskKinds, type TaskKind } from '../../../../core/metrics/registry/task-kinds.ts';
+import { outputCount, type TaskKind, taskKinds } from '../../../../core/metrics/registry/metric.ts';
 import { type CallOptions, InnerLayer, type LayerArgs, type Shape } from './inner-layer.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { combinationOf } from '../../../../../core/metrics/combination.ts';
-import { taskKinds } from '../../../../../core/metrics/registry/task-kinds.ts';
+import { taskKinds } from '../../../../../core/metrics/registry/metric.ts';
 import { choicesFor } from '../../../../../core/postprocessing/choices.ts';
 import type { PostprocessingRequest } from '../../../../../core/postprocessing/request.ts';
 import type { RunRecord } from '../../../../../core/protocol/run/record.ts';

@@ -1,10 +1,16 @@
 import { answerSubject, type Combination } from '../../../../../core/metrics/combination.ts';
 import { type MetricMode, modeOfMetric } from '../../../../../core/metrics/metric-mode.ts';
-import type { OwnMetric } from '../../../../../core/metrics/registry/own-metrics.ts';
+import type { OwnMetric } from '../../../../../core/metrics/registry/metric.ts';
 import type { ChartSeries } from '../../../../charts/types.ts';
-import { metricTitle } from '../../format.ts';
-import { type SectionId, sectionOfMetric } from './chart-sections.ts';
-import { familiesOfTask, type Family, rankLabel, trainingFamilies } from './chart-families.ts';
+import { metricTitle } from '../../run-facts.ts';
+import {
+  familiesOfTask,
+  type Family,
+  rankLabel,
+  type SectionId,
+  sectionOfMetric,
+  trainingFamilies,
+} from './chart-families.ts';
 
 /** One line of a chart, which may not have points yet. */
 export interface LineSpec {

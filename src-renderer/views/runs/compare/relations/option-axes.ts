@@ -1,6 +1,5 @@
-import { configDifferences, spellValue } from '../../../run/configuration/config-differences.ts';
-import { configHistory } from '../../../run/configuration/config-history.ts';
-import { scaleAround } from '../../../../charts/points/value-range.ts';
+import { configDifferences, configHistory, spellValue } from '../../../run/configuration/config-history.ts';
+import { scaleAround } from '../../../../charts/points/columns.ts';
 import type { PlotAxis } from '../../../../charts/scene/axes.ts';
 import { labelOfOption } from '../../../../text/format.ts';
 import type { Result } from '../results/results.ts';

@@ -1,4 +1,4 @@
-import type { ParallelGroup } from '../../../../charts/parallel/types.ts';
+import type { ParallelGroup } from '../../../../charts/parallel/parallel-lines.ts';
 import type { PointGroup } from '../../../../charts/scatter/types.ts';
 import { type Brushes, isWithin } from '../../../../charts/brushes.ts';
 import type { SubjectAxis } from './option-axes.ts';

@@ -1,7 +1,6 @@
 import { computed, type ComputedRef, type Ref } from 'vue';
-import { type Brushes, withBrush } from '../../../../charts/brushes.ts';
+import { type Brushes, useAddressedBrushes, withBrush } from '../../../../charts/brushes.ts';
 import type { ChartRange } from '../../../../charts/types.ts';
-import { useAddressedBrushes } from '../../../../charts/use-addressed-brushes.ts';
 import { type ComparedSubject, labelOf } from '../compared-subject.ts';
 import { allResults } from '../results/results.ts';
 import { optionAxes, resultAxis, type SubjectAxis } from './option-axes.ts';

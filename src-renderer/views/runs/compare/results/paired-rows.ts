@@ -1,7 +1,7 @@
 import type { Estimate } from '../../../../../core/numeric/estimate.ts';
 import { pairedDifferences } from '../../../../../core/protocol/run/sweep/paired-differences.ts';
 import type { ComparedSubject } from '../compared-subject.ts';
-import { type Verdict, verdictOf } from './deltas.ts';
+import { type Verdict, verdictOf } from './results-order.ts';
 import { modeIn, setMetrics } from './results.ts';
 
 /** How a metric of a sweep differs from that of the reference, seed by seed. */

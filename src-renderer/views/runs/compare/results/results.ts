@@ -1,9 +1,11 @@
 import { type MetricMode, modeOfMetric } from '../../../../../core/metrics/metric-mode.ts';
 import { type Estimate, estimate } from '../../../../../core/numeric/estimate.ts';
-import type { EvaluatedSet, RunRecord } from '../../../../../core/protocol/run/record.ts';
+import type { EvaluatedSet, RunRecord, RunStatus } from '../../../../../core/protocol/run/record.ts';
 import { finishedRuns } from '../../../../../core/protocol/run/sweep/sweep-scores.ts';
 import { metricLabel } from '../../../../../core/text/numbers.ts';
 import type { ComparedSubject } from '../compared-subject.ts';
+import type { RouteLocationRaw } from 'vue-router';
+import { sweepStatus } from '../../../../../core/protocol/pages/sweep-summary.ts';
 
 /** A number by which runs are compared when they have ended. */
 export interface Result {
@@ -44,7 +46,7 @@ export function lastResults(subjects: readonly ComparedSubject[], metrics: reado
 }
 
 /** A set of checkpoints on a split. */
-export type SetPlace = Pick<EvaluatedSet, 'set' | 'split'>;
+type SetPlace = Pick<EvaluatedSet, 'set' | 'split'>;
 
 /** The sets that any of the runs evaluated, in the order of their first appearance. */
 export function evaluatedPlaces(subjects: readonly ComparedSubject[]): SetPlace[] {
@@ -111,4 +113,24 @@ function over(values: readonly (number | undefined)[], isSweep: boolean): Estima
 
 function recordsOf(subjects: readonly ComparedSubject[]): RunRecord[] {
   return subjects.flatMap(({ runs }) => runs.map(({ record }) => record));
+}
+
+export function statusOf({ sweep, runs }: ComparedSubject): RunStatus {
+  const records = runs.map(({ record }) => record);
+  return sweep === null ? records[0].status : sweepStatus(sweep, records);
+}
+
+/** The page of a run, or of a sweep. */
+export function linkOf({ id, sweep }: Pick<ComparedSubject, 'id' | 'sweep'>): RouteLocationRaw {
+  return sweep === null ? { name: 'run', params: { id } } : { name: 'compare', query: { runs: id } };
+}
+
+/** How many seeds of a sweep have finished: `2 of 3`; of a run `1`. */
+export function seedsOf({ sweep, runs }: ComparedSubject): string {
+  return sweep === null ? '1' : `${finishedRuns(runs.map(({ record }) => record)).length} of ${sweep.of}`;
+}
+
+/** How long the attempts that have ended trained, in seconds; of a sweep the sum over its runs. */
+export function trainedSecondsOf({ runs }: ComparedSubject): number {
+  return runs.reduce((sum, { row }) => sum + row.trainedSeconds, 0);
 }

@@ -1,7 +1,7 @@
 import { computed, type ComputedRef, ref, type Ref } from 'vue';
 import { z } from 'zod';
-import { usePreferences } from '../../../../../stores/preferences.ts';
-import { type SectionId, sectionIds, sectionTitles } from '../chart-sections.ts';
+import { usePreferences } from '../../../../../stores/settings.ts';
+import { type SectionId, sectionIds, sectionTitles } from '../chart-families.ts';
 import { type ChartSize, chartSizesSchema, sizeOf } from './chart-sizes.ts';
 import { inOrder, moved } from '../chart-specs.ts';
 

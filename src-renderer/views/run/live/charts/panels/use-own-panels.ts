@@ -1,6 +1,6 @@
 import { computed, type ComputedRef, type Ref, shallowRef } from 'vue';
 import { z } from 'zod';
-import { usePreferences } from '../../../../../stores/preferences.ts';
+import { usePreferences } from '../../../../../stores/settings.ts';
 import { useToastsStore } from '../../../../../stores/toasts.ts';
 import { type Panel, panelSchema } from './panel.ts';
 

@@ -1,0 +1,26 @@
+import { parseOptionValue, setPath, type OptionDescription, type PlainObject } from '../../core/options/index.ts';
+import { messageOf } from '../../core/text/errors.ts';
+
+/** An option with one value in all runs, such as `maxEpochs`, as the user typed it. */
+export interface FixedOption {
+  path: string;
+  text: string;
+}
+
+/** The options as changes of a configuration, or what is wrong with the first wrong one. */
+export function readFixed(
+  fixed: readonly FixedOption[],
+  options: readonly OptionDescription[],
+): { overrides: PlainObject; problem: string | null } {
+  let overrides: PlainObject = {};
+  for (const { path, text } of fixed) {
+    const option = options.find((one) => one.path === path);
+    if (option === undefined) return { overrides, problem: 'Choose an option, or remove its row.' };
+    try {
+      overrides = setPath(overrides, path, parseOptionValue(option, text));
+    } catch (error) {
+      return { overrides, problem: `${path}: ${messageOf(error)}` };
+    }
+  }
+  return { overrides, problem: null };
+}

@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import { realNumber } from '../../core/protocol/wire/numbers.ts';
+import { type RunSettings, runSettingsSchema } from '../../core/protocol/run/settings.ts';
+import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
+import { mayResize } from '../../core/protocol/run/strategies/ranks-and-members.ts';
+import { samplesPerOrderedStep } from '../../core/protocol/run/strategies/strategy-rules.ts';
+import {
+  loadState,
+  readState,
+  removeStates,
+  saveStateAlone,
+  type TrainingState,
+} from '../checkpoints/training-state.ts';
+import type { Strategy, StrategyState } from '../strategies/strategy.ts';
+import { History } from './history.ts';
+import type { SavedLosses } from './loss-meter.ts';
+import type { ReportedPoint } from '../member/report.ts';
+import type { TrainerParts, TrainingProgress } from './rank-training.ts';
+import { type SavedSchedule, savedScheduleSchema, type TrainingPosition, type TrainingToSave } from './snapshot.ts';
+import { readTensors, writeTensors, writeWeights } from '../member/weights.ts';
+
+const savedDataSchema = z.strictObject({
+  progress: z.strictObject({
+    epoch: z.int(),
+    batch: z.int(),
+    step: z.int(),
+    round: z.int(),
+    /** Absent from states of earlier versions. */
+    rendezvous: z.int().optional(),
+    standingBy: z.boolean(),
+    stoppedAlone: z.boolean(),
+  }),
+  settings: runSettingsSchema,
+  /** Absent from states of earlier versions. */
+  schedule: savedScheduleSchema.optional(),
+  optimizerSteps: z.array(z.int()),
+  /** Absent without an average of the weights. */
+  averagedUpdates: z.int().optional(),
+  losses: z.strictObject({ loss: realNumber, steps: z.int() }),
+  /** Of the round so far; absent from states of earlier versions, which hold whole rounds. */
+  round: z
+    .strictObject({ loss: realNumber, steps: z.int(), samples: z.int(), elapsedMs: z.number() })
+    .default({ loss: 0, steps: 0, samples: 0, elapsedMs: 0 }),
+  callbacks: z.record(z.string(), z.unknown()),
+  /** Samples that a step takes from the order of an epoch; absent from states of earlier versions. */
+  samplesPerStep: z.int().optional(),
+  /** Points that the hub may not have written before it died. */
+  points: z.array(z.strictObject({ name: z.string(), epoch: z.int(), step: z.int(), value: realNumber })).default([]),
+  /** SHA-256 of the model's architecture; absent from states of earlier versions. */
+  model: z.string().optional(),
+  /** Absent for a strategy without a state. */
+  strategy: z.unknown().optional(),
+});
+
+type SavedData = z.output<typeof savedDataSchema>;
+
+/** The state of an earlier attempt, apart from that of the member and the callbacks, which have it already. */
+export interface ResumedTraining {
+  progress: TrainingProgress;
+  settings: RunSettings;
+  schedule?: SavedSchedule | undefined;
+  history: History;
+  losses: SavedLosses;
+  strategy: StrategyState | null;
+  /** Points to report again. */
+  points: ReportedPoint[];
+  model?: string | undefined;
+}
+
+/** What a state says about the rows of `metrics.csv`. */
+export type SavedRows = Pick<TrainingState, 'metricRows' | 'recordedRows'>;
+
+/**
+ * Saves everything that the next step of a rank depends on: a resumed run has the bits of an uninterrupted one.
+ * @param rows `metricRows` are those of the metrics that belong to the state, null where the step tells it; `recordedRows` those that were on the disk
+ */
+export async function saveTrainingState(rank: TrainingToSave, at: TrainingPosition, rows: SavedRows): Promise<void> {
+  const state = await stateOf(rank, at, { metricRows: rows.metricRows, points: [] });
+  await rank.training.parts.files.saveState({ ...state, recordedRows: rows.recordedRows });
+}
+
+/**
+ * Saves the state of a rank whose hub has died, with the points that the hub may not have written, unless another hub has the run.
+ * @param round the number of the save, the same on all ranks
+ */
+export async function saveTrainingStateAlone(rank: TrainingToSave, at: TrainingPosition, round: number): Promise<void> {
+  const { files, report } = rank.training.parts;
+  const { snapshot } = at;
+  const moved = { ...at, snapshot: { ...snapshot, progress: { ...snapshot.progress, round } } };
+  const points = report.unrecorded(snapshot.reportedPoints);
+  const state = await stateOf(rank, moved, { metricRows: null, points });
+  await saveStateAlone(files.folder, files.rank, state, () => files.isOfThisAttempt());
+}
+
+async function stateOf(
+  { training, history }: TrainingToSave,
+  { snapshot, tensors, files }: TrainingPosition,
+  { metricRows, points }: { metricRows: number | null; points: ReportedPoint[] },
+): Promise<TrainingState> {
+  const { progress, settings, schedule, optimizerSteps, averagedUpdates, losses, callbacks, strategy, historyCounts } =
+    snapshot;
+  const data = {
+    progress,
+    settings,
+    schedule,
+    optimizerSteps,
+    averagedUpdates,
+    losses: losses.interval,
+    round: losses.round,
+    callbacks,
+    samplesPerStep: samplesPerOrderedStep(training.parts.config),
+    strategy,
+    model: training.modelHash,
+    points,
+  };
+  const { round, epoch, step } = progress;
+  const { attempt } = training.parts.files;
+  const { config, group } = training.parts;
+  const worldSize = mayResize(config) ? group.worldSize : undefined;
+  const inFiles = (files?.read() ?? []).map((tensor) => ({ ...tensor, name: `strategy/${tensor.name}` }));
+  const all = [...(await readTensors(tensors)), ...inFiles, ...history.toTensors(historyCounts)];
+  return { round, epoch, step, attempt, metricRows, worldSize, tensors: all, data };
+}
+
+/** The states from which ranks continue. */
+export interface SavedRanks {
+  round: number;
+  /** The number of ranks that saved it. */
+  worldSize: number;
+}
+
+type Restored = Pick<TrainerParts, 'config' | 'files' | 'member' | 'callbacks'> & {
+  strategy: Pick<Strategy, 'keepsWeights'>;
+};
+
+/**
+ * Restores a rank's state. Where other ranks than before train one model, a new rank begins with what all have in common, and the strategy gets the states of
+ * all earlier ranks.
+ */
+export async function loadTrainingState(parts: Restored, from: SavedRanks): Promise<ResumedTraining> {
+  const { member, callbacks, config, strategy: now } = parts;
+  const { folder, rank } = parts.files;
+  const isNew = rank >= from.worldSize;
+  const { tensors, data } = await readOwn(folder, rank, from);
+  const saved = savedDataSchema.parse(data);
+  const source = `The state of rank ${isNew ? 0 : rank} at round ${from.round}`;
+  writeWeights(member.model, withoutPrefix(tensors, 'weights/'), source, now.keepsWeights ? member.variables : []);
+  writeTensors(member.optimizer.slots, withoutPrefix(tensors, 'optimizer/'), source);
+  member.optimizer.steps = saved.optimizerSteps;
+  if (member.average !== null && saved.averagedUpdates !== undefined) {
+    writeTensors(member.average.tensors, withoutPrefix(tensors, 'average/'), source);
+    member.average.updates = saved.averagedUpdates;
+  }
+  for (const callback of callbacks) {
+    if (isNew && callback.isOfRank) continue;
+    if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
+  }
+  const { settings, schedule, losses: interval, round: ofRound, model, points } = saved;
+  return {
+    progress: progressOf(saved, config),
+    settings,
+    schedule,
+    losses: { interval, round: ofRound },
+    strategy: strategyStateOf({ tensors, data: saved }, folder, from, config),
+    model,
+    points: isNew ? [] : points,
+    history: History.fromTensors(tensors),
+  };
+}
+
+/** A new rank reads what the first one saved. Of a rank of that number in a still earlier attempt nothing stays. */
+async function readOwn(folder: string, rank: number, { round, worldSize }: SavedRanks): Promise<TrainingState> {
+  if (rank < worldSize) return loadState(folder, rank, round);
+  await removeStates(folder, rank);
+  return readState(folder, 0, round);
+}
+
+/** With other samples per step than before, the rest of the epoch begins at most one step earlier, so that no sample is left out. */
+function progressOf({ progress: saved, samplesPerStep }: SavedData, config: RunConfig): TrainingProgress {
+  const { rendezvous = saved.epoch, ...progress } = saved;
+  const now = samplesPerOrderedStep(config);
+  const batch = Math.floor((saved.batch * (samplesPerStep ?? now)) / now);
+  return { ...progress, batch, rendezvous };
+}
+
+function strategyStateOf(
+  { tensors, data }: { tensors: readonly NamedTensor[]; data: SavedData },
+  folder: string,
+  { round, worldSize }: SavedRanks,
+  config: RunConfig,
+): StrategyState | null {
+  if (data.strategy === undefined) return null;
+  const own = { tensors: withoutPrefix(tensors, 'strategy/'), data: data.strategy };
+  if (!mayResize(config) || worldSize === config.members) return own;
+  const read = async (rank: number): Promise<Pick<StrategyState, 'tensors' | 'data'>> => {
+    const state = await readState(folder, rank, round);
+    const { strategy } = savedDataSchema.parse(state.data);
+    return { tensors: withoutPrefix(state.tensors, 'strategy/'), data: strategy };
+  };
+  return { ...own, earlier: { worldSize, read } };
+}
+
+/** What all members of an ensemble have in common in the state of one of them: the callbacks' state and the history. */
+export async function readCommonState(
+  folder: string,
+  rank: number,
+  round: number,
+): Promise<{ callbacks: Record<string, unknown>; history: History }> {
+  const { tensors, data } = await readState(folder, rank, round);
+  return { callbacks: savedDataSchema.parse(data).callbacks, history: History.fromTensors(tensors) };
+}
+
+function withoutPrefix(tensors: readonly NamedTensor[], prefix: string): NamedTensor[] {
+  return tensors
+    .filter(({ name }) => name.startsWith(prefix))
+    .map((tensor) => ({ ...tensor, name: tensor.name.slice(prefix.length) }));
+}
