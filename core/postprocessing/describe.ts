@@ -64,7 +64,8 @@ export function describeJudged({ judged = null }: Pick<Postprocessing, 'judged'>
   const { method, samples, folds, gain, isKept, ends } = judged;
   const named = ends.map(formatMetric).join(', ');
   const atEnd = ends.length === 0 ? '' : ` Its temperature ${named} is an end of the range that is tried.`;
-  if (!isKept && contradicts(judged)) return `${method} is not kept, because the answers contradict the labels.${atEnd}`;
+  if (!isKept && contradicts(judged))
+    return `${method} is not kept, because the answers contradict the labels.${atEnd}`;
   if (!isKept && ends.some(isLargest)) {
     return (
       `${method} is not kept: its temperature ${named} is the end of the range that is tried, where all classes are equally probable. ` +
