@@ -142,7 +142,12 @@ function table(titles: readonly string[], rows: readonly string[]): string {
 }
 
 function row(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return `| ${cells.map((cell) => withoutTags(cell).replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+/** Outside of code, `<run>` would be an HTML tag, which the site refuses. */
+function withoutTags(text: string): string {
+  return text.replaceAll(/`[^`]*`|</g, (match) => (match === '<' ? '\\<' : match));
 }
 
 function code(text: string): string {
