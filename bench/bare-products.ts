@@ -1,7 +1,9 @@
 import { startBackend } from '../workers/backends/backend.ts';
 import { tf } from '../workers/tensorflow/tf.ts';
 
-/** Multiplies matrices that fit the second-level cache for two seconds, and prints the number of products per second. */
+/**
+ * Multiplies matrices that fit the second-level cache for two seconds, and prints the number of products per second.
+ */
 
 const size = 256;
 const durationMs = 2000;

@@ -4,7 +4,10 @@ import { ProcessGroup } from '../workers/collectives/process-group.ts';
 import { sharedMemoryIn } from '../workers/collectives/memory/shared-memory.ts';
 import { timeCases } from './collectives/cases.ts';
 
-/** The process of one rank of the collectives suite: `node collective-rank.ts <socket> <rank> <world size> <mapped|files>`. */
+/**
+ * The process of one rank of the collectives suite:
+ * `node collective-rank.ts <socket> <rank> <world size> <mapped|files>`.
+ */
 
 const [socket, rank, worldSize, way] = process.argv.slice(2);
 const channel = await connect(socket, 10_000);

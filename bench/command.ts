@@ -22,7 +22,10 @@ export interface CommandRun {
   hubPeakBytes: number;
 }
 
-/** The home folder of all commands of this process. As on a user's machine, the second command finds compiled code in its cache. */
+/**
+ * The home folder of all commands of this process. As on a user's machine, the second command finds compiled code in
+ * its cache.
+ */
 const home = mkdtempSync(join(tmpdir(), 'tutti-bench-'));
 process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 

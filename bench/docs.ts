@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { notes } from './notes.ts';
 
 /**
- * `npm run docs:benchmarks`: writes docs/benchmarks.md from the newest results of each suite in bench/results/, with bench/notes.ts. The section of a
- * suite without results stays as it is.
+ * `npm run docs:benchmarks`: writes docs/benchmarks.md from the newest results of each suite in bench/results/, with
+ * bench/notes.ts. The section of a suite without results stays as it is.
  */
 
 const resultsFolder = join(import.meta.dirname, 'results');

@@ -3,7 +3,9 @@ import { connect } from '../workers/collectives/socket-channel.ts';
 import { HubLink } from '../workers/session/hub-link.ts';
 import { HubReport } from '../workers/session/hub-report.ts';
 
-/** Simulates many ranks that report points, each over a separate connection: `reporters.ts <socket> <ranks> <points/s>`. */
+/**
+ * Simulates many ranks that report points, each over a separate connection: `reporters.ts <socket> <ranks> <points/s>`.
+ */
 
 const [socket, ranks, pointsPerSecond] = process.argv.slice(2);
 

@@ -36,7 +36,8 @@ async function train(project: string, folder: string, options: readonly string[]
 }
 
 /**
- * Trains a project with several seeds into a new folder, `tutti train --repeat`; one seed is an ordinary run. The seconds of each are their mean.
+ * Trains a project with several seeds into a new folder, `tutti train --repeat`; one seed is an ordinary run. The
+ * seconds of each are their mean.
  * @throws Error unless all runs finish
  */
 export async function trainSeeds(

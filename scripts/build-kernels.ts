@@ -1,7 +1,8 @@
 /**
- * Compiles `workers/kernels/assembly` to the modules in `workers/kernels`: deterministic (the same bits on every processor) and relaxed (the
- * processor's fused multiply-add), each also as a module with only matrix products in wide tiles and recurrent layers (see
- * `workers/backends/wasm/wide-gemm.ts`). `--check` writes nothing and fails if a committed module differs from its sources.
+ * Compiles `workers/kernels/assembly` to the modules in `workers/kernels`: deterministic (the same bits on every
+ * processor) and relaxed (the processor's fused multiply-add), each also as a module with only matrix products in wide
+ * tiles and recurrent layers (see `workers/backends/wasm/wide-gemm.ts`). `--check` writes nothing and fails if a
+ * committed module differs from its sources.
  */
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';

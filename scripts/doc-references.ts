@@ -19,8 +19,8 @@ const sourcePath = /^[\w.-]+(?:\/[\w.-]+)*\.(?:ts|mjs|vue)$/;
 const folderPath = /^[\w.-]+\/[\w./-]*\/$/;
 
 /**
- * Finds broken references of the Markdown files under `root`: source files and folders in backticks, relative links, headings in links, and
- * `npm run` scripts. In sources, it checks names of pages of `docs/`.
+ * Finds broken references of the Markdown files under `root`: source files and folders in backticks, relative links,
+ * headings in links, and `npm run` scripts. In sources, it checks names of pages of `docs/`.
  */
 export function findBrokenReferences(root: string): Broken[] {
   const files = listFiles(root);

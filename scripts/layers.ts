@@ -3,8 +3,8 @@ import { findOtherOpenings } from './run-folders.ts';
 import { readSources, resolveImport, type SourceFile } from './imports.ts';
 
 /**
- * The layers: `src-main`, `src-renderer` and `workers` import `core` and never each other; `core` imports zod and nothing
- * else. Type imports count: a type that crosses is a dependency too.
+ * The layers: `src-main`, `src-renderer` and `workers` import `core` and never each other; `core` imports zod and
+ * nothing else. Type imports count: a type that crosses is a dependency too.
  */
 const layers = ['core', 'src-main', 'src-renderer', 'workers'];
 
@@ -12,8 +12,8 @@ const layers = ['core', 'src-main', 'src-renderer', 'workers'];
 const nodeFolder = 'core/node/';
 
 /**
- * The folders of each layer, from the bottom to the top: a file imports its own folder and folders below it. Files in a layer's root are on
- * top. A folder inside a folder may have its own place.
+ * The folders of each layer, from the bottom to the top: a file imports its own folder and folders below it. Files in a
+ * layer's root are on top. A folder inside a folder may have its own place.
  */
 const order: Record<string, readonly string[]> = {
   core: [
@@ -146,8 +146,8 @@ const ownPackage = { name: 'tutti-ensembles', layer: 'workers' };
 export type Violation = { file: string; line: number; message: string };
 
 /**
- * Every import under `root` that violates the layers or the order of their folders, closes a circle or opens run folders in another way, and every folder
- * with too many files.
+ * Every import under `root` that violates the layers or the order of their folders, closes a circle or opens run
+ * folders in another way, and every folder with too many files.
  */
 export function findLayerViolations(root: string): Violation[] {
   const files = layers.flatMap((layer) => readSources(root, layer));

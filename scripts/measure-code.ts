@@ -1,7 +1,8 @@
 /**
- * Prints how much there is to hold in a head, one row for each layer: files, lines, files below 40 lines, files that only one other file
- * imports, depth of folders, and comments that are too wide. Below it, the longest chain of imports from where each program begins.
- * CONTRIBUTING.md shows the figures. `npm run sizes:code -- [root] [--chains]` also names the files of each chain.
+ * Prints how much there is to hold in a head, one row for each layer: files, lines, files below 40 lines, files that
+ * only one other file imports, depth of folders, and comments that are too wide. Below it, the longest chain of imports
+ * from where each program begins. CONTRIBUTING.md shows the figures. `npm run sizes:code -- [root] [--chains]` also
+ * names the files of each chain.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

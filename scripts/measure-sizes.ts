@@ -1,4 +1,7 @@
-/** Prints the size of each packaged app (`npm run package`) and of its parts, and fails if one is above the bound. `npm run sizes -- [root]` */
+/**
+ * Prints the size of each packaged app (`npm run package`) and of its parts, and fails if one is above the bound.
+ * `npm run sizes -- [root]`
+ */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { measureApp, mostAppBytes, totalBytes } from './package/app-parts.ts';

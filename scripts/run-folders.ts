@@ -2,8 +2,9 @@ import { resolveImport, type SourceFile } from './imports.ts';
 import type { Violation } from './layers.ts';
 
 /**
- * The hub opens, lists, writes and removes what lies in a run's folder only by `core/node/own-files.ts` and `own-folders.ts`,
- * which follow no link and wait for no pipe: a project or a stranger may have planted one. Files of these folders get run folders, so they may not use other ways, unless they are listed as an exception.
+ * The hub opens, lists, writes and removes what lies in a run's folder only by `core/node/own-files.ts` and
+ * `own-folders.ts`, which follow no link and wait for no pipe: a project or a stranger may have planted one. Files of
+ * these folders get run folders, so they may not use other ways, unless they are listed as an exception.
  */
 const foldersWithRuns = [
   'attach',
@@ -92,7 +93,10 @@ const exceptions: Record<string, readonly string[]> = {
 
 const excepted = new Set(Object.values(exceptions).flat());
 
-/** Every import by which a file that gets run folders could open what lies in one in another way, and every exception that is none any more. */
+/**
+ * Every import by which a file that gets run folders could open what lies in one in another way, and every exception
+ * that is none any more.
+ */
 export function findOtherOpenings(files: readonly SourceFile[]): Violation[] {
   return files
     .filter(({ file }) => getsRunFolders(file))

@@ -1,7 +1,7 @@
 /**
- * Runs scripts of package.json beside each other, as many at a time as there are cores: `node scripts/run-together.ts typecheck lint:code`.
- * Starts them in the given order, so name the longest first. Prints the output of each when it has ended. Fails if any of them failed, and
- * names those.
+ * Runs scripts of package.json beside each other, as many at a time as there are cores:
+ * `node scripts/run-together.ts typecheck lint:code`. Starts them in the given order, so name the longest first. Prints
+ * the output of each when it has ended. Fails if any of them failed, and names those.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -7,8 +7,8 @@ import { secureHome } from './store/private-home.ts';
 
 // Before anything in it runs.
 await secureHome();
-// Halves the time to start. Node never returns from making a cache in a file system that takes no folders, such as /proc: here and in the processes that this
-// one starts. Whoever needs the home then says that it cannot be made.
+// Halves the time to start. Node never returns from making a cache in a file system that takes no folders, such as
+// /proc: here and in the processes that this one starts. Whoever needs the home then says that it cannot be made.
 if (existsSync(homePaths().cache)) enableCompileCache(compileCache());
 else process.env.NODE_DISABLE_COMPILE_CACHE = '1';
 await import('./cli.ts');

@@ -12,8 +12,8 @@ import type { RunSession } from './runs/attempt/run-session.ts';
 import { NothingLeftError } from './runs/attempt/resume-run.ts';
 
 /**
- * The process that trains a detached run. `startDetached` starts it and listens until all ranks are ready; afterwards the run's files and
- * its socket are the only connections to it.
+ * The process that trains a detached run. `startDetached` starts it and listens until all ranks are ready; afterwards
+ * the run's files and its socket are the only connections to it.
  */
 
 guardOutputs();

@@ -20,7 +20,10 @@ import { protectTerminal } from './processes/terminal.ts';
 import { homePaths } from './store/home.ts';
 import { privateMode } from './store/private-home.ts';
 
-/** The desktop app, built to `out/main`: windows, which reach the hub by Electron's messages. They open before the hub, which loads meanwhile. */
+/**
+ * The desktop app, built to `out/main`: windows, which reach the hub by Electron's messages. They open before the hub,
+ * which loads meanwhile.
+ */
 
 const pageFolder = fileURLToPath(new URL('../renderer', import.meta.url));
 const preload = fileURLToPath(new URL('../preload/preload.cjs', import.meta.url));
@@ -57,7 +60,10 @@ if (profileFailure !== null) {
   app.quit();
 }
 
-/** One app per home of Tutti: the lock is in the profile's folder. @returns why that could not be made; null if it was */
+/**
+ * One app per home of Tutti: the lock is in the profile's folder.
+ * @returns why that could not be made; null if it was
+ */
 function useProfile(): unknown {
   try {
     mkdirSync(homePaths().desktop, { recursive: true, mode: privateMode });

@@ -27,7 +27,10 @@ export interface ServerOptions {
   host?: string;
   /** 0: any free port. */
   port: number;
-  /** Keeps the owner's sessions for the next server on the same port, in a folder of this user alone; null: they end with the server. */
+  /**
+   * Keeps the owner's sessions for the next server on the same port, in a folder of this user alone; null: they end
+   * with the server.
+   */
   sessionFolder?: string | null;
   /** For TLS. */
   identity?: Identity | null;

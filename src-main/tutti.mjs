@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The `tutti` command. Any Node from 20 on can start it; older ones than 24, which cannot run TypeScript, hand over to the Node
-// that the package brings along.
+// The `tutti` command. Any Node from 20 on can start it; older ones than 24, which cannot run TypeScript, hand over to
+// the Node that the package brings along.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -38,8 +38,8 @@ function handOver(node) {
   }
   const env = { ...process.env, TUTTI_LAUNCHER: String(process.pid) };
   const child = spawn(node, args, { stdio: 'inherit', env, windowsHide: true });
-  // The process that trains decides what becomes of a signal. It takes copies of one Ctrl-C as one. If this process is killed, it notices
-  // (processes/launcher-guard.ts).
+  // The process that trains decides what becomes of a signal. It takes copies of one Ctrl-C as one. If this process is
+  // killed, it notices (processes/launcher-guard.ts).
   for (const signal of passedOn) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     console.error(`Tutti could not start ${node}: ${error.message}. Install Tutti again.`);
@@ -53,7 +53,9 @@ function handOver(node) {
   });
 }
 
-/** The binary in the package that the optional dependencies hold for this system. npm puts it beside Tutti, or below it. */
+/**
+ * The binary in the package that the optional dependencies hold for this system. npm puts it beside Tutti, or below it.
+ */
 function ownNode() {
   const system = process.platform === 'win32' ? 'win' : process.platform;
   const isAppleSilicon = system === 'darwin' && process.arch === 'arm64';

@@ -1,5 +1,6 @@
 /**
- * The library `tutti-ensembles`, which a project imports. It also exports everything of the modules Data sets, Metrics and Figures.
+ * The library `tutti-ensembles`, which a project imports. It also exports everything of the modules Data sets, Metrics
+ * and Figures.
  *
  * @module Projects and callbacks
  */

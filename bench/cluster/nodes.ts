@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { runRank } from '../collectives/hub-group.ts';
 
-/** Two nodes of a cluster as network namespaces of this machine, on which Open MPI starts `tutti train`. For root, on Linux. */
+/**
+ * Two nodes of a cluster as network namespaces of this machine, on which Open MPI starts `tutti train`. For root, on
+ * Linux.
+ */
 
 const scripts = join(import.meta.dirname, '..', '..', 'test', 'cluster');
 const tutti = join(import.meta.dirname, '..', '..', 'src-main', 'cli.ts');

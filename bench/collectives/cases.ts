@@ -14,7 +14,10 @@ const cases: CollectiveCase[] = [
   { name: 'all-reduce 40 MB', operation: 'all-reduce', bytes: 40 * 2 ** 20, repeats: 8 },
 ];
 
-/** Makes the calls of all cases, on every rank of a group. @param tell takes the time that this rank waited for each call of a case */
+/**
+ * Makes the calls of all cases, on every rank of a group.
+ * @param tell takes the time that this rank waited for each call of a case
+ */
 export async function timeCases(
   group: ProcessGroup,
   tell: (name: string, durationsMs: Float64Array<ArrayBuffer>) => void,

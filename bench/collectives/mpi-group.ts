@@ -4,7 +4,10 @@ import { type Peer, peersFolder } from '../compute/steppers.ts';
 import { type Durations, parseDurations, runRank } from './hub-group.ts';
 
 const script = join(import.meta.dirname, 'mpi-rank.ts');
-/** Ranks may outnumber the cores, and leave them to each other while they wait. As root, in a container, Open MPI wants to be asked twice. */
+/**
+ * Ranks may outnumber the cores, and leave them to each other while they wait. As root, in a container, Open MPI wants
+ * to be asked twice.
+ */
 const options = ['--oversubscribe', '--bind-to', 'none', '--allow-run-as-root', '--mca', 'mpi_yield_when_idle', '1'];
 
 /** All cases over Open MPI on this machine. */

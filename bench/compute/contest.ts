@@ -12,8 +12,8 @@ export interface Row {
 const rounds = 5;
 
 /**
- * Trains the same network in Tutti and in the peer, with alternating rounds, so that the machine's other load affects both. The figure is the
- * median of the rounds' ratios.
+ * Trains the same network in Tutti and in the peer, with alternating rounds, so that the machine's other load affects
+ * both. The figure is the median of the rounds' ratios.
  */
 export async function compare(row: Row, target: number | null, ours: Stepper, peer: Stepper | null): Promise<Figure[]> {
   const oursMs: number[] = [];

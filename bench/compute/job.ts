@@ -11,7 +11,10 @@ const pairs = 3;
 /** The published experiment, which the peer also runs. */
 const published = ['--trained', '20', '--batch-size', '20', '--max-epochs', '10000', '--evaluate-every-epochs', '500'];
 
-/** Example 00 from the command to its end, with figures, next to the same job in PyTorch: 10,000 steps, one process per member. */
+/**
+ * Example 00 from the command to its end, with figures, next to the same job in PyTorch: 10,000 steps, one process per
+ * member.
+ */
 export async function measureJob(members: number, peer: Peer | null): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
   try {

@@ -4,7 +4,10 @@ import { Stepper } from './steppers.ts';
 const rounds = 5;
 const steps = 100;
 
-/** Eight members 64-64-10 as one computation and one after the other, in alternating rounds, on one core with Tutti's kernels. */
+/**
+ * Eight members 64-64-10 as one computation and one after the other, in alternating rounds, on one core with Tutti's
+ * kernels.
+ */
 export async function measureStacked(batchSize: number, target: number | null): Promise<Figure[]> {
   const stepper = await Stepper.ofTutti(null);
   const [aloneMs, stackedMs]: number[][] = [[], []];

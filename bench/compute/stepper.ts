@@ -11,8 +11,8 @@ import { createOptimizer, updateRuleOf } from '../../workers/optimizers/optimize
 import { cases } from './networks.ts';
 
 /**
- * Trains as a worker does, on demand: answers each line `<case> <steps>` with the time of each step in ms, and the memory in use.
- * Started by `bench/compute/steppers.ts` with a BLAS as JSON, or `null`.
+ * Trains as a worker does, on demand: answers each line `<case> <steps>` with the time of each step in ms, and the
+ * memory in use. Started by `bench/compute/steppers.ts` with a BLAS as JSON, or `null`.
  */
 
 const backend = await startBackend('wasm', { blas: blasSchema.nullable().parse(JSON.parse(process.argv[2])) });

@@ -24,7 +24,10 @@ export async function launchBrowser(): Promise<Browser> {
   return await chromium.launch(browserOptions);
 }
 
-/** Builds the page of the series chart and serves it while `use` runs. `checkout` is a working tree whose `src-renderer` the page shows. */
+/**
+ * Builds the page of the series chart and serves it while `use` runs. `checkout` is a working tree whose `src-renderer`
+ * the page shows.
+ */
 export async function withBuiltPage<T>(use: (url: string) => Promise<T>, checkout: string = present): Promise<T> {
   const outDir = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
   try {

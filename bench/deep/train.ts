@@ -16,7 +16,10 @@ export interface Training {
   peakBytes: number;
   /** Median of all ranks' steps but the first; NaN without others. */
   stepMs: number;
-  /** The shortest step of rank 0 but the first: other programs only add time. A pipeline begins with rank 0, so that its delays are in its steps. */
+  /**
+   * The shortest step of rank 0 but the first: other programs only add time. A pipeline begins with rank 0, so that its
+   * delays are in its steps.
+   */
   fastestStepMs: number;
 }
 

@@ -41,7 +41,10 @@ export async function measureStarts(count: number): Promise<Start[]> {
   }
 }
 
-/** @param usable asks at a port of Chromium's debugger when the page can be used, in ms since 1970, once there is a first picture */
+/**
+ * @param usable asks at a port of Chromium's debugger when the page can be used, in ms since 1970, once there is a
+ * first picture
+ */
 async function measureStart(
   main: string,
   environment: Record<string, string>,

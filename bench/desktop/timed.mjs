@@ -1,4 +1,6 @@
-/** Runs an app in Electron (`TUTTI_BENCH_APP`) and prints when its first window has its first picture, in ms since 1970. */
+/**
+ * Runs an app in Electron (`TUTTI_BENCH_APP`) and prints when its first window has its first picture, in ms since 1970.
+ */
 import { pathToFileURL } from 'node:url';
 import { app } from 'electron';
 

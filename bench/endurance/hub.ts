@@ -15,8 +15,9 @@ import { createRunFolder } from '../../src-main/store/runs/run-folder.ts';
 import { benchRecord } from '../records.ts';
 
 /**
- * The hub under load, in a separate process: the service and the server of the pages, and a recorder whose ranks are connections to a
- * socket, as those of workers. `node hub.ts <socket> <ranks>` sends `{ link }` to its parent, and answers `sample` with its use of resources.
+ * The hub under load, in a separate process: the service and the server of the pages, and a recorder whose ranks are
+ * connections to a socket, as those of workers. `node hub.ts <socket> <ranks>` sends `{ link }` to its parent, and
+ * answers `sample` with its use of resources.
  */
 
 const [socketPath, ranksText] = process.argv.slice(2);

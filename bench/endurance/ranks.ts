@@ -2,9 +2,9 @@ import { connect } from '../../workers/collectives/socket-channel.ts';
 import { lossAt, lossOf } from '../hub/long-run.ts';
 
 /**
- * Light workers: one connection each, as a worker's, that reports points. `node ranks.ts <socket> <ranks> <points per second and rank>
- * <seconds> [<report>]`; a rate of 0 means as fast as the hub takes them, up to `seconds` × 50 points of each rank. The steps
- * continue after that many earlier reports.
+ * Light workers: one connection each, as a worker's, that reports points.
+ * `node ranks.ts <socket> <ranks> <points per second and rank> <seconds> [<report>]`; a rate of 0 means as fast as the
+ * hub takes them, up to `seconds` × 50 points of each rank. The steps continue after that many earlier reports.
  */
 
 const [path, ...numbers] = process.argv.slice(2);

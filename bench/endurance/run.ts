@@ -10,8 +10,9 @@ import { clickUntil, type Latency } from './clicks.ts';
 import { openLink, openWindow, type Session, type Window } from './windows.ts';
 
 /**
- * `npm run endurance`: a hub with many runs on disk, ranks that report over sockets and open windows. Measures the round trips of clicks in
- * an idle hub and under load, then pushes the points of some simulated hours as fast as they go, and reports what grew meanwhile.
+ * `npm run endurance`: a hub with many runs on disk, ranks that report over sockets and open windows. Measures the
+ * round trips of clicks in an idle hub and under load, then pushes the points of some simulated hours as fast as they
+ * go, and reports what grew meanwhile.
  */
 const { values } = parseArgs({
   options: {
@@ -91,7 +92,10 @@ function showSample(title: string, { points, rss, heapUsed, arrayBuffers, descri
   );
 }
 
-/** The points of the simulated hours, in four quarters: what the hub uses after each. The steps continue where those under load ended. */
+/**
+ * The points of the simulated hours, in four quarters: what the hub uses after each. The steps continue where those
+ * under load ended.
+ */
 async function simulate(hub: ChildProcess, socket: string, home: string, window: Window): Promise<void> {
   for (let quarter = 1; quarter <= 4; quarter += 1) {
     const startedMs = performance.now();

@@ -11,8 +11,8 @@ import { benchRecord, ranks } from '../records.ts';
 import { lossAt, lossOf } from './long-run.ts';
 
 /**
- * A hub that records a run's points, follows its folder and encodes the pages' updates, as fast as it can. Prints points per
- * second, and the memory that a million points take.
+ * A hub that records a run's points, follows its folder and encodes the pages' updates, as fast as it can. Prints
+ * points per second, and the memory that a million points take.
  */
 
 /** A tenth of a second at 20,000 points per second. */

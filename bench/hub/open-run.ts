@@ -5,7 +5,10 @@ import { viewRun } from '../../src-main/rpc/runs/run-views.ts';
 import { LiveRuns } from '../../src-main/hub/live-runs.ts';
 import { RunFeed } from '../../src-main/hub/run-feed.ts';
 
-/** Opens a run like a page, in a hub that has just started: `open-run.ts <id>` prints the milliseconds and the number of points sent. */
+/**
+ * Opens a run like a page, in a hub that has just started: `open-run.ts <id>` prints the milliseconds and the number of
+ * points sent.
+ */
 
 const [id] = process.argv.slice(2);
 const onError = (error: unknown): never => {

@@ -16,7 +16,10 @@ import { benchRecord } from '../records.ts';
 export const pointsPerSecond = 50;
 export const measuredMs = 10_000;
 
-/** The hub's processor time for receiving, recording and forwarding points of many ranks, over real sockets. @returns the share of a core */
+/**
+ * The hub's processor time for receiving, recording and forwarding points of many ranks, over real sockets.
+ * @returns the share of a core
+ */
 export async function measureRecording(ranks: number): Promise<{ share: number; points: number }> {
   const home = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
   const socket = join(home, 'hub.sock');

@@ -17,9 +17,9 @@ import { distancesTo, fitReferences, trainingPart } from '../../workers/postproc
 import { loadProject, loadProjectData, parseHyperparameters } from '../../workers/project/load-project.ts';
 
 /**
- * Predicts the validation, test and other samples of a run of `bench/projects/known-classes` or `bench/projects/wine` with all members, measures its
- * postprocessing, and writes predictions, features and figures to a folder, from which `bench/peers/postprocessing.py` computes the same figures with
- * TorchUncertainty, MAPIE and scikit-learn:
+ * Predicts the validation, test and other samples of a run of `bench/projects/known-classes` or `bench/projects/wine`
+ * with all members, measures its postprocessing, and writes predictions, features and figures to a folder, from which
+ * `bench/peers/postprocessing.py` computes the same figures with TorchUncertainty, MAPIE and scikit-learn:
  *
  *     node bench/postprocessing/record.ts <run folder> <folder>
  */
@@ -88,7 +88,9 @@ const coverageOf = (conformal: PostprocessingRequest['conformal']) =>
 const { scores } = measureDetection(usual, test, other, { name: 'other', kind: 'data' });
 const { selective } = measurePostprocessing(fit({ method: 'none' }), test);
 
-/** The calibration as the peers fit it: without a prior, and kept whether cross-validation shows that it helps or not. */
+/**
+ * The calibration as the peers fit it: without a prior, and kept whether cross-validation shows that it helps or not.
+ */
 function fitAsPeers(samples: HeldOut): Calibration | null {
   if (samples.kind === 'classes') return fitClassCalibration('pooled-temperature', samples);
   if (samples.kind !== 'values') return null;

@@ -7,8 +7,9 @@ import type { PredictionFormat } from '../../workers/inference/write-predictions
 import { type LayersModel, tf, type Tensor } from '../../workers/tensorflow/tf.ts';
 
 /**
- * Predicts the rows of a CSV with an ensemble of MLPs, next to the forward passes alone on the same number of rows in memory: `<csv> <output> <csv |
- * jsonl | parquet> <units> <rows> <rounds>`. Prints the milliseconds of each round and the largest resident memory as JSON.
+ * Predicts the rows of a CSV with an ensemble of MLPs, next to the forward passes alone on the same number of rows in
+ * memory: `<csv> <output> <csv | jsonl | parquet> <units> <rows> <rounds>`. Prints the milliseconds of each round and
+ * the largest resident memory as JSON.
  */
 
 const [input, output, format, units, rowCount, roundCount] = process.argv.slice(2);

@@ -3,8 +3,9 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 
 /**
- * Clients that ask a server for predictions, each one after the other on a connection of its own: `<url> <clients> <milliseconds>`, and the headers
- * as JSON; the body comes by the standard input. Prints the milliseconds of each request as JSON.
+ * Clients that ask a server for predictions, each one after the other on a connection of its own:
+ * `<url> <clients> <milliseconds>`, and the headers as JSON; the body comes by the standard input. Prints the
+ * milliseconds of each request as JSON.
  */
 
 const [url, clients, durationMs, headers] = process.argv.slice(2);

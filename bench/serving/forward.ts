@@ -4,8 +4,8 @@ import { openEnsemble } from '../../workers/inference/open-ensemble.ts';
 import { type LayersModel, type Tensor, tf } from '../../workers/tensorflow/tf.ts';
 
 /**
- * Times the forward passes of all members for one sample, and the ensemble's prediction with its uncertainty: `<folder> <network> <rounds>`. Prints
- * the milliseconds of each as JSON.
+ * Times the forward passes of all members for one sample, and the ensemble's prediction with its uncertainty:
+ * `<folder> <network> <rounds>`. Prints the milliseconds of each as JSON.
  */
 
 const [folder, network, rounds] = process.argv.slice(2);

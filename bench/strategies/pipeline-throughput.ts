@@ -36,7 +36,10 @@ const spread: Variant[] = [
 ];
 const alone = [4, 8, 16].map((parts): Variant => ({ ...whole, parts }));
 
-/** Samples per second of pipelines beside one process, measured in turns, and the share of time in which two ranks wait for each other. */
+/**
+ * Samples per second of pipelines beside one process, measured in turns, and the share of time in which two ranks wait
+ * for each other.
+ */
 export async function measureThroughput(note: (message: string) => void): Promise<Figure[]> {
   const variants = [whole, ...alone, ...spread];
   const times = new Map<Variant, number[]>(variants.map((variant) => [variant, []]));

@@ -14,7 +14,10 @@ export async function warmUp(): Promise<void> {
   for (const project of [network, experts]) await train(project, '--max-steps', '2');
 }
 
-/** Additional time per step for two ways of joint training, as a fraction of the time of the same members in independent training. */
+/**
+ * Additional time per step for two ways of joint training, as a fraction of the time of the same members in independent
+ * training.
+ */
 export async function sharesOfJointTraining(): Promise<{ reduce: number; pipelined: number }> {
   const independent = await stepsPerSecond(experts);
   const joint = (mode: string) => stepsPerSecond(experts, '--strategy', 'joint', '--strategy.mode', mode);
@@ -25,8 +28,8 @@ export async function sharesOfJointTraining(): Promise<{ reduce: number; pipelin
 }
 
 /**
- * Samples per second of two ranks, each with batches of 128 and one core, divided by those of one rank: with gradients exchanged at each step, and
- * without any exchange, the upper bound for two cores and their memory.
+ * Samples per second of two ranks, each with batches of 128 and one core, divided by those of one rank: with gradients
+ * exchanged at each step, and without any exchange, the upper bound for two cores and their memory.
  */
 export async function gainsOfTwoRanks(): Promise<{ dataParallel: number; independent: number }> {
   const one = await stepsPerSecond(network, '--members', '1', '--devices', 'cpu:0');
@@ -38,8 +41,8 @@ export async function gainsOfTwoRanks(): Promise<{ dataParallel: number; indepen
 }
 
 /**
- * The share of one averaging in 1000 steps, (t₁ − t₀) / (1000 · t₀), from a run that averages at every step (t₁) and one that never averages (t₀):
- * measured directly, it would be far below the difference of two runs.
+ * The share of one averaging in 1000 steps, (t₁ − t₀) / (1000 · t₀), from a run that averages at every step (t₁) and
+ * one that never averages (t₀): measured directly, it would be far below the difference of two runs.
  */
 export async function shareOfAveraging(): Promise<number> {
   const hdet = (averageEverySteps: string) =>

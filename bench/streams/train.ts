@@ -12,8 +12,9 @@ import { cases } from '../compute/networks.ts';
 import { median } from '../figures.ts';
 
 /**
- * Trains the small CNN on shards in a folder, from disk or on the first samples in memory: `<folder> <disk|memory> <steps>`. Prints the time of
- * a step, the share in which it waited for a batch, and the largest resident memory, as JSON.
+ * Trains the small CNN on shards in a folder, from disk or on the first samples in memory:
+ * `<folder> <disk|memory> <steps>`. Prints the time of a step, the share in which it waited for a batch, and the
+ * largest resident memory, as JSON.
  */
 
 const [folder, place, count] = process.argv.slice(2);

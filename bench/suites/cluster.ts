@@ -21,8 +21,8 @@ const rows: Row[] = [
 ];
 
 /**
- * Collectives over Open MPI on this machine, in alternation with mpi4py over the same library: medians of rank 0's time per call. Training between two emulated nodes,
- * and the hub of many ranks.
+ * Collectives over Open MPI on this machine, in alternation with mpi4py over the same library: medians of rank 0's time
+ * per call. Training between two emulated nodes, and the hub of many ranks.
  */
 export const suite: Suite = {
   name: 'cluster',

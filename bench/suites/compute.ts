@@ -5,7 +5,9 @@ import { measureStacked } from '../compute/stacked.ts';
 import { findPeer, type Peer, Stepper } from '../compute/steppers.ts';
 import { type Figure, figure, type Suite } from '../figures.ts';
 
-/** `own` and `blas`: upper bounds of the ratio to PyTorch's time, with Tutti's kernels and with a BLAS; null: no target. */
+/**
+ * `own` and `blas`: upper bounds of the ratio to PyTorch's time, with Tutti's kernels and with a BLAS; null: no target.
+ */
 const rows: (Row & { own: number | null; blas: number })[] = [
   { name: 'MLP 3072-512-512-10, batch 128, Adam', case: 'mlp', steps: 10, own: 1.3, blas: 0.9 },
   { name: 'CNN 28x28x1, batch 64, Adam', case: 'cnn', steps: 15, own: 1.6, blas: 1 },

@@ -4,8 +4,8 @@ import { type Figure, figure, median, type Suite } from '../figures.ts';
 const starts = 11;
 
 /**
- * From the start of the desktop app's process to its splash, and to a page that can be used: medians, the first start with a new home apart. Beside it the same Electron
- * with a window that only shows a word, in turns.
+ * From the start of the desktop app's process to its splash, and to a page that can be used: medians, the first start
+ * with a new home apart. Beside it the same Electron with a window that only shows a word, in turns.
  */
 export const suite: Suite = {
   name: 'desktop',

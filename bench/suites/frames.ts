@@ -12,8 +12,8 @@ const before = process.env.TUTTI_BENCH_BEFORE;
 type Times = Record<'first draw' | 'append' | 'zoom' | 'another smoothing', number>;
 
 /**
- * The chart of a very large ensemble. With `TUTTI_BENCH_BEFORE=<another working tree>` it is measured in turns with that tree's, and judged by the
- * median of the ratios.
+ * The chart of a very large ensemble. With `TUTTI_BENCH_BEFORE=<another working tree>` it is measured in turns with
+ * that tree's, and judged by the median of the ratios.
  */
 export const suite: Suite = {
   name: 'frames',

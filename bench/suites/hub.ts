@@ -19,7 +19,9 @@ const followedSchema = z.strictObject({
   rssMegabytes: z.number(),
 });
 
-/** The hub with many points: it opens a run of ten million, and records, follows and serves twenty thousand per second. */
+/**
+ * The hub with many points: it opens a run of ten million, and records, follows and serves twenty thousand per second.
+ */
 export const suite: Suite = {
   name: 'hub',
   async run(note) {

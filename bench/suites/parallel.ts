@@ -7,10 +7,16 @@ import { type Figure, figure, median, type Suite } from '../figures.ts';
 const project = join(import.meta.dirname, '..', 'projects', 'blobs');
 const bareProducts = join(import.meta.dirname, '..', 'bare-products.ts');
 const pairs = 3;
-/** A step takes some milliseconds, and there are so many that the start-up, which more cores do not speed up, is a small part. */
+/**
+ * A step takes some milliseconds, and there are so many that the start-up, which more cores do not speed up, is a small
+ * part.
+ */
 const size = ['--width', '512', '--max-epochs', '30'];
 
-/** Two members at the same time on two cores, compared with one after the other on one core: whole commands, in alternation. */
+/**
+ * Two members at the same time on two cores, compared with one after the other on one core: whole commands, in
+ * alternation.
+ */
 export const suite: Suite = {
   name: 'parallel',
   async run(note) {

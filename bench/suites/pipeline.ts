@@ -6,7 +6,10 @@ const spread = ['--members', '4', '--devices', 'cpu:0,1', '--strategy', 'pipelin
 const alone = ['--members', '1', '--devices', 'cpu:0'];
 const checkpointing = ['--activation-checkpointing', 'sqrt'];
 
-/** Memory of training a deep network of 48 equal layers in one process, and in four that each hold a part of the layers; and samples per second of a smaller one. */
+/**
+ * Memory of training a deep network of 48 equal layers in one process, and in four that each hold a part of the layers;
+ * and samples per second of a smaller one.
+ */
 export const suite: Suite = {
   name: 'pipeline',
   async run(note) {

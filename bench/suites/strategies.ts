@@ -6,7 +6,10 @@ import { gainsOfTwoRanks, shareOfAveraging, sharesOfJointTraining, warmUp } from
 
 const rounds = 5;
 
-/** Cost and gain of training together on two cores. Compared runs alternate: each figure is a median of the ratios of rounds. */
+/**
+ * Cost and gain of training together on two cores. Compared runs alternate: each figure is a median of the ratios of
+ * rounds.
+ */
 export const suite: Suite = {
   name: 'strategies',
   async run(note) {

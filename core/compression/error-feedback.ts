@@ -5,8 +5,9 @@ export interface GradientCodec<Encoded> {
 }
 
 /**
- * Encodes values and what earlier encodings left out: e = C(x + r), r ← x + r − C⁻¹(e) (Seide et al., 2014, section 2.1; Karimireddy et al., 2019, "Error
- * feedback fixes SignSGD", algorithm 2). A part of the residual that is not finite becomes 0: the step that caused it is not made.
+ * Encodes values and what earlier encodings left out: e = C(x + r), r ← x + r − C⁻¹(e) (Seide et al., 2014, section
+ * 2.1; Karimireddy et al., 2019, "Error feedback fixes SignSGD", algorithm 2). A part of the residual that is not
+ * finite becomes 0: the step that caused it is not made.
  *
  * @param residual r, of the length of the values; changed in place, from zeros
  */

@@ -1,9 +1,11 @@
 /**
- * One bit per value (Seide et al., 2014, "1-Bit Stochastic Gradient Descent", section 2.2): of each block of {@link blockLength} values, two means, that of the values of at least 0 and
- * that of the others, and for each value a bit that says which of them stands for it. The means make the block's sum exact. The paper's blocks are
- * the columns of a matrix.
+ * One bit per value (Seide et al., 2014, "1-Bit Stochastic Gradient Descent", section 2.2): of each block of
+ * {@link blockLength} values, two means, that of the values of at least 0 and that of the others, and for each value a
+ * bit that says which of them stands for it. The means make the block's sum exact. The paper's blocks are the columns
+ * of a matrix.
  *
- * Layout of n values in b = ⌈n / 1024⌉ blocks: b pairs of means (lower, upper), float32 little-endian, then ⌈n / 8⌉ bytes of bits, the first value's in bit 0.
+ * Layout of n values in b = ⌈n / 1024⌉ blocks: b pairs of means (lower, upper), float32 little-endian, then ⌈n / 8⌉
+ * bytes of bits, the first value's in bit 0.
  */
 export const blockLength = 1024;
 

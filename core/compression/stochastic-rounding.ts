@@ -2,17 +2,20 @@ import { hashName } from '../random/generator.ts';
 import { philox4x32 } from '../random/philox.ts';
 
 /**
- * Stochastic rounding of float32 to bfloat16, the upper half of a float32: of the two neighbours of a value, it takes each with a probability that grows with its nearness, so
- * that the mean of the results is the value (Gupta et al., 2015, section 3.1; Zamirai et al., 2020, "Revisiting BFloat16 Training"). With r uniform in 0 … 2¹⁶ − 1:
+ * Stochastic rounding of float32 to bfloat16, the upper half of a float32: of the two neighbours of a value, it takes
+ * each with a probability that grows with its nearness, so that the mean of the results is the value (Gupta et al.,
+ * 2015, section 3.1; Zamirai et al., 2020, "Revisiting BFloat16 Training"). With r uniform in 0 … 2¹⁶ − 1:
  *
  *     bits ← (bits + r) >> 16
  *
- * Rounding to the nearest value would lose each update that is smaller than half the distance to the next one, 1/256 to 1/512 of the value: the slow mean of Adam's squares
- * (β₂ = 0.999) would then never fall again. Infinities and NaN stay what they are; a finite value between the largest bfloat16 and 2¹²⁸ may become infinite, as it does when
- * rounded to nearest.
+ * Rounding to the nearest value would lose each update that is smaller than half the distance to the next one, 1/256 to
+ * 1/512 of the value: the slow mean of Adam's squares (β₂ = 0.999) would then never fall again. Infinities and NaN stay
+ * what they are; a finite value between the largest bfloat16 and 2¹²⁸ may become infinite, as it does when rounded to
+ * nearest.
  *
- * Two bfloat16 share a word: value 2j is the lower half of word j, value 2j + 1 the upper one. Word j draws lowbias32((j + 1)·⌊2³²/φ⌋ ⊕ key) (Wellons, 2018,
- * "Prospecting for hash functions"), of which each half is one r. The wasm backend's kernel `packBfloat16` gives the same bits.
+ * Two bfloat16 share a word: value 2j is the lower half of word j, value 2j + 1 the upper one. Word j draws
+ * lowbias32((j + 1)·⌊2³²/φ⌋ ⊕ key) (Wellons, 2018, "Prospecting for hash functions"), of which each half is one r. The
+ * wasm backend's kernel `packBfloat16` gives the same bits.
  */
 export function packBfloat16(values: Float32Array, key: number, words: Int32Array): void {
   const bits = new Int32Array(values.buffer, values.byteOffset, values.length);
@@ -38,7 +41,10 @@ export function packedLength(values: number): number {
   return Math.ceil(values / 2);
 }
 
-/** The key of one rounding of an array, from the run's seed: a word of Philox at a counter of the array's name and the rounding's number. */
+/**
+ * The key of one rounding of an array, from the run's seed: a word of Philox at a counter of the array's name and the
+ * rounding's number.
+ */
 export function roundingKey(seed: number, name: string, number: number): number {
   const hash = hashName(`rounding/${name}`);
   const counter = Uint32Array.of(number, 0, Number(hash & 0xffffffffn), Number(hash >> 32n));

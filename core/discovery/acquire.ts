@@ -103,10 +103,10 @@ function requireFeatures(features: PoolFeatures | null): PoolFeatures {
 }
 
 /**
- * Chooses `count` of the shortlisted candidates that lie far apart: the first one is the first of the shortlist, each next one is the farthest from all
- * chosen ones (equal distances fall to the earlier place in the shortlist).
- * Source: Gonzalez, "Clustering to minimize the maximum intercluster distance", 1985; for batches Sener and Savarese, "Active learning for convolutional
- * neural networks: a core-set approach", ICLR 2018, algorithm 1.
+ * Chooses `count` of the shortlisted candidates that lie far apart: the first one is the first of the shortlist, each
+ * next one is the farthest from all chosen ones (equal distances fall to the earlier place in the shortlist). Source:
+ * Gonzalez, "Clustering to minimize the maximum intercluster distance", 1985; for batches Sener and Savarese, "Active
+ * learning for convolutional neural networks: a core-set approach", ICLR 2018, algorithm 1.
  * @param shortlist indices of the pool, best first
  */
 export function chooseCentres(features: PoolFeatures, shortlist: Int32Array, count: number): Int32Array {
@@ -126,18 +126,25 @@ export function chooseCentres(features: PoolFeatures, shortlist: Int32Array, cou
   return Int32Array.from(places, (place) => shortlist[place]);
 }
 
-/** Acquisition functions that score each candidate on its own, shape `[N]`; larger is better. NaN where a prediction is NaN. */
+/**
+ * Acquisition functions that score each candidate on its own, shape `[N]`; larger is better. NaN where a prediction is
+ * NaN.
+ */
 
 type Moments = Pick<Belief, 'mean' | 'deviation'>;
 
-/** The upper confidence bound μ + κσ. Source: Auer, "Using confidence bounds for exploitation-exploration trade-offs", JMLR 2002. */
+/**
+ * The upper confidence bound μ + κσ. Source: Auer, "Using confidence bounds for exploitation-exploration trade-offs",
+ * JMLR 2002.
+ */
 export function upperConfidenceBound({ mean, deviation }: Moments, kappa: number): Float64Array {
   return mean.map((own, i) => own + kappa * deviation[i]);
 }
 
 /**
- * The expected improvement over the best value so far, E[max(0, f − best − ξ)] = σ (z Φ(z) + φ(z)) with z = (μ − best − ξ)/σ; without deviation
- * max(0, μ − best − ξ). Source: Jones, Schonlau and Welch, "Efficient global optimization of expensive black-box functions", 1998, equation 15.
+ * The expected improvement over the best value so far, E[max(0, f − best − ξ)] = σ (z Φ(z) + φ(z)) with z = (μ − best −
+ * ξ)/σ; without deviation max(0, μ − best − ξ). Source: Jones, Schonlau and Welch, "Efficient global optimization of
+ * expensive black-box functions", 1998, equation 15.
  */
 export function expectedImprovement({ mean, deviation }: Moments, best: number, xi: number): Float64Array {
   return mean.map((own, i) => {
@@ -149,8 +156,8 @@ export function expectedImprovement({ mean, deviation }: Moments, best: number, 
 }
 
 /**
- * The probability of an improvement over the best value so far, Φ((μ − best − ξ)/σ); without deviation 0 or 1. Source: Kushner, "A new method of locating
- * the maximum point of an arbitrary multipeak curve in the presence of noise", 1964.
+ * The probability of an improvement over the best value so far, Φ((μ − best − ξ)/σ); without deviation 0 or 1. Source:
+ * Kushner, "A new method of locating the maximum point of an arbitrary multipeak curve in the presence of noise", 1964.
  */
 export function improvementProbability({ mean, deviation }: Moments, best: number, xi: number): Float64Array {
   return mean.map((own, i) => {
@@ -161,22 +168,24 @@ export function improvementProbability({ mean, deviation }: Moments, best: numbe
 }
 
 /**
- * What a class must exceed: the labels are 0 or 1, so the best one says nothing, and the largest mean of the open candidates takes its place. -Infinity where
- * no mean is a number.
+ * What a class must exceed: the labels are 0 or 1, so the best one says nothing, and the largest mean of the open
+ * candidates takes its place. -Infinity where no mean is a number.
  */
 export function largestMean({ mean }: Moments, open: Int32Array): number {
   return open.reduce((best, index) => (mean[index] > best ? mean[index] : best), -Infinity);
 }
 
 /**
- * Chooses a batch one by one: after each choice the belief becomes what it would be if the candidate had its expected value ("kriging believer"), so that the
- * next choices avoid what the first ones would tell. The members are samples of a Gaussian with covariances C = 1/M Σ_m a_m a_mᵀ, a_m = f_m − μ. Observing
- * candidate i with the noise r leaves the mean as it is and gives
+ * Chooses a batch one by one: after each choice the belief becomes what it would be if the candidate had its expected
+ * value ("kriging believer"), so that the next choices avoid what the first ones would tell. The members are samples of
+ * a Gaussian with covariances C = 1/M Σ_m a_m a_mᵀ, a_m = f_m − μ. Observing candidate i with the noise r leaves the
+ * mean as it is and gives
  *
  *     C' = C − c_i c_iᵀ / (C_ii + r),      a'_m = a_m − α k a_m(i),   k = c_i/(C_ii + r),   α = 1/(1 + √(r/(C_ii + r))).
  *
- * Sources: Ginsbourger, Le Riche and Carraro, "Kriging is well-suited to parallelize optimization", 2010; the square root of the ensemble Kalman filter:
- * Whitaker and Hamill, "Ensemble data assimilation without perturbed observations", 2002, equations 10 and 13.
+ * Sources: Ginsbourger, Le Riche and Carraro, "Kriging is well-suited to parallelize optimization", 2010; the square
+ * root of the ensemble Kalman filter: Whitaker and Hamill, "Ensemble data assimilation without perturbed observations",
+ * 2002, equations 10 and 13.
  *
  * @param choose the best open candidate of a belief; -1: there is none
  * @param open indices of the pool, ascending
@@ -200,7 +209,10 @@ function chooseByFantasies(
   return Int32Array.from(chosen);
 }
 
-/** The belief after candidate `observed` had its expected value. Uncertainty and information stay those of the predictions. */
+/**
+ * The belief after candidate `observed` had its expected value. Uncertainty and information stay those of the
+ * predictions.
+ */
 export function afterObserving(belief: Belief, observed: number): Belief {
   const { members, candidates, values, mean, deviation, noise } = belief;
   const variance = deviation[observed] ** 2;

@@ -2,8 +2,8 @@ import type { EnsemblePredictions } from '../ensemble/predictions.ts';
 import { Generator } from '../random/generator.ts';
 
 /**
- * What an ensemble believes of the N candidates of a pool. Legend: M members, N candidates. Arrays are row-major. Values are those that a search
- * wants: larger is better.
+ * What an ensemble believes of the N candidates of a pool. Legend: M members, N candidates. Arrays are row-major.
+ * Values are those that a search wants: larger is better.
  */
 export interface Belief {
   /** M. */
@@ -16,13 +16,16 @@ export interface Belief {
   mean: Float64Array;
   /** Standard deviation of the members, √(1/M Σ_m (f_m − μ)²), shape `[N]`. */
   deviation: Float64Array;
-  /** Variance of an observation around its expectation, shape `[N]`: p(1 − p) of a class, the predicted variance of a value; 0 where none is predicted. */
+  /**
+   * Variance of an observation around its expectation, shape `[N]`: p(1 − p) of a class, the predicted variance of a
+   * value; 0 where none is predicted.
+   */
   noise: Float64Array;
   /** Uncertainty in total, shape `[N]`: the entropy of classes in nats; of values the variance of the mixture. */
   uncertainty: Float64Array;
   /**
-   * What an observation would say about the members, shape `[N]`, in nats: the mutual information of class and member; of values
-   * ½ log(1 + σ²/noise), which is infinite where members disagree and predict no noise.
+   * What an observation would say about the members, shape `[N]`, in nats: the mutual information of class and member;
+   * of values ½ log(1 + σ²/noise), which is infinite where members disagree and predict no noise.
    */
   information: Float64Array;
 }
@@ -92,7 +95,10 @@ function ofValues(predictions: Values, kind: 'maximize' | 'minimize'): Belief {
 /** Candidates that charts of a pool show at most, beside the chosen ones. */
 export const sampleSize = 3000;
 
-/** The candidates of a pool that charts show: all, or a sample of them at random, ascending. The same search has the same sample in all rounds. */
+/**
+ * The candidates of a pool that charts show: all, or a sample of them at random, ascending. The same search has the
+ * same sample in all rounds.
+ */
 export function sampleOfPool(candidates: number, seed: number): Int32Array {
   const all = Int32Array.from({ length: candidates }, (_, i) => i);
   if (candidates <= sampleSize) return all;

@@ -16,7 +16,10 @@ export type BatchCalibration =
   | {
       kind: 'values';
       count: number;
-      /** Mean and standard deviation of z = (label − mean) / √(deviation² + noise). Of right predictions they are 0 and 1. */
+      /**
+       * Mean and standard deviation of z = (label − mean) / √(deviation² + noise). Of right predictions they are 0 and
+       * 1.
+       */
       meanZ: number;
       deviationZ: number;
       /** Shares of the labels within 1 and 1.96 standard deviations: of right predictions 0.683 and 0.95. */
@@ -28,7 +31,8 @@ export type BatchCalibration =
 export const nominalShares = { within68: 0.6827, within95: 0.95 } as const;
 
 /**
- * Compares what was predicted of a chosen batch with its labels. Candidates without a label, or without a prediction, do not count.
+ * Compares what was predicted of a chosen batch with its labels. Candidates without a label, or without a prediction,
+ * do not count.
  * @param choice means in the direction of the search: larger is better
  * @returns null where none counts
  */

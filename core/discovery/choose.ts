@@ -2,8 +2,9 @@ import type { Generator } from '../random/generator.ts';
 import type { Belief } from './belief.ts';
 
 /**
- * Choices of a batch among the candidates that are not labelled yet. Each returns indices of the pool in the order of the choice. Equal scores fall to
- * the smaller index, so that a choice is the same on every machine. Candidates whose score is NaN are never chosen.
+ * Choices of a batch among the candidates that are not labelled yet. Each returns indices of the pool in the order of
+ * the choice. Equal scores fall to the smaller index, so that a choice is the same on every machine. Candidates whose
+ * score is NaN are never chosen.
  */
 
 /** The `count` open candidates with the largest scores. @param open indices, ascending */
@@ -21,8 +22,9 @@ export function chooseRandom(open: Int32Array, count: number, generator: Generat
 }
 
 /**
- * Thompson sampling with the members as samples of the posterior: each choice draws a member and takes the open candidate that this member likes best.
- * Source: Thompson, "On the likelihood that one unknown probability exceeds another", 1933; for ensembles Lu and Van Roy, "Ensemble sampling", 2017.
+ * Thompson sampling with the members as samples of the posterior: each choice draws a member and takes the open
+ * candidate that this member likes best. Source: Thompson, "On the likelihood that one unknown probability exceeds
+ * another", 1933; for ensembles Lu and Van Roy, "Ensemble sampling", 2017.
  */
 export function chooseThompson(belief: Belief, open: Int32Array, count: number, generator: Generator): Int32Array {
   const queues = new MemberQueues(belief, open, count);
@@ -30,10 +32,11 @@ export function chooseThompson(belief: Belief, open: Int32Array, count: number, 
 }
 
 /**
- * The candidates that are most probably the pool's optimum (qPO), with the members as joint samples of the pool's values: α(x) is the share of members
- * whose best open candidate is x. M members name at most M candidates, so the next ones are chosen among those that remain, by the same rule, until the
- * batch is full. Equal shares fall to the larger mean.
- * Source: Fromer, Wang and Coley, "Batched Bayesian optimization by maximizing the probability of including the optimum", 2024, equation 4.
+ * The candidates that are most probably the pool's optimum (qPO), with the members as joint samples of the pool's
+ * values: α(x) is the share of members whose best open candidate is x. M members name at most M candidates, so the next
+ * ones are chosen among those that remain, by the same rule, until the batch is full. Equal shares fall to the larger
+ * mean. Source: Fromer, Wang and Coley, "Batched Bayesian optimization by maximizing the probability of including the
+ * optimum", 2024, equation 4.
  */
 export function chooseOptimum(belief: Belief, open: Int32Array, count: number): Int32Array {
   const queues = new MemberQueues(belief, open, count);
@@ -91,7 +94,9 @@ class MemberQueues {
   }
 }
 
-/** The first `count` in the given order. Keeps a sorted list of the best, because a pool is large and a batch is small. */
+/**
+ * The first `count` in the given order. Keeps a sorted list of the best, because a pool is large and a batch is small.
+ */
 function largest(indices: Int32Array, count: number, order: (a: number, b: number) => number): Int32Array {
   if (count * 8 > indices.length) return indices.toSorted(order).subarray(0, count);
   const best: number[] = [];

@@ -1,4 +1,7 @@
-/** How far two candidates are apart: by their coordinates, or by the features that they share, as chemists compare fingerprints. */
+/**
+ * How far two candidates are apart: by their coordinates, or by the features that they share, as chemists compare
+ * fingerprints.
+ */
 export const distanceKinds = ['euclidean', 'tanimoto'] as const;
 export type DistanceKind = (typeof distanceKinds)[number];
 
@@ -15,9 +18,10 @@ export interface PoolFeatures {
 }
 
 /**
- * The squared distance of a candidate x to a point y of D coordinates: ‖x − y‖² (Euclidean), or (1 − s)² with the Tanimoto coefficient
- * s = x·y / (‖x‖² + ‖y‖² − x·y), which of bits is the share of common ones among those that either has. Two vectors of zeros are equal: their distance is 0.
- * Source: Willett, Barnard and Downs, "Chemical similarity searching", J. Chem. Inf. Comput. Sci. 1998, table 3.
+ * The squared distance of a candidate x to a point y of D coordinates: ‖x − y‖² (Euclidean), or (1 − s)² with the
+ * Tanimoto coefficient s = x·y / (‖x‖² + ‖y‖² − x·y), which of bits is the share of common ones among those that either
+ * has. Two vectors of zeros are equal: their distance is 0. Source: Willett, Barnard and Downs, "Chemical similarity
+ * searching", J. Chem. Inf. Comput. Sci. 1998, table 3.
  */
 export function squaredDistance(features: PoolFeatures, candidate: number, point: ArrayLike<number>): number {
   const row = rowOf(features, candidate);
@@ -57,7 +61,11 @@ function packedBytes(width: number): number {
   return Math.ceil(width / 32) * 4;
 }
 
-/** Features as bits, shape `[N, 4⌈D/32⌉]`: a thirty-second of their size as numbers. @param bytes 0 or 255 each, shape `[N, D]` @returns null where another byte occurs */
+/**
+ * Features as bits, shape `[N, 4⌈D/32⌉]`: a thirty-second of their size as numbers.
+ * @param bytes 0 or 255 each, shape `[N, D]`
+ * @returns null where another byte occurs
+ */
 export function packBits(bytes: Uint8Array, width: number): Uint8Array<ArrayBuffer> | null {
   const bytesEach = packedBytes(width);
   const packed = new Uint8Array((bytes.length / width) * bytesEach);

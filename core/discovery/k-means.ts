@@ -4,10 +4,11 @@ import { type PoolFeatures, rowOf, squaredDistance } from './distances.ts';
 const mostIterations = 50;
 
 /**
- * Chooses one candidate of each of `count` clusters of the shortlist: its best one. Clusters are those of k-means with centres drawn by k-means++. A
- * cluster that is empty, because candidates are equal, gives its place to the best candidate that is not chosen. With Tanimoto distances a centre is the mean of
- * its points too, compared by the coefficient for numbers.
- * Sources: Lloyd, "Least squares quantization in PCM", 1982; Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", 2007.
+ * Chooses one candidate of each of `count` clusters of the shortlist: its best one. Clusters are those of k-means with
+ * centres drawn by k-means++. A cluster that is empty, because candidates are equal, gives its place to the best
+ * candidate that is not chosen. With Tanimoto distances a centre is the mean of its points too, compared by the
+ * coefficient for numbers. Sources: Lloyd, "Least squares quantization in PCM", 1982; Arthur and Vassilvitskii,
+ * "k-means++: the advantages of careful seeding", 2007.
  * @param shortlist indices of the pool, best first
  */
 export function chooseClusters(
@@ -27,7 +28,8 @@ export function chooseClusters(
 }
 
 /**
- * The cluster of each point after Lloyd's iterations, which end once no point changes its cluster. Equal distances fall to the earlier centre.
+ * The cluster of each point after Lloyd's iterations, which end once no point changes its cluster. Equal distances fall
+ * to the earlier centre.
  * @param points indices of the pool
  * @param centres shape `[K][D]`; changed
  */
@@ -66,7 +68,10 @@ function moveCentres(features: PoolFeatures, points: Int32Array, clusters: Int32
   });
 }
 
-/** k-means++: each next centre is a point, drawn with a probability proportional to its squared distance to the nearest centre. */
+/**
+ * k-means++: each next centre is a point, drawn with a probability proportional to its squared distance to the nearest
+ * centre.
+ */
 function drawCentres(features: PoolFeatures, points: Int32Array, count: number, generator: Generator): Float64Array[] {
   const centreAt = (place: number) => Float64Array.from(rowOf(features, points[place]));
   const centres = [centreAt(generator.integer(points.length))];

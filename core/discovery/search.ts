@@ -10,13 +10,14 @@ export const batchKinds = ['top', 'centres', 'clusters', 'fantasies'] as const;
 
 export const acquisitionSchema = z.strictObject({
   /**
-   * How candidates are scored: `ucb` (mean + κ · deviation), `ei` and `pi` (expected improvement, its probability), `thompson` (each choice by a drawn
-   * member), `greedy` (mean), `bald` (what a label would say about the members), `entropy`, `qpo` (members that rank it first), `random`.
+   * How candidates are scored: `ucb` (mean + κ · deviation), `ei` and `pi` (expected improvement, its probability),
+   * `thompson` (each choice by a drawn member), `greedy` (mean), `bald` (what a label would say about the members),
+   * `entropy`, `qpo` (members that rank it first), `random`.
    */
   kind: z.enum(acquisitionKinds),
   /**
-   * How a batch is chosen: the best scores (`top`), or among the best candidates some that lie far apart (`centres`), one of each cluster (`clusters`),
-   * or one by one, each as if the ones before had their expected value (`fantasies`).
+   * How a batch is chosen: the best scores (`top`), or among the best candidates some that lie far apart (`centres`),
+   * one of each cluster (`clusters`), or one by one, each as if the ones before had their expected value (`fantasies`).
    */
   batch: z.enum(batchKinds).default('top'),
   /** Weight of the deviation in `ucb` (κ). */
@@ -25,7 +26,10 @@ export const acquisitionSchema = z.strictObject({
   xi: z.number().default(0),
   /** The batches `centres` and `clusters` choose among this many times their size of the best candidates. */
   shortlist: z.int().min(1).default(10),
-  /** How far candidates lie apart for these batches: by their coordinates, or by the Tanimoto coefficient, which suits fingerprints. */
+  /**
+   * How far candidates lie apart for these batches: by their coordinates, or by the Tanimoto coefficient, which suits
+   * fingerprints.
+   */
   distance: z.enum(distanceKinds).default('euclidean'),
 });
 export type Acquisition = z.output<typeof acquisitionSchema>;
@@ -43,7 +47,10 @@ export function whyNoBatch({ kind, batch }: Pick<Acquisition, 'kind' | 'batch'>)
   return null;
 }
 
-/** What a search looks for: candidates of a class, or with large or small values. A hit is a candidate of the class, or one whose value reaches the threshold. */
+/**
+ * What a search looks for: candidates of a class, or with large or small values. A hit is a candidate of the class, or
+ * one whose value reaches the threshold.
+ */
 const goalSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('class'), label: z.int().min(0) }),
   z.strictObject({ kind: z.literal('maximize'), threshold: z.number().nullable() }),
@@ -51,7 +58,10 @@ const goalSchema = z.discriminatedUnion('kind', [
 ]);
 export type SearchGoal = z.output<typeof goalSchema>;
 
-/** Who knows the labels: the pool's own targets, which stay hidden until they are asked for; a program; or a person, who gets and returns a CSV file. */
+/**
+ * Who knows the labels: the pool's own targets, which stay hidden until they are asked for; a program; or a person, who
+ * gets and returns a CSV file.
+ */
 const oracleSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('hidden') }),
   z.strictObject({ kind: z.literal('command'), command: z.string().min(1) }),
@@ -76,7 +86,10 @@ export const searchSchema = z.strictObject({
   acquisition: acquisitionSchema,
   /** Acquisitions that search beside it from the same start, to compare with. */
   beside: z.array(z.enum(acquisitionKinds)),
-  /** Candidates labelled before the first round, whether as many of each class as in the pool, and how many each round labels. */
+  /**
+   * Candidates labelled before the first round, whether as many of each class as in the pool, and how many each round
+   * labels.
+   */
   start: z.int().min(1),
   isStartStratified: z.boolean(),
   perRound: z.int().min(1),

@@ -6,8 +6,8 @@ export function drawStart(candidates: number, count: number, generator: Generato
 }
 
 /**
- * The same with the classes in the proportions of the pool, and at least one candidate of each class: a start without a hit teaches nothing of them.
- * Shares are rounded by largest remainders.
+ * The same with the classes in the proportions of the pool, and at least one candidate of each class: a start without a
+ * hit teaches nothing of them. Shares are rounded by largest remainders.
  * @param labels class of each candidate, shape `[N]`
  * @throws RangeError if there are more classes than candidates to draw
  */

@@ -3,7 +3,10 @@ import type { TargetMeaning } from '../preprocessing/schema.ts';
 /** Values as models give them, or in float64 where these would lose digits. */
 export type Values = Float32Array | Float64Array;
 
-/** Brings values of a target's training to its own unit: in float64, because float32 has no digits left for deviations from a mean far from 0. */
+/**
+ * Brings values of a target's training to its own unit: in float64, because float32 has no digits left for deviations
+ * from a mean far from 0.
+ */
 export interface OwnUnit {
   /** mean + std · value, of means, quantiles and ends of intervals. */
   values: <A extends Values>(given: A) => A | Float64Array;
@@ -27,7 +30,10 @@ export function ownUnit(target: TargetMeaning | undefined, width: number): OwnUn
   };
 }
 
-/** Whether float32 rounds values in their own unit by more than a thousandth of the deviation of the targets: |mean| / std above 2^24 / 1000. */
+/**
+ * Whether float32 rounds values in their own unit by more than a thousandth of the deviation of the targets: |mean| /
+ * std above 2^24 / 1000.
+ */
 export function exceedsFloat32(target: TargetMeaning | undefined): boolean {
   return target?.kind === 'values' && target.mean.some((mean, i) => Math.abs(mean) * 2 ** -24 > target.std[i] / 1000);
 }

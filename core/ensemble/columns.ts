@@ -22,8 +22,8 @@ export interface ColumnOptions {
 type Naming = Pick<EnsembleDescription, 'classNames' | 'quantiles' | 'members'>;
 
 /**
- * Predictions as the columns of a table. Each kind of prediction always has the same ones, so that blocks of samples fit each other. The columns
- * of a further output have its name: `distance/mean`.
+ * Predictions as the columns of a table. Each kind of prediction always has the same ones, so that blocks of samples
+ * fit each other. The columns of a further output have its name: `distance/mean`.
  * @throws Error where outputs have predictions at different numbers of positions
  */
 export function predictionColumns(

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { taskKinds } from '../metrics/registry/metric.ts';
 
 /**
- * Predictions of an ensemble for N samples, from the outputs of its M members. Arrays are row-major. Entropies are in nats.
+ * Predictions of an ensemble for N samples, from the outputs of its M members. Arrays are row-major. Entropies are in
+ * nats.
  */
 
 /** Outputs of the members, one array `[M, N, W]` for each output of a model. */
@@ -33,11 +34,14 @@ interface Predicted {
   /** Classes, labels, targets or quantiles of a sample: K. */
   width: number;
   /**
-   * What members predict: probabilities (with a temperature before averaging), means, rates or quantiles; shape `[M, N, K]`. In float64 where values
-   * were brought back from a standardization.
+   * What members predict: probabilities (with a temperature before averaging), means, rates or quantiles; shape
+   * `[M, N, K]`. In float64 where values were brought back from a standardization.
    */
   members: Float32Array | Float64Array;
-  /** What the ensemble answers by its combination, shape `[N, K]`; probabilities are calibrated where a calibration was fitted. */
+  /**
+   * What the ensemble answers by its combination, shape `[N, K]`; probabilities are calibrated where a calibration was
+   * fitted.
+   */
   mean: Float64Array;
   /** What thresholds say that were fitted (`tutti calibrate`); null if none were. */
   judgement: Judgement | null;
@@ -69,8 +73,8 @@ export interface ClassPredictions extends Predicted {
   /** Total uncertainty, the entropy of the ensemble's probabilities (`mean`), shape `[N]`. */
   entropy: Float64Array;
   /**
-   * How much the members differ: the entropy of the mean of their probabilities minus the mean of their entropies, shape `[N]`. Of members that
-   * answer by the mean it is the epistemic part of the entropy.
+   * How much the members differ: the entropy of the mean of their probabilities minus the mean of their entropies,
+   * shape `[N]`. Of members that answer by the mean it is the epistemic part of the entropy.
    */
   mutualInformation: Float64Array;
   /** Conformal sets: 1 where a class is in a sample's set, shape `[N, K]`; null if none were fitted. */
@@ -90,13 +94,22 @@ export interface LabelPredictions extends Predicted {
 /** K numbers, in the unit of the targets (tasks regression, heteroscedastic-regression, poisson-regression). */
 export interface ValuePredictions extends Predicted {
   kind: 'values';
-  /** The members' variances, times the square of the scale s that was fitted for each of K (else 1), shape `[M, N, K]`; null where they predict none. */
+  /**
+   * The members' variances, times the square of the scale s that was fitted for each of K (else 1), shape `[M, N, K]`;
+   * null where they predict none.
+   */
   memberVariances: Float32Array | Float64Array | null;
-  /** Standard deviation of the data, s √(1/M Σ_m σ²_m), shape `[N, K]`; null where members predict none. A count's variance is the ensemble's rate. */
+  /**
+   * Standard deviation of the data, s √(1/M Σ_m σ²_m), shape `[N, K]`; null where members predict none. A count's
+   * variance is the ensemble's rate.
+   */
   aleatoric: Float64Array | null;
   /** Standard deviation of the members' means around their mean, s √(1/M Σ_m (μ_m − μ̄)²), shape `[N, K]`. */
   epistemic: Float64Array;
-  /** Standard deviation of the answer, shape `[N, K]`: of the mixture √(aleatoric² + epistemic²), of a product of counts `aleatoric`. */
+  /**
+   * Standard deviation of the answer, shape `[N, K]`: of the mixture √(aleatoric² + epistemic²), of a product of counts
+   * `aleatoric`.
+   */
   standardDeviation: Float64Array;
   /** Shape `[N, K]`; null if none were fitted. */
   intervals: Intervals | null;

@@ -18,7 +18,10 @@ export interface ShownField {
   value: string | number | null;
 }
 
-/** A part of a sample's input. `name` is that of the model's input or of the table's column; null for the only or main one. */
+/**
+ * A part of a sample's input. `name` is that of the model's input or of the table's column; null for the only or main
+ * one.
+ */
 export type InputPart =
   | { kind: 'image'; name: string | null; png: Uint8Array; height: number; width: number }
   | { kind: 'row'; name: string | null; fields: ShownField[]; /** Fields that are left out. */ hidden: number }

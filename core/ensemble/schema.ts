@@ -4,7 +4,8 @@ import { combinations } from '../metrics/combination.ts';
 import { furtherOutputSchema } from './predictions.ts';
 
 /**
- * `ensemble.json`: what a program needs to predict with an ensemble, beside the files that it names. `docs/formats.md` describes it.
+ * `ensemble.json`: what a program needs to predict with an ensemble, beside the files that it names. `docs/formats.md`
+ * describes it.
  */
 
 /** A path below the folder of `ensemble.json`, with `/`. No part begins with a dot, so none leads out. */

@@ -37,8 +37,8 @@ function unpackTensors(packed: readonly PackedTensor[], arrays: readonly WireArr
 }
 
 /**
- * Messages between `tutti serve` and the process that predicts (`workers/entries/serve.ts`): frames on the pipe to the hub
- * (`wire/channel-over.ts`). Arrays cross as bytes.
+ * Messages between `tutti serve` and the process that predicts (`workers/entries/serve.ts`): frames on the pipe to the
+ * hub (`wire/channel-over.ts`). Arrays cross as bytes.
  */
 
 const servedEnsembleSchema = z.strictObject({

@@ -4,8 +4,8 @@ import type { EnsemblePredictions } from './predictions.ts';
 import type { EnsembleDescription } from './schema.ts';
 
 /**
- * Tensors of the Open Inference Protocol (version 2), as they cross from the server to the process that predicts and back. The first size of
- * every shape is N, the number of samples.
+ * Tensors of the Open Inference Protocol (version 2), as they cross from the server to the process that predicts and
+ * back. The first size of every shape is N, the number of samples.
  */
 
 const datatypes = ['BOOL', 'UINT8', 'INT32', 'FP32', 'FP64', 'BYTES'] as const;
@@ -20,13 +20,18 @@ export type TensorInfo = z.output<typeof tensorInfoSchema>;
 
 /** An input, and what its values are. */
 export const inputInfoSchema = tensorInfoSchema.extend({
-  /** A column of the training table, whose values may be missing; values of the model's main input; values of a further input of its name. */
+  /**
+   * A column of the training table, whose values may be missing; values of the model's main input; values of a further
+   * input of its name.
+   */
   kind: z.enum(['column', 'values', 'extra']),
 });
 export type InputInfo = z.output<typeof inputInfoSchema>;
 
 export interface Tensor extends TensorInfo {
-  /** Row-major. BOOL: 1, 0, and NaN where a value is missing; FP64: NaN where one is; BYTES: texts, null where one is. */
+  /**
+   * Row-major. BOOL: 1, 0, and NaN where a value is missing; FP64: NaN where one is; BYTES: texts, null where one is.
+   */
   values: Float64Array | Float32Array | Int32Array | Uint8Array | readonly (string | null)[];
 }
 
@@ -34,7 +39,8 @@ export interface Tensor extends TensorInfo {
 type Naming = Pick<EnsembleDescription, 'classNames' | 'outputs'>;
 
 /**
- * Predictions as tensors, with the names of the exported ONNX file. Those of a further output have its name: `distance/mean`.
+ * Predictions as tensors, with the names of the exported ONNX file. Those of a further output have its name:
+ * `distance/mean`.
  * @param wanted names of outputs; null: all but those of single members
  * @throws Error for a name that is no output, with those that are
  */
@@ -129,7 +135,10 @@ function judgementTensors(found: EnsemblePredictions): Tensor[] {
   ];
 }
 
-/** `[M, N, K]` becomes `[N, M, K]`, or `[N, M, P, K]` where a sample has P positions: samples come first in every output. */
+/**
+ * `[M, N, K]` becomes `[N, M, K]`, or `[N, M, P, K]` where a sample has P positions: samples come first in every
+ * output.
+ */
 function memberTensors({ prefix, found }: Head): Tensor[] {
   const [samples, ...positions] = sizesOf(found);
   const shape = [samples, found.memberCount, ...positions, found.width];

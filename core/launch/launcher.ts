@@ -1,6 +1,6 @@
 /**
- * The hosts of SLURM's compressed list, in its order: `node[01-03,7],login` gives node01, node02, node03, node7, login. A name may have several
- * brackets: `rack[1-2]n[0-1]`.
+ * The hosts of SLURM's compressed list, in its order: `node[01-03,7],login` gives node01, node02, node03, node7, login.
+ * A name may have several brackets: `rack[1-2]n[0-1]`.
  * @throws Error that names the list, if a bracket does not close or a range is none
  */
 export function expandHostList(list: string): string[] {
@@ -69,25 +69,30 @@ export interface Task {
   nodes: string[];
   /** The host of the task with world rank 0, where it is known. */
   firstHost: string | null;
-  /** Names this start of the job: the same for all its tasks, and another one after a requeue. `TUTTI_JOB` replaces it. */
+  /**
+   * Names this start of the job: the same for all its tasks, and another one after a requeue. `TUTTI_JOB` replaces it.
+   */
   job: string;
 }
 
 type LauncherName = 'Open MPI' | 'torchrun' | 'SLURM' | 'PMI';
 
-/** Readers in the order in which they count: `mpirun` inside a SLURM job leaves SLURM's variables of its own daemons. */
+/**
+ * Readers in the order in which they count: `mpirun` inside a SLURM job leaves SLURM's variables of its own daemons.
+ */
 const readers: readonly ((env: Variables) => Task | null)[] = [readOpenMpi, readTorchrun, readSlurm, readPmi];
 
 /**
- * The task that this process is, from the variables of `srun`, `mpirun` (Open MPI), `mpiexec` (MPICH and others with PMI) or torchrun; null where it
- * was started alone.
+ * The task that this process is, from the variables of `srun`, `mpirun` (Open MPI), `mpiexec` (MPICH and others with
+ * PMI) or torchrun; null where it was started alone.
  * @throws Error if variables are missing, are no numbers, or contradict each other
  */
 export function readTask(env: Variables): Task | null {
   const tasks = readers.flatMap((read) => read(env) ?? []);
   const [first, ...others] = tasks;
   if (first === undefined) return null;
-  // Launchers inside each other have different sizes (one daemon a node). With the same size they must mean the same task.
+  // Launchers inside each other have different sizes (one daemon a node). With the same size they must mean the same
+  // task.
   const other = others.find(
     ({ worldSize, worldRank }) => worldSize === first.worldSize && worldRank !== first.worldRank,
   );

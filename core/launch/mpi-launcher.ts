@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Variables } from './launcher.ts';
 
 /**
- * The MPI whose launcher has started this process, as the library that it enters MPI with must find it: by PMIx (Open MPI), or by the descriptor of hydra
- * (MPICH and its relatives). Null where no launcher of MPI has.
+ * The MPI whose launcher has started this process, as the library that it enters MPI with must find it: by PMIx (Open
+ * MPI), or by the descriptor of hydra (MPICH and its relatives). Null where no launcher of MPI has.
  */
 export function mpiOfLauncher(env: Variables): 'Open MPI' | 'MPICH' | null {
   if (env.PMIX_RANK !== undefined && env.PMIX_NAMESPACE !== undefined) return 'Open MPI';
@@ -19,7 +19,10 @@ export const mpiReplySchema = z.discriminatedUnion('kind', [
 ]);
 export type MpiReply = z.output<typeof mpiReplySchema>;
 
-/** Why a process cannot enter the MPI of its launcher with the library that it finds; the end of a sentence. Null if it can. */
+/**
+ * Why a process cannot enter the MPI of its launcher with the library that it finds; the end of a sentence. Null if it
+ * can.
+ */
 export function whyNotOfLauncher(mpi: 'Open MPI' | 'MPICH', reply: MpiReply): string | null {
   if (reply.kind === 'failed') return `it cannot use MPI: ${reply.reason.replace(/\.$/, '')}`;
   const isOpenMpi = reply.library.startsWith('Open MPI');

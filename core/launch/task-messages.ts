@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { deviceSchema, loadSampleSchema, placementSchema } from '../protocol/machine/devices.ts';
 
 /**
- * Messages between the first task of a launch, whose process has the hub, and the other tasks, which start the workers of their devices. What the workers
- * themselves send goes through separate connections, as on one machine.
+ * Messages between the first task of a launch, whose process has the hub, and the other tasks, which start the workers
+ * of their devices. What the workers themselves send goes through separate connections, as on one machine.
  */
 
 /** Folders of a node for files that its ranks share. */

@@ -24,9 +24,10 @@ export interface ReliabilityBin {
  * Expected calibration error, sum_b count_b / N |accuracy_b - confidence_b|, over 15 bins of equal width of the
  * confidence in the most probable class. From 0 to 1.
  *
- * Source: Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks", ICML 2017, equation 3, with the same
- * bins (lower, upper]; a confidence of 0 belongs to the first. Early versions of torchmetrics (`norm="l1"`) used these bins
- * too; it now uses [lower, upper) and one more bin for exactly 1. The results differ only for samples exactly on an edge.
+ * Source: Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks", ICML 2017, equation 3, with the
+ * same bins (lower, upper]; a confidence of 0 belongs to the first. Early versions of torchmetrics (`norm="l1"`) used
+ * these bins too; it now uses [lower, upper) and one more bin for exactly 1. The results differ only for samples
+ * exactly on an edge.
  *
  * @param targets class indices, shape `[N]`
  * @param weights shape `[N]`: counts, accuracies and confidences of the bins are weighted
@@ -40,8 +41,8 @@ export function expectedCalibrationError(probabilities: Probabilities, targets: 
 }
 
 /**
- * The bins of a reliability diagram, shape `[15]`: those that {@link expectedCalibrationError} sums. If any probability is
- * not finite, the counts, confidences and accuracies of all bins are NaN.
+ * The bins of a reliability diagram, shape `[15]`: those that {@link expectedCalibrationError} sums. If any probability
+ * is not finite, the counts, confidences and accuracies of all bins are NaN.
  *
  * @param targets class indices, shape `[N]`
  * @param weights shape `[N]`

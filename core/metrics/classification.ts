@@ -17,8 +17,8 @@ export function negativeLogLikelihood(probabilities: Probabilities, targets: Int
 }
 
 /**
- * Share of samples whose most probable class is the target; the first class wins a tie. Every sample has the same weight
- * (torchmetrics: `average="micro"`), unless weights are given.
+ * Share of samples whose most probable class is the target; the first class wins a tie. Every sample has the same
+ * weight (torchmetrics: `average="micro"`), unless weights are given.
  *
  * @param targets class indices, shape `[N]`
  * @param weights shape `[N]`
@@ -56,8 +56,8 @@ export function brierScore(probabilities: Probabilities, targets: Int32Array, we
 }
 
 /**
- * Counts of samples by class and by most probable class: element `[i, j]` is the number of samples of class i that are taken for class j, as
- * `sklearn.metrics.confusion_matrix` counts them, shape `[K, K]`, row by row.
+ * Counts of samples by class and by most probable class: element `[i, j]` is the number of samples of class i that are
+ * taken for class j, as `sklearn.metrics.confusion_matrix` counts them, shape `[K, K]`, row by row.
  *
  * @param chosen the most probable class, shape `[N]`
  * @param targets class indices, shape `[N]`
@@ -83,8 +83,8 @@ export function confusionMatrix(chosen: Int32Array, targets: Int32Array, classes
 }
 
 /**
- * Index of the most probable class of every sample, shape `[N]`. The first wins a tie, as in NumPy. Probabilities must be finite: callers check this, because a row
- * with NaN has no most probable class.
+ * Index of the most probable class of every sample, shape `[N]`. The first wins a tie, as in NumPy. Probabilities must
+ * be finite: callers check this, because a row with NaN has no most probable class.
  *
  * @param probabilities - shape `[N, K]`
  */

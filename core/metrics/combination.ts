@@ -3,17 +3,19 @@ import type { Probabilities, StackedClasses, StackedLogits, StackedValues } from
 import { type TaskKind, taskKinds } from './registry/metric.ts';
 
 /**
- * How members predict together. Every way out (Node, terminal, server, browser, ONNX, PyTorch), every metric, every fit and every score asks here.
+ * How members predict together. Every way out (Node, terminal, server, browser, ONNX, PyTorch), every metric, every fit
+ * and every score asks here.
  *
- * `mean`: the mean of what members predict: of probabilities, means and variances, rates or quantiles; the mixture of their distributions.
- * `product`: the product of experts, the normalized geometric mean of their distributions (Hinton, 2002).
+ * `mean`: the mean of what members predict: of probabilities, means and variances, rates or quantiles; the mixture of
+ * their distributions. `product`: the product of experts, the normalized geometric mean of their distributions (Hinton,
+ * 2002).
  */
 export const combinations = ['mean', 'product'] as const;
 export type Combination = (typeof combinations)[number];
 
 /**
- * What answers for members that were trained jointly, as one product of experts; null for tasks that cannot be trained so. `z̄` is the mean of
- * the members' outputs.
+ * What answers for members that were trained jointly, as one product of experts; null for tasks that cannot be trained
+ * so. `z̄` is the mean of the members' outputs.
  */
 const jointAnswers = {
   // softmax(z̄)
@@ -68,7 +70,10 @@ export function answeredProbabilities(stack: StackedClasses, combination: Combin
   return combination === 'product' ? productOfExperts(stack) : meanProbabilities(stack);
 }
 
-/** What the ensemble answers for values, or for counts by their rates, shape `[M, N]` to `[N]`. @param without a member to leave out */
+/**
+ * What the ensemble answers for values, or for counts by their rates, shape `[M, N]` to `[N]`.
+ * @param without a member to leave out
+ */
 export function answeredValues(
   stack: StackedValues,
   combination: Combination,
@@ -78,7 +83,8 @@ export function answeredValues(
 }
 
 /**
- * What answers for classes: the members, whose mean is the answer, or the product of their experts as the only member. Shape `[M, N, K]`.
+ * What answers for classes: the members, whose mean is the answer, or the product of their experts as the only member.
+ * Shape `[M, N, K]`.
  */
 export function answeringClasses(stack: StackedClasses, combination: Combination): StackedClasses {
   if (combination === 'mean' || stack.members === 1) return stack;

@@ -6,8 +6,8 @@ import type { StackedClasses } from './stacks.ts';
 import { weightedMean, type Weights } from './weights.ts';
 
 /**
- * Share of samples on which two members choose different classes, averaged over all pairs of members: from 0 to 1; 0 for one member. NaN
- * if a member's probabilities are not all finite.
+ * Share of samples on which two members choose different classes, averaged over all pairs of members: from 0 to 1; 0
+ * for one member. NaN if a member's probabilities are not all finite.
  */
 export function disagreement(stack: StackedClasses, weights?: Weights): number {
   const { members } = stack;
@@ -51,8 +51,8 @@ export function averageMemberNll(stack: StackedClasses, targets: Int32Array): nu
 }
 
 /**
- * The Jensen gap, in nats: mean member NLL - ensemble NLL, the gain from diversity. Never negative beyond rounding, since -log
- * is convex; 0 for identical members. Recorded as the metric `ambiguity`.
+ * The Jensen gap, in nats: mean member NLL - ensemble NLL, the gain from diversity. Never negative beyond rounding,
+ * since -log is convex; 0 for identical members. Recorded as the metric `ambiguity`.
  *
  * @param targets class indices, shape `[N]`
  * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)

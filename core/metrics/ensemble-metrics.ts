@@ -18,15 +18,19 @@ export interface MetricOptions {
   more?: readonly string[];
   /** What the NLL of classes and labels adds to each probability before its logarithm; 0 by default: exact. */
   nllEpsilon?: number;
-  /** How the members answer; `mean` by default. With `product`, its scores follow (`product_nll`), and what compares the ensemble with its members compares it. */
+  /**
+   * How the members answer; `mean` by default. With `product`, its scores follow (`product_nll`), and what compares the
+   * ensemble with its members compares it.
+   */
   combination?: Combination;
   /** In the shape of the targets; targets of weight 0 do not count. Without them all count alike. */
   weights?: Weights;
 }
 
 /**
- * The metrics of a classification ensemble: the scores of the mean probabilities (`ens_nll`), those of each member (`member_3_nll`), and
- * values of the ensemble (`disagreement`). Metrics that depend on a non-finite prediction are NaN.
+ * The metrics of a classification ensemble: the scores of the mean probabilities (`ens_nll`), those of each member
+ * (`member_3_nll`), and values of the ensemble (`disagreement`). Metrics that depend on a non-finite prediction are
+ * NaN.
  *
  * @param stack probabilities or logits, shape `[M, N, K]`; for a binary task see `toTwoClasses` and `toTwoLogits`
  * @param targets class indices, shape `[N]`
@@ -49,9 +53,9 @@ export function classificationMetrics(
 }
 
 /**
- * The metrics of a regression ensemble: the scores of the mean of the means (`ens_mse`), those of each member (`member_3_mse`), and values
- * of the ensemble (`ensemble_gain`); with variances also those of the mixture of Gaussians (`ens_nll`, `aleatoric_variance`). Metrics that depend on
- * a non-finite prediction are NaN.
+ * The metrics of a regression ensemble: the scores of the mean of the means (`ens_mse`), those of each member
+ * (`member_3_mse`), and values of the ensemble (`ensemble_gain`); with variances also those of the mixture of Gaussians
+ * (`ens_nll`, `aleatoric_variance`). Metrics that depend on a non-finite prediction are NaN.
  *
  * @param means shape `[M, N]`, in which several targets of a sample follow each other
  * @param variances shape `[M, N]`, or null where the members predict none

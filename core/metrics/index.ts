@@ -1,6 +1,6 @@
 /**
- * Metrics of ensembles: pure functions of predictions and targets, computed in float64. M members predict N samples of K
- * classes; logarithms are natural, so likelihoods and entropies are in nats.
+ * Metrics of ensembles: pure functions of predictions and targets, computed in float64. M members predict N samples of
+ * K classes; logarithms are natural, so likelihoods and entropies are in nats.
  *
  * @module Metrics
  */

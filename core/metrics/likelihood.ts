@@ -33,8 +33,8 @@ export function nllOf(logarithms: Float64Array, weights?: Weights): number {
 }
 
 /**
- * NLL in nats of the uniformly weighted mixture of the members, -1/N sum_n log(1/M sum_m exp(l[m, n])). Log-sum-exp keeps
- * likelihoods that are too small for a double. NaN if any member's likelihood is NaN.
+ * NLL in nats of the uniformly weighted mixture of the members, -1/N sum_n log(1/M sum_m exp(l[m, n])). Log-sum-exp
+ * keeps likelihoods that are too small for a double. NaN if any member's likelihood is NaN.
  *
  * @param logarithms l, the logarithms of every member's likelihoods: M arrays of shape `[N]`
  * @param without the index of a member to leave out
@@ -54,7 +54,10 @@ export function withEpsilon(logarithms: Float64Array, epsilon: number): Float64A
   return epsilon === 0 ? logarithms : logarithms.map((logarithm) => Math.log(Math.exp(logarithm) + epsilon));
 }
 
-/** What each member adds to the ensemble, in nats: the mixture's NLL without it minus the mixture's NLL, shape `[M]`; empty for M = 1. */
+/**
+ * What each member adds to the ensemble, in nats: the mixture's NLL without it minus the mixture's NLL, shape `[M]`;
+ * empty for M = 1.
+ */
 export function marginalNlls(logarithms: readonly Float64Array[]): number[] {
   if (logarithms.length === 1) return [];
   const whole = mixtureNll(logarithms);

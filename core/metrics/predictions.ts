@@ -9,7 +9,9 @@ import type {
   Values,
 } from './stacks.ts';
 
-/** Returns the probabilities of one member, shape `[N, K]`: a view of given probabilities, or the softmax of its logits. */
+/**
+ * Returns the probabilities of one member, shape `[N, K]`: a view of given probabilities, or the softmax of its logits.
+ */
 export function memberProbabilities(stack: StackedClasses, member: number): Probabilities {
   const { samples, classes } = stack;
   const row = memberRow(stack, member);
@@ -33,9 +35,9 @@ export function meanProbabilities(stack: StackedClasses): Probabilities {
 }
 
 /**
- * Product of experts, the normalized geometric mean of p_m over m: the softmax of the members' mean logits, shape `[N, K]`
- * (Hinton, "Training products of experts by minimizing contrastive divergence", 2002). A given probability of 0 in float32 counts as
- * 2^-149, so that one member cannot rule out a class. @param without - a member to exclude
+ * Product of experts, the normalized geometric mean of p_m over m: the softmax of the members' mean logits, shape
+ * `[N, K]` (Hinton, "Training products of experts by minimizing contrastive divergence", 2002). A given probability of
+ * 0 in float32 counts as 2^-149, so that one member cannot rule out a class. @param without - a member to exclude
  */
 export function productOfExperts(stack: StackedClasses, without: number | null = null): Probabilities {
   const members = Array.from({ length: stack.members }, (_, member) => member).filter((member) => member !== without);
@@ -47,8 +49,8 @@ export function productOfExperts(stack: StackedClasses, without: number | null =
 }
 
 /**
- * The geometric mean of the members' rates, `[M, N]` to `[N]`: exp of the mean of log-rates. A rate of 0 in float32 counts as 2^-149, so that one
- * member cannot rule out every count. @param without - a member to exclude
+ * The geometric mean of the members' rates, `[M, N]` to `[N]`: exp of the mean of log-rates. A rate of 0 in float32
+ * counts as 2^-149, so that one member cannot rule out every count. @param without - a member to exclude
  */
 export function geometricMeanOverMembers(stack: StackedValues, without: number | null = null): Float64Array {
   const rows = eachMember(stack.members, (member) => memberRow(stack, member)).filter(
@@ -66,12 +68,18 @@ export function meanOverMembers(stack: StackedValues, without: number | null = n
   return meanOfRows(rows.length, (index) => rows[index]);
 }
 
-/** Converts binary predictions p(y = 1), `[M, N]`, to two classes [1 - p, p], `[M, N, 2]`, for the classification metrics. */
+/**
+ * Converts binary predictions p(y = 1), `[M, N]`, to two classes [1 - p, p], `[M, N, 2]`, for the classification
+ * metrics.
+ */
 export function toTwoClasses(positive: StackedValues): StackedProbabilities {
   return { ...shapeOf(positive), values: pairs(positive.values, (probability) => 1 - probability) };
 }
 
-/** Converts binary logits, `[M, N]`, to logits of two classes [0, z], `[M, N, 2]`: their softmax is [sigmoid(-z), sigmoid(z)]. */
+/**
+ * Converts binary logits, `[M, N]`, to logits of two classes [0, z], `[M, N, 2]`: their softmax is [sigmoid(-z),
+ * sigmoid(z)].
+ */
 export function toTwoLogits(positive: StackedValues): StackedLogits {
   return { ...shapeOf(positive), logits: pairs(positive.values, () => 0) };
 }
@@ -84,8 +92,8 @@ export function mean(values: ArrayLike<number>): number {
 }
 
 /**
- * Softmax of every row of logits and its logarithm, `(z - max) - log(sum exp(z - max))`, in float64. A logit of -Infinity has
- * probability 0; a row with NaN or Infinity is NaN throughout.
+ * Softmax of every row of logits and its logarithm, `(z - max) - log(sum exp(z - max))`, in float64. A logit of
+ * -Infinity has probability 0; a row with NaN or Infinity is NaN throughout.
  *
  * @param logits shape `[N, K]`; overwritten with the logarithms
  */
@@ -123,8 +131,8 @@ export function stackedClasses({ kind, members, samples, width, values }: Predic
 }
 
 /**
- * Converts probabilities `[..., W]` to logits whose softmax (sigmoid if W = 1) they are, in the same shape. A probability of 0
- * counts as 2^-149, the smallest positive float32.
+ * Converts probabilities `[..., W]` to logits whose softmax (sigmoid if W = 1) they are, in the same shape. A
+ * probability of 0 counts as 2^-149, the smallest positive float32.
  */
 export function logitsOf(probabilities: Float32Array, width: number): Float32Array<ArrayBuffer> {
   const logarithm = (value: number) => Math.log(Math.max(value, 2 ** -149));

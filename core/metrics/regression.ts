@@ -38,14 +38,16 @@ export function ensembleGain(means: StackedValues, targets: Values, weights?: We
   return averageMemberMse(means, targets, weights) - meanSquaredError(meanOverMembers(means), targets, weights);
 }
 
-/** Mean over the samples of the members' sample standard deviation: `preds.std(dim=0).mean()` in PyTorch; 0 for M = 1. */
+/**
+ * Mean over the samples of the members' sample standard deviation: `preds.std(dim=0).mean()` in PyTorch; 0 for M = 1.
+ */
 export function ensembleStd(means: StackedValues, weights?: Weights): number {
   return weightedMean(unbiasedVariance(means).map(Math.sqrt), weights);
 }
 
 /**
- * Negative log-likelihood in nats of one Gaussian per sample, 1/N sum_n (log(2 pi v_n) + (y_n - mu_n)^2 / v_n) / 2, with
- * all constants. A variance of 0 gives NaN: there is no density.
+ * Negative log-likelihood in nats of one Gaussian per sample, 1/N sum_n (log(2 pi v_n) + (y_n - mu_n)^2 / v_n) / 2,
+ * with all constants. A variance of 0 gives NaN: there is no density.
  *
  * @param means shape `[N]`
  * @param variances shape `[N]`
@@ -82,11 +84,11 @@ export function memberGaussianNlls(means: StackedValues, variances: StackedValue
 }
 
 /**
- * Negative log-likelihood in nats of the ensemble as a uniformly weighted mixture of Gaussians,
- * -1/N sum_n log(1/M sum_m N(y_n; mu_mn, v_mn)), by log-sum-exp. At most the mean of the members' NLLs (Jensen).
+ * Negative log-likelihood in nats of the ensemble as a uniformly weighted mixture of Gaussians, -1/N sum_n log(1/M
+ * sum_m N(y_n; mu_mn, v_mn)), by log-sum-exp. At most the mean of the members' NLLs (Jensen).
  *
- * Source: Lakshminarayanan, Pritzel and Blundell (2017), section 2.4. They approximate the mixture by one Gaussian; this
- * function does not.
+ * Source: Lakshminarayanan, Pritzel and Blundell (2017), section 2.4. They approximate the mixture by one Gaussian;
+ * this function does not.
  *
  * @param means shape `[M, N]`
  * @param variances shape `[M, N]`
@@ -97,15 +99,18 @@ export function gaussianMixtureNll(means: StackedValues, variances: StackedValue
   return mixtureNll(memberGaussianLogDensities(means, variances, targets));
 }
 
-/** Aleatoric variance, the noise that the members see in the data: the mean of their variances, 1/M sum_m v_m, shape `[N]`. */
+/**
+ * Aleatoric variance, the noise that the members see in the data: the mean of their variances, 1/M sum_m v_m, shape
+ * `[N]`.
+ */
 export function aleatoricVariance(variances: StackedValues): Float64Array {
   checkVariances(variances.values);
   return meanOverMembers(variances).map(finiteOrNaN);
 }
 
 /**
- * Epistemic variance, what the spread of the members adds to the variance of their mixture: 1/M sum_m (mu_m - mean mu)^2, shape `[N]`; 0 for
- * M = 1. The square of `epistemic` in predictions.
+ * Epistemic variance, what the spread of the members adds to the variance of their mixture: 1/M sum_m (mu_m - mean
+ * mu)^2, shape `[N]`; 0 for M = 1. The square of `epistemic` in predictions.
  *
  * Source: Lakshminarayanan, Pritzel and Blundell (2017), section 2.4.
  */
@@ -113,9 +118,13 @@ export function epistemicVariance(means: StackedValues): Float64Array {
   return squaresOverMembers(means, means.members);
 }
 
-/** The unbiased variance of the members' means, 1/(M - 1) sum_m (mu_m - mean mu)^2, shape `[N]`; 0 for M = 1. Equals `torch.var`. */
+/**
+ * The unbiased variance of the members' means, 1/(M - 1) sum_m (mu_m - mean mu)^2, shape `[N]`; 0 for M = 1. Equals
+ * `torch.var`.
+ */
 export function unbiasedVariance(means: StackedValues): Float64Array {
-  // At least 1: a single member's deviation is 0, or NaN where its mean is not finite, and dividing must not change that.
+  // At least 1: a single member's deviation is 0, or NaN where its mean is not finite, and dividing must not change
+  // that.
   return squaresOverMembers(means, Math.max(means.members - 1, 1));
 }
 
@@ -128,7 +137,10 @@ function squaresOverMembers(means: StackedValues, divisor: number): Float64Array
   });
 }
 
-/** Aleatoric + epistemic variance, that of the mixture, shape `[N]`: the square of `standard_deviation` in predictions before calibration. */
+/**
+ * Aleatoric + epistemic variance, that of the mixture, shape `[N]`: the square of `standard_deviation` in predictions
+ * before calibration.
+ */
 export function totalVariance(means: StackedValues, variances: StackedValues): Float64Array {
   checkSameShape(means, variances);
   const epistemic = epistemicVariance(means);

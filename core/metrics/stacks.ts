@@ -1,8 +1,8 @@
 /**
  * Predictions of an ensemble, as typed arrays. Legend: `M` members, `N` samples, `K` classes.
  *
- * All metrics accumulate in float64. Permuting the members permutes the per-member results and changes the others only by
- * rounding. A metric of predictions that are not all finite is NaN, never a plausible number.
+ * All metrics accumulate in float64. Permuting the members permutes the per-member results and changes the others only
+ * by rounding. A metric of predictions that are not all finite is NaN, never a plausible number.
  */
 
 /** Class probabilities of all members. */
@@ -18,8 +18,8 @@ export interface StackedProbabilities {
 }
 
 /**
- * Logits of all members. They hold more information than probabilities, which float32 rounds to 0 and 1: metrics compute their
- * softmax in float64.
+ * Logits of all members. They hold more information than probabilities, which float32 rounds to 0 and 1: metrics
+ * compute their softmax in float64.
  */
 export interface StackedLogits {
   /** M. */

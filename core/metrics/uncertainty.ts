@@ -4,8 +4,9 @@ import type { Probabilities, StackedClasses } from './stacks.ts';
 /**
  * Uncertainty of an ensemble's classes and its parts, in nats; NaN for a sample whose probabilities are not all finite.
  *
- * Source: Gal, "Uncertainty in deep learning", PhD thesis, Cambridge 2016, section 3.3.1; for ensembles Lakshminarayanan,
- * Pritzel and Blundell, "Simple and scalable predictive uncertainty estimation using deep ensembles", NeurIPS 2017.
+ * Source: Gal, "Uncertainty in deep learning", PhD thesis, Cambridge 2016, section 3.3.1; for ensembles
+ * Lakshminarayanan, Pritzel and Blundell, "Simple and scalable predictive uncertainty estimation using deep ensembles",
+ * NeurIPS 2017.
  */
 
 /** Total uncertainty: the entropy of the mean prediction, H[1/M sum_m p_m], shape `[N]`. From 0 to log K. */
@@ -22,8 +23,9 @@ export function expectedEntropy(stack: StackedClasses): Float64Array {
 }
 
 /**
- * Epistemic uncertainty, the model's share: the mutual information between label and member, predictive entropy - expected
- * entropy, shape `[N]`. 0 where all members agree, at most log M. Never negative (Jensen), so rounding below 0 is clipped.
+ * Epistemic uncertainty, the model's share: the mutual information between label and member, predictive entropy -
+ * expected entropy, shape `[N]`. 0 where all members agree, at most log M. Never negative (Jensen), so rounding below 0
+ * is clipped.
  */
 export function mutualInformation(stack: StackedClasses): Float64Array {
   return mutualInformationOf(predictiveEntropy(stack), expectedEntropy(stack));

@@ -3,12 +3,16 @@ import { mean } from './predictions.ts';
 import type { StackedClasses } from './stacks.ts';
 
 /**
- * Weights of a split's targets, in the shape of the targets: at least 0. A sample's weight times 1 where the mask counts the target, else 0.
- * A target of weight 0 does not count, whatever its prediction. Without weights all targets count alike.
+ * Weights of a split's targets, in the shape of the targets: at least 0. A sample's weight times 1 where the mask
+ * counts the target, else 0. A target of weight 0 does not count, whatever its prediction. Without weights all targets
+ * count alike.
  */
 export type Weights = Float64Array;
 
-/** Σ w v / Σ w over the values whose weight is above 0; without weights the arithmetic mean. NaN if a value that counts is. */
+/**
+ * Σ w v / Σ w over the values whose weight is above 0; without weights the arithmetic mean. NaN if a value that counts
+ * is.
+ */
 export function weightedMean(values: ArrayLike<number>, weights?: Weights): number {
   if (weights === undefined) return mean(values);
   let [sum, total] = [0, 0];

@@ -13,7 +13,10 @@ export interface AppendOptions {
   durable?: boolean;
 }
 
-/** Appends lines to a text file, which need not exist yet. @throws ForeignEntryError where a link or something else than a file is in its place */
+/**
+ * Appends lines to a text file, which need not exist yet.
+ * @throws ForeignEntryError where a link or something else than a file is in its place
+ */
 export async function appendLines(path: string, lines: readonly string[], options: AppendOptions = {}): Promise<void> {
   const { header, closing = '', durable = false } = options;
   try {
@@ -35,7 +38,10 @@ export async function appendLines(path: string, lines: readonly string[], option
   }
 }
 
-/** Appends text to an open file. If that fails, the part that was written is cut off. @param durable flush it to the disk */
+/**
+ * Appends text to an open file. If that fails, the part that was written is cut off.
+ * @param durable flush it to the disk
+ */
 export async function appendWhole(handle: FileHandle, text: string, durable = false): Promise<void> {
   const { size } = await handle.stat();
   try {

@@ -8,7 +8,9 @@ import { flushFolder } from './flush-folder.ts';
 import { makeFolder } from './make-folder.ts';
 import { z } from 'zod';
 
-/** Ending of temporary files. They are never part of a run, and {@link removeAsides} removes those of killed processes. */
+/**
+ * Ending of temporary files. They are never part of a run, and {@link removeAsides} removes those of killed processes.
+ */
 export const ASIDE_ENDING = '.tmp';
 
 /** Ending of a deleted folder on a disk without a trash. It is removed a few seconds later. */
@@ -17,8 +19,8 @@ export const DELETED_ENDING = '.deleted';
 let asideCount = 0;
 
 /**
- * Replaces a file as a whole: writes a temporary file, flushes it and renames it. Readers find the old content or the new,
- * never a part of it, also after a power cut. Of two concurrent writers the later rename wins.
+ * Replaces a file as a whole: writes a temporary file, flushes it and renames it. Readers find the old content or the
+ * new, never a part of it, also after a power cut. Of two concurrent writers the later rename wins.
  * @throws FileError when the disk or the permissions forbid it; the old file is then untouched
  */
 export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<void> {
@@ -32,8 +34,8 @@ export async function replaceFile(path: string, fill: (handle: FileHandle) => Pr
 }
 
 /**
- * Creates a file that must not exist yet. Of several concurrent processes exactly one succeeds, and no reader sees half a
- * file.
+ * Creates a file that must not exist yet. Of several concurrent processes exactly one succeeds, and no reader sees half
+ * a file.
  * @returns false when it exists already
  */
 export async function createFileExclusively(path: string, content: string): Promise<boolean> {
@@ -51,8 +53,8 @@ export async function createFileExclusively(path: string, content: string): Prom
 }
 
 /**
- * Like {@link writeFileAtomic}, for a path that only one process writes: the temporary file is always `<path>.tmp`, so that
- * the next write replaces what a killed process left there. Creates missing folders.
+ * Like {@link writeFileAtomic}, for a path that only one process writes: the temporary file is always `<path>.tmp`, so
+ * that the next write replaces what a killed process left there. Creates missing folders.
  */
 export async function writeFileAsOnlyWriter(path: string, content: Uint8Array | string): Promise<void> {
   const aside = `${path}${ASIDE_ENDING}`;
@@ -61,8 +63,8 @@ export async function writeFileAsOnlyWriter(path: string, content: Uint8Array | 
 }
 
 /**
- * Writes a file and flushes it and its name to the disk; creates missing folders. Not atomic: a crash leaves a part of the file, an
- * error leaves nothing.
+ * Writes a file and flushes it and its name to the disk; creates missing folders. Not atomic: a crash leaves a part of
+ * the file, an error leaves nothing.
  * @throws FileError naming the path, the reason and the bytes that the file needs
  */
 export async function writeFlushed(path: string, content: Uint8Array | string): Promise<void> {
@@ -87,7 +89,10 @@ export async function renameFlushed(from: string, to: string): Promise<void> {
   }
 }
 
-/** On Windows a file cannot be replaced while another process has it open, be it a reader of Tutti or a virus scanner. Both soon close it. */
+/**
+ * On Windows a file cannot be replaced while another process has it open, be it a reader of Tutti or a virus scanner.
+ * Both soon close it.
+ */
 const passing = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const pausesMs = [10, 20, 40, 80, 160, 320, 640];
 
@@ -139,15 +144,18 @@ export interface AsidesToRemove {
   isDeep?: boolean;
   /** Only those that were written at least so long ago. */
   ageMs?: number;
-  /** Only those of processes that this machine does not have now, and those that are an hour old: where other processes may be writing. */
+  /**
+   * Only those of processes that this machine does not have now, and those that are an hour old: where other processes
+   * may be writing.
+   */
   isShared?: boolean;
 }
 
 const sharedAgeMs = 3_600_000;
 
 /**
- * Removes the temporary files that killed processes left in a folder. Where another process is about to rename one, {@link writeFileAtomic} writes it
- * again. What cannot be read or removed stays.
+ * Removes the temporary files that killed processes left in a folder. Where another process is about to rename one,
+ * {@link writeFileAtomic} writes it again. What cannot be read or removed stays.
  */
 export async function removeAsides(folder: string, which: AsidesToRemove = {}): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
@@ -197,7 +205,10 @@ async function removePartial(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined);
 }
 
-/** Gives a file a second name, or copies it where the file system has no second names. @returns false when the name is taken */
+/**
+ * Gives a file a second name, or copies it where the file system has no second names.
+ * @returns false when the name is taken
+ */
 export async function linkExclusively(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to).catch(async (error: unknown) => {

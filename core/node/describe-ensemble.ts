@@ -19,9 +19,10 @@ import { readFully } from './read-lines.ts';
 const usualSets = ['ensemble-best', 'member-best', 'final'];
 
 /**
- * Describes a run as an ensemble: the files of its members' checkpoints of one name, relative to the run's folder. Members that the run lost
- * are left out.
- * @param set the checkpoints' name; by default the first of `ensemble-best`, `member-best` and `final` that all members have
+ * Describes a run as an ensemble: the files of its members' checkpoints of one name, relative to the run's folder.
+ * Members that the run lost are left out.
+ * @param set the checkpoints' name; by default the first of `ensemble-best`, `member-best` and `final` that all members
+ * have
  * @throws Error that names what is missing, and the sets that there are
  */
 export async function describeEnsemble(folder: string, set?: string): Promise<EnsembleDescription> {

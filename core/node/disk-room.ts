@@ -30,8 +30,8 @@ const lookEveryMs = 1_000;
 const looksBetweenAttempts = 10;
 
 /**
- * Repeats a write while it fails for lack of space, as soon as enough is free. All writes that this is used for either succeed or leave
- * the old content.
+ * Repeats a write while it fails for lack of space, as soon as enough is free. All writes that this is used for either
+ * succeed or leave the old content.
  * @throws any other error, and the last one when the wait is abandoned
  */
 export async function whenThereIsRoom<T>(write: () => Promise<T>, options: RoomOptions): Promise<T> {

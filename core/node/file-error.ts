@@ -60,7 +60,8 @@ export function errorCode(error: unknown): string | null {
 }
 
 /**
- * Turns a failed file operation into a {@link FileError} with path, reason and remedy. Returns any other error unchanged.
+ * Turns a failed file operation into a {@link FileError} with path, reason and remedy. Returns any other error
+ * unchanged.
  * @param action what was tried, as in "Cannot <action> <path>"
  * @param neededBytes the size of the file to write, where it is known
  */
@@ -79,7 +80,10 @@ export function explainFileError(error: unknown, path: string, action: string, n
   return isSystemError ? new FileError(`Cannot ${action} ${path}: ${error.message}${need}.`, about, error) : error;
 }
 
-/** Turns the system's error, of a file or of a process that was to start, into one with the reason and the remedy. Returns any other error unchanged. */
+/**
+ * Turns the system's error, of a file or of a process that was to start, into one with the reason and the remedy.
+ * Returns any other error unchanged.
+ */
 export function explainSystemError(error: unknown): unknown {
   if (!(error instanceof Error) || !('syscall' in error) || typeof error.syscall !== 'string') return error;
   const path = 'path' in error && typeof error.path === 'string' ? error.path : 'a file';
@@ -101,8 +105,9 @@ const maximumAttempts = 100;
 const staleCodes: ReadonlySet<string | null> = new Set(['Unknown system error -116', 'Unknown system error -70']);
 
 /**
- * Repeats a reading as long as the file that it opened is gone. On network file systems (NFS, GlusterFS) another machine that replaces a file by renaming takes the
- * old one away from its readers (ESTALE), which on a local disk keep it. The name leads to the new file.
+ * Repeats a reading as long as the file that it opened is gone. On network file systems (NFS, GlusterFS) another
+ * machine that replaces a file by renaming takes the old one away from its readers (ESTALE), which on a local disk keep
+ * it. The name leads to the new file.
  */
 export async function rereadStale<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

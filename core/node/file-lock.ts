@@ -16,15 +16,19 @@ const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ESTALE']);
 /** What a look at a lock finds. `unknown`: nobody can tell from here, so its holder must count as alive. */
 export type LockSight = { kind: 'held' } | { kind: 'free' } | { kind: 'unknown'; reason: string };
 
-/** Keeps the locks that this process holds from being collected as garbage: SQLite would close their files, which frees them. */
+/**
+ * Keeps the locks that this process holds from being collected as garbage: SQLite would close their files, which frees
+ * them.
+ */
 const heldLocks = new Set<FileLock>();
 
 /**
- * A lock of the system on an empty file, which no other process, container or user on this machine can have at the same time. The system
- * frees it when its holder ends in any way, and only then: not when the holder is stopped or busy.
+ * A lock of the system on an empty file, which no other process, container or user on this machine can have at the same
+ * time. The system frees it when its holder ends in any way, and only then: not when the holder is stopped or busy.
  *
- * It is SQLite's lock (a POSIX record lock, on Windows `LockFile`), taken by an exclusive transaction. POSIX frees a process's locks on a
- * file when the process closes any descriptor of that file. SQLite minds that; so nothing else may open a lock's file.
+ * It is SQLite's lock (a POSIX record lock, on Windows `LockFile`), taken by an exclusive transaction. POSIX frees a
+ * process's locks on a file when the process closes any descriptor of that file. SQLite minds that; so nothing else may
+ * open a lock's file.
  */
 export class FileLock {
   readonly #path: string;
@@ -88,8 +92,8 @@ export class FileLock {
 }
 
 /**
- * Looks whether somebody holds the lock of a file, with no more than the permission to read it. Many may look at the same time, and a
- * holder never notices.
+ * Looks whether somebody holds the lock of a file, with no more than the permission to read it. Many may look at the
+ * same time, and a holder never notices.
  */
 export function lookAtLock(path: string): LockSight {
   try {
@@ -113,7 +117,11 @@ export function lookAtLock(path: string): LockSight {
   }
 }
 
-/** SQLite would create the file, but not say why it cannot. Nobody holds the lock of a missing file, so that closing it here frees none. @returns whether it is new */
+/**
+ * SQLite would create the file, but not say why it cannot. Nobody holds the lock of a missing file, so that closing it
+ * here frees none.
+ * @returns whether it is new
+ */
 function createIfMissing(path: string): boolean {
   if (existsSync(path)) return false;
   try {
@@ -128,8 +136,8 @@ function createIfMissing(path: string): boolean {
 const devicesWithLocks = new Set<bigint>();
 
 /**
- * Whether a folder's file system has locks, as far as a file that nobody else knows can tell: SQLite reports a missing lock service (ENOLCK) as
- * if somebody had the lock.
+ * Whether a folder's file system has locks, as far as a file that nobody else knows can tell: SQLite reports a missing
+ * lock service (ENOLCK) as if somebody had the lock.
  */
 function hasLocks(folder: string): boolean {
   let probe: string | null = null;

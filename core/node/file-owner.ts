@@ -21,8 +21,9 @@ export interface Loader {
 const adminGroups = process.platform === 'darwin' ? [0, 80] : [0];
 
 /**
- * Why code of this file must not be loaded: another user than this one and root owns it or a folder on its path, or others may write there,
- * and could replace it. Null if only this user and root can change it, and on Windows, where it is not checked.
+ * Why code of this file must not be loaded: another user than this one and root owns it or a folder on its path, or
+ * others may write there, and could replace it. Null if only this user and root can change it, and on Windows, where it
+ * is not checked.
  * @param path a file or folder that exists
  */
 export function whyNotLoad(path: string): string | null {
@@ -46,7 +47,9 @@ function whyNotLoadIfThere(path: string): string | null {
   }
 }
 
-/** How somebody else than the loader and root can change a file, or rename what lies in a folder; null if nobody can. */
+/**
+ * How somebody else than the loader and root can change a file, or rename what lies in a folder; null if nobody can.
+ */
 export function whyChangeable({ uid, gid, mode }: Ownership, loader: Loader): string | null {
   if (uid !== loader.uid && uid !== 0) return `belongs to another user (uid ${uid})`;
   // In a folder with the sticky bit, such as /tmp, only its owner can rename or remove a file.

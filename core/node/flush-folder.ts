@@ -1,7 +1,10 @@
 import { open } from 'node:fs/promises';
 import { errorCode } from './file-error.ts';
 
-/** What a system answers that cannot flush folders: some network and FUSE file systems, or one that may enter the folder, but not read it. */
+/**
+ * What a system answers that cannot flush folders: some network and FUSE file systems, or one that may enter the
+ * folder, but not read it.
+ */
 const cannotFlush = new Set([
   'EINVAL',
   'ENOTSUP',
@@ -14,8 +17,8 @@ const cannotFlush = new Set([
 ]);
 
 /**
- * Makes created, renamed and removed names in a folder survive a power cut. Windows cannot open folders; NTFS journals names. Where the
- * file system cannot flush folders, names survive as far as it promises by itself.
+ * Makes created, renamed and removed names in a folder survive a power cut. Windows cannot open folders; NTFS journals
+ * names. Where the file system cannot flush folders, names survive as far as it promises by itself.
  */
 export async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;

@@ -4,10 +4,12 @@ import { errorCode } from './file-error.ts';
 import { flushFolder } from './flush-folder.ts';
 
 /**
- * Creates a folder and those on the way to it, if they are missing, and flushes their names to the disk. Node's recursive `mkdir` never returns where a file system has a folder
- * but takes no other in it, as `/proc` does; this refuses it.
+ * Creates a folder and those on the way to it, if they are missing, and flushes their names to the disk. Node's
+ * recursive `mkdir` never returns where a file system has a folder but takes no other in it, as `/proc` does; this
+ * refuses it.
  * @param mode permissions of the created folders, such as 0o700
- * @throws Error with the system's code; ENOTDIR if a file has the name of a folder, ENOTSUP if the file system takes no folders
+ * @throws Error with the system's code; ENOTDIR if a file has the name of a folder, ENOTSUP if the file system takes no
+ * folders
  */
 export async function makeFolder(folder: string, mode?: number): Promise<void> {
   if (await makeOne(folder, mode)) return;

@@ -35,7 +35,10 @@ const maximumAttempts = 100;
 
 /** Never follows a link at the end of the path, and never waits for the other side of a named pipe. */
 const careful = constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** `append` creates the file if there is none and can read it too; `extend` only writes to the end of one that exists, `change` anywhere in it. */
+/**
+ * `append` creates the file if there is none and can read it too; `extend` only writes to the end of one that exists,
+ * `change` anywhere in it.
+ */
 const flags = {
   read: constants.O_RDONLY | careful,
   append: constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | careful,
@@ -45,12 +48,13 @@ const flags = {
 export type FileAccess = keyof typeof flags;
 
 /**
- * Opens a file in a run's folder. Somebody else may have made the folder, and a project writes to it, so an entry may be a link to a private file of this
- * user, which an export or a page would pass on, or which the hub would write to.
+ * Opens a file in a run's folder. Somebody else may have made the folder, and a project writes to it, so an entry may
+ * be a link to a private file of this user, which an export or a page would pass on, or which the hub would write to.
  * @param path relative to the folder
  * @param action what an error says that was tried, where it is opened for reading
  * @throws ForeignEntryError for a symbolic link, also of a folder on the way, and for anything but a regular file
- * @throws Error for one that cannot be opened; its code is `ENOENT` if there is none. It explains itself where the file is opened for reading.
+ * @throws Error for one that cannot be opened; its code is `ENOENT` if there is none. It explains itself where the file
+ * is opened for reading.
  */
 export async function openOwnFile(
   folder: string,
@@ -122,12 +126,18 @@ async function isAtItsPath(handle: FileHandle, folder: string, path: string): Pr
   return named.ino === opened.ino && named.dev === opened.dev;
 }
 
-/** @throws ForeignEntryError where a link leads out of the run's folder to a folder in it, or on the way to it; Error with `ENOENT` if there is none */
+/**
+ * @throws ForeignEntryError where a link leads out of the run's folder to a folder in it, or on the way to it; Error
+ * with `ENOENT` if there is none
+ */
 export async function requireOwnFolder(folder: string, path: string): Promise<void> {
   await requireOwnPath(folder, path, join(folder, path));
 }
 
-/** @returns `part`, a path in the folder, without links in the folder's own path @throws ForeignEntryError where a link leads out of the folder */
+/**
+ * @returns `part`, a path in the folder, without links in the folder's own path
+ * @throws ForeignEntryError where a link leads out of the folder
+ */
 async function requireOwnPath(folder: string, path: string, part: string): Promise<string> {
   const real = await realpath(part);
   if (real === join(await realpath(folder), relative(folder, part))) return real;

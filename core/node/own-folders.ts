@@ -8,8 +8,9 @@ import { makeFolder } from './make-folder.ts';
 import { ForeignEntryError, openOwnFile, requireOwnFolder } from './own-files.ts';
 
 /**
- * What is done in a run's folder beside opening its files. As in `own-files.ts`, paths are relative to that folder, and where a symbolic link leads to another
- * place, or something else is where a folder should be, all functions throw `ForeignEntryError`.
+ * What is done in a run's folder beside opening its files. As in `own-files.ts`, paths are relative to that folder, and
+ * where a symbolic link leads to another place, or something else is where a folder should be, all functions throw
+ * `ForeignEntryError`.
  */
 
 /** Creates a folder and those on the way to it, unless they are there. The run's folder itself must exist. */
@@ -35,7 +36,10 @@ export interface OwnEntry {
   kind: 'file' | 'folder' | 'other';
 }
 
-/** The entries of a folder, by path, without following links; none if there is no such folder. @param isDeep also the entries below them */
+/**
+ * The entries of a folder, by path, without following links; none if there is no such folder.
+ * @param isDeep also the entries below them
+ */
 export async function listOwnFolder(
   folder: string,
   path: string,
@@ -73,14 +77,20 @@ function kindOf(entry: Dirent): OwnEntry['kind'] {
   return entry.isDirectory() ? 'folder' : 'other';
 }
 
-/** Whether one of the run's own folders has an entry of such a name, itself or in a folder below. A link in the folder's place has none. */
+/**
+ * Whether one of the run's own folders has an entry of such a name, itself or in a folder below. A link in the folder's
+ * place has none.
+ */
 export function hasOwnEntry(folder: string, path: string, name: RegExp): boolean {
   const full = join(folder, path);
   if (lstatSync(full, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
   return readdirSync(full, { recursive: true, encoding: 'utf8' }).some((entry) => name.test(basename(entry)));
 }
 
-/** Replaces a file as a whole, as `writeFileAtomic` does; creates missing folders in the run's folder. A link in the file's place is replaced, not followed. */
+/**
+ * Replaces a file as a whole, as `writeFileAtomic` does; creates missing folders in the run's folder. A link in the
+ * file's place is replaced, not followed.
+ */
 export async function writeOwnFile(folder: string, path: string, content: string | Uint8Array): Promise<void> {
   await replaceOwnFile(folder, path, (handle) => handle.writeFile(content));
 }

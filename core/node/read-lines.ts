@@ -17,7 +17,8 @@ export interface LinePortion {
 }
 
 /**
- * Reads the whole lines of a text file in portions, from a byte position on, and leaves out a last line without a line break.
+ * Reads the whole lines of a text file in portions, from a byte position on, and leaves out a last line without a line
+ * break.
  * @param until byte position at which to stop; default: the end of the file
  * @throws Error with the position of a line of more than 16 MiB, because the file is then damaged
  */
@@ -48,8 +49,8 @@ function tooLong(at: number): Error {
 }
 
 /**
- * Fills `target` with the bytes of a file from `position` on. The system may return fewer bytes than requested, so one call
- * of `read` is not enough.
+ * Fills `target` with the bytes of a file from `position` on. The system may return fewer bytes than requested, so one
+ * call of `read` is not enough.
  * @returns the bytes read: fewer than `target` has only where the file ends before
  */
 export async function readFully(handle: FileHandle, target: Uint8Array, position: number): Promise<number> {

@@ -5,7 +5,10 @@ import { errorCode } from './file-error.ts';
 /** What comparing folders needs of a system; tests give another one. */
 export interface FolderSystem {
   platform: NodeJS.Platform;
-  /** The path without symbolic links, in the case of letters that the disk has. @throws an error with the code ENOENT where there is nothing */
+  /**
+   * The path without symbolic links, in the case of letters that the disk has.
+   * @throws an error with the code ENOENT where there is nothing
+   */
   realpath: (path: string) => string;
 }
 
@@ -16,8 +19,8 @@ const ignoringCase: ReadonlySet<NodeJS.Platform> = new Set(['win32', 'darwin']);
 const nothingThere: ReadonlySet<string | null> = new Set(['ENOENT', 'ENOTDIR']);
 
 /**
- * A text that is equal for all paths of one folder, however they are written: relative, through symbolic links, in other letters where the disk ignores
- * case. For comparing only; show and keep the path as it was given.
+ * A text that is equal for all paths of one folder, however they are written: relative, through symbolic links, in
+ * other letters where the disk ignores case. For comparing only; show and keep the path as it was given.
  */
 export function folderKey(path: string, system: FolderSystem = thisSystem): string {
   const absolute = pathsOf(system).resolve(path);

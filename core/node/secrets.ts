@@ -1,6 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** A secret of 256 random bits in letters, digits, "-" and "_", so that it fits into an address, a cookie and the name of a subprotocol. */
+/**
+ * A secret of 256 random bits in letters, digits, "-" and "_", so that it fits into an address, a cookie and the name
+ * of a subprotocol.
+ */
 export function randomSecret(): string {
   return randomBytes(32).toString('base64url');
 }

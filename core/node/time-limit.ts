@@ -1,13 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A timer that is later than this was not delayed by load: the process was stopped (Ctrl-Z, a sleeping laptop) in between. */
+/**
+ * A timer that is later than this was not delayed by load: the process was stopped (Ctrl-Z, a sleeping laptop) in
+ * between.
+ */
 const stoppedAfterMs = 500;
 /** Limits are counted in slices, so that a stop at any time is noticed. */
 const longestSliceMs = 1_000;
 
 /**
- * Calls a function once a limit has passed in which this process ran. After a stop of the process the limit starts again, since the peer
- * may have answered meanwhile, or was stopped too. Messages that wait in sockets are read before the limit counts as exceeded.
+ * Calls a function once a limit has passed in which this process ran. After a stop of the process the limit starts
+ * again, since the peer may have answered meanwhile, or was stopped too. Messages that wait in sockets are read before
+ * the limit counts as exceeded.
  */
 export class TimeLimit {
   readonly #slices: number;
@@ -26,7 +30,8 @@ export class TimeLimit {
 
   /**
    * @param halfway called once about half of the limit has passed
-   * @param waitedMs how long the awaited process was kept from computing so far ({@link ProcessorTime}), which does not count
+   * @param waitedMs how long the awaited process was kept from computing so far ({@link ProcessorTime}), which does not
+   * count
    */
   constructor(
     limitMs: number,
@@ -85,7 +90,9 @@ export class TimeLimit {
   }
 }
 
-/** Measures a wait of this process that it looks at every few milliseconds. It begins again after a stop of the process. */
+/**
+ * Measures a wait of this process that it looks at every few milliseconds. It begins again after a stop of the process.
+ */
 export class RunningTime {
   #sinceMs = performance.now();
   #lastMs = this.#sinceMs;
@@ -105,8 +112,9 @@ export class RunningTime {
 }
 
 /**
- * How long a process and its children have computed, and have been kept from it: by other programs on the processors, or by the disk. Linux counts the first two
- * for each thread (https://docs.kernel.org/scheduler/sched-stats.html, /proc/<pid>/schedstat, in ns); elsewhere both stay 0.
+ * How long a process and its children have computed, and have been kept from it: by other programs on the processors,
+ * or by the disk. Linux counts the first two for each thread (https://docs.kernel.org/scheduler/sched-stats.html,
+ * /proc/<pid>/schedstat, in ns); elsewhere both stay 0.
  */
 export class ProcessorTime {
   readonly #pid: number;
@@ -119,8 +127,8 @@ export class ProcessorTime {
   }
 
   /**
-   * Milliseconds so far in which the process was kept from computing, up to this call. What it computes counts as its own time, and so does time in which all
-   * its threads sleep, as they do while a server does not answer.
+   * Milliseconds so far in which the process was kept from computing, up to this call. What it computes counts as its
+   * own time, and so does time in which all its threads sleep, as they do while a server does not answer.
    */
   readonly waitedMs = (): number => {
     const threads = threadsOf(this.#pid);

@@ -1,5 +1,6 @@
 /**
- * The lower factor L of a symmetric positive definite matrix, A = L Lᵀ, in row-major order; null where the matrix has no such factor in doubles.
+ * The lower factor L of a symmetric positive definite matrix, A = L Lᵀ, in row-major order; null where the matrix has
+ * no such factor in doubles.
  *
  * @param matrix shape [size, size], of which the lower triangle is read
  */

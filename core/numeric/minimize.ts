@@ -18,9 +18,11 @@ const memory = 8;
 type Step = { move: Float64Array; change: Float64Array; curvature: number };
 
 /**
- * Minimizes a smooth function within bounds by L-BFGS on the variables that are free, with projection and a backtracking line search.
+ * Minimizes a smooth function within bounds by L-BFGS on the variables that are free, with projection and a
+ * backtracking line search.
  *
- * Source: Nocedal and Wright, "Numerical optimization", 2006, algorithm 7.4; Bertsekas, "Projected Newton methods", 1982.
+ * Source: Nocedal and Wright, "Numerical optimization", 2006, algorithm 7.4; Bertsekas, "Projected Newton methods",
+ * 1982.
  *
  * @param start shape [variables], within the bounds
  */
@@ -114,8 +116,9 @@ function add(target: Float64Array, factor: number, source: Float64Array): void {
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /**
- * The least of a function of one number on [low, high]: the best of 33 points at equal distances, then golden sections around it until the
- * interval is shorter than 1e-9. Needs no derivative, and finds the least of several valleys that the points show.
+ * The least of a function of one number on [low, high]: the best of 33 points at equal distances, then golden sections
+ * around it until the interval is shorter than 1e-9. Needs no derivative, and finds the least of several valleys that
+ * the points show.
  */
 export function minimizeOnInterval(of: (at: number) => number, low: number, high: number): number {
   const step = (high - low) / 32;

@@ -9,7 +9,10 @@ export function normalDensity(value: number): number {
   return Math.exp(-(value ** 2) / 2) / rootTwoPi;
 }
 
-/** Distribution function Φ of the standard normal distribution, to some 15 digits, also far in the lower tail: erfc(-x/√2) / 2. */
+/**
+ * Distribution function Φ of the standard normal distribution, to some 15 digits, also far in the lower tail:
+ * erfc(-x/√2) / 2.
+ */
 export function normalDistribution(value: number): number {
   const size = Math.abs(value) * halfRoot;
   if (size <= smallErrorArgument) return 0.5 + (Math.sign(value) * errorFunctionNearZero(size)) / 2;
@@ -44,14 +47,16 @@ export function normalQuantile(probability: number): number {
 }
 
 /**
- * ln E[max(0, x + Z)] for a standard normal Z: the logarithm of the expected improvement in units of the deviation. Accurate also where
- * the improvement itself underflows.
+ * ln E[max(0, x + Z)] for a standard normal Z: the logarithm of the expected improvement in units of the deviation.
+ * Accurate also where the improvement itself underflows.
  *
- * Source: Ament et al., "Unexpected improvements to expected improvement for Bayesian optimization", NeurIPS 2023, equation 9.
+ * Source: Ament et al., "Unexpected improvements to expected improvement for Bayesian optimization", NeurIPS 2023,
+ * equation 9.
  */
 export function logExpectedImprovement(x: number): number {
   if (x > -1) return Math.log(normalDensity(x) + x * normalDistribution(x));
-  // 1 - √(π/2) |x| erfcx(|x|/√2) loses its digits far out, where its asymptotic series 1/x² - 3/x⁴ + 15/x⁶ - 105/x⁸ has them.
+  // 1 - √(π/2) |x| erfcx(|x|/√2) loses its digits far out, where its asymptotic series 1/x² - 3/x⁴ + 15/x⁶ - 105/x⁸ has
+  // them.
   const inverse = 1 / (x * x);
   const share =
     x > -200 ? 1 + rootHalfPi * x * scaledErfc(-x * halfRoot) : inverse * (1 - 3 * inverse * (1 - 5 * inverse));

@@ -5,7 +5,10 @@ import { symmetricEigenvectors } from './symmetric-eigenvectors.ts';
 export interface PrincipalComponents {
   /** Mean of each column, shape `[d]`. */
   mean: Float64Array;
-  /** Unit vectors by falling variance, shape `[k, d]`, row-major. In each the element of the largest magnitude is positive, as in scikit-learn. */
+  /**
+   * Unit vectors by falling variance, shape `[k, d]`, row-major. In each the element of the largest magnitude is
+   * positive, as in scikit-learn.
+   */
   directions: Float64Array;
   /** Variance along each, with n − 1 in the denominator, shape `[k]`. */
   variances: Float64Array;
@@ -21,9 +24,11 @@ export interface Rows {
 }
 
 /**
- * Principal components analysis: the eigenvectors of the covariance matrix, or of the matrix of inner products of the rows where that is smaller.
+ * Principal components analysis: the eigenvectors of the covariance matrix, or of the matrix of inner products of the
+ * rows where that is smaller.
  * @param count k; fewer where the rows do not vary in so many directions
- * @param options the generator draws where the search for eigenvectors starts, and the tolerance says where it ends; see `symmetricEigenvectors`
+ * @param options the generator draws where the search for eigenvectors starts, and the tolerance says where it ends;
+ * see `symmetricEigenvectors`
  * @throws RangeError for fewer than two rows
  */
 export function principalComponents(

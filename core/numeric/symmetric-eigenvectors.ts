@@ -1,6 +1,8 @@
 import type { Generator } from '../random/generator.ts';
 
-/** Further vectors that are iterated and dropped: the wanted ones converge at the rate of the first dropped eigenvalue. */
+/**
+ * Further vectors that are iterated and dropped: the wanted ones converge at the rate of the first dropped eigenvalue.
+ */
 const extra = 8;
 const maximumIterations = 500;
 
@@ -12,8 +14,8 @@ export interface Eigenvectors {
 }
 
 /**
- * The largest eigenvalues of a positive semidefinite matrix with their vectors, by orthogonal iteration with the Rayleigh-Ritz method.
- * Source: Golub and Van Loan, "Matrix Computations", 4th edition, sections 7.3.2 and 8.3.7.
+ * The largest eigenvalues of a positive semidefinite matrix with their vectors, by orthogonal iteration with the
+ * Rayleigh-Ritz method. Source: Golub and Van Loan, "Matrix Computations", 4th edition, sections 7.3.2 and 8.3.7.
  *
  * @param matrix symmetric, shape `[n, n]`
  * @param count k
@@ -87,7 +89,10 @@ function combined(weights: Float64Array, vectors: Float64Array, size: number): F
   return sums;
 }
 
-/** The rows made orthonormal in their order, by the modified Gram-Schmidt process, twice. A row that depends on those before it becomes 0. */
+/**
+ * The rows made orthonormal in their order, by the modified Gram-Schmidt process, twice. A row that depends on those
+ * before it becomes 0.
+ */
 function orthonormal(rows: Float64Array, size: number): Float64Array {
   for (let start = 0; start < rows.length; start += size) {
     const row = rows.subarray(start, start + size);

@@ -19,7 +19,10 @@ export type ConfigProblem = {
   message: string;
 };
 
-/** Describes a failed parse of a configuration: one line for each issue, with the path, the value, the rule and the remedy. */
+/**
+ * Describes a failed parse of a configuration: one line for each issue, with the path, the value, the rule and the
+ * remedy.
+ */
 export function formatConfigError(error: z.ZodError, context: ConfigErrorContext = {}): string {
   return explainConfigError(error, context)
     .map(({ message }) => message)

@@ -41,8 +41,8 @@ type Node = z.core.JSONSchema.JSONSchema;
 type Place = { path: string; section?: OptionSection; default?: unknown };
 
 /**
- * Describes every option of an object schema, in order. Help and unit come from `.meta({ help, unit })`. An object becomes
- * its members; a union discriminated by `kind` becomes a choice of kinds, then the members of each kind.
+ * Describes every option of an object schema, in order. Help and unit come from `.meta({ help, unit })`. An object
+ * becomes its members; a union discriminated by `kind` becomes a choice of kinds, then the members of each kind.
  */
 export function describeOptions(schema: z.ZodObject): OptionDescription[] {
   const root = z.toJSONSchema(schema, {
@@ -168,7 +168,9 @@ function helpOf(node: Node | boolean | undefined): string {
   return typeof node.help === 'string' ? node.help : (node.description ?? '');
 }
 
-/** A bound of the option; undefined for the bounds that zod gives every integer, the range that a double holds exactly. */
+/**
+ * A bound of the option; undefined for the bounds that zod gives every integer, the range that a double holds exactly.
+ */
 function bound(value: unknown): number | undefined {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
 }

@@ -19,8 +19,8 @@ export function unknownOptionMessage(name: string, descriptions: readonly Option
 }
 
 /**
- * The names (at most three) closest to a mistyped one, within two edits or one edit per three letters. A dotted name also
- * matches by its last part: `--learning-rate` for `--optimizer.learning-rate`.
+ * The names (at most three) closest to a mistyped one, within two edits or one edit per three letters. A dotted name
+ * also matches by its last part: `--learning-rate` for `--optimizer.learning-rate`.
  */
 export function nearest(mistyped: string, names: readonly string[]): string[] {
   const typed = bare(mistyped);
@@ -39,7 +39,9 @@ function distanceTo(typed: string, name: string): number {
   return Math.min(editDistance(typed, name), editDistance(typed, lastPart));
 }
 
-/** Fewest insertions, deletions and replacements of characters that turn one text into the other (Levenshtein, 1966). */
+/**
+ * Fewest insertions, deletions and replacements of characters that turn one text into the other (Levenshtein, 1966).
+ */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let i = 1; i <= from.length; i += 1) {

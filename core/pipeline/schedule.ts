@@ -1,6 +1,6 @@
 /**
- * Schedules of a pipeline: the order in which a stage does the forward and backward passes of a step's micro-batches. `S` stages, numbered from 0;
- * `M` micro-batches.
+ * Schedules of a pipeline: the order in which a stage does the forward and backward passes of a step's micro-batches.
+ * `S` stages, numbered from 0; `M` micro-batches.
  */
 
 /** A pass of one micro-batch through a stage. */
@@ -13,12 +13,13 @@ export interface Instruction {
 export type ScheduleKind = '1f1b' | 'gpipe';
 
 /**
- * The passes of one stage in a step. Backward passes have the order of the micro-batches in both schedules, so that both add gradients in the same
- * order and give the same bits.
+ * The passes of one stage in a step. Backward passes have the order of the micro-batches in both schedules, so that
+ * both add gradients in the same order and give the same bits.
  *
  * - `gpipe`: all forward passes, then all backward passes; M activations are in flight (Huang et al., 2019, "GPipe").
- * - `1f1b`: after min(S − 1 − s, M) forward passes, stage s does one forward and one backward pass in turn; at most S − s activations are in flight
- *   (Narayanan et al., 2021, "Memory-efficient pipeline-parallel DNN training", PipeDream-flush).
+ * - `1f1b`: after min(S − 1 − s, M) forward passes, stage s does one forward and one backward pass in turn; at most S −
+ *   s activations are in flight (Narayanan et al., 2021, "Memory-efficient pipeline-parallel DNN training",
+ *   PipeDream-flush).
  *
  * @throws RangeError for a stage outside of 0 to S − 1
  */
@@ -39,7 +40,10 @@ export function mostInFlight(kind: ScheduleKind, stages: number, stage: number, 
   return kind === 'gpipe' ? parts : Math.min(stages - stage, parts);
 }
 
-/** Share of a step in which a stage of S equal ones waits: (S − 1) / (M + S − 1), in both schedules (Huang et al., 2019). */
+/**
+ * Share of a step in which a stage of S equal ones waits: (S − 1) / (M + S − 1), in both schedules (Huang et al.,
+ * 2019).
+ */
 export function bubbleFraction(stages: number, parts: number): number {
   return (stages - 1) / (parts + stages - 1);
 }
@@ -57,7 +61,8 @@ interface PipelinePlace {
 }
 
 /**
- * The place of a rank: rank = stage · M + member. So ranks 0 to M − 1 hold the first stages and keep what their members keep, as in any ensemble of M.
+ * The place of a rank: rank = stage · M + member. So ranks 0 to M − 1 hold the first stages and keep what their members
+ * keep, as in any ensemble of M.
  * @throws RangeError if the ranks are not a multiple of the stages
  */
 export function pipelinePlace(rank: number, ranks: number, stages: number): PipelinePlace {
@@ -78,10 +83,12 @@ export function pipelinePlace(rank: number, ranks: number, stages: number): Pipe
 export type StageCost = (start: number, end: number, stage: number) => number;
 
 /**
- * Splits a chain of n units into S stages of at least one unit each, so that the largest cost of a stage is as small as possible. Dynamic programming
- * over the first j units and s stages: best(s, j) = min over i of max(best(s − 1, i), cost(i, j, s)), in O(S n²).
+ * Splits a chain of n units into S stages of at least one unit each, so that the largest cost of a stage is as small as
+ * possible. Dynamic programming over the first j units and s stages: best(s, j) = min over i of max(best(s − 1, i),
+ * cost(i, j, s)), in O(S n²).
  *
- * @returns the first unit of each stage, ascending, shape `[S]`; of equally good splits the one with the smallest last cuts
+ * @returns the first unit of each stage, ascending, shape `[S]`; of equally good splits the one with the smallest last
+ * cuts
  * @throws RangeError with fewer units than stages
  */
 export function balanceStages(units: number, stages: number, cost: StageCost): number[] {

@@ -24,7 +24,10 @@ export function applyTo(fitted: Fitted, samples: HeldOut): ClassAnswers | LabelA
   return applyToValues(answering, samples.means, samples.variances, samples.columns);
 }
 
-/** Confidence of the answers and loss of each sample, shape `[N]`: 1 for a wrong class, the share of wrong labels, the mean squared error of values. */
+/**
+ * Confidence of the answers and loss of each sample, shape `[N]`: 1 for a wrong class, the share of wrong labels, the
+ * mean squared error of values.
+ */
 export function confidenceAndLosses(fitted: Fitted, samples: HeldOut) {
   if (samples.kind === 'classes') {
     const { confidence, probabilities } = applyTo(fitted, samples);
@@ -46,7 +49,8 @@ function classLosses(probabilities: Probabilities, targets: Int32Array): Float64
 }
 
 /**
- * The share of a sample's labels that are decided wrongly, present above a probability of 1/2; of those that count. Shape `[N]`; 0 where none counts.
+ * The share of a sample's labels that are decided wrongly, present above a probability of 1/2; of those that count.
+ * Shape `[N]`; 0 where none counts.
  *
  * @param probabilities shape `[N, L]`
  */
@@ -64,7 +68,8 @@ function labelLosses(probabilities: Float64Array, { targets, stack, counted }: L
 }
 
 /**
- * Squared errors averaged over a sample's targets, shape `[N]`; of quantiles the squared error of the one nearest to the median.
+ * Squared errors averaged over a sample's targets, shape `[N]`; of quantiles the squared error of the one nearest to
+ * the median.
  *
  * @param mean shape `[N, W]`
  * @param targets shape `[N, T]`

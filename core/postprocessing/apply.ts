@@ -13,7 +13,10 @@ import { isDistanceScore } from './outside/distances.ts';
 import { classOutsideScores, valueOutsideScores } from './outside/scores.ts';
 import type { Postprocessing, PredictionScore } from './schema.ts';
 
-/** The parts of postprocessing that change answers, null for those that were not fitted; and the combination that they are for. */
+/**
+ * The parts of postprocessing that change answers, null for those that were not fitted; and the combination that they
+ * are for.
+ */
 export type Fitted = Pick<Postprocessing, 'combination' | 'calibration' | 'conformal' | 'outside' | 'selective'>;
 
 /** What answers of all tasks have, shape `[N]` each. */
@@ -23,8 +26,8 @@ interface Judged {
   /** 1 where the score is above the threshold. */
   isOutside: Uint8Array | null;
   /**
-   * Of classes the largest calibrated probability, of labels the expected share of right ones; of values the negative mean variance, 0 where none is
-   * known.
+   * Of classes the largest calibrated probability, of labels the expected share of right ones; of values the negative
+   * mean variance, 0 where none is known.
    */
   confidence: Float64Array;
   /** 1 where the confidence is below the threshold for the wished risk. */
@@ -59,10 +62,11 @@ export interface ValueAnswers extends Judged {
 }
 
 /**
- * Applies what was fitted to new predictions of the same set: calibration first, then sets and thresholds. A part that is null leaves the
- * plain answer of the members.
+ * Applies what was fitted to new predictions of the same set: calibration first, then sets and thresholds. A part that
+ * is null leaves the plain answer of the members.
  *
- * @param stack probabilities or logits of the set's members in its order, shape `[M, N, K]`; see `toTwoLogits` for a binary task
+ * @param stack probabilities or logits of the set's members in its order, shape `[M, N, K]`; see `toTwoLogits` for a
+ * binary task
  * @param distances for a score that is one, shape `[N]`
  * @throws RangeError where members or classes are not those of the fit
  */
@@ -149,9 +153,9 @@ export function pooledValues(
 }
 
 /**
- * The members' Gaussians as the calibration leaves them, shape `[N, T]` each: stretched about the ensemble's mean μ by the scale s of each target,
- * Normal(μ + s (μ_m − μ), s² v_m). Their mixture has the mean μ and s times the standard deviation. Without a calibration it is the mixture by which
- * runs are judged.
+ * The members' Gaussians as the calibration leaves them, shape `[N, T]` each: stretched about the ensemble's mean μ by
+ * the scale s of each target, Normal(μ + s (μ_m − μ), s² v_m). Their mixture has the mean μ and s times the standard
+ * deviation. Without a calibration it is the mixture by which runs are judged.
  */
 export function calibratedMixture(
   { calibration }: Pick<Fitted, 'calibration'>,

@@ -12,7 +12,10 @@ export function describeFittedOn({ samples, split, parts }: Postprocessing['fitt
   return `${samples} ${split} samples${divided}`;
 }
 
-/** What was fitted, in words, and on what where that is not the mean: `temperature 1.250 after averaging; conformal aps for 90.0 %`. */
+/**
+ * What was fitted, in words, and on what where that is not the mean:
+ * `temperature 1.250 after averaging; conformal aps for 90.0 %`.
+ */
 export function describeFit({ combination, calibration, conformal, outside, selective }: Postprocessing): string {
   const parts = [
     calibration === null ? 'no calibration' : describeCalibration(calibration),
@@ -86,8 +89,9 @@ export function describeJudged({ judged = null }: Pick<Postprocessing, 'judged'>
 const contradicts = ({ agreement = null }: Judged): boolean => agreement !== null && agreement.upper < 0;
 
 /**
- * What a reader of answers must know: that the fitted samples contradict the members, and which sets and intervals hold everything, because too few
- * samples fitted them. With n samples the coverage 1 − α needs n ≥ 1/α − 1. Classes and labels have their names where these are known.
+ * What a reader of answers must know: that the fitted samples contradict the members, and which sets and intervals hold
+ * everything, because too few samples fitted them. With n samples the coverage 1 − α needs n ≥ 1/α − 1. Classes and
+ * labels have their names where these are known.
  */
 export function cautionsOf(fitted: Pick<Postprocessing, 'conformal' | 'classNames' | 'judged'>): string[] {
   const { judged = null } = fitted;

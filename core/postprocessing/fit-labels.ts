@@ -20,7 +20,8 @@ interface States {
 }
 
 /**
- * Fits a calibration of the ensemble's probabilities of labels, after averaging. Targets that do not count are left out.
+ * Fits a calibration of the ensemble's probabilities of labels, after averaging. Targets that do not count are left
+ * out.
  *
  * @param prior labels that count as seen, with the states that the uncalibrated answers expect; 0: none
  */
@@ -53,7 +54,8 @@ export function fitLabelCalibration(
 }
 
 /**
- * Fits for each label the threshold of 1 − p that a share 1 − α of the samples that have it do not exceed. Infinity where too few have it.
+ * Fits for each label the threshold of 1 − p that a share 1 − α of the samples that have it do not exceed. Infinity
+ * where too few have it.
  *
  * @param probabilities calibrated, shape `[N, L]`
  */
@@ -102,11 +104,11 @@ function temperatureOf({ logits, isPresent, weights }: States, prior: number): n
 }
 
 /**
- * Scale and bias of σ(a z + b) with the least cross-entropy to the targets (N₊ + 1) / (N₊ + 2) and 1 / (N₋ + 2) in place of 1 and 0, which keeps both finite
- * where z separates the samples.
+ * Scale and bias of σ(a z + b) with the least cross-entropy to the targets (N₊ + 1) / (N₊ + 2) and 1 / (N₋ + 2) in
+ * place of 1 and 0, which keeps both finite where z separates the samples.
  *
- * Source: Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods", 1999; the same as scikit-learn's
- * `_sigmoid_calibration`.
+ * Source: Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods",
+ * 1999; the same as scikit-learn's `_sigmoid_calibration`.
  */
 function fitPlatt({ logits, isPresent, weights }: States, prior: number): [number, number] {
   const total = totalWeight(weights.length, weights);

@@ -26,13 +26,16 @@ import type { PostprocessingRequest } from './request.ts';
 import { type Calibration, type Conformal, type Judged, type OutsideScore, setMethods } from './schema.ts';
 import { pointForRisk, riskCoverageCurve } from './risk-coverage.ts';
 
-/** What was fitted, how the calibration was judged, and how many samples fitted the calibration and how many the rest; null: all fitted both. */
+/**
+ * What was fitted, how the calibration was judged, and how many samples fitted the calibration and how many the rest;
+ * null: all fitted both.
+ */
 export type FittedInParts = Fitted & { judged: Judged | null; parts: { calibration: number; others: number } | null };
 
 /**
- * Fits all parts on held-out samples: first the calibration, then sets or intervals and the confidence's threshold on calibrated answers of other
- * samples, because answers for the samples of the calibration are too good. The score of samples outside the training data needs no calibration, and takes
- * all samples.
+ * Fits all parts on held-out samples: first the calibration, then sets or intervals and the confidence's threshold on
+ * calibrated answers of other samples, because answers for the samples of the calibration are too good. The score of
+ * samples outside the training data needs no calibration, and takes all samples.
  *
  * @param seed decides which samples fit the calibration
  * @throws RangeError where a method does not suit the task, or there are too few samples to divide
@@ -67,9 +70,10 @@ function canScale({ levels, variances, means }: ValueSamples): boolean {
 }
 
 /**
- * Fits the calibration that was asked for, and keeps it where cross-validation shows that it helps: of one that was named the mean gain must be above 0,
- * of the usual one, and where a temperature reached an end of its range, its whole interval. None is kept for labels that the answers contradict, or
- * whose best answer is that all classes are equally probable: that is no correction of a confidence.
+ * Fits the calibration that was asked for, and keeps it where cross-validation shows that it helps: of one that was
+ * named the mean gain must be above 0, of the usual one, and where a temperature reached an end of its range, its whole
+ * interval. None is kept for labels that the answers contradict, or whose best answer is that all classes are equally
+ * probable: that is no correction of a confidence.
  */
 function judgeCalibration(
   request: PostprocessingRequest,
@@ -164,7 +168,10 @@ function fitValueIntervals(
   return fitIntervals(method, request.alpha, centres, targets, levels === null ? columns : 1, quantiles, weights);
 }
 
-/** The predicted quantiles whose levels are nearest to α / 2 and 1 − α / 2. @throws RangeError where both are the same */
+/**
+ * The predicted quantiles whose levels are nearest to α / 2 and 1 − α / 2.
+ * @throws RangeError where both are the same
+ */
 function outerQuantiles(levels: readonly number[], alpha: number): [number, number] {
   const nearest = (wished: number): number => {
     const distances = levels.map((level) => Math.abs(level - wished));

@@ -10,7 +10,10 @@ interface Weighted {
   combination?: Combination;
   /** Weight of each sample, shape `[N]`, above 0; absent where all count alike. */
   weights?: Weights;
-  /** The data's sample to which each of N belongs, shape `[N]`, where a sample has several steps; absent: each is its own. */
+  /**
+   * The data's sample to which each of N belongs, shape `[N]`, where a sample has several steps; absent: each is its
+   * own.
+   */
   owners?: Int32Array;
   /** Distances to the training samples, shape `[N]` for each score; averaged over the members. */
   distances?: Partial<Record<DistanceScore, Float64Array>>;
@@ -56,8 +59,9 @@ export interface LabelSamples extends Weighted {
 export type HeldOut = ClassSamples | ValueSamples | LabelSamples;
 
 /**
- * The samples with what answers for them: the members, or their product as the only one. All that is fitted on answers takes these, so that it is
- * fitted on what it will be applied to. Scores of samples outside the training data take the members.
+ * The samples with what answers for them: the members, or their product as the only one. All that is fitted on answers
+ * takes these, so that it is fitted on what it will be applied to. Scores of samples outside the training data take the
+ * members.
  */
 export function withAnswers(samples: HeldOut): HeldOut {
   const { combination = 'mean' } = samples;
@@ -124,8 +128,8 @@ export function divideSamples(samples: HeldOut, share: number, seed: number): [H
 }
 
 /**
- * Divides samples by chance into parts of about the same size, each beside all the others; the steps of a sample stay together. As many parts as
- * samples where these are fewer.
+ * Divides samples by chance into parts of about the same size, each beside all the others; the steps of a sample stay
+ * together. As many parts as samples where these are fewer.
  *
  * @param wished parts
  */

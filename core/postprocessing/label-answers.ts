@@ -24,7 +24,10 @@ export function asPairs({ members, samples, classes, logits }: StackedLogits): S
   return { members, samples: samples * classes, classes: 2, logits: pairs };
 }
 
-/** Calibrated logits scale_l · z + bias_l of pooled logits z, shape `[N, L]`. @throws RangeError for another number of labels */
+/**
+ * Calibrated logits scale_l · z + bias_l of pooled logits z, shape `[N, L]`.
+ * @throws RangeError for another number of labels
+ */
 export function calibratedLogits(
   calibration: LabelCalibration | null,
   logits: Float64Array,
@@ -39,8 +42,8 @@ export function calibratedLogits(
 }
 
 /**
- * Labels that a sample may have, shape `[N, L]`: 1 where 1 − p is at most the label's threshold, so that a label that is present is missing with a
- * probability of at most α.
+ * Labels that a sample may have, shape `[N, L]`: 1 where 1 − p is at most the label's threshold, so that a label that
+ * is present is missing with a probability of at most α.
  */
 export function labelSets({ thresholds }: ConformalSets, probabilities: Float64Array, labels: number): Uint8Array {
   if (thresholds.length !== labels) {

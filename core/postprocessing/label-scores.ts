@@ -5,10 +5,12 @@ import type { PredictionScore } from './schema.ts';
 import { asPairs, eachSample, softplus } from './label-answers.ts';
 
 /**
- * Scores that are larger for samples unlike the training data, shape `[N]`. `entropy`, `mutual-information` and `variance` are sums over the labels of
- * those of classes, with each label as two of them. Of the members' mean logits z̄:
+ * Scores that are larger for samples unlike the training data, shape `[N]`. `entropy`, `mutual-information` and
+ * `variance` are sums over the labels of those of classes, with each label as two of them. Of the members' mean logits
+ * z̄:
  *
- * - `energy`, −sum_l log(1 + exp(z̄_l)) (Wang, Liu, Bocchieri and Li, "Can multi-label classification networks know what they don't know?", NeurIPS 2021);
+ * - `energy`, −sum_l log(1 + exp(z̄_l)) (Wang, Liu, Bocchieri and Li, "Can multi-label classification networks know
+ *   what they don't know?", NeurIPS 2021);
  * - `max-logit`, −max_l z̄_l.
  *
  * @param stack a logit for each label, shape `[M, N, L]`

@@ -70,9 +70,9 @@ function compareClasses(
 }
 
 /**
- * Of members that predict variances the figures of their mixture, under the names of the run's metrics. Values without variances and counts have no
- * such density once their deviations are scaled: they are judged as one Gaussian with the total variance, and the figures' names say so. Null where
- * no variance is known.
+ * Of members that predict variances the figures of their mixture, under the names of the run's metrics. Values without
+ * variances and counts have no such density once their deviations are scaled: they are judged as one Gaussian with the
+ * total variance, and the figures' names say so. Null where no variance is known.
  */
 function measureValues({ combination, calibration }: Fitted, samples: ValueSamples): Measured['calibration'] {
   const { columns, levels } = samples;
@@ -123,7 +123,8 @@ function measureSelective(fitted: Fitted, samples: HeldOut): Measured['selective
 }
 
 /**
- * How well each score tells other samples from those like the training data, and what share of them the threshold flags.
+ * How well each score tells other samples from those like the training data, and what share of them the threshold
+ * flags.
  *
  * @param inside samples like the training data
  * @param others predictions of other samples; their targets do not matter

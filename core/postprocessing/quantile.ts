@@ -1,8 +1,9 @@
 import type { Weights } from '../metrics/weights.ts';
 
 /**
- * The smallest value v for which the weights of the values up to v make at least `level` of the sum of all weights and `further`; Infinity where
- * even all values do not. Without weights each value counts 1, so that it is the ⌈level (n + further)⌉-th smallest.
+ * The smallest value v for which the weights of the values up to v make at least `level` of the sum of all weights and
+ * `further`; Infinity where even all values do not. Without weights each value counts 1, so that it is the ⌈level (n +
+ * further)⌉-th smallest.
  *
  * @param values shape `[N]`; NaN counts as larger than all others
  * @param level from 0 to 1

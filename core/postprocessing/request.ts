@@ -7,8 +7,8 @@ export const conformalMethods = ['auto', 'none', 'thr', 'aps', 'raps', 'split', 
 export const postprocessingRequestSchema = z.strictObject({
   method: z.enum(calibrationMethods),
   /**
-   * Share of the samples that fits the calibration; the others fit sets, intervals and the threshold for a risk, whose guarantees hold only then. 1: all
-   * samples fit everything.
+   * Share of the samples that fits the calibration; the others fit sets, intervals and the threshold for a risk, whose
+   * guarantees hold only then. 1: all samples fit everything.
    */
   calibrationShare: z.number().gt(0).max(1),
   /** λ of `dirichlet`. */

@@ -9,8 +9,8 @@ export interface RiskPoint {
 }
 
 /**
- * The risk-coverage curve: at the end of each group of equal confidences, the most confident samples are answered and the risk is their mean
- * loss. In ascending order of coverage; the last point answers all.
+ * The risk-coverage curve: at the end of each group of equal confidences, the most confident samples are answered and
+ * the risk is their mean loss. In ascending order of coverage; the last point answers all.
  *
  * Source: Geifman and El-Yaniv, "Selective classification for deep neural networks", NIPS 2017.
  *
@@ -28,12 +28,13 @@ export function riskCoverageCurve(confidence: Float64Array, losses: Float64Array
 }
 
 /**
- * Areas under the risk-coverage curve (AURC) and under the generalized one, of risk times coverage (AUGRC), by trapezoids over the coverages
- * 1/N to 1, divided by 1 − 1/N; with weights over those from the first sample's share to 1. Samples of equal confidence count in all orders alike. NaN
- * for fewer than two samples and where a confidence is not finite.
+ * Areas under the risk-coverage curve (AURC) and under the generalized one, of risk times coverage (AUGRC), by
+ * trapezoids over the coverages 1/N to 1, divided by 1 − 1/N; with weights over those from the first sample's share to
+ * 1. Samples of equal confidence count in all orders alike. NaN for fewer than two samples and where a confidence is
+ * not finite.
  *
- * Sources: Geifman and El-Yaniv (2017); Traub et al., "Overcoming common flaws in the evaluation of selective classification systems", NeurIPS
- * 2024 (AUGRC); both are scaled as in TorchUncertainty.
+ * Sources: Geifman and El-Yaniv (2017); Traub et al., "Overcoming common flaws in the evaluation of selective
+ * classification systems", NeurIPS 2024 (AUGRC); both are scaled as in TorchUncertainty.
  */
 export function riskCoverageAreas(
   confidence: Float64Array,
@@ -64,8 +65,8 @@ export function riskCoverageAreas(
 }
 
 /**
- * The point of the curve that answers most samples with a risk of at most `wished`; null where even the most confident samples have a larger
- * one.
+ * The point of the curve that answers most samples with a risk of at most `wished`; null where even the most confident
+ * samples have a larger one.
  */
 export function pointForRisk(curve: readonly RiskPoint[], wished: number): RiskPoint | null {
   return curve.findLast(({ risk }) => risk <= wished) ?? null;
@@ -77,7 +78,10 @@ export function thinCurve(curve: readonly RiskPoint[], count: number): RiskPoint
   return Array.from({ length: chosen }, (_, index) => curve[Math.ceil(((index + 1) * curve.length) / chosen) - 1]);
 }
 
-/** Groups of equal confidence in descending order: its samples, the weight of all samples up to its end, and the weighted sum of their losses. */
+/**
+ * Groups of equal confidence in descending order: its samples, the weight of all samples up to its end, and the
+ * weighted sum of their losses.
+ */
 function tiesOf(confidence: Float64Array, losses: Float64Array, weights?: Weights) {
   const order = Uint32Array.from(confidence.keys()).sort((left, right) => confidence[right] - confidence[left]);
   const groups: { order: Uint32Array; weight: number; sum: number; threshold: number }[] = [];

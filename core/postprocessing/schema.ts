@@ -6,8 +6,8 @@ import { measuredSchema } from './measured-schema.ts';
 import { distanceScoreNames } from './outside/distances.ts';
 
 /**
- * What was fitted on held-out predictions of a set of checkpoints: kept beside the run's checkpoints and applied wherever the set predicts
- * (`applyToClasses`, `applyToValues`). `docs/formats.md` describes the file.
+ * What was fitted on held-out predictions of a set of checkpoints: kept beside the run's checkpoints and applied
+ * wherever the set predicts (`applyToClasses`, `applyToValues`). `docs/formats.md` describes the file.
  */
 
 /** Ways to calibrate an ensemble's probabilities, and standard deviations. */
@@ -46,8 +46,8 @@ const calibrationSchema = z.discriminatedUnion('method', [
     /** Each member's logits are divided by its temperature; the ensemble is the mean of the resulting probabilities. */
     method: z.literal('temperature'),
     /**
-     * `shared`: one temperature, the ensemble's NLL is least. `per-member`: each member's own NLL is least. `joint`: all temperatures
-     * together, the ensemble's NLL is least.
+     * `shared`: one temperature, the ensemble's NLL is least. `per-member`: each member's own NLL is least. `joint`:
+     * all temperatures together, the ensemble's NLL is least.
      */
     fit: z.enum(temperatureFits),
     /** One for each of the set's members, in their order, shape `[M]`. */
@@ -98,8 +98,9 @@ const judgedSchema = z.strictObject({
   /** By how much the NLL of samples falls that it was not fitted on, in nats per sample, with an interval of 95 %. */
   gain: z.strictObject({ mean: realNumber, lower: realNumber, upper: realNumber }),
   /**
-   * By how much the logarithm of the right class's probability exceeds its mean over all classes, in nats, with an interval of 95 %: below 0 where the
-   * answers contradict the labels. Null for values; absent from files of earlier versions.
+   * By how much the logarithm of the right class's probability exceeds its mean over all classes, in nats, with an
+   * interval of 95 %: below 0 where the answers contradict the labels. Null for values; absent from files of earlier
+   * versions.
    */
   agreement: z.strictObject({ mean: realNumber, lower: realNumber, upper: realNumber }).nullable().optional(),
   /** False: it does not help, or the answers contradict the labels, so that `calibration` is null. */
@@ -132,11 +133,17 @@ const conformalSchema = z.discriminatedUnion('kind', [
     freeRanks: z.int().min(0),
     /** How many samples fitted each threshold; absent from files of earlier versions. */
     counts: z.array(z.int().min(0)).optional(),
-    /** What `auto` chose from: share of held-out samples whose set has their class, and mean size, of each method in cross-validation. */
+    /**
+     * What `auto` chose from: share of held-out samples whose set has their class, and mean size, of each method in
+     * cross-validation.
+     */
     compared: z
       .strictObject({
         samples: z.int().positive(),
-        /** How many a comparison needs; with fewer `methods` is empty and the first of all taken. Absent from files of earlier versions. */
+        /**
+         * How many a comparison needs; with fewer `methods` is empty and the first of all taken. Absent from files of
+         * earlier versions.
+         */
         needed: z.int().positive().optional(),
         methods: z.array(z.strictObject({ method: z.enum(setMethods), coverage: z.number(), meanSize: z.number() })),
       })
@@ -170,7 +177,10 @@ export const outsideScoreNames = [...predictionScoreNames, ...distanceScoreNames
 export type OutsideScore = (typeof outsideScoreNames)[number];
 
 const referenceFileSchema = z.strictObject({
-  /** A safetensors file, relative to the folder of the run or the ensemble (`outside/reference-file.ts`), with its size and SHA-256. */
+  /**
+   * A safetensors file, relative to the folder of the run or the ensemble (`outside/reference-file.ts`), with its size
+   * and SHA-256.
+   */
   path: z.string().regex(/^postprocessing\/\w[\w-]*\.safetensors$/, 'it must be a file of the folder postprocessing'),
   bytes: z.int().positive(),
   sha256: z.string().regex(/^[\da-f]{64}$/, 'it must be 64 hexadecimal digits'),
@@ -193,7 +203,10 @@ export const postprocessingSchema = z.strictObject({
   fittedOn: z.strictObject({
     split: z.enum(['validation', 'test']),
     samples: z.int().positive(),
-    /** How many of them fitted the calibration, and how many the rest; null, and absent from files of earlier versions: all fitted everything. */
+    /**
+     * How many of them fitted the calibration, and how many the rest; null, and absent from files of earlier versions:
+     * all fitted everything.
+     */
     parts: z.strictObject({ calibration: z.int().positive(), others: z.int().positive() }).nullable().optional(),
   }),
   calibration: calibrationSchema.nullable(),
@@ -207,7 +220,10 @@ export const postprocessingSchema = z.strictObject({
       threshold: finite,
       /** Share of the fitted samples at or below the threshold. */
       quantile: z.number().gt(0).lt(1),
-      /** The same threshold of each other score of what the members predict, to show; absent from files of earlier versions. */
+      /**
+       * The same threshold of each other score of what the members predict, to show; absent from files of earlier
+       * versions.
+       */
       others: z.array(z.strictObject({ score: z.enum(predictionScoreNames), threshold: finite })).optional(),
       /** What a distance is measured from; absent or null for scores of predictions. */
       reference: referenceFileSchema.nullable().optional(),

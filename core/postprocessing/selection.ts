@@ -9,12 +9,12 @@ export interface Selection {
 }
 
 /**
- * Greedy selection with replacement: in each round, adds the candidate with which the mixture of all chosen ones has the least NLL on held-out
- * samples, then keeps the rounds up to the best one. Of equally good candidates it takes one that is already a member, which costs no further
- * prediction, and else the first.
+ * Greedy selection with replacement: in each round, adds the candidate with which the mixture of all chosen ones has
+ * the least NLL on held-out samples, then keeps the rounds up to the best one. Of equally good candidates it takes one
+ * that is already a member, which costs no further prediction, and else the first.
  *
- * Source: Caruana, Niculescu-Mizil, Crew and Ksikes, "Ensemble selection from libraries of models", ICML 2004; 25 rounds as in AutoGluon
- * (Erickson et al., 2020).
+ * Source: Caruana, Niculescu-Mizil, Crew and Ksikes, "Ensemble selection from libraries of models", ICML 2004; 25
+ * rounds as in AutoGluon (Erickson et al., 2020).
  *
  * @param logLikelihoods log p(y_n) of each candidate, C arrays of shape `[N]`
  * @param rounds most choices
@@ -67,8 +67,8 @@ function leastOf(losses: readonly number[], members: ReadonlySet<number>): numbe
 }
 
 /**
- * A small subset whose mixture has an NLL of at most that of all candidates plus `tolerance`: leaves out, one after the other, the candidate
- * without which the NLL is least, as long as the tolerance allows it.
+ * A small subset whose mixture has an NLL of at most that of all candidates plus `tolerance`: leaves out, one after the
+ * other, the candidate without which the NLL is least, as long as the tolerance allows it.
  *
  * @param logLikelihoods log p(y_n) of each candidate, C arrays of shape `[N]`
  * @param tolerance in nats

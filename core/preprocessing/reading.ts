@@ -1,11 +1,14 @@
 import { z } from 'zod';
 
 /**
- * How the file of a training table was understood. It is found out once, shown before training, kept in `preprocessing.json`, and every later file
- * of the user is read in the same way.
+ * How the file of a training table was understood. It is found out once, shown before training, kept in
+ * `preprocessing.json`, and every later file of the user is read in the same way.
  */
 
-/** Ways to write a date apart from ISO 8601: a time may follow. `YY` is 1969 to 2068, `MMM` an English month such as Jan. */
+/**
+ * Ways to write a date apart from ISO 8601: a time may follow. `YY` is 1969 to 2068, `MMM` an English month such as
+ * Jan.
+ */
 export const dateFormats = [
   'DD/MM/YYYY',
   'MM/DD/YYYY',
@@ -67,7 +70,10 @@ export type ColumnReading = z.output<typeof columnReadingSchema>;
 const leftOutSchema = z.strictObject({
   name: z.string(),
   position: z.int().min(1),
-  /** `ignored`: as the user wished. `empty`: neither a name nor a value. `row-names`: without a name, and different in each row. */
+  /**
+   * `ignored`: as the user wished. `empty`: neither a name nor a value. `row-names`: without a name, and different in
+   * each row.
+   */
   reason: z.enum(['ignored', 'empty', 'row-names']),
 });
 
@@ -117,8 +123,9 @@ const plurals: Record<ColumnReading['type'], string> = {
 const mostShown = 20;
 
 /**
- * How a table was read, for people: a sentence, `houses.csv: 506 rows, UTF-8, separated by commas, names in the first line; 13 numbers, 1 category.`, and
- * below it a short table of the columns that are worth a look. Columns of plain numbers without missing cells are only counted.
+ * How a table was read, for people: a sentence,
+ * `houses.csv: 506 rows, UTF-8, separated by commas, names in the first line; 13 numbers, 1 category.`, and below it a
+ * short table of the columns that are worth a look. Columns of plain numbers without missing cells are only counted.
  */
 export function readingText(reading: TableReading): string {
   const { columns, leftOut } = reading;
@@ -228,8 +235,9 @@ const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const { compare: compareTexts } = new Intl.Collator('en', { numeric: true });
 
 /**
- * Names of classes, or categories, in their order, each once: by value where all are numbers (-10, -2, 0.5, 1, 2, 12), else alphabetically, numbers
- * within names by value (`fold 2` before `fold 10`). Tables, folders and all else order by this function, so that the same classes have the same numbers.
+ * Names of classes, or categories, in their order, each once: by value where all are numbers (-10, -2, 0.5, 1, 2, 12),
+ * else alphabetically, numbers within names by value (`fold 2` before `fold 10`). Tables, folders and all else order by
+ * this function, so that the same classes have the same numbers.
  */
 export function orderClasses(names: Iterable<string>): string[] {
   const distinct = [...new Set(names)];

@@ -3,13 +3,15 @@ import { tokenizerSchema } from '../tokens/tokenizer.ts';
 import { tableReadingSchema } from './reading.ts';
 
 /**
- * What a project fitted on its training split, in the order in which it is applied to raw values. Kept as `preprocessing.json` in a run
- * and in its exports. `docs/formats.md` describes it.
+ * What a project fitted on its training split, in the order in which it is applied to raw values. Kept as
+ * `preprocessing.json` in a run and in its exports. `docs/formats.md` describes it.
  */
 
 const finite = z.number();
 
-/** How missing values of a column were filled: by a value, with or without an indicator column after the column's own. */
+/**
+ * How missing values of a column were filled: by a value, with or without an indicator column after the column's own.
+ */
 const imputeSchema = z.strictObject({ value: z.union([finite, z.string()]), indicator: z.boolean() });
 
 const numberColumnSchema = z.strictObject({
@@ -26,7 +28,10 @@ const categoryColumnSchema = z.strictObject({
   name: z.string(),
   type: z.literal('category'),
   impute: imputeSchema.extend({ value: z.string() }).nullable(),
-  /** One feature each, in this order: 1 where the value is the category. A value that the training split lacks gives zeros. */
+  /**
+   * One feature each, in this order: 1 where the value is the category. A value that the training split lacks gives
+   * zeros.
+   */
   categories: z.array(z.string()).min(1),
 });
 
@@ -71,7 +76,9 @@ const imagesStepSchema = z.strictObject({
   channels: z.union([z.literal(1), z.literal(3)]),
   /** How an image of another shape is resized: with a black border, cropped around its centre, or distorted. */
   fit: z.enum(['contain', 'cover', 'stretch']),
-  /** The value that becomes 255 in images of more than 8 bits a value, where it was given; otherwise 65535 of 16 bits. */
+  /**
+   * The value that becomes 255 in images of more than 8 bits a value, where it was given; otherwise 65535 of 16 bits.
+   */
   maximum: z.number().positive().optional(),
 });
 /** How an image becomes bytes of one size. */
@@ -99,13 +106,19 @@ export const preprocessingSchema = z.strictObject({
   reading: tableReadingSchema.optional(),
   /** Names of the features, in their order, where columns of numbers are the features as they are. */
   featureNames: z.array(z.string()).optional(),
-  /** Names of the further inputs that the data have beside the features; absent where there are none, and from files of earlier versions. */
+  /**
+   * Names of the further inputs that the data have beside the features; absent where there are none, and from files of
+   * earlier versions.
+   */
   extraInputs: z.array(z.string()).optional(),
 });
 /** What was fitted on a training split. */
 export type Preprocessing = z.output<typeof preprocessingSchema>;
 
-/** Names of the inputs beside that of the features: those of columns of texts, and those that the data have. They take values as the model does. */
+/**
+ * Names of the inputs beside that of the features: those of columns of texts, and those that the data have. They take
+ * values as the model does.
+ */
 export function furtherInputs({ steps, extraInputs = [] }: Preprocessing): string[] {
   const texts = steps.flatMap((step) => (step.kind === 'texts' ? step.columns : []));
   return [...texts.flatMap(({ input }) => input ?? []), ...extraInputs];

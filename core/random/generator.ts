@@ -12,12 +12,12 @@ export interface GeneratorState {
 /**
  * A reproducible stream of random numbers, named after its purpose (`weights`, `dropout`, `shuffle`, `split`, ...).
  *
- * It uses Philox4x32-10 in counter mode. The seed is the key; the hash of the stream's name is the counter's upper 64 bits, and
- * the block's index the lower 64. Streams of one seed therefore read disjoint counters and, because Philox is a
- * bijection, never share a block: draws from one stream never shift another.
+ * It uses Philox4x32-10 in counter mode. The seed is the key; the hash of the stream's name is the counter's upper 64
+ * bits, and the block's index the lower 64. Streams of one seed therefore read disjoint counters and, because Philox is
+ * a bijection, never share a block: draws from one stream never shift another.
  *
- * Integers, uniforms and permutations are the same on every machine. Normals use `Math.log` and `Math.cos`, which are the
- * same wherever the JavaScript engine is (V8 includes its own).
+ * Integers, uniforms and permutations are the same on every machine. Normals use `Math.log` and `Math.cos`, which are
+ * the same wherever the JavaScript engine is (V8 includes its own).
  */
 export class Generator {
   /** An integer in [0, 2^32). */
@@ -76,8 +76,8 @@ export class Generator {
   }
 
   /**
-   * Draws an unbiased integer in [0, bound), by multiplication with rejection (Lemire, "Fast random integer generation in an
-   * interval", 2019, algorithm 5). Takes one word, rarely more.
+   * Draws an unbiased integer in [0, bound), by multiplication with rejection (Lemire, "Fast random integer generation
+   * in an interval", 2019, algorithm 5). Takes one word, rarely more.
    *
    * @throws RangeError when the bound is not an integer in [1, 2^32).
    */
@@ -98,8 +98,8 @@ export class Generator {
   }
 
   /**
-   * Draws a standard normal: sqrt(-2 ln(1 - u)) cos(2 pi v) (Box and Muller, 1958). Takes four words. The sine's half is
-   * discarded, so that the state remains a position.
+   * Draws a standard normal: sqrt(-2 ln(1 - u)) cos(2 pi v) (Box and Muller, 1958). Takes four words. The sine's half
+   * is discarded, so that the state remains a position.
    */
   normal(): number {
     const radius = Math.sqrt(-2 * Math.log(1 - this.uniform()));
@@ -118,7 +118,10 @@ export class Generator {
     return order;
   }
 
-  /** Fills an array with uniforms in [0, 1) of 24 bits, because more would round up to 1 in float32. Takes one word per value. */
+  /**
+   * Fills an array with uniforms in [0, 1) of 24 bits, because more would round up to 1 in float32. Takes one word per
+   * value.
+   */
   fillUniform(values: Float32Array): void {
     for (let index = 0; index < values.length; index++) values[index] = (this.#word() >>> 8) / 2 ** 24;
   }

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { decodeUtf8, encodeUtf8 } from '../text/host.ts';
 
 /**
- * The header of the safetensors file format (https://huggingface.co/docs/safetensors, "Format"). PyTorch, JAX and NumPy read
- * the format. A file holds 8 bytes with the header's length (unsigned, little-endian), a JSON header padded with spaces to a
- * multiple of 8, then the tensors' values, little-endian and in row-major order, without holes.
+ * The header of the safetensors file format (https://huggingface.co/docs/safetensors, "Format"). PyTorch, JAX and NumPy
+ * read the format. A file holds 8 bytes with the header's length (unsigned, little-endian), a JSON header padded with
+ * spaces to a multiple of 8, then the tensors' values, little-endian and in row-major order, without holes.
  */
 
 export const tensorArrays = {

@@ -21,8 +21,8 @@ export type NamedTensor = {
 }[TensorDtype];
 
 /**
- * Encodes tensors in the layout of the reference implementation (by type, then by name): equal tensors give equal bytes,
- * whatever their order.
+ * Encodes tensors in the layout of the reference implementation (by type, then by name): equal tensors give equal
+ * bytes, whatever their order.
  *
  * @throws on a name that is reserved or used twice, and on a shape that does not fit the number of values.
  */
@@ -46,7 +46,8 @@ export function encodeSafetensors(
 /**
  * Decodes a safetensors file into copies of its tensors, in the order of their data.
  *
- * @throws SafetensorsError unless the file is well-formed and its tensors fill its data exactly, without overlap or hole.
+ * @throws SafetensorsError unless the file is well-formed and its tensors fill its data exactly, without overlap or
+ * hole.
  */
 export function decodeSafetensors(bytes: Uint8Array): { tensors: NamedTensor[]; metadata: Record<string, string> } {
   const { header, dataStart } = splitFile(bytes);

@@ -3,8 +3,8 @@ import { realNumber } from '../protocol/wire/numbers.ts';
 import { parameterValueSchema } from './space/parameter.ts';
 
 /**
- * `running` trials have no result yet; `paused` ones wait for their next rung; `pruned` ones were stopped early; `failed` ones ended with an
- * error or were killed, and are never scored.
+ * `running` trials have no result yet; `paused` ones wait for their next rung; `pruned` ones were stopped early;
+ * `failed` ones ended with an error or were killed, and are never scored.
  */
 export const trialStateSchema = z.enum(['running', 'paused', 'complete', 'pruned', 'failed']);
 export type TrialState = z.output<typeof trialStateSchema>;
@@ -30,7 +30,10 @@ export type Report = z.output<typeof reportSchema>;
 
 export const directionSchema = z.enum(['minimize', 'maximize']);
 export type Direction = z.output<typeof directionSchema>;
-/** Losses of a complete trial, one for each objective: smaller is better, whatever the direction; NaN counts as the worst. */
+/**
+ * Losses of a complete trial, one for each objective: smaller is better, whatever the direction; NaN counts as the
+ * worst.
+ */
 export function lossesOf({ objectives }: Trial, directions: readonly Direction[]): number[] {
   return directions.map((direction, index) => lossOf(objectives?.[index] ?? NaN, direction));
 }

@@ -1,6 +1,6 @@
 /**
- * A value that is made when it is first needed, once for all who ask meanwhile and later. A failure reaches all who wait for it and is not kept: the next
- * question tries again, for instance once there is room on the disk.
+ * A value that is made when it is first needed, once for all who ask meanwhile and later. A failure reaches all who
+ * wait for it and is not kept: the next question tries again, for instance once there is room on the disk.
  */
 export class MadeOnce<T> {
   #made: Promise<T> | null = null;

@@ -9,7 +9,10 @@ export function whyUnknown(value: number | null): string | null {
   return Number.isNaN(value) ? 'not a number (NaN)' : null;
 }
 
-/** `0.4101`: 4 significant digits, for losses and metrics in texts. NaN is `– (NaN)`: a text has no other place for the reason. */
+/**
+ * `0.4101`: 4 significant digits, for losses and metrics in texts. NaN is `– (NaN)`: a text has no other place for the
+ * reason.
+ */
 export function formatMetric(value: number): string {
   if (Number.isNaN(value)) return `${unknownText} (NaN)`;
   return Number.isFinite(value) ? value.toPrecision(4) : formatInfinity(value);
@@ -26,8 +29,8 @@ export function metricLabel(metric: string): string {
 const formatInfinity = (value: number): string => (value > 0 ? '∞' : '−∞');
 
 /**
- * `0.4101`, `12,340`, `1.234e-6`: at least 4 significant digits, whole numbers in full up to a million. NaN is `–`: put {@link whyUnknown} in
- * the title.
+ * `0.4101`, `12,340`, `1.234e-6`: at least 4 significant digits, whole numbers in full up to a million. NaN is `–`: put
+ * {@link whyUnknown} in the title.
  */
 export function formatValue(value: number): string {
   if (Number.isNaN(value)) return unknownText;

@@ -1,13 +1,13 @@
 /**
- * Characters with which text commands a terminal or reorders what is read: the control codes C0 (except tab and line feed) and C1, DEL, the
- * controls of writing direction (Unicode, UAX 9), and the line and paragraph separators.
+ * Characters with which text commands a terminal or reorders what is read: the control codes C0 (except tab and line
+ * feed) and C1, DEL, the controls of writing direction (Unicode, UAX 9), and the line and paragraph separators.
  */
 // oxlint-disable-next-line no-control-regex
 const commanding = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * Text that a terminal only shows. Each commanding character becomes its JSON escape, such as `\u001b`, so that JSON keeps its meaning. Names, messages
- * and logs may come from run folders and projects that somebody else made.
+ * Text that a terminal only shows. Each commanding character becomes its JSON escape, such as `\u001b`, so that JSON
+ * keeps its meaning. Names, messages and logs may come from run folders and projects that somebody else made.
  */
 export function printable(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(commanding, escape);
@@ -24,13 +24,16 @@ function escape(character: string): string {
 
 /** The characters that begin a formula in a spreadsheet, and their full-width forms (OWASP, "CSV Injection"). */
 const formula = /^[\s"]*[=+\-@\t\r＝＋－＠]/u;
-/** Signs alone, and a sign before plain words: labels such as +, -, +/- and -ve. Without brackets, bars and operators a cell computes nothing. */
+/**
+ * Signs alone, and a sign before plain words: labels such as +, -, +/- and -ve. Without brackets, bars and operators a
+ * cell computes nothing.
+ */
 const label = /^[+-](?:[+\-/]*|[\p{L}\p{N}\s.,%_]*)$/u;
 const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$|^[+-]?Infinity$/i;
 
 /**
- * A cell of a CSV file that no spreadsheet takes for a formula: text that would begin one gets an apostrophe in front. Numbers, and labels
- * such as `+`, stay as they are, so that they join with other files.
+ * A cell of a CSV file that no spreadsheet takes for a formula: text that would begin one gets an apostrophe in front.
+ * Numbers, and labels such as `+`, stay as they are, so that they join with other files.
  */
 export function withoutFormula(cell: string): string {
   if (!formula.test(cell) || number.test(cell) || label.test(cell)) return cell;
@@ -38,7 +41,10 @@ export function withoutFormula(cell: string): string {
   return cell.startsWith('"') ? `"'${cell.slice(1)}` : `'${cell}`;
 }
 
-/** The name that a cell stands for: itself, or the name of which {@link withoutFormula} made it. @param isName whether a text is one of the known names */
+/**
+ * The name that a cell stands for: itself, or the name of which {@link withoutFormula} made it.
+ * @param isName whether a text is one of the known names
+ */
 export function nameOfCell(cell: string, isName: (text: string) => boolean): string {
   if (isName(cell)) return cell;
   const name = cell.replace(/^("?)'/, '$1');

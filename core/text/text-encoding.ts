@@ -1,8 +1,8 @@
 import { decodeUtf8, encodeUtf8, textDecoder } from './host.ts';
 
 /**
- * The one place that decides how the bytes of a user's text file become text: by the mark at their beginning, else by the encoding that the user
- * names, else as UTF-8, which is checked. Nothing is replaced by U+FFFD.
+ * The one place that decides how the bytes of a user's text file become text: by the mark at their beginning, else by
+ * the encoding that the user names, else as UTF-8, which is checked. Nothing is replaced by U+FFFD.
  */
 
 const marks = [
@@ -18,7 +18,9 @@ const checkedBytes = 2 ** 20;
 
 /** How a file is read. */
 export interface TextReading {
-  /** The encoding that the user names; null: none, so that it is UTF-8. A mark wins. Absent: the user cannot name one. */
+  /**
+   * The encoding that the user names; null: none, so that it is UTF-8. A mark wins. Absent: the user cannot name one.
+   */
   encoding?: string | null;
   /** Whether bytes are UTF-8; hosts may have a faster way (`node:buffer`). */
   isUtf8?: (bytes: Uint8Array) => boolean;
@@ -134,7 +136,10 @@ function endOfCharacter(bytes: Uint8Array, end: number): number {
   return at;
 }
 
-/** Position of the first byte that no UTF-8 has there: what lies in front of it is valid, apart from a character that it cuts short. */
+/**
+ * Position of the first byte that no UTF-8 has there: what lies in front of it is valid, apart from a character that it
+ * cuts short.
+ */
 function wrongByte(bytes: Uint8Array): number {
   let [valid, wrong] = [0, bytes.length];
   while (wrong - valid > 1) {

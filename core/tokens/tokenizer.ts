@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** Ids that every tokenizer has: what fills short texts up, and what stands for a token that the training texts did not have. */
+/**
+ * Ids that every tokenizer has: what fills short texts up, and what stands for a token that the training texts did not
+ * have.
+ */
 export const paddingId = 0;
 const unknownId = 1;
 
@@ -57,8 +60,8 @@ export class Tokenizer {
 }
 
 /**
- * Letters, digits and what joins them, or a run of other marks: the rule `\w+|[^\w\s]+` of the usual tokenizers. Its white space is Unicode's: U+0085 is
- * such and U+FEFF is not, while JavaScript's `\s` has it the other way round.
+ * Letters, digits and what joins them, or a run of other marks: the rule `\w+|[^\w\s]+` of the usual tokenizers. Its
+ * white space is Unicode's: U+0085 is such and U+FEFF is not, while JavaScript's `\s` has it the other way round.
  */
 const words =
   /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d\p{White_Space}]+/gu;
@@ -70,8 +73,8 @@ export function partsOf(text: string, { kind, lowercase }: Pick<TokenizerData, '
 }
 
 /**
- * Byte-pair encoding of a word (Sennrich, Haddow and Birch, 2016): joins the neighbours that were joined first in training, from left to right, until no
- * pair is known.
+ * Byte-pair encoding of a word (Sennrich, Haddow and Birch, 2016): joins the neighbours that were joined first in
+ * training, from left to right, until no pair is known.
  * @param rankOf the place of a pair among the learnt ones; undefined: not learnt
  */
 function mergePairs(

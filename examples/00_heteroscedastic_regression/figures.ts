@@ -106,7 +106,10 @@ function decompose({ ranks, samples, values: [means, variances] }: MemberOutputs
   return { members, mean, aleatoric, epistemic, total: aleatoric.map((value, i) => value + epistemic[i]) };
 }
 
-/** The noise and the disagreement that the ensemble reports, as standard deviations, where there are training points and where there are none. */
+/**
+ * The noise and the disagreement that the ensemble reports, as standard deviations, where there are training points and
+ * where there are none.
+ */
 function report(x: readonly number[], { aleatoric, epistemic }: Ensemble, print: (line: string) => void): void {
   const deviation = (variances: Float64Array, isMeant: (x: number) => boolean) => {
     const meant = variances.filter((_, i) => isMeant(x[i]));

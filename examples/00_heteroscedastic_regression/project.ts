@@ -57,7 +57,9 @@ export default defineProject({
     return tf.model({ inputs: x, outputs: [network('mean', 'linear'), variance] });
   },
 
-  /** Fixes the variance at first, so that the mean is learned first (Skafte et al., 2019, as in the published example). */
+  /**
+   * Fixes the variance at first, so that the mean is learned first (Skafte et al., 2019, as in the published example).
+   */
   loss({ outputs: [mean, variance], targets, progress, hyperparameters }) {
     const { fixedVariance, fixedVarianceShare } = hyperparameters;
     const settled = progress < fixedVarianceShare ? tf.fill(variance.shape, fixedVariance) : variance;
@@ -67,7 +69,10 @@ export default defineProject({
   figures: drawPredictions,
 });
 
-/** Weights and biases from U(−1/√n, 1/√n) for n inputs, as in PyTorch's linear layers: wide enough for members to differ. */
+/**
+ * Weights and biases from U(−1/√n, 1/√n) for n inputs, as in PyTorch's linear layers: wide enough for members to
+ * differ.
+ */
 function uniform(inputs: number) {
   const limit = 1 / Math.sqrt(inputs);
   const initializer = () => tf.initializers.randomUniform({ minval: -limit, maxval: limit });

@@ -18,7 +18,10 @@ const metrics = [
   { name: 'ece', label: 'ECE' },
 ] as const;
 
-/** Draws validation curves above and, below, the scores of members and ensemble on the test split with either set of checkpoints. */
+/**
+ * Draws validation curves above and, below, the scores of members and ensemble on the test split with either set of
+ * checkpoints.
+ */
 export async function drawComparison(context: Context): Promise<void> {
   const { evaluatedSets, config } = context;
   const memberBest = evaluatedSets.find(({ set }) => set === 'member-best');

@@ -4,8 +4,9 @@ import { BLUE, comparisonBars, figure, line, type Mark, saveFigure, VERMILLION }
 import { mean, meanWithError, trainSeeds, type TrainedRun } from '../trained-run.ts';
 
 /**
- * Trains the same members coupled and uncoupled, one run after the other, and draws both. With `--repeat 5` it trains five seeds of each, prints means with
- * standard errors and the differences paired by seed, and draws the curves of the first seed.
+ * Trains the same members coupled and uncoupled, one run after the other, and draws both. With `--repeat 5` it trains
+ * five seeds of each, prints means with standard errors and the differences paired by seed, and draws the curves of the
+ * first seed.
  * `node examples/02_coupled_ssl/compare.ts <new folder> [--members 4] [--epochs 90] [--network small] [--repeat 1] [-- options of tutti train]`
  */
 

@@ -5,7 +5,10 @@ export interface NetworkOptions {
   classes: number;
 }
 
-/** Three 3x3 convolutions of stride 2 with 16, 32 and 64 filters, the mean over the image, K logits: small enough for a CPU. */
+/**
+ * Three 3x3 convolutions of stride 2 with 16, 32 and 64 filters, the mean over the image, K logits: small enough for a
+ * CPU.
+ */
 export function smallNetwork({ featureShape, classes }: NetworkOptions): LayersModel {
   const convolution = (filters: number, inputShape?: number[]) =>
     tf.layers.conv2d({
@@ -29,8 +32,8 @@ export function smallNetwork({ featureShape, classes }: NetworkOptions): LayersM
 }
 
 /**
- * ResNet-18 for images of 32 x 32 pixels: a 3x3 convolution, then four stages of two blocks with 64, 128, 256 and 512 filters (He
- * et al., 2016, "Deep residual learning for image recognition", sections 3.3 and 4.2).
+ * ResNet-18 for images of 32 x 32 pixels: a 3x3 convolution, then four stages of two blocks with 64, 128, 256 and 512
+ * filters (He et al., 2016, "Deep residual learning for image recognition", sections 3.3 and 4.2).
  */
 export function resNet18({ featureShape, classes }: NetworkOptions): LayersModel {
   const input = tf.input({ shape: [...featureShape] });

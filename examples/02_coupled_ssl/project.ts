@@ -1,7 +1,10 @@
 import { cifar10, createSplits, defineProject, Generator, splitDataset, z } from 'tutti-ensembles';
 import { resNet18, smallNetwork } from './networks.ts';
 
-/** CIFAR-10 with labels for few images. Members learn from the labels, and from the other images by agreeing with each other. */
+/**
+ * CIFAR-10 with labels for few images. Members learn from the labels, and from the other images by agreeing with each
+ * other.
+ */
 export default defineProject({
   name: 'Coupled semi-supervised learning',
   description: 'CIFAR-10 with few labels: members also learn from unlabelled images, by agreeing with the ensemble.',

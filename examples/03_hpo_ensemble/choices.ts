@@ -12,8 +12,9 @@ export function bestTrial(trials: readonly WeightDecayTrial[], aim: Aim, splits?
 }
 
 /**
- * How much lower the ensemble's MSE is on each split with the weight decay that suits the ensemble than with the one that suits its members, both chosen
- * on the other splits only. Choosing among trials by their own results would favour the ensemble.
+ * How much lower the ensemble's MSE is on each split with the weight decay that suits the ensemble than with the one
+ * that suits its members, both chosen on the other splits only. Choosing among trials by their own results would favour
+ * the ensemble.
  */
 export function leftOutGains(trials: readonly WeightDecayTrial[]): number[] {
   const splits = trials[0].ensemble.map((_, split) => split);

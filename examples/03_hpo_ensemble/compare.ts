@@ -6,8 +6,8 @@ import { weightDecayFigure } from './figures.ts';
 import { searchStudy } from './study.ts';
 
 /**
- * Searches the weight decay with one study, and compares the trial that is best for the ensemble with the one that is best for its members. A comparison that
- * was interrupted goes on.
+ * Searches the weight decay with one study, and compares the trial that is best for the ensemble with the one that is
+ * best for its members. A comparison that was interrupted goes on.
  * `node examples/03_hpo_ensemble/compare.ts <folder> [--table wine] [--trials 24] [--splits 3] [--epochs 400] [-- options of tutti search]`
  */
 

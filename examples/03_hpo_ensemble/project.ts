@@ -1,7 +1,10 @@
 import { defineProject, standardize, tf, uciTable, z } from 'tutti-ensembles';
 import { publishedSplit } from './split.ts';
 
-/** Regression on small tables, with which `tutti search` looks for the weight decay that suits an ensemble, or its members. */
+/**
+ * Regression on small tables, with which `tutti search` looks for the weight decay that suits an ensemble, or its
+ * members.
+ */
 export default defineProject({
   name: 'Weight decay of an ensemble',
   description:

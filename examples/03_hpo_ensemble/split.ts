@@ -1,8 +1,8 @@
 import { createSplits, type Dataset, type Splits, subset } from 'tutti-ensembles';
 
 /**
- * Splits a table as the published experiment does: a permutation by the split's number, then the first 80 % to train on and the rest to validate.
- * So results can be compared split by split.
+ * Splits a table as the published experiment does: a permutation by the split's number, then the first 80 % to train on
+ * and the rest to validate. So results can be compared split by split.
  */
 export function publishedSplit(table: Dataset, split: number): Splits {
   const order = torchPermutation(table.length, split);
@@ -14,8 +14,9 @@ export function publishedSplit(table: Dataset, split: number): Splits {
 }
 
 /**
- * The permutation of 0 to length - 1 that PyTorch's `torch.randperm(length, generator=torch.Generator().manual_seed(seed))` draws on a CPU:
- * Fisher and Yates' shuffle with the remainders of 32-bit numbers of MT19937 (PyTorch 2.15, aten/src/ATen/native/TensorFactories.cpp).
+ * The permutation of 0 to length - 1 that PyTorch's
+ * `torch.randperm(length, generator=torch.Generator().manual_seed(seed))` draws on a CPU: Fisher and Yates' shuffle
+ * with the remainders of 32-bit numbers of MT19937 (PyTorch 2.15, aten/src/ATen/native/TensorFactories.cpp).
  */
 export function torchPermutation(length: number, seed: number): Int32Array {
   const draw = mersenneTwister(seed);

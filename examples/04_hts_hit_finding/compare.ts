@@ -8,8 +8,9 @@ import { hitsFigure } from './figures.ts';
 import { hitsIn, tableOfHits } from './hits.ts';
 
 /**
- * Searches with several seeds, prints the hits of each acquisition after some labels with standard errors, and draws them. Searches that were interrupted
- * go on. `node examples/04_hts_hit_finding/compare.ts <folder> [--seeds 5] [--at 600,1100,2100] [--parallel 2] [-- options of tutti discover]`
+ * Searches with several seeds, prints the hits of each acquisition after some labels with standard errors, and draws
+ * them. Searches that were interrupted go on.
+ * `node examples/04_hts_hit_finding/compare.ts <folder> [--seeds 5] [--at 600,1100,2100] [--parallel 2] [-- options of tutti discover]`
  */
 
 const tutti = resolve(import.meta.dirname, '../../src-main/tutti.mjs');

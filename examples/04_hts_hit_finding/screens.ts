@@ -16,7 +16,10 @@ export interface Screen {
 }
 
 export const screens = {
-  /** AIDS Antiviral Screen of the US National Cancer Institute, as MoleculeNet publishes it (Wu et al., Chemical Science 2018). */
+  /**
+   * AIDS Antiviral Screen of the US National Cancer Institute, as MoleculeNet publishes it (Wu et al., Chemical Science
+   * 2018).
+   */
   hiv: {
     name: 'HIV',
     file: 'hiv.csv',
@@ -25,7 +28,10 @@ export const screens = {
     hits: 1_443,
     smiles: 'smiles',
   },
-  /** Cav3 T-type calcium channels, SAID 463087 of Butkiewicz et al. (Molecules 2013), as the Therapeutics Data Commons publish it. */
+  /**
+   * Cav3 T-type calcium channels, SAID 463087 of Butkiewicz et al. (Molecules 2013), as the Therapeutics Data Commons
+   * publish it.
+   */
   cav3: {
     name: 'Cav3 T-type calcium channels',
     file: 'cav3.tsv',
@@ -36,7 +42,10 @@ export const screens = {
   },
 } satisfies Record<string, Screen>;
 
-/** The SMILES and labels of a table: its column of SMILES by name, else its first column, and its last column. @throws Error for another label than 0 and 1 */
+/**
+ * The SMILES and labels of a table: its column of SMILES by name, else its first column, and its last column.
+ * @throws Error for another label than 0 and 1
+ */
 export function moleculesOf(table: Table, name: string): { smiles: string[]; targets: Int32Array } {
   const texts = table.columns.find((column) => column.name.toLowerCase() === name) ?? table.columns[0];
   const labels = table.columns[table.columns.length - 1];

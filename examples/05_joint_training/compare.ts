@@ -4,9 +4,9 @@ import { BLUE, figure, INK, line, type Panel, saveFigure, VERMILLION } from 'tut
 import { mean, trainRun, type TrainedRun } from '../trained-run.ts';
 
 /**
- * Trains the same networks three ways, one run after the other, and draws them: jointly in separate processes, jointly in one graph, and
- * independently. `node examples/05_joint_training/compare.ts <new folder> [--members 4] [--epochs 12] [--files t10k] [-- options of tutti
- * train]`
+ * Trains the same networks three ways, one run after the other, and draws them: jointly in separate processes, jointly
+ * in one graph, and independently.
+ * `node examples/05_joint_training/compare.ts <new folder> [--members 4] [--epochs 12] [--files t10k] [-- options of tutti train]`
  */
 
 const { values, positionals } = parseArgs({
@@ -20,7 +20,10 @@ const { values, positionals } = parseArgs({
 const [folder, ...given] = positionals;
 if (folder === undefined) throw new Error('Name a new folder for the runs and the figure.');
 const { members } = values;
-/** Rate of independent training. A member's gradient has the factor 1/M in joint training, so the joint rate is M times this. */
+/**
+ * Rate of independent training. A member's gradient has the factor 1/M in joint training, so the joint rate is M times
+ * this.
+ */
 const ratePerMember = 0.05;
 const jointRate = String(ratePerMember * Number(members));
 

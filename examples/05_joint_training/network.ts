@@ -8,8 +8,9 @@ export interface NetworkOptions {
 }
 
 /**
- * The post's network as an expert: two 3x3 convolutions of stride 2 with 20 and 40 filters, the mean over the image, 20 units, K logits;
- * ReLU throughout. Several experts predict the mean of their logits: a product of experts in one computational graph.
+ * The post's network as an expert: two 3x3 convolutions of stride 2 with 20 and 40 filters, the mean over the image, 20
+ * units, K logits; ReLU throughout. Several experts predict the mean of their logits: a product of experts in one
+ * computational graph.
  */
 export function createNetwork({ featureShape, classes, seeds }: NetworkOptions): LayersModel {
   const input = tf.input({ shape: [...featureShape] });

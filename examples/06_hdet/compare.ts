@@ -7,8 +7,9 @@ import { parseArgs } from 'node:util';
 import { meanWithError, seedFolders } from '../trained-run.ts';
 
 /**
- * The ablation of the paper's table at small scale: `node examples/06_hdet/compare.ts <new folder> [--repeat 5] [-- options of tutti train]`. Trains six times,
- * or with `--repeat` six times with each of several seeds, and prints a table with means and standard errors.
+ * The ablation of the paper's table at small scale:
+ * `node examples/06_hdet/compare.ts <new folder> [--repeat 5] [-- options of tutti train]`. Trains six times, or with
+ * `--repeat` six times with each of several seeds, and prints a table with means and standard errors.
  */
 
 const tutti = join(import.meta.dirname, '../../src-main/tutti.mjs');
@@ -25,7 +26,10 @@ interface RunRecord {
   summary: { evaluatedSets: { set: string; ensemble: Record<string, number> }[] } | null;
 }
 
-/** Trains into a new folder and returns its row of the table. A failed run has diverged, which is a result: it is counted, and not averaged. */
+/**
+ * Trains into a new folder and returns its row of the table. A failed run has diverged, which is a result: it is
+ * counted, and not averaged.
+ */
 async function train(name: string, folder: string, options: readonly string[]): Promise<string> {
   const seeds = repeat === 1 ? [] : ['--repeat', String(repeat)];
   const all = ['train', import.meta.dirname, '--out', folder, ...options, ...seeds, ...given];

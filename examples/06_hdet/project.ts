@@ -1,6 +1,9 @@
 import { createSplits, defineProject, flattened, Generator, mnist, splitDataset, tf, z } from 'tutti-ensembles';
 
-/** A small network on the 10,000 test images of MNIST, with a learning rate that is too high for plain training: see the README. */
+/**
+ * A small network on the 10,000 test images of MNIST, with a learning rate that is too high for plain training: see the
+ * README.
+ */
 export default defineProject({
   name: 'HDET',
   description: 'One network, trained by ranks with different learning rates that are averaged and adapted.',

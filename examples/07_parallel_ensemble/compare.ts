@@ -4,7 +4,8 @@ import { type TrainedRun, trainRun } from '../trained-run.ts';
 import { MemoryWatch } from './memory.ts';
 
 /**
- * Trains the same members one after the other and in parallel, with copied, broadcast and shared data, and prints time and memory.
+ * Trains the same members one after the other and in parallel, with copied, broadcast and shared data, and prints time
+ * and memory.
  * `node examples/07_parallel_ensemble/compare.ts <new folder> [--members 4] [--files t10k] [--repeats 3] [-- options of tutti train]`
  */
 

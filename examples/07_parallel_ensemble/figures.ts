@@ -16,7 +16,10 @@ import {
 
 const binCount = 20;
 
-/** Draws the predictive entropy of rightly and wrongly classified images, and the error without the most uncertain images. */
+/**
+ * Draws the predictive entropy of rightly and wrongly classified images, and the error without the most uncertain
+ * images.
+ */
 export async function drawUncertainty({
   data,
   predictions,

@@ -1,7 +1,10 @@
 import { defineProject, Generator, mnist, splitDataset, tf, z } from 'tutti-ensembles';
 import { drawUncertainty } from './figures.ts';
 
-/** Small convolutional networks, trained at the same time; their mean prediction measures its uncertainty. `compare.ts` compares ways to train them. */
+/**
+ * Small convolutional networks, trained at the same time; their mean prediction measures its uncertainty. `compare.ts`
+ * compares ways to train them.
+ */
 export default defineProject({
   name: 'Parallel ensemble',
   description:

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { createDataset, defineProject, Generator, readTable, splitDataset, tf, z } from 'tutti-ensembles';
 
-/** Handwritten digits of 8 by 8 pixels: few to learn from, so that each network is too sure of itself, and their ensemble is not. */
+/**
+ * Handwritten digits of 8 by 8 pixels: few to learn from, so that each network is too sure of itself, and their
+ * ensemble is not.
+ */
 export default defineProject({
   name: 'Digits',
   description: 'Five small networks that read 1,797 handwritten digits, and what they know together.',

@@ -1,4 +1,7 @@
-/** Fails if the lockfile has a package that nobody has reviewed, that may have been changed, or that is known to be malicious. */
+/**
+ * Fails if the lockfile has a package that nobody has reviewed, that may have been changed, or that is known to be
+ * malicious.
+ */
 import { readFileSync } from 'node:fs';
 import { readLockfile } from './lockfile.ts';
 import { findDependencyProblems } from './rules.ts';

@@ -16,7 +16,10 @@ const packageSchema = z.looseObject({
   optionalDependencies: z.record(z.string(), z.string()).optional(),
 });
 
-/** `package-lock.json` (https://docs.npmjs.com/cli/configuring-npm/package-lock-json): packages by their folder, '' for Tutti itself. */
+/**
+ * `package-lock.json` (https://docs.npmjs.com/cli/configuring-npm/package-lock-json): packages by their folder, '' for
+ * Tutti itself.
+ */
 const lockfileSchema = z.looseObject({
   lockfileVersion: z.literal(3),
   packages: z.record(z.string(), packageSchema),

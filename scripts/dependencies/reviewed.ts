@@ -1,8 +1,8 @@
 /** What people have reviewed about the packages. `check.ts` fails on everything else. */
 
 /**
- * Packages with install scripts, by name and version. `.npmrc` forbids such scripts, and Tutti works without them; a new one, or a new
- * version of one, must be read before it is entered here: `npm view <name>@<version> scripts`.
+ * Packages with install scripts, by name and version. `.npmrc` forbids such scripts, and Tutti works without them; a
+ * new one, or a new version of one, must be read before it is entered here: `npm view <name>@<version> scripts`.
  */
 export const installScripts: Readonly<Record<string, { version: string; reason: string }>> = {
   koffi: {

@@ -3,7 +3,10 @@ import { type LockedPackage, type Lockfile, packagesOf } from './lockfile.ts';
 
 const registry = 'https://registry.npmjs.org/';
 
-/** What is wrong with the dependencies, each with the remedy; empty if nothing is. @param npmrc text of the repository's `.npmrc` */
+/**
+ * What is wrong with the dependencies, each with the remedy; empty if nothing is.
+ * @param npmrc text of the repository's `.npmrc`
+ */
 export function findDependencyProblems(lockfile: Lockfile, npmrc: string): string[] {
   const packages = packagesOf(lockfile);
   return [

@@ -18,7 +18,10 @@ export const sbomSchema = z.looseObject({
 });
 export type Sbom = z.output<typeof sbomSchema>;
 
-/** Where an SBOM and the lockfile differ: packages that are missing or superfluous, other hashes. Empty if it lists what is installed. */
+/**
+ * Where an SBOM and the lockfile differ: packages that are missing or superfluous, other hashes. Empty if it lists what
+ * is installed.
+ */
 export function compareWithLockfile({ components }: Sbom, lockfile: Lockfile): string[] {
   const listed = new Map(components.map((component) => [`${component.name}@${component.version}`, component]));
   // npm lists a package that is also installed under another name once, under one of the two.

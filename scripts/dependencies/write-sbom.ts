@@ -1,4 +1,7 @@
-/** `npm run sbom`: writes the software bill of materials in the CycloneDX format to `out/sbom.cdx.json`, as npm makes it of the lockfile. */
+/**
+ * `npm run sbom`: writes the software bill of materials in the CycloneDX format to `out/sbom.cdx.json`, as npm makes it
+ * of the lockfile.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,7 @@
 /**
- * Writes docs/backends.md: every op of the tests' matrix on the wasm, cpu and webgpu backends, compared with the float64 reference of
- * test/reference. Takes a few minutes and needs SwiftShader. The last digits depend on the processor, so there is no `--check`; a unit test
- * compares the list of ops.
+ * Writes docs/backends.md: every op of the tests' matrix on the wasm, cpu and webgpu backends, compared with the
+ * float64 reference of test/reference. Takes a few minutes and needs SwiftShader. The last digits depend on the
+ * processor, so there is no `--check`; a unit test compares the list of ops.
  */
 import { writeFileSync } from 'node:fs';
 import { startBackend, type BackendKind } from '../../workers/backends/backend.ts';
@@ -61,7 +61,8 @@ const header = `| Op | Draws | ${backends.map((backend) => `${backend}: value | 
 | --- | --- | ${backends.map(() => '--- | ---').join(' | ')} | --- | --- |`;
 
 for (const backend of backends.toReversed()) await startBackend(backend);
-// The setting that suppresses the cpu backend's advertisement also makes tfjs check its fused ops for leaks, which they have.
+// The setting that suppresses the cpu backend's advertisement also makes tfjs check its fused ops for leaks, which they
+// have.
 tf.zeros([1]).dispose();
 tf.env().set('IS_TEST', false);
 

@@ -1,4 +1,7 @@
-/** Writes docs/commands.md from the definitions of the commands. `--check` writes nothing and fails if the page is outdated. */
+/**
+ * Writes docs/commands.md from the definitions of the commands. `--check` writes nothing and fails if the page is
+ * outdated.
+ */
 import type { Argument, Command, Option } from 'commander';
 import { createProgram } from '../../src-main/cli/program/program.ts';
 import { shortFlagOf, trainFlags } from '../../src-main/runs/configuration/run-flags.ts';

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes a page of the documentation that code determines; with `--check` writes nothing, and fails if the page is outdated.
+ * Writes a page of the documentation that code determines; with `--check` writes nothing, and fails if the page is
+ * outdated.
  *
  * @param page path from the repository's root
  * @param source what determines the page

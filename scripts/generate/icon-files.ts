@@ -1,6 +1,9 @@
 /** The containers of icons of macOS and Windows. Both may hold PNG images. */
 
-/** Sides in pixels, by the type of an entry: `icp4` and `icp5` are 16 and 32, `ic11` to `ic14` the same for displays of twice the density. */
+/**
+ * Sides in pixels, by the type of an entry: `icp4` and `icp5` are 16 and 32, `ic11` to `ic14` the same for displays of
+ * twice the density.
+ */
 const icnsTypes = {
   icp4: 16,
   icp5: 32,
@@ -17,7 +20,8 @@ export const icnsSizes = Object.values(icnsTypes);
 export const icoSizes = [16, 24, 32, 48, 64, 128, 256];
 
 /**
- * An Apple icon: `icns` and the file's length, then for each image its type, the length with these eight bytes, and the PNG. Big-endian.
+ * An Apple icon: `icns` and the file's length, then for each image its type, the length with these eight bytes, and the
+ * PNG. Big-endian.
  * @param pngs one for each of `icnsSizes`
  */
 export function icnsFile(pngs: readonly Uint8Array[]): Uint8Array {

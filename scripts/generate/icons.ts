@@ -1,6 +1,6 @@
 /**
- * Renders the logo as the icons of the desktop app: PNG for Linux, ICNS for macOS, ICO for Windows. With `--check` writes nothing, and fails where an
- * icon is outdated. `node scripts/generate/icons.ts [--check]`
+ * Renders the logo as the icons of the desktop app: PNG for Linux, ICNS for macOS, ICO for Windows. With `--check`
+ * writes nothing, and fails where an icon is outdated. `node scripts/generate/icons.ts [--check]`
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { renderPng } from '../../workers/plots/render-png.ts';

@@ -1,4 +1,7 @@
-/** Writes docs/json.md from the schemas of what commands print with `--json`. `--check` writes nothing and fails if the page is outdated. */
+/**
+ * Writes docs/json.md from the schemas of what commands print with `--json`. `--check` writes nothing and fails if the
+ * page is outdated.
+ */
 import { z } from 'zod';
 import { jsonOutputs } from '../../core/protocol/pages/json-outputs.ts';
 import {

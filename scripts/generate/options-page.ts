@@ -1,4 +1,7 @@
-/** Writes docs/options.md from the schema of the run configuration. `--check` writes nothing and fails if the page is outdated. */
+/**
+ * Writes docs/options.md from the schema of the run configuration. `--check` writes nothing and fails if the page is
+ * outdated.
+ */
 import { writeOrCheck } from './generated-page.ts';
 import { renderOptionsDoc } from './options-doc.ts';
 

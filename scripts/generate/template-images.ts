@@ -1,4 +1,7 @@
-/** Draws the images of the template `images`: grey shapes at random places, in random sizes, under noise. Needed only to change them. */
+/**
+ * Draws the images of the template `images`: grey shapes at random places, in random sizes, under noise. Needed only to
+ * change them.
+ */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';

@@ -19,7 +19,10 @@ const parts: readonly (readonly [string, ...string[]])[] = [
   ['Electron', ''],
 ];
 
-/** Bytes of each part of an unpacked app, without what the file system adds. @param folder what holds the app's program and `resources` */
+/**
+ * Bytes of each part of an unpacked app, without what the file system adds.
+ * @param folder what holds the app's program and `resources`
+ */
 export async function measureApp(folder: string): Promise<Map<string, number>> {
   const bytes = new Map(parts.map(([name]) => [name, 0]));
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -12,7 +12,10 @@ import { packageManifest, type RepositoryManifest } from './manifest.ts';
 const root = join(import.meta.dirname, '..', '..');
 const folder = join(root, 'out', 'package');
 
-/** The examples whole, but for their pictures: what a project imports or reads beside it is there. Node strips no types in `node_modules`. */
+/**
+ * The examples whole, but for their pictures: what a project imports or reads beside it is there. Node strips no types
+ * in `node_modules`.
+ */
 function compileExamples(): void {
   const isLeftOut = (file: string): boolean => /[\\/]outputs([\\/]|$)/.test(file);
   cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true, filter: (file) => !isLeftOut(file) });

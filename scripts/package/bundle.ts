@@ -30,8 +30,8 @@ const workerEntries = [
 ];
 
 /**
- * Compiles Tutti's own modules to JavaScript: few files, which start in less time than hundreds. Packages stay imports. All entries of workers
- * share their modules, so that a project's `import 'tutti-ensembles'` gets the worker's.
+ * Compiles Tutti's own modules to JavaScript: few files, which start in less time than hundreds. Packages stay imports.
+ * All entries of workers share their modules, so that a project's `import 'tutti-ensembles'` gets the worker's.
  * @param root the repository
  * @param folder the package
  */
@@ -76,7 +76,10 @@ async function bundle(root: string, outDir: string, input: Record<string, string
   });
 }
 
-/** One file without imports: TensorFlow.js with its cpu backend, and what opens an exported ensemble. @returns its path */
+/**
+ * One file without imports: TensorFlow.js with its cpu backend, and what opens an exported ensemble.
+ * @returns its path
+ */
 export async function bundleForBrowsers(root: string, outDir: string): Promise<string> {
   await build({
     root,

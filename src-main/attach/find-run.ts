@@ -6,7 +6,11 @@ import type { Ssh } from './link/ssh.ts';
 import { isOpen, markInterrupted } from '../store/index/recovery.ts';
 import type { RunIndex } from '../store/index/run-index.ts';
 
-/** Finds a run that trains elsewhere, by the files in the home of the user there. @param home Tutti's home there; null: as the shell has it @throws Error that lists what is there */
+/**
+ * Finds a run that trains elsewhere, by the files in the home of the user there.
+ * @param home Tutti's home there; null: as the shell has it
+ * @throws Error that lists what is there
+ */
 export async function findAccess(ssh: Ssh, { from, run }: RemoteTarget, home: string | null): Promise<RunAccess> {
   const all = await readAccesses(ssh, home);
   const meanings = [

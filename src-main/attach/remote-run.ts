@@ -51,8 +51,8 @@ export interface RemoteRunOptions {
 }
 
 /**
- * A run of another machine, as a copy of its folder in this home. This process takes the place of its hub: it holds the lock of the copy, and passes requests
- * on. So the terminal and the pages show and control the run like any other.
+ * A run of another machine, as a copy of its folder in this home. This process takes the place of its hub: it holds the
+ * lock of the copy, and passes requests on. So the terminal and the pages show and control the run like any other.
  */
 export class RemoteRun {
   readonly id: string;
@@ -195,7 +195,9 @@ export class RemoteRun {
     }
   }
 
-  /** A link to the process that trains the run now, which may be another one on another node; null if the run has ended. */
+  /**
+   * A link to the process that trains the run now, which may be another one on another node; null if the run has ended.
+   */
   async #findLink(): Promise<Link | null> {
     const { ssh, home, access } = this.#parts;
     const found = (await readAccesses(ssh, home)).find(({ id }) => id === access.id);

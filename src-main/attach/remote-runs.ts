@@ -3,7 +3,10 @@ import { readRunRecord } from '../store/runs/run-folder.ts';
 import { findTarget } from './find-run.ts';
 import { RemoteRun } from './remote-run.ts';
 
-/** The runs of other machines that this process follows for its pages, as `tutti attach` does one in a terminal. They end with the process; the runs do not. */
+/**
+ * The runs of other machines that this process follows for its pages, as `tutti attach` does one in a terminal. They
+ * end with the process; the runs do not.
+ */
 export class RemoteRuns {
   readonly #index: RunIndex;
   readonly #onError: (error: unknown) => void;

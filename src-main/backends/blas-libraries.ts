@@ -74,7 +74,10 @@ function libraryFolders({ platform, environment }: LibrarySystem): string[] {
   return [...own, '/opt/intel/oneapi/mkl/latest/lib'];
 }
 
-/** Paths by library name, from Linux's dynamic linker: `	libblis.so.4 (libc6,x86-64) => /lib/x86_64-linux-gnu/libblis.so.4`. */
+/**
+ * Paths by library name, from Linux's dynamic linker:
+ * `	libblis.so.4 (libc6,x86-64) => /lib/x86_64-linux-gnu/libblis.so.4`.
+ */
 async function knownToLinker({ platform, run }: LibrarySystem): Promise<Map<string, string>> {
   const known = new Map<string, string>();
   if (platform !== 'linux') return known;

@@ -50,10 +50,16 @@ const thisMachine: Surveyor = {
   probe,
 };
 
-/** Processors to try. OpenBLAS recognizes a processor by its model; it treats an unknown, newer one as an old one and is then much slower. */
+/**
+ * Processors to try. OpenBLAS recognizes a processor by its model; it treats an unknown, newer one as an old one and is
+ * then much slower.
+ */
 const openBlasCores = process.arch === 'x64' ? ['Haswell', 'SkylakeX'] : [];
 
-/** The cached survey if the machine, its libraries and Tutti have not changed; otherwise a new one, which takes about a second. */
+/**
+ * The cached survey if the machine, its libraries and Tutti have not changed; otherwise a new one, which takes about a
+ * second.
+ */
 export async function readSurvey(surveyor: Surveyor = thisMachine): Promise<BlasSurvey> {
   const libraries = await surveyor.find();
   const identity = await identityOf(libraries, surveyor);

@@ -6,14 +6,14 @@ import type { BlasLibrary } from './blas-libraries.ts';
 import { type BlasSurvey, fastestBlas, findOnThisSystem, readSurvey } from './blas-survey.ts';
 
 /**
- * The least speedup over Tutti's kernels for which a BLAS is used. A BLAS makes a run's numbers depend on the library, and measurements vary by
- * some percent.
+ * The least speedup over Tutti's kernels for which a BLAS is used. A BLAS makes a run's numbers depend on the library,
+ * and measurements vary by some percent.
  */
 const leastSpeedup = 1.2;
 
 /**
- * Chooses the BLAS for all ranks of a run; null for Tutti's kernels. The hub chooses once and records it in `run.json`, since the last bits of
- * results depend on it.
+ * Chooses the BLAS for all ranks of a run; null for Tutti's kernels. The hub chooses once and records it in `run.json`,
+ * since the last bits of results depend on it.
  * @throws Error if the configuration requires a BLAS and none can be used
  */
 export async function chooseBlas(
@@ -36,8 +36,9 @@ export async function chooseBlas(
 }
 
 /**
- * The BLAS of a resumed run: the same as before, so that its numbers stay the same, unless this system does not have it or the configuration
- * changed. A run folder may come from somebody else, so a library that only its record names is not loaded.
+ * The BLAS of a resumed run: the same as before, so that its numbers stay the same, unless this system does not have it
+ * or the configuration changed. A run folder may come from somebody else, so a library that only its record names is
+ * not loaded.
  */
 export async function blasOfResumed(
   before: RunRecord,

@@ -5,7 +5,8 @@ import { probeEntry } from '../processes/node-process.ts';
 const probeTimeoutMs = 30_000;
 
 /**
- * Tests and measures a backend or a BLAS in a separate process, because it may crash: a library that was built for another processor does.
+ * Tests and measures a backend or a BLAS in a separate process, because it may crash: a library that was built for
+ * another processor does.
  */
 export async function probe(task: ProbeTask): Promise<ProbeReply> {
   const subject = task.kind === 'blas' ? `${task.blas.kind} (${task.blas.library})` : `The backend ${task.backend}`;

@@ -81,8 +81,8 @@ function whyNotBuilt(message: string): string {
 }
 
 /**
- * Why the pages must be built, as a sentence for the user; null if they are those of the present sources. Times alone do not tell: a source that was removed, or
- * replaced by an older one, leaves no newer file.
+ * Why the pages must be built, as a sentence for the user; null if they are those of the present sources. Times alone
+ * do not tell: a source that was removed, or replaced by an older one, leaves no newer file.
  */
 export async function whyStale(root: string = repository): Promise<string | null> {
   const builtMs = Math.min(...(await Promise.all(results.map((file) => newestMs(join(root, 'out', file))))));

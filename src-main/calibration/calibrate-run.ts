@@ -25,9 +25,11 @@ export interface Calibrated extends CalibrationResult {
 }
 
 /**
- * Fits calibration, conformal sets and thresholds for a set of a run's checkpoints in a separate process, and writes them into the run.
+ * Fits calibration, conformal sets and thresholds for a set of a run's checkpoints in a separate process, and writes
+ * them into the run.
  *
- * @throws Error if a checkpoint is missing or damaged, the project is not trusted, a split is missing or a method does not suit the task
+ * @throws Error if a checkpoint is missing or damaged, the project is not trusted, a split is missing or a method does
+ * not suit the task
  */
 export async function calibrateRun(
   folder: string,

@@ -151,7 +151,10 @@ function parseAssignment(assignment: string, flags: readonly RunFlag[]): [path: 
   return [runFlag.path, readValue(runFlag, assignment.slice(equals + 1))];
 }
 
-/** Finds an option by its path. A hyperparameter may be given by its bare name, and a union (`optimizer`) means its kind. */
+/**
+ * Finds an option by its path. A hyperparameter may be given by its bare name, and a union (`optimizer`) means its
+ * kind.
+ */
 function findFlag(name: string, flags: readonly RunFlag[]): RunFlag | undefined {
   const names = [name, `hyperparameters.${name}`, `${name}.kind`];
   return names.flatMap((path) => flags.find((runFlag) => runFlag.path === path) ?? []).at(0);
@@ -170,7 +173,10 @@ function readValue({ variants }: RunFlag, text: string): unknown {
   throw toUsageError(problem);
 }
 
-/** A command that throws errors instead of printing them. It lets unknown options pass, because we can suggest similar names. */
+/**
+ * A command that throws errors instead of printing them. It lets unknown options pass, because we can suggest similar
+ * names.
+ */
 function quietCommand(name: string): Command {
   return new Command(name)
     .helpOption(false)

@@ -3,8 +3,8 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
 /**
- * The script that connects a shell with `tutti complete <words>`, which prints one candidate a line, after a tab its description. A line `:files` asks the
- * shell for files and folders.
+ * The script that connects a shell with `tutti complete <words>`, which prints one candidate a line, after a tab its
+ * description. A line `:files` asks the shell for files and folders.
  */
 export const completionScripts: Readonly<Record<Shell, string>> = {
   bash: `# Completion of tutti for bash. In ~/.bashrc: source <(tutti completion bash)

@@ -61,7 +61,10 @@ export function printError(message: string): void {
   console.error(`${lookOf(process.stderr).paint('red', 'error:')} ${spellCommands(message)}`);
 }
 
-/** Ends the process with a message, and not with a stack, where nothing handles an error: a socket or a process that cannot be opened any more. */
+/**
+ * Ends the process with a message, and not with a stack, where nothing handles an error: a socket or a process that
+ * cannot be opened any more.
+ */
 export function reportUncaught(): void {
   process.on('uncaughtException', (error) => process.exit(reportError(error)));
 }

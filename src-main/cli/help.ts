@@ -32,7 +32,8 @@ export interface TrainHelp {
 }
 
 /**
- * Help on training a project: its description, its hyperparameters, and the options that people use most, with the project's defaults. A topic shows others.
+ * Help on training a project: its description, its hyperparameters, and the options that people use most, with the
+ * project's defaults. A topic shows others.
  * @throws Error for a topic that is no group, and that no option mentions
  */
 export function renderTrainHelp({ project, flags, topic, width }: TrainHelp): string[] {
@@ -133,7 +134,10 @@ function flagSections(flags: readonly RunFlag[], defaults: PlainObject, areGroup
   ];
 }
 
-/** The entries of an option. A choice of kinds has one for each kind, and so has an option that several kinds describe differently. */
+/**
+ * The entries of an option. A choice of kinds has one for each kind, and so has an option that several kinds describe
+ * differently.
+ */
 function flagEntries(flag: RunFlag, defaults: PlainObject, hasKinds: boolean): Entry[] {
   const [first] = flag.variants;
   const left = spellFlag(flag);
@@ -188,7 +192,10 @@ function choicesOf({ choices }: OptionDescription): string {
   return choices === undefined ? '' : `One of ${choices.map(({ value }) => value).join(', ')}.`;
 }
 
-/** @param preferred the project's default; if the option belongs to a kind, this applies to the kind that the project prefers */
+/**
+ * @param preferred the project's default; if the option belongs to a kind, this applies to the kind that the project
+ * prefers
+ */
 function showDefault({ default: general, when }: OptionDescription, preferred: unknown, kind?: unknown): string {
   const isMeant = when === undefined || when.equals.some((known) => known === kind);
   const plain = general === undefined ? 'required' : `default: ${show(general)}`;

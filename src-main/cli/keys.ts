@@ -6,7 +6,8 @@ interface KeyHandlers {
 }
 
 /**
- * Reads single keys from the terminal, without echo; does nothing where stdin is none. Ctrl-Z suspends the process as usual.
+ * Reads single keys from the terminal, without echo; does nothing where stdin is none. Ctrl-Z suspends the process as
+ * usual.
  * @returns a function that ends it
  */
 export function readKeys(handlers: KeyHandlers): () => void {

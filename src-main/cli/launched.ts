@@ -10,16 +10,25 @@ import { TaskServer } from '../nodes/task-server.ts';
 import { exitCodes, toUsageError, UsageError } from './errors.ts';
 import { withHub } from './open-hub.ts';
 
-/** How long the tasks of a launch wait for each other: launchers start them within seconds, and loaded file systems within minutes. */
+/**
+ * How long the tasks of a launch wait for each other: launchers start them within seconds, and loaded file systems
+ * within minutes.
+ */
 const joinMs = 300_000;
 const { version } = packageJson;
 
-/** Whether this process is alone, or the first of those that a launcher started. @throws UsageError if the launcher's variables contradict each other */
+/**
+ * Whether this process is alone, or the first of those that a launcher started.
+ * @throws UsageError if the launcher's variables contradict each other
+ */
 export function isFirstTask(): boolean {
   return (ownTask()?.worldRank ?? 0) === 0;
 }
 
-/** Calls `use` with a hub that places runs on all tasks of the launch, or on this machine where there is none. @returns its exit code */
+/**
+ * Calls `use` with a hub that places runs on all tasks of the launch, or on this machine where there is none.
+ * @returns its exit code
+ */
 export async function inLaunch(use: (hub: Hub) => Promise<number>, nodes: NodeRange | null = null): Promise<number> {
   const task = ownTask();
   if (task === null) return withHub(use);

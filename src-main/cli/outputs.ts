@@ -5,8 +5,8 @@ let failure: NodeJS.ErrnoException | null = null;
 let isOptional = false;
 
 /**
- * Keeps the process alive when its output fails: the disk is full, the terminal was closed, the reader has exited. A command whose
- * output was lost fails, unless only its reader has exited (`| head`).
+ * Keeps the process alive when its output fails: the disk is full, the terminal was closed, the reader has exited. A
+ * command whose output was lost fails, unless only its reader has exited (`| head`).
  */
 export function guardOutputs(): void {
   process.stdout.on('error', (error) => (failure ??= error));
@@ -20,7 +20,8 @@ export function guardOutputs(): void {
 }
 
 /**
- * Calls the listener once if stdout fails. The command's exit code then says how its run ended, and nothing about the output.
+ * Calls the listener once if stdout fails. The command's exit code then says how its run ended, and nothing about the
+ * output.
  * @returns a function that unsubscribes
  */
 export function onLostOutput(listener: (reason: string) => void): () => void {

@@ -59,7 +59,8 @@ export class RunProgress {
   }
 
   /**
-   * `epoch 12/200  step 480/8000  ens NLL 0.4123 (best 0.4101 @ 10)  1.2k samples/s  ETA 3 m 12 s`; null before training.
+   * `epoch 12/200  step 480/8000  ens NLL 0.4123 (best 0.4101 @ 10)  1.2k samples/s  ETA 3 m 12 s`; null before
+   * training.
    * @param width in characters; a line that does not fit loses the throughput first
    */
   line(width: number = Infinity): string | null {

@@ -14,8 +14,9 @@ export interface SignalWatch {
 }
 
 /**
- * Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second one aborts it. SIGTERM, SIGHUP and SIGQUIT abort it
- * immediately, because their sender does not wait. If npm or the launcher that started this command is gone, the run stops jointly.
+ * Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second one aborts it. SIGTERM, SIGHUP and
+ * SIGQUIT abort it immediately, because their sender does not wait. If npm or the launcher that started this command is
+ * gone, the run stops jointly.
  */
 export function watchSignals(session: Pick<RunSession, 'control' | 'abort'>, say: (line: string) => void): SignalWatch {
   const abort = (signal: EndingSignal): void => {

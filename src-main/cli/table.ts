@@ -15,7 +15,10 @@ export interface Column {
 
 const gap = '  ';
 
-/** Renders a table with aligned columns and a row of titles, without trailing blanks. It fits the width if its columns allow that. */
+/**
+ * Renders a table with aligned columns and a row of titles, without trailing blanks. It fits the width if its columns
+ * allow that.
+ */
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],

@@ -53,7 +53,10 @@ const notable = new Set([
 /** Events that are printed with their rank. */
 const ofOneRank = new Set(['non-finite-loss', 'rank-stopped']);
 
-/** Prints the progress of a run for people: one line, redrawn in place in a terminal, and a new line now and then elsewhere. */
+/**
+ * Prints the progress of a run for people: one line, redrawn in place in a terminal, and a new line now and then
+ * elsewhere.
+ */
 export class TerminalReport implements RunReport {
   private readonly output: Output;
   private readonly isQuiet: boolean;

@@ -25,7 +25,10 @@ export async function showAbout(window: BrowserWindow | null): Promise<void> {
   if (problem !== '') throw new Error(`${chosen.path} could not be opened: ${problem}. Open it yourself.`);
 }
 
-/** Electron's lies beside its binary; in a package for macOS, which has no such file, it is in the archive of the download. */
+/**
+ * Electron's lies beside its binary; in a package for macOS, which has no such file, it is in the archive of the
+ * download.
+ */
 function licenceFiles(): LicenceFile[] {
   return [
     { label: 'Licences of Packages', path: appFile('docs/licences.md') },

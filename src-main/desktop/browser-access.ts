@@ -35,14 +35,17 @@ export interface BrowserParts {
   pageFolder: string;
   /** The folder of exports, each one file. */
   exportFolder: string;
-  /** Serves one page until the returned function is called. @param exportLink the link at which it downloads an export */
+  /**
+   * Serves one page until the returned function is called.
+   * @param exportLink the link at which it downloads an export
+   */
   connect: (wire: PageWire, role: PageRole, exportLink: (fileName: string) => string) => () => void;
   onError: (error: unknown) => void;
 }
 
 /**
- * Serves the app's pages to browsers of this machine too, from the first link on: with the server of `tutti dashboard --browser`, on 127.0.0.1 and any
- * free port. Its sessions end with the app.
+ * Serves the app's pages to browsers of this machine too, from the first link on: with the server of
+ * `tutti dashboard --browser`, on 127.0.0.1 and any free port. Its sessions end with the app.
  */
 export class BrowserAccess implements PageLinks {
   readonly #parts: BrowserParts;
@@ -65,8 +68,8 @@ export class BrowserAccess implements PageLinks {
   }
 
   /**
-   * Opens a page of the app in the user's browser, with a link that works once. The browser gets a file that leads to the link, because other users
-   * see its command line.
+   * Opens a page of the app in the user's browser, with a link that works once. The browser gets a file that leads to
+   * the link, because other users see its command line.
    * @param address the part of the page's address after `#`
    */
   async open(address: string): Promise<void> {

@@ -25,7 +25,10 @@ interface DesktopOptions {
   onError: (error: unknown) => void;
 }
 
-/** The desktop app around the hub: its windows, its menu, and what it shows of training outside of them. It can train without a window. */
+/**
+ * The desktop app around the hub: its windows, its menu, and what it shows of training outside of them. It can train
+ * without a window.
+ */
 export class DesktopApp {
   readonly #options: DesktopOptions;
   readonly #notices: Notices;
@@ -75,7 +78,10 @@ export class DesktopApp {
     return this.#options.windows.front;
   }
 
-  /** Brings the front window to the front, or opens those that were open last. If a path is given, the window shows the project, the run or the exported run there. */
+  /**
+   * Brings the front window to the front, or opens those that were open last. If a path is given, the window shows the
+   * project, the run or the exported run there.
+   */
   show(path: string | null = null): Promise<void> {
     return this.#showPage(path === null ? null : { name: 'open', path });
   }
@@ -148,7 +154,10 @@ export class DesktopApp {
     menu.update({ recentRuns });
   }
 
-  /** Looks for updates at the start, every hour, and when work has begun or ended; nothing where the package has no address for them. */
+  /**
+   * Looks for updates at the start, every hour, and when work has begun or ended; nothing where the package has no
+   * address for them.
+   */
   async #lookForUpdates(): Promise<void> {
     const { service, menu, onError } = this.#options;
     const show = (): void =>

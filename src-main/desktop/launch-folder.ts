@@ -5,7 +5,10 @@ import { z } from 'zod';
 /** The data that a second start of the app passes to the first. */
 const launchSchema = z.object({ folder: z.string().min(1).nullable() });
 
-/** The folder argument of the app, from the command line or the system's list of recent documents; null if there is none. */
+/**
+ * The folder argument of the app, from the command line or the system's list of recent documents; null if there is
+ * none.
+ */
 export function launchFolder(argv: readonly string[], isPackaged: boolean, workingFolder: string): string | null {
   // When run from its sources, the first argument besides flags is the app.
   const given = argv

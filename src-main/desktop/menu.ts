@@ -165,7 +165,10 @@ export type RecentRuns = z.output<typeof recentRunsSchema>;
 /** The menu has no more. */
 const mostRuns = 10;
 
-/** The id of the run that a page shows; null for other pages. @param address the part of the page's address after `#` */
+/**
+ * The id of the run that a page shows; null for other pages.
+ * @param address the part of the page's address after `#`
+ */
 export function shownRun(address: string): string | null {
   const [id] = /(?<=^\/runs\/)[^/?]+/.exec(address) ?? [];
   return id === undefined ? null : decodeURIComponent(id);

@@ -25,7 +25,10 @@ export interface EarlyParts {
   onError: (error: unknown) => void;
 }
 
-/** Opens the hub and the app around it. In its own module, because it loads nearly all of Tutti: the window is there earlier. */
+/**
+ * Opens the hub and the app around it. In its own module, because it loads nearly all of Tutti: the window is there
+ * earlier.
+ */
 export async function openHub({ startServer, pageFolder, windows, menu, onError }: EarlyParts): Promise<OpenApp> {
   // Workers need it. A missing one must be told now, not when a run starts.
   nodeBinary();
@@ -64,8 +67,8 @@ interface Ending {
 }
 
 /**
- * Handles the end of the app. Runs continue when the windows are closed. Quitting asks before it interrupts them. However the app quits,
- * its runs end first and are recorded as interrupted.
+ * Handles the end of the app. Runs continue when the windows are closed. Quitting asks before it interrupts them.
+ * However the app quits, its runs end first and are recorded as interrupted.
  */
 function endWithApp(ending: Ending): void {
   const { desktop, service, onError } = ending;

@@ -2,7 +2,9 @@ import { type App, protocol, type Session } from 'electron';
 import { readStaticFile } from '../server/files.ts';
 import { securityHeaders } from '../server/security-headers.ts';
 
-/** The page has its own scheme: Chromium grants a `file:` page rights that no page needs, such as reading other files. */
+/**
+ * The page has its own scheme: Chromium grants a `file:` page rights that no page needs, such as reading other files.
+ */
 const scheme = 'tutti';
 const host = 'app';
 

@@ -27,7 +27,10 @@ export interface UpdatesParts {
   onError: (error: unknown) => void;
 }
 
-/** Looks for updates once a day and downloads them, if the user wants that and only while nothing trains or waits. The user installs them. */
+/**
+ * Looks for updates once a day and downloads them, if the user wants that and only while nothing trains or waits. The
+ * user installs them.
+ */
 export class Updates {
   readonly #parts: UpdatesParts;
   #settings: UpdateSettings;
@@ -50,7 +53,10 @@ export class Updates {
     return this.#phase.name === 'ready' ? this.#phase.version : null;
   }
 
-  /** Does what is due. Called at the start, every hour, and when work begins or ends. @returns a promise that resolves when it is done */
+  /**
+   * Does what is due. Called at the start, every hour, and when work begins or ends.
+   * @returns a promise that resolves when it is done
+   */
   look(): Promise<void> {
     if (this.#parts.work() > 0) this.#download?.abort();
     this.#looking = this.#looking.then(() => this.#look()).catch(this.#parts.onError);

@@ -4,7 +4,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 
 export type Cores = {
-  /** Number of cores that this process may use: fewer than the machine has under an affinity mask or a container's quota. */
+  /**
+   * Number of cores that this process may use: fewer than the machine has under an affinity mask or a container's
+   * quota.
+   */
   count: number;
   /** Model and time counters of the machine's cores. */
   read: () => CpuInfo[];
@@ -13,8 +16,8 @@ export type Cores = {
 export const machineCores: Cores = { count: availableParallelism(), read: cpus };
 
 /**
- * CPU cores as devices `cpu:0` to `cpu:n-1`. Their load is measured over `loadWindowMs`. It is null for a window of 0, and if
- * this process may use only some cores, because Node does not report which ones.
+ * CPU cores as devices `cpu:0` to `cpu:n-1`. Their load is measured over `loadWindowMs`. It is null for a window of 0,
+ * and if this process may use only some cores, because Node does not report which ones.
  */
 export async function detectCores(cores: Cores, loadWindowMs: number): Promise<Device[]> {
   const measureLoads = coreLoads(cores);
@@ -34,8 +37,8 @@ export async function detectCores(cores: Cores, loadWindowMs: number): Promise<D
 }
 
 /**
- * Measures the load of each core since this call, then since the last measurement. Returns no loads if this process may use only some
- * cores, because Node does not report which ones.
+ * Measures the load of each core since this call, then since the last measurement. Returns no loads if this process may
+ * use only some cores, because Node does not report which ones.
  */
 export function coreLoads(cores: Cores): () => (number | null)[] {
   let before = cores.read();

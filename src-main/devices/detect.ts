@@ -27,8 +27,8 @@ type DetectionOptions = {
 };
 
 /**
- * All devices of this machine: NVIDIA GPUs, WebGPU adapters (the same GPUs, and others), AMD GPUs, then CPU cores. A tool that is missing
- * or fails only hides its GPUs, with a note in `notes`. It never makes detection fail.
+ * All devices of this machine: NVIDIA GPUs, WebGPU adapters (the same GPUs, and others), AMD GPUs, then CPU cores. A
+ * tool that is missing or fails only hides its GPUs, with a note in `notes`. It never makes detection fail.
  */
 export async function detectDevices(options: DetectionOptions = {}): Promise<Detected> {
   const { run = commandRunner(toolTimeoutMs), cores = machineCores, coreLoadWindowMs = 0 } = options;
@@ -128,7 +128,10 @@ function parseCard(key: string, card: Card): Device | null {
   };
 }
 
-/** The name is `Card series` in ROCm 5 and `Card Series` in ROCm 6. If it is N/A, `Device Name` or the model may have it. */
+/**
+ * The name is `Card series` in ROCm 5 and `Card Series` in ROCm 6. If it is N/A, `Device Name` or the model may have
+ * it.
+ */
 function readName(card: Card): string {
   const names = [card['Card Series'], card['Card series'], card['Device Name'], card['Card Model'], card['Card model']];
   const known = names.find((name) => typeof name === 'string' && name !== '' && name !== 'N/A');

@@ -13,9 +13,9 @@ export interface LoadReading {
 }
 
 /**
- * Reads the loads of some devices as means since the last reading (for GPUs: over the last second or less, as their driver reports).
- * The first reading has no loads: it only starts the measurement, so that later readings do not seem to continue an earlier attempt.
- * Only NVIDIA's driver is queried; the loads of other GPUs are unknown.
+ * Reads the loads of some devices as means since the last reading (for GPUs: over the last second or less, as their
+ * driver reports). The first reading has no loads: it only starts the measurement, so that later readings do not seem
+ * to continue an earlier attempt. Only NVIDIA's driver is queried; the loads of other GPUs are unknown.
  */
 export function loadReader(
   devices: readonly Device[],

@@ -16,8 +16,9 @@ type PlacementRequest = {
 };
 
 /**
- * Places worker w = floor(r / k) of rank r on device w mod D, and with `waves` in wave floor(w / D). With fewer workers than devices,
- * some devices stay free. Pipelined members are placed one after the other: rank r = stage · M/S + member is worker member · S + stage.
+ * Places worker w = floor(r / k) of rank r on device w mod D, and with `waves` in wave floor(w / D). With fewer workers
+ * than devices, some devices stay free. Pipelined members are placed one after the other: rank r = stage · M/S + member
+ * is worker member · S + stage.
  */
 export function planPlacement(request: PlacementRequest): Placement[] {
   const { ranks, devices, placement, membersPerDevice = 1, stages = 1 } = request;
@@ -32,8 +33,8 @@ export function planPlacement(request: PlacementRequest): Placement[] {
 }
 
 /**
- * The plan for the terminal: one line per device and wave, in aligned columns. Waves are counted from 1. Ranks that are one computation
- * are in brackets: `ranks [0, 1], [4, 5]`.
+ * The plan for the terminal: one line per device and wave, in aligned columns. Waves are counted from 1. Ranks that are
+ * one computation are in brackets: `ranks [0, 1], [4, 5]`.
  */
 export function describePlan(plan: readonly Placement[]): string[] {
   const waveCount = Math.max(...plan.map((placement) => placement.wave)) + 1;
@@ -62,8 +63,8 @@ function alignColumns(table: string[][]): string[] {
 }
 
 /**
- * Shares devices among places, where one trial trains at a time, or several in one worker: each place has as many as there are for it, and with fewer
- * devices than places several share one.
+ * Shares devices among places, where one trial trains at a time, or several in one worker: each place has as many as
+ * there are for it, and with fewer devices than places several share one.
  * @param devices ids, such as `cpu:0`
  * @param isOneEach whether a place takes one device, because a worker computes on one
  * @returns a selection of devices for each place

@@ -39,11 +39,12 @@ type Scope = {
 };
 
 /**
- * The devices that a selection names, in its order ({@link parseSelection} describes the forms). Counts, indices without a
- * kind, `all`, `auto` and `idle` mean the GPUs if a backend of this build can use them, else the CPU cores.
+ * The devices that a selection names, in its order ({@link parseSelection} describes the forms). Counts, indices
+ * without a kind, `all`, `auto` and `idle` mean the GPUs if a backend of this build can use them, else the CPU cores.
  *
  * @param usableKinds the kinds that the backends of this build can compute on
- * @throws Error if the selection is malformed, or names a device that does not exist or cannot be used; it lists the devices
+ * @throws Error if the selection is malformed, or names a device that does not exist or cannot be used; it lists the
+ * devices
  */
 export function selectDevices(
   selection: DeviceSelection,

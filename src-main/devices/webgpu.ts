@@ -16,8 +16,9 @@ export interface AdapterSources {
 }
 
 /**
- * Dawn's adapters as devices: GPUs as `webgpu:i`, software adapters as `webgpu-cpu:i`. Dawn selects adapters by name, so only the first
- * of several adapters with the same name can be used, unless the driver shows a worker only one of them.
+ * Dawn's adapters as devices: GPUs as `webgpu:i`, software adapters as `webgpu-cpu:i`. Dawn selects adapters by name,
+ * so only the first of several adapters with the same name can be used, unless the driver shows a worker only one of
+ * them.
  */
 export async function detectWebgpu(sources: AdapterSources): Promise<Detected> {
   const reply = await sources.list();
@@ -41,8 +42,8 @@ function hasTwins(adapters: readonly WebgpuAdapter[]): boolean {
 }
 
 /**
- * The PCI addresses of adapters that share a name. An address is valid if the drivers, limited to that GPU, show exactly one adapter.
- * A name is omitted unless each of its adapters has an address.
+ * The PCI addresses of adapters that share a name. An address is valid if the drivers, limited to that GPU, show
+ * exactly one adapter. A name is omitted unless each of its adapters has an address.
  */
 async function separateTwins(adapters: readonly WebgpuAdapter[], sources: AdapterSources) {
   const found = new Map<string, string[]>();

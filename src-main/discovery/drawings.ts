@@ -8,7 +8,10 @@ import { grantFor } from '../trust/grant.ts';
 const timeoutMs = 120_000;
 const mostKept = 5000;
 
-/** Draws molecules in a process, which stays for a while, and keeps the drawings. RDKit reads texts of others there, and not in the hub. */
+/**
+ * Draws molecules in a process, which stays for a while, and keeps the drawings. RDKit reads texts of others there, and
+ * not in the hub.
+ */
 export class Drawings {
   readonly #process = new WarmProcess();
   readonly #closing = new AbortController();

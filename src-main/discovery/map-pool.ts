@@ -30,7 +30,10 @@ export async function readMap(folder: string): Promise<StoredMap | null> {
   };
 }
 
-/** Makes the map, in a process that gets what the project's processes get. @throws Error if the project is not trusted, or its data cannot be read */
+/**
+ * Makes the map, in a process that gets what the project's processes get.
+ * @throws Error if the project is not trusted, or its data cannot be read
+ */
 export async function makeMap(folder: string, { project, config, seed }: Search, signal: AbortSignal): Promise<void> {
   const task: MapTask = {
     projectFolder: requireTrust(project.folder),

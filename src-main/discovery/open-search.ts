@@ -104,7 +104,8 @@ export function findSearch(search: string): string {
 }
 
 /**
- * The folders of searches: of one, or of those that differ in their seeds and were begun together (`tutti discover --repeat`), in the order of their seeds.
+ * The folders of searches: of one, or of those that differ in their seeds and were begun together
+ * (`tutti discover --repeat`), in the order of their seeds.
  * @param search as for {@link findSearch}, or the part that their ids have in common, or the folder that holds them
  */
 export function findSearches(search: string): string[] {

@@ -7,7 +7,10 @@ import { messageOf } from '../../core/text/errors.ts';
 import type { OpenedPool } from './pool.ts';
 import { startChild } from '../processes/node-process.ts';
 
-/** Asks for labels. Null: they will come later, and the search waits. @throws Error if the oracle fails, or its labels are no labels */
+/**
+ * Asks for labels. Null: they will come later, and the search waits.
+ * @throws Error if the oracle fails, or its labels are no labels
+ */
 export type AskOracle = (indices: readonly number[]) => Promise<number[] | null>;
 
 /** The oracle of a search. That of a person never answers at once. */
@@ -25,8 +28,8 @@ export function oracleOf({ oracle }: Search, opened: OpenedPool, signal: AbortSi
 const answerSchema = z.looseObject({ index: z.int().min(0), label: z.union([z.number(), z.string()]) });
 
 /**
- * Starts the user's command in a shell. It gets one JSON object a line for each candidate, with its index and texts, and prints one a line for each,
- * with `index` and `label`.
+ * Starts the user's command in a shell. It gets one JSON object a line for each candidate, with its index and texts,
+ * and prints one a line for each, with `index` and `label`.
  */
 async function askCommand(
   command: string,

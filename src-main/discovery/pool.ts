@@ -23,7 +23,10 @@ export interface OpenedPool {
   features: PoolFeatures | null;
 }
 
-/** The pool of a search, read from the project where that has not been done, in a process that gets what the project's processes get. */
+/**
+ * The pool of a search, read from the project where that has not been done, in a process that gets what the project's
+ * processes get.
+ */
 export async function openPool(folder: string, search: Search): Promise<OpenedPool> {
   const withFeatures = ['centres', 'clusters'].includes(search.acquisition.batch);
   const paths = searchPaths(folder);

@@ -76,14 +76,20 @@ export async function appendLine(folder: string, line: SearchLine): Promise<void
   await appendLines(searchPaths(folder).lines, [toJson(line)], { durable: true, closing: cutShort });
 }
 
-/** Takes the lock of a search, which one process holds as long as it works on it. @throws Error if another process works on it */
+/**
+ * Takes the lock of a search, which one process holds as long as it works on it.
+ * @throws Error if another process works on it
+ */
 export function lockSearch(folder: string): FileLock {
   const lock = FileLock.tryTake(searchPaths(folder).lock);
   if (lock !== null) return lock;
   throw new Error(`Another process works on the search in ${folder}. Stop it there first, or begin another search.`);
 }
 
-/** Removes the temporary files of processes that were killed while they worked on the search, whose lock this process holds. */
+/**
+ * Removes the temporary files of processes that were killed while they worked on the search, whose lock this process
+ * holds.
+ */
 export async function removeSearchAsides(folder: string): Promise<void> {
   const { beliefs, questions } = searchPaths(folder);
   // Each run has a lock of its own.

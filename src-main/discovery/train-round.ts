@@ -102,7 +102,10 @@ function roundConfig({ config: given, isWarm }: Search, folder: string, { arm, r
   return { ...config, warmStart: { ...config.warmStart, checkpoint, strict: true } };
 }
 
-/** A search uses the last weights alone: ranks that exchange nothing meet only at the end, unless an evaluation decides something. The weights are the same. */
+/**
+ * A search uses the last weights alone: ranks that exchange nothing meet only at the end, unless an evaluation decides
+ * something. The weights are the same.
+ */
 export function epochsBetweenEvaluations({
   evaluateEveryEpochs,
   maxEpochs,

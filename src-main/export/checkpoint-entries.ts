@@ -7,7 +7,10 @@ import { unlessMissing } from '../../core/node/file-error.ts';
 import { ForeignEntryError, openOwnFile, readOwnText } from '../../core/node/own-files.ts';
 import type { ExportEntry } from './sinks.ts';
 
-/** A part of a run that is not exported: an incomplete or damaged checkpoint, or an entry that is no file of the run's folder. */
+/**
+ * A part of a run that is not exported: an incomplete or damaged checkpoint, or an entry that is no file of the run's
+ * folder.
+ */
 export interface SkippedFile {
   path: string;
   reason: string;

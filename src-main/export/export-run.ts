@@ -80,7 +80,8 @@ function refuseInside(folder: string, to: string): void {
 }
 
 /**
- * Why an export failed, with the flag that names its place. A full disk also names the bytes that the export may take and those that are free.
+ * Why an export failed, with the flag that names its place. A full disk also names the bytes that the export may take
+ * and those that are free.
  * @param folder the run's folder
  * @param to the folder or ZIP of the export, of which an unfinished ZIP has been removed
  */

@@ -14,7 +14,10 @@ const passingEndings = [ASIDE_ENDING, DELETED_ENDING];
 /** Called for each entry that is not exported. */
 export type Skip = (file: SkippedFile) => void;
 
-/** Files of the run's folder, as they are or with their lines changed. Skips those that do not exist, and passes entries that are no files of the folder to `skip`. */
+/**
+ * Files of the run's folder, as they are or with their lines changed. Skips those that do not exist, and passes entries
+ * that are no files of the folder to `skip`.
+ */
 export async function* fileEntries(
   folder: string,
   paths: readonly string[],
@@ -47,7 +50,10 @@ export async function hasOwnFile(folder: string, path: string, skip: Skip): Prom
 type ListedFolder =
   'checkpoints' | 'postprocessing' | 'logs' | 'plots' | 'models' | 'state' | 'predictions' | 'sources' | 'origin';
 
-/** Files in a subfolder of the run, relative to the run, sorted; none if it does not exist. Passes entries that cannot be exported to `skip`. */
+/**
+ * Files in a subfolder of the run, relative to the run, sorted; none if it does not exist. Passes entries that cannot
+ * be exported to `skip`.
+ */
 export async function listFiles(folder: string, name: ListedFolder, skip: Skip): Promise<string[]> {
   const entries = (await unlessSkipped(listOwnFolder(folder, name, { isDeep: true }), skip)) ?? [];
   const isPassing = (entry: OwnEntry): boolean => passingEndings.some((ending) => entry.name.endsWith(ending));

@@ -11,8 +11,8 @@ import { askToWrite, runSource } from './rebuild.ts';
 import type { ExportEntry } from './sinks.ts';
 
 /**
- * An ensemble for programs without Tutti, in a folder named after the format. A process rebuilds the models and writes the files to a
- * temporary folder, which is removed after the export.
+ * An ensemble for programs without Tutti, in a folder named after the format. A process rebuilds the models and writes
+ * the files to a temporary folder, which is removed after the export.
  * @param warn called with possible differences from the time when the run trained
  * @throws Error if a checkpoint is missing or damaged, or has a layer that the format lacks
  */

@@ -5,7 +5,10 @@ import { sourceOfRun } from '../runs/configuration/run-source.ts';
 import { grantFor } from '../trust/grant.ts';
 import { whyNotTrusted } from '../trust/project-trust.ts';
 
-/** Time to rebuild models. If the run did not keep its model, this needs the project's data for the shapes, perhaps after a download. */
+/**
+ * Time to rebuild models. If the run did not keep its model, this needs the project's data for the shapes, perhaps
+ * after a download.
+ */
 const timeoutMs = 1_800_000;
 
 /** What a process needs to rebuild the run's models. */

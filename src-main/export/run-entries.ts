@@ -36,8 +36,8 @@ export const usualFormats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoin
 /** What the format `run` consists of, besides the files that no other format has. */
 const partsOfRun = ['record', 'checkpoints', 'logs', 'plots'] as const;
 /**
- * All formats. `tfjs`, `onnx` and `pytorch` rebuild models in a process; `ensemble` is what `openEnsemble` opens; `run` is the whole run, which
- * `tutti import` imports.
+ * All formats. `tfjs`, `onnx` and `pytorch` rebuild models in a process; `ensemble` is what `openEnsemble` opens; `run`
+ * is the whole run, which `tutti import` imports.
  */
 export const EXPORT_FORMATS = [...usualFormats, 'run', 'tfjs', 'ensemble', ...ensembleFormats] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -47,7 +47,10 @@ interface ExportChoice {
   formats: ReadonlySet<ExportFormat>;
   /** Null for all. */
   checkpoints: readonly CheckpointKey[] | null;
-  /** The checkpoints of an ensemble (`ensemble`, `onnx`, `pytorch`); by default the first usual ones that all members have. */
+  /**
+   * The checkpoints of an ensemble (`ensemble`, `onnx`, `pytorch`); by default the first usual ones that all members
+   * have.
+   */
   set?: string | undefined;
 }
 
@@ -172,14 +175,18 @@ async function basesOfAll(folder: string, skip: Skip): Promise<string[]> {
 const files = ['metrics.csv', 'devices.csv', 'notes.json', labelsFile];
 const folders = ['models', 'state', 'predictions', 'sources', 'origin'] as const;
 
-/** The files of a run that it needs elsewhere and that no other format has, unchanged. What earlier attempts left is not among them. */
+/**
+ * The files of a run that it needs elsewhere and that no other format has, unchanged. What earlier attempts left is not
+ * among them.
+ */
 async function* wholeRunEntries(folder: string, skip: Skip): AsyncGenerator<ExportEntry> {
   yield* fileEntries(folder, files, skip);
   for (const name of folders) yield* fileEntries(folder, await listFiles(folder, name, skip), skip);
 }
 
 /**
- * A set of checkpoints as an ensemble that `openEnsemble` opens: `ensemble.json`, the architectures and the weights that it names.
+ * A set of checkpoints as an ensemble that `openEnsemble` opens: `ensemble.json`, the architectures and the weights
+ * that it names.
  * @throws Error if a part of it is damaged
  */
 async function* ensembleEntries(folder: string, description: EnsembleDescription): AsyncGenerator<ExportEntry> {
@@ -203,8 +210,8 @@ async function* ensembleEntries(folder: string, description: EnsembleDescription
 }
 
 /**
- * Checkpoints as TensorFlow.js layers models, `tfjs/rank-<r>/<name>/model.json` with its `weights.bin`. A process rebuilds the model of
- * each checkpoint and writes it to a temporary folder, which is removed after the export.
+ * Checkpoints as TensorFlow.js layers models, `tfjs/rank-<r>/<name>/model.json` with its `weights.bin`. A process
+ * rebuilds the model of each checkpoint and writes it to a temporary folder, which is removed after the export.
  * @param checkpoints null for all
  * @param warn called with possible differences from the time when the run trained
  * @throws Error if a checkpoint is missing or damaged, or needs a project that is gone or does not match

@@ -30,8 +30,8 @@ export interface ExportSink {
 }
 
 /**
- * Whether a path may be part of an export: relative, inside of it, and without characters that another system takes for a separator or a
- * terminal for a command.
+ * Whether a path may be part of an export: relative, inside of it, and without characters that another system takes for
+ * a separator or a terminal for a command.
  */
 export function isSafePath(path: string): boolean {
   const parts = path.split('/');

@@ -10,9 +10,9 @@ interface Series {
 }
 
 /**
- * Splits metrics into one event file for the ensemble and one for each member, so that the curves of ensemble and members
- * share a chart: `val/ens_nll` becomes `val/nll` of `ensemble`, `val/member_3_nll` becomes `val/nll` of `member-3`. All other
- * metrics keep their names, in `ensemble`.
+ * Splits metrics into one event file for the ensemble and one for each member, so that the curves of ensemble and
+ * members share a chart: `val/ens_nll` becomes `val/nll` of `ensemble`, `val/member_3_nll` becomes `val/nll` of
+ * `member-3`. All other metrics keep their names, in `ensemble`.
  * @returns paths in `tensorboard/`, and the content of each file, piece by piece
  */
 export function eventFiles(
@@ -60,8 +60,8 @@ function placeMetric(metric: string, names: ReadonlySet<string>): { run: string;
 }
 
 /**
- * The time of a step, in milliseconds since 1970. The rows have no times, so they are interpolated between the events that have a
- * step, from the run's creation to its end, and never decrease.
+ * The time of a step, in milliseconds since 1970. The rows have no times, so they are interpolated between the events
+ * that have a step, from the run's creation to its end, and never decrease.
  */
 function wallClock(record: RunRecord, events: readonly RunEvent[], lastStep: number): (step: number) => number {
   const anchors = [{ step: 0, timeMs: Date.parse(record.createdAt) }];

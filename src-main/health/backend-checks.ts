@@ -53,7 +53,9 @@ async function checkWebgpu(): Promise<Omit<Check, 'name'>> {
   return describeReply(reply, "Check that the GPU's driver is installed, or train with --backend wasm.");
 }
 
-/** The result of the check if a native build is missing, which is fine, or damaged; null if the backend can be tried. */
+/**
+ * The result of the check if a native build is missing, which is fine, or damaged; null if the backend can be tried.
+ */
 function checkBuild(read: () => object | null, absent: string): Omit<Check, 'name'> | null {
   try {
     return read() === null ? { status: 'absent', detail: absent } : null;

@@ -14,7 +14,9 @@ import { tutti } from '../../core/text/program.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import { usableKinds } from '../processes/native-build.ts';
 
-/** A run keeps a few copies of its weights. With less space than this, a run of a larger model is likely to be refused. */
+/**
+ * A run keeps a few copies of its weights. With less space than this, a run of a larger model is likely to be refused.
+ */
 const littleDiskBytes = 2 * 2 ** 30;
 
 const missingData = 'Create the folder that TUTTI_DATA names, or unset TUTTI_DATA.';

@@ -38,7 +38,8 @@ export type DetachedStart = Exclude<DetachedReport, { type: 'failed' }> & { pid:
 export const hubLogPath = (folder: string): string => join(runPaths(folder).logs, 'hub.log');
 
 /**
- * Starts a process of `detached.ts` that trains a run in a session without a terminal. Its output goes to the run's folder.
+ * Starts a process of `detached.ts` that trains a run in a session without a terminal. Its output goes to the run's
+ * folder.
  * @param signal aborts the run as long as its ranks are not ready
  * @returns once all ranks are ready, or the run has ended before
  * @throws Error with the reason if the run could not start

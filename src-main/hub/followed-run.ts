@@ -18,7 +18,10 @@ const indexedBytes = 4 * 2 ** 20;
 /** Damaged rows of metrics that a page names. With more, the file as a whole is damaged. */
 const shownDamages = 10;
 
-/** The data in memory of a run that a page shows. It comes from the run's folder alone, whichever process trains the run. */
+/**
+ * The data in memory of a run that a page shows. It comes from the run's folder alone, whichever process trains the
+ * run.
+ */
 export class FollowedRun {
   readonly folder: string;
   readonly columns = new MetricColumns();

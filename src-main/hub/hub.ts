@@ -42,7 +42,9 @@ import { placeMembers, type PlannedRun, planRun, type TrainRequest } from './pla
 
 export interface ResumeOptions {
   rank?: number | undefined;
-  /** Whether it trains with the project's present code also where that has changed since; by default with the run's own. */
+  /**
+   * Whether it trains with the project's present code also where that has changed since; by default with the run's own.
+   */
   currentSource?: boolean | undefined;
   /** Where it shares a process with other runs; absent or null: it has its own. */
   seat?: WorkerSeat | null;
@@ -136,7 +138,8 @@ export class Hub {
    * @param override changes to its configuration, for instance of `maxEpochs`
    * @param options what to resume
    * @param options.rank only this missing member, up to where the others ended; absent: all ranks that are not missing
-   * @throws NothingLeftError if the run has finished and would not train further, UntrustedError if its project is not trusted
+   * @throws NothingLeftError if the run has finished and would not train further, UntrustedError if its project is not
+   * trusted
    */
   async resume(
     run: string,
@@ -180,7 +183,10 @@ export class Hub {
     });
   }
 
-  /** The points of a run at which a fork can begin. @param onDamage called with the error of each state or checkpoint that cannot be read */
+  /**
+   * The points of a run at which a fork can begin.
+   * @param onDamage called with the error of each state or checkpoint that cannot be read
+   */
   async forkPoints(run: string, onDamage?: (damage: Error) => void): Promise<ForkPoint[]> {
     const { folder } = await this.find(run);
     const record = await readRunRecord(folder);
@@ -231,7 +237,10 @@ export class Hub {
     return readRunRecord(folder);
   }
 
-  /** Sends a request to the process that trains a run, which may be another one. @throws Error with the reason for a refusal */
+  /**
+   * Sends a request to the process that trains a run, which may be another one.
+   * @throws Error with the reason for a refusal
+   */
   async control(run: string, request: ControlRequest): Promise<void> {
     await controlRun(await this.record(run), request);
   }
@@ -266,7 +275,10 @@ function describeInterruption(id: string, rows: readonly RunRow[]): string {
   return `Run ${id} was interrupted: its process is gone. ${advice}`;
 }
 
-/** A completed member must have the bits that it would have had beside the others. @throws Error if options are to change */
+/**
+ * A completed member must have the bits that it would have had beside the others.
+ * @throws Error if options are to change
+ */
 function refuseChanges(override: PlainObject): void {
   const [name] = Object.keys(override);
   if (name === undefined) return;

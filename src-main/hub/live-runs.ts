@@ -88,7 +88,10 @@ export class LiveRuns {
     return this.#run(id, (listener) => this.#hub.resume(id, override, listener, options));
   }
 
-  /** Sends a request to the process that trains the run, this one or another. @throws Error with the reason for a refusal */
+  /**
+   * Sends a request to the process that trains the run, this one or another.
+   * @throws Error with the reason for a refusal
+   */
   async control(id: string, request: ControlRequest): Promise<void> {
     const session = this.#runs.get(id)?.session;
     if (session === undefined) await this.#hub.control(id, request);

@@ -55,7 +55,10 @@ export async function originOf(
   return { sourceHash, gitCommit: commit, environment: environmentOf(plan) };
 }
 
-/** The same for a run that goes on, or its fork: of the last attempt's code, where the project's has changed since and the run's own copy may run. */
+/**
+ * The same for a run that goes on, or its fork: of the last attempt's code, where the project's has changed since and
+ * the run's own copy may run.
+ */
 export async function keptOrigin(
   runFolder: string,
   { attempts }: Pick<RunRecord, 'attempts'>,

@@ -44,7 +44,10 @@ export interface PlannedRun {
   sweep?: SweepPlace | undefined;
 }
 
-/** @throws Error if the configuration is invalid, has parts that exclude each other, or names a device or a BLAS that does not exist */
+/**
+ * @throws Error if the configuration is invalid, has parts that exclude each other, or names a device or a BLAS that
+ * does not exist
+ */
 export async function planRun(
   request: TrainRequest,
   project: ProjectDescription,
@@ -73,7 +76,11 @@ export async function planRun(
   };
 }
 
-/** Assigns each rank a device and a wave. @param tasks of a launch on several nodes; null: on this machine @throws Error if the configuration names devices that do not exist */
+/**
+ * Assigns each rank a device and a wave.
+ * @param tasks of a launch on several nodes; null: on this machine
+ * @throws Error if the configuration names devices that do not exist
+ */
 export async function placeMembers(config: RunConfig, tasks: TaskServer | null = null): Promise<Placement[]> {
   const { members: ranks, placement, membersPerDevice } = config;
   // Numbers that do not fit are refused with the other conflicts, which need a plan.

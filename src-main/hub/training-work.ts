@@ -5,7 +5,10 @@ import { type RankCount, rankCount } from '../../core/protocol/run/strategies/ra
 export interface TrainingRun {
   id: string;
   name: string;
-  /** The steps done, of the most that its ranks may do: from 0 to 1; null before its first step. Early stopping may end it sooner. */
+  /**
+   * The steps done, of the most that its ranks may do: from 0 to 1; null before its first step. Early stopping may end
+   * it sooner.
+   */
   share: number | null;
   isPaused: boolean;
 }
@@ -19,8 +22,8 @@ interface Followed {
 }
 
 /**
- * What this process trains: it counts runs, sweeps and searches, and follows the runs by their updates. While the count is not zero, the app must not end
- * by itself, nor the machine sleep.
+ * What this process trains: it counts runs, sweeps and searches, and follows the runs by their updates. While the count
+ * is not zero, the app must not end by itself, nor the machine sleep.
  */
 export class TrainingWork {
   readonly #runs = new Map<string, Followed>();
@@ -55,7 +58,10 @@ export class TrainingWork {
     if (this.#apply(id, update)) this.#tell();
   }
 
-  /** Calls the listener after each change: several times a second while runs train. @returns a function that unsubscribes */
+  /**
+   * Calls the listener after each change: several times a second while runs train.
+   * @returns a function that unsubscribes
+   */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -18,7 +18,10 @@ import { openRunArchive, type RunArchive } from './run-archive.ts';
 import { readEntry, unpackRun } from './unpack-run.ts';
 
 export interface ImportOptions {
-  /** The run's new folder; also for a copy of a run that is here. Default: in Tutti's home, with the run's id as its name. */
+  /**
+   * The run's new folder; also for a copy of a run that is here. Default: in Tutti's home, with the run's id as its
+   * name.
+   */
   into?: string | undefined;
   /** The file's name for the user, if it differs from its path. */
   name?: string | undefined;
@@ -50,8 +53,8 @@ const reservedBytes = 100_000_000;
 const maximumRecordBytes = 2 ** 26;
 
 /**
- * Makes the run in a ZIP (`tutti export`) a run of this home. Writes it into a hidden folder, which becomes the run's once everything in it was checked: nobody sees a part
- * of it, and nothing is overwritten.
+ * Makes the run in a ZIP (`tutti export`) a run of this home. Writes it into a hidden folder, which becomes the run's
+ * once everything in it was checked: nobody sees a part of it, and nothing is overwritten.
  * @throws Error that names the file and the reason; nothing of the run is then left
  */
 export async function importRun(
@@ -79,7 +82,10 @@ export async function importRun(
   }
 }
 
-/** The record of the run without its hub, which is on another machine or gone. An attempt that was training when the run was exported ends there. */
+/**
+ * The record of the run without its hub, which is on another machine or gone. An attempt that was training when the run
+ * was exported ends there.
+ */
 async function readRecord({ zip, files }: RunArchive): Promise<RunRecord> {
   const entry = files.get('run.json');
   if (entry === undefined) throw new Error('it has no run.json.');

@@ -26,13 +26,17 @@ interface ArchiveLimits {
   smallBytes: number;
 }
 
-/** A run of 64 ranks and 100 kept checkpoints has some 40,000 files. Text of metrics and logs shrinks to a tenth, seldom to a fiftieth. */
+/**
+ * A run of 64 ranks and 100 kept checkpoints has some 40,000 files. Text of metrics and logs shrinks to a tenth, seldom
+ * to a fiftieth.
+ */
 const archiveLimits: ArchiveLimits = { files: 500_000, ratio: 200, smallBytes: 2 ** 28 };
 
 /**
  * Opens a ZIP that holds a run: an export, or a packed run folder. Looks at its directory only.
  * @param name of the file in errors
- * @throws Error that names the file and what is wrong: it is no ZIP, holds no run, leads out of its folder, or would unpack to far more than it is
+ * @throws Error that names the file and what is wrong: it is no ZIP, holds no run, leads out of its folder, or would
+ * unpack to far more than it is
  */
 export async function openRunArchive(path: string, name = path, limits = archiveLimits): Promise<RunArchive> {
   const { size } = await stat(path).catch((error: unknown) => {
@@ -149,7 +153,10 @@ const folders = new Set([
   'origin',
 ]);
 
-/** Whether a file with this path, with forward slashes, belongs to a run's folder (docs/formats.md). Locks and caches do not travel. */
+/**
+ * Whether a file with this path, with forward slashes, belongs to a run's folder (docs/formats.md). Locks and caches do
+ * not travel.
+ */
 export function isRunPath(path: string): boolean {
   if ([ASIDE_ENDING, DELETED_ENDING].some((ending) => path.endsWith(ending))) return false;
   const [first, ...rest] = path.split('/');

@@ -33,8 +33,8 @@ export async function readEntry(zip: ZipFile, path: string, entry: Entry, maximu
 }
 
 /**
- * Unpacks the files of a run, but for its record, into a new folder, and flushes them to the disk. Compares each with its size and CRC-32 in the ZIP, and weights and
- * architectures with the SHA-256 that the run keeps of them.
+ * Unpacks the files of a run, but for its record, into a new folder, and flushes them to the disk. Compares each with
+ * its size and CRC-32 in the ZIP, and weights and architectures with the SHA-256 that the run keeps of them.
  * @throws Error that names the damaged file
  */
 export async function unpackRun({ zip, files }: RunArchive, folder: string): Promise<void> {
@@ -73,7 +73,10 @@ async function unpackFile(zip: ZipFile, path: string, entry: Entry, folder: stri
   }
 }
 
-/** The content of a file. @throws Error, at the latest after its last piece, if it is not what the ZIP's directory says */
+/**
+ * The content of a file.
+ * @throws Error, at the latest after its last piece, if it is not what the ZIP's directory says
+ */
 async function* checked(zip: ZipFile, path: string, entry: Entry): AsyncGenerator<Uint8Array> {
   let sum = 0;
   try {

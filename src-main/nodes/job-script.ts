@@ -19,8 +19,8 @@ export interface TrainingJob {
 const warnBeforeSeconds = 120;
 
 /**
- * The script for `sbatch`: one task a node, of which the first has the hub. Before its time limit the run stops with its state and asks to be requeued; the
- * script then resumes it, as it does after a node was lost with the whole job.
+ * The script for `sbatch`: one task a node, of which the first has the hub. Before its time limit the run stops with
+ * its state and asks to be requeued; the script then resumes it, as it does after a node was lost with the whole job.
  */
 export function trainingScript({ name, nodes, folder, tutti, train, options }: TrainingJob): string {
   const range = nodes.least === nodes.most ? `${nodes.most}` : `${nodes.least}-${nodes.most}`;
@@ -61,8 +61,8 @@ export interface StudyArray {
 }
 
 /**
- * The script of an array of jobs for `sbatch`. Before its time limit a task stops its trials with their states and asks to be requeued; if it is requeued, or never
- * comes back, the trials continue in whichever task is free.
+ * The script of an array of jobs for `sbatch`. Before its time limit a task stops its trials with their states and asks
+ * to be requeued; if it is requeued, or never comes back, the trials continue in whichever task is free.
  */
 export function studyScript({ name, tasks, folder, tutti, search, options }: StudyArray): string {
   return script(
@@ -88,7 +88,10 @@ function script(options: readonly string[], lines: readonly string[]): string {
   return ['#!/bin/bash', ...options.map((option) => `#SBATCH ${option}`), inheritCores, ...lines, ''].join('\n');
 }
 
-/** SLURM reads the options of a script word by word, ends them at a line's end or `#`, and takes what follows a backslash as it is. */
+/**
+ * SLURM reads the options of a script word by word, ends them at a line's end or `#`, and takes what follows a
+ * backslash as it is.
+ */
 function inQuotes(text: string): string {
   const line = text.replaceAll(/[\r\n]+/g, ' ');
   return /^[\w@%+=:,./-]+$/.test(line) ? line : `"${line.replaceAll(/["\\]/g, '\\$&')}"`;

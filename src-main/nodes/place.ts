@@ -7,8 +7,9 @@ import type { DeviceKind } from '../devices/selection-form.ts';
 export type TaskOffer = Pick<Join, 'worldRank' | 'node' | 'localRank' | 'localSize' | 'devices' | 'isBound'>;
 
 /**
- * The devices of all tasks, in the order of their world ranks. The selection applies on each node; the tasks of a node share its devices out: device i
- * goes to the task of local rank i mod the number of tasks there, unless the launcher has bound each task to a part of the node.
+ * The devices of all tasks, in the order of their world ranks. The selection applies on each node; the tasks of a node
+ * share its devices out: device i goes to the task of local rank i mod the number of tasks there, unless the launcher
+ * has bound each task to a part of the node.
  * @throws Error if a task has no such device, or tasks have devices of different kinds
  */
 export function selectOnTasks(
@@ -60,8 +61,8 @@ export function spreadOver(devices: readonly Device[], workers: number): Device[
 }
 
 /**
- * The placements of a wave, after tasks were lost: ranks of other tasks stay, and each worker of a lost one goes to the device with the fewest workers.
- * Ranks keep their numbers, so members keep their seeds, data and files.
+ * The placements of a wave, after tasks were lost: ranks of other tasks stay, and each worker of a lost one goes to the
+ * device with the fewest workers. Ranks keep their numbers, so members keep their seeds, data and files.
  * @param devices of the tasks that are present
  */
 export function moveRanks(wave: readonly Placement[], devices: readonly Device[]): Placement[] {
@@ -80,8 +81,8 @@ export function moveRanks(wave: readonly Placement[], devices: readonly Device[]
 }
 
 /**
- * The placements of a wave after nodes have joined: while a device has two workers more than another, its last one moves there. Nothing moves that would not
- * become faster.
+ * The placements of a wave after nodes have joined: while a device has two workers more than another, its last one
+ * moves there. Nothing moves that would not become faster.
  */
 export function evenOut(wave: readonly Placement[], devices: readonly Device[]): Placement[] {
   const workers = new Map(devices.map(({ id }) => [id, new Set<string>()]));

@@ -18,7 +18,10 @@ export class RemoteTask {
   #count = 0;
   #isLost = false;
 
-  /** @param lost called once when the task has ended or nothing comes from it any more. @param reason the end of a sentence */
+  /**
+   * @param lost called once when the task has ended or nothing comes from it any more.
+   * @param reason the end of a sentence
+   */
   constructor(about: Join, channel: Channel, lost: (reason: string) => void) {
     this.about = about;
     this.#channel = channel;

@@ -14,7 +14,10 @@ export async function requeue(job: string): Promise<void> {
   await runSlurm('scontrol', ['requeue', job], '');
 }
 
-/** When the time limit of a job ends it; null where it has none, or SLURM does not tell. Jobs of SLURM before 23.02 have no variable with it. */
+/**
+ * When the time limit of a job ends it; null where it has none, or SLURM does not tell. Jobs of SLURM before 23.02 have
+ * no variable with it.
+ */
 export async function endOfJob(job: string): Promise<Date | null> {
   const left = await runSlurm('squeue', ['--noheader', '--jobs', job, '--format', '%L'], '').catch(() => '');
   const seconds = parseTimeLeft(left.trim());

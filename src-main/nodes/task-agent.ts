@@ -43,8 +43,9 @@ export interface AgentOptions {
 }
 
 /**
- * A task of a launch other than the first: joins the first, and starts the workers of its devices as that one orders. The workers connect to a socket of this
- * process, as on one machine, and each connection continues over TLS; so a worker needs no network, and what confines it stays the same.
+ * A task of a launch other than the first: joins the first, and starts the workers of its devices as that one orders.
+ * The workers connect to a socket of this process, as on one machine, and each connection continues over TLS; so a
+ * worker needs no network, and what confines it stays the same.
  */
 export class TaskAgent {
   readonly #options: AgentOptions;
@@ -62,7 +63,10 @@ export class TaskAgent {
   /** Whether the first task is gone. */
   #isLost = false;
 
-  /** Serves the first task until the launch has ended. @returns the exit code of the launch, or 1 if the first task is gone */
+  /**
+   * Serves the first task until the launch has ended.
+   * @returns the exit code of the launch, or 1 if the first task is gone
+   */
   static async serve(options: AgentOptions): Promise<number> {
     const [meeting, socket] = await meet(options);
     const scratch = await ScratchFolder.create();
@@ -271,7 +275,10 @@ export class TaskAgent {
   }
 }
 
-/** Reads where the first task is, and connects to it. A file that an earlier launch left leads nowhere: it is read again. */
+/**
+ * Reads where the first task is, and connects to it. A file that an earlier launch left leads nowhere: it is read
+ * again.
+ */
 async function meet({
   task,
   offer,

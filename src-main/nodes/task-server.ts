@@ -30,8 +30,8 @@ export interface ServerOptions {
 }
 
 /**
- * The first task of a launch, as the others and the hub see it: the others join it over TLS and start the workers of their devices; the connections of those
- * workers reach the hub through it.
+ * The first task of a launch, as the others and the hub see it: the others join it over TLS and start the workers of
+ * their devices; the connections of those workers reach the hub through it.
  */
 export class TaskServer {
   readonly #options: ServerOptions;
@@ -67,14 +67,19 @@ export class TaskServer {
     return own;
   }
 
-  /** Whether workers may enter the job of MPI that the launcher has set up: once, because the processes that entered it cannot be replaced. */
+  /**
+   * Whether workers may enter the job of MPI that the launcher has set up: once, because the processes that entered it
+   * cannot be replaced.
+   */
   enterMpi(): boolean {
     const isFirst = !this.#hasEnteredMpi;
     this.#hasEnteredMpi = true;
     return isFirst;
   }
 
-  /** What the launch offers to an exchange by MPI; null where no launcher of MPI has started a fixed number of tasks. */
+  /**
+   * What the launch offers to an exchange by MPI; null where no launcher of MPI has started a fixed number of tasks.
+   */
   get mpi(): { processes: number; obstacle: string | null } | null {
     const { task, nodes, own, whyNoMpi } = this.#options;
     if (nodes !== null || mpiOfLauncher(process.env) === null) return null;
@@ -143,7 +148,8 @@ export class TaskServer {
   }
 
   /**
-   * The placements of a wave on the tasks that are present: ranks of lost ones move, and then those of the fullest devices to new ones that are free.
+   * The placements of a wave on the tasks that are present: ranks of lost ones move, and then those of the fullest
+   * devices to new ones that are free.
    * @throws Error if too few nodes are left
    */
   placementsNow(wave: readonly Placement[], config: RunConfig): Placement[] {
@@ -160,7 +166,10 @@ export class TaskServer {
     );
   }
 
-  /** The placements where the number of ranks follows that of the devices: one on each that is there, at most `members`. @throws as {@link placementsNow} does */
+  /**
+   * The placements where the number of ranks follows that of the devices: one on each that is there, at most `members`.
+   * @throws as {@link placementsNow} does
+   */
   placementPerDevice(config: RunConfig): Placement[] {
     this.#requireEnough();
     const devices = this.devices(config);
@@ -228,7 +237,10 @@ export class TaskServer {
     for (const task of this.#tasks.values()) task.empty();
   }
 
-  /** Folders that the ranks of a node share: those of its first task that is present. @param own those of the hub's node */
+  /**
+   * Folders that the ranks of a node share: those of its first task that is present.
+   * @param own those of the hub's node
+   */
   foldersOf({ node }: Pick<Device, 'node'>, own: NodeFolders): NodeFolders {
     if (node === undefined || node.name === this.#options.own.node) return own;
     const first = [...this.#tasks.values()]

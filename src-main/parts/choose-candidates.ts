@@ -14,7 +14,10 @@ export interface PartsRun {
 /** Which checkpoints of a run are candidates. */
 export interface CandidateChoice {
   method: PartMethod;
-  /** Name of the checkpoints, or `all`; by default all for `greedy` and `snapshots`, those of epochs for `swag`, and else the run's usual set. */
+  /**
+   * Name of the checkpoints, or `all`; by default all for `greedy` and `snapshots`, those of epochs for `swag`, and
+   * else the run's usual set.
+   */
   set?: string | undefined;
   /** Only those of this rank; by default of all, and for snapshots of rank 0. */
   rank?: number | undefined;
@@ -28,7 +31,8 @@ export type CandidateRecord = CheckpointKey & Pick<CheckpointRecord, 'epoch' | '
 type IsNamed = (name: string) => boolean;
 
 /**
- * The checkpoints of a run that an ensemble may be made from, by rank, then by time. Of checkpoints with the same weights it is the first.
+ * The checkpoints of a run that an ensemble may be made from, by rank, then by time. Of checkpoints with the same
+ * weights it is the first.
  * @throws Error if there is none, or for SWAG less than two of a rank
  */
 export async function candidatesOf(run: PartsRun, choice: CandidateChoice): Promise<CandidateRecord[]> {

@@ -47,10 +47,11 @@ export interface CombinedRun {
 type Candidate = CandidateRecord & { run: number };
 
 /**
- * Makes an ensemble from checkpoints of runs: a finished run in Tutti's home with copies of the chosen members. The runs stay as they are. After
- * an error nothing of it remains.
+ * Makes an ensemble from checkpoints of runs: a finished run in Tutti's home with copies of the chosen members. The
+ * runs stay as they are. After an error nothing of it remains.
  *
- * @throws Error if the runs differ in task, preprocessing or validation targets, a checkpoint is missing or damaged, or a project is not trusted
+ * @throws Error if the runs differ in task, preprocessing or validation targets, a checkpoint is missing or damaged, or
+ * a project is not trusted
  */
 export async function combineRuns(runs: readonly PartsRun[], request: CombineRequest): Promise<CombinedRun> {
   await requireSameKind(runs);

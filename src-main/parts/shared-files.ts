@@ -12,7 +12,8 @@ import type { PartsRun } from './choose-candidates.ts';
 const preprocessing = 'preprocessing.json';
 
 /**
- * Refuses runs whose members cannot predict together. Whether they have the same targets, the process that predicts tells.
+ * Refuses runs whose members cannot predict together. Whether they have the same targets, the process that predicts
+ * tells.
  * @throws Error that names the run
  */
 export async function requireSameKind(runs: readonly PartsRun[]): Promise<void> {

@@ -16,7 +16,10 @@ export interface SourceToOpen {
   device?: Device | undefined;
 }
 
-/** @param folder a run's folder, or one with an exported ensemble @param set the checkpoints' name; by default the usual ones */
+/**
+ * @param folder a run's folder, or one with an exported ensemble
+ * @param set the checkpoints' name; by default the usual ones
+ */
 export async function ensembleSource(folder: string, set: string | null = null): Promise<SourceToOpen> {
   const record = existsSync(join(folder, 'ensemble.json')) ? null : await readRunRecord(folder);
   const refusal = record === null ? null : whyNotTrusted(record.project.folder);

@@ -9,7 +9,10 @@ import { ensembleSource, type SourceToOpen } from './ensemble-source.ts';
 /** Time to read the project's data, including a download. */
 const timeoutMs = 1_800_000;
 
-/** Reads inputs of the samples that runs were evaluated on, from the data of their projects. The process keeps the data of the last run. */
+/**
+ * Reads inputs of the samples that runs were evaluated on, from the data of their projects. The process keeps the data
+ * of the last run.
+ */
 export class OwnSamples {
   readonly #process = new WarmProcess();
   readonly #closing = new AbortController();

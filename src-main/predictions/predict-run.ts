@@ -36,15 +36,18 @@ export interface PredictRequest {
   signal?: AbortSignal;
   /** Called with the number of rows written so far. */
   progress?: (rows: number) => void;
-  /** A process that is kept for several files; by default each file has its own. It must be able to read the input and to write beside the output. */
+  /**
+   * A process that is kept for several files; by default each file has its own. It must be able to read the input and
+   * to write beside the output.
+   */
   predictor?: WarmPredictor;
 }
 
 export type PredictReport = Omit<Extract<PredictReply, { type: 'predicted' }>, 'type'>;
 
 /**
- * Predicts the samples of a file with an ensemble, in a separate process that gets what the project's processes get. The output is written
- * aside, and appears once it is complete.
+ * Predicts the samples of a file with an ensemble, in a separate process that gets what the project's processes get.
+ * The output is written aside, and appears once it is complete.
  * @throws Error if the input cannot be read, the output exists, or a part of the ensemble is missing or damaged
  */
 export async function predictRun(request: PredictRequest): Promise<PredictReport> {

@@ -11,7 +11,10 @@ import type { SourceToOpen } from './ensemble-source.ts';
 /** Starts a process that opens an ensemble and predicts files in a folder. */
 export type StartPredicting = (opened: SourceToOpen, place: string) => Standing;
 
-/** Keeps the process that predicted last for further questions about the same ensemble, so that its models are built once. */
+/**
+ * Keeps the process that predicted last for further questions about the same ensemble, so that its models are built
+ * once.
+ */
 export class WarmPredictor {
   readonly #place: string;
   readonly #start: StartPredicting;

@@ -6,21 +6,25 @@ import { fileURLToPath } from 'node:url';
 const archive = `${sep}app.asar${sep}`;
 
 /**
- * The path at which a process other than Electron's can read a file of the app. The packaged app is one archive that only Electron can
- * read; files for other processes are beside it (`asarUnpack` in `electron-builder.config.ts`).
+ * The path at which a process other than Electron's can read a file of the app. The packaged app is one archive that
+ * only Electron can read; files for other processes are beside it (`asarUnpack` in `electron-builder.config.ts`).
  */
 export function unpacked(path: string): string {
   return path.replace(archive, `${sep}app.asar.unpacked${sep}`);
 }
 
-/** The absolute path of a file of the app, given its path in the repository: two folders up from here, from the build in `out/main` and from the package's `src-main/bundle`. */
+/**
+ * The absolute path of a file of the app, given its path in the repository: two folders up from here, from the build in
+ * `out/main` and from the package's `src-main/bundle`.
+ */
 export function appFile(path: string): string {
   return unpacked(fileURLToPath(new URL(`../../${path}`, import.meta.url)));
 }
 
 /**
- * The file of a program that other processes run, by its path without extension: TypeScript in the sources, JavaScript in the package. The variable
- * `TUTTI_PROGRAMS` names a folder with compiled programs of workers to run instead: most tests with real processes do, because they start in less time.
+ * The file of a program that other processes run, by its path without extension: TypeScript in the sources, JavaScript
+ * in the package. The variable `TUTTI_PROGRAMS` names a folder with compiled programs of workers to run instead: most
+ * tests with real processes do, because they start in less time.
  */
 export function entryFile(path: string): string {
   const compiled = process.env.TUTTI_PROGRAMS;

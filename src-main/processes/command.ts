@@ -2,11 +2,16 @@ import { execFile } from 'node:child_process';
 import { errorCode, explainSystemError } from '../../core/node/file-error.ts';
 import { messageOf } from '../../core/text/errors.ts';
 
-/** The outcome of an external command. Vendor tools are often missing, broken or slow, and each case needs its own note. */
+/**
+ * The outcome of an external command. Vendor tools are often missing, broken or slow, and each case needs its own note.
+ */
 export type CommandResult =
   | { status: 'absent' }
   | { status: 'timed-out'; timeoutMs: number }
-  /** It exists but cannot be started or read: it is not executable, a folder of the PATH is closed, it printed without end. */
+  /**
+   * It exists but cannot be started or read: it is not executable, a folder of the PATH is closed, it printed without
+   * end.
+   */
   | { status: 'unusable'; reason: string }
   | { status: 'exited'; exitCode: number; stdout: string; stderr: string };
 
@@ -15,7 +20,10 @@ export type CommandRunner = (command: string, args: readonly string[]) => Promis
 /** Codes of the system for a program that no folder of the PATH holds. A PATH may name files (ENOTDIR). */
 const absences: ReadonlySet<string | null> = new Set(['ENOENT', 'ENOTDIR']);
 
-/** A runner that starts programs without a shell and kills them after `timeoutMs`. It resolves to the outcome and never rejects. */
+/**
+ * A runner that starts programs without a shell and kills them after `timeoutMs`. It resolves to the outcome and never
+ * rejects.
+ */
 export function commandRunner(timeoutMs: number): CommandRunner {
   const options = { timeout: timeoutMs, killSignal: 'SIGKILL', windowsHide: true } as const;
   return (command, args) =>

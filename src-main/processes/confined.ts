@@ -11,7 +11,9 @@ import { childEnvironment } from './node-process.ts';
 export interface Grant extends Omit<Confinement, 'isKernelAsked' | 'inherited'> {
   /** Names of variables that the project asked for, beside those that every process gets. */
   environment: readonly string[];
-  /** The project's own folder for compiled code: what it writes there is never run for another project or by the hub. */
+  /**
+   * The project's own folder for compiled code: what it writes there is never run for another project or by the hub.
+   */
   compileCache: string;
 }
 
@@ -67,7 +69,10 @@ export function confinedEnvironment(
   };
 }
 
-/** Flags of Node's permission model (https://nodejs.org/docs/latest-v24.x/api/permissions.html), and what runs before the entry. */
+/**
+ * Flags of Node's permission model (https://nodejs.org/docs/latest-v24.x/api/permissions.html), and what runs before
+ * the entry.
+ */
 export function confinementFlags(grant: Grant, { needsThreads = false } = {}): string[] {
   const { read, write, processes, memoryBytes } = grant;
   makeCacheFolder(grant.compileCache);
@@ -92,7 +97,10 @@ export function confinementFlags(grant: Grant, { needsThreads = false } = {}): s
   ];
 }
 
-/** @throws Error for a path that Node would take for all paths with the same beginning; it has no way to quote the character */
+/**
+ * @throws Error for a path that Node would take for all paths with the same beginning; it has no way to quote the
+ * character
+ */
 function refuseWildcard(path: string): void {
   const star = path.indexOf('*');
   if (star === -1) return;
@@ -106,7 +114,10 @@ function refuseWildcard(path: string): void {
 const setDumpable = 4;
 let isMemoryProtected = false;
 
-/** Lets no process of the same user read or change this one's memory, which holds tokens; also not where the kernel limits no files, on GPUs. */
+/**
+ * Lets no process of the same user read or change this one's memory, which holds tokens; also not where the kernel
+ * limits no files, on GPUs.
+ */
 function protectOwnMemory(): void {
   if (isMemoryProtected || process.platform !== 'linux' || whyNotMapped() !== null) return;
   isMemoryProtected = true;
@@ -117,8 +128,9 @@ function protectOwnMemory(): void {
 }
 
 /**
- * Creates a folder of the cache: Node grants what lies in a folder only if it exists. On a read-only or full disk there is none: code is then
- * compiled each time, and downloads fail. For a missing folder there, Node's recursive `mkdir` says ENOENT.
+ * Creates a folder of the cache: Node grants what lies in a folder only if it exists. On a read-only or full disk there
+ * is none: code is then compiled each time, and downloads fail. For a missing folder there, Node's recursive `mkdir`
+ * says ENOENT.
  */
 export function makeCacheFolder(folder: string): void {
   try {

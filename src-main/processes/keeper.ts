@@ -1,15 +1,16 @@
 /**
- * A shell between the hub and a worker, on Linux. When the hub dies, the kernel sends it PWR; it then gives the worker `graceSeconds` to save its
- * state, and kills it. When the shell itself dies, the kernel kills the worker. It passes on TERM, and ends as the worker ends.
+ * A shell between the hub and a worker, on Linux. When the hub dies, the kernel sends it PWR; it then gives the worker
+ * `graceSeconds` to save its state, and kills it. When the shell itself dies, the kernel kills the worker. It passes on
+ * TERM, and ends as the worker ends.
  */
 
 /** A worker that saves ends itself a little earlier (`workers/entries/worker.ts`). */
 const graceSeconds = 4;
 
 /**
- * A shell's background process would read from /dev/null, so the worker is given the shell's own input. The shell writes nothing into the
- * worker's log. The kernel sends PWR once for each thread of a dying hub: the first counts. USR1 and USR2 are no such sign:
- * SLURM sends them to all processes of a job that is near its time limit.
+ * A shell's background process would read from /dev/null, so the worker is given the shell's own input. The shell
+ * writes nothing into the worker's log. The kernel sends PWR once for each thread of a dying hub: the first counts.
+ * USR1 and USR2 are no such sign: SLURM sends them to all processes of a job that is near its time limit.
  */
 const scriptWith = (free: number): string => `
 trap '' USR1 USR2

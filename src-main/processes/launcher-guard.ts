@@ -13,10 +13,10 @@ interface Link {
 const listeners = new Set<() => void>();
 
 /**
- * Watches whether npm or the launcher `tutti.mjs` still runs, if one of them started this process. They pass on some signals, and not
- * those to the shell that npm starts in between, so training would continue without anyone who knows of it. If one is gone, the listeners
- * of {@link onLauncherLost} are called; without any, this process ends as if its terminal was closed (SIGHUP). A command that a shell
- * started directly, and a detached run, have no launcher.
+ * Watches whether npm or the launcher `tutti.mjs` still runs, if one of them started this process. They pass on some
+ * signals, and not those to the shell that npm starts in between, so training would continue without anyone who knows
+ * of it. If one is gone, the listeners of {@link onLauncherLost} are called; without any, this process ends as if its
+ * terminal was closed (SIGHUP). A command that a shell started directly, and a detached run, have no launcher.
  */
 export function followLauncher(): void {
   const links = launchersOf(process.pid);

@@ -44,7 +44,10 @@ function requireOwnFiles(path: string): void {
   if (reason !== null) throw new Error(reason);
 }
 
-/** The kinds of devices that a backend can compute on, on this machine. @throws when the backend is not set up, or damaged */
+/**
+ * The kinds of devices that a backend can compute on, on this machine.
+ * @throws when the backend is not set up, or damaged
+ */
 export function usableKinds(backend: BackendChoice = 'auto'): readonly Device['kind'][] {
   const hasCuda = (backend === 'auto' || backend === 'tensorflow') && readNativeBuild()?.hasCuda === true;
   const hasWebgpu = (backend === 'auto' || backend === 'webgpu') && readWebgpuBuild() !== null;
@@ -65,8 +68,8 @@ export function backendOn({ kind }: Device, backend: BackendChoice): BackendChoi
 }
 
 /**
- * The variables that native backends read when they load, for a rank on this device. A damaged build is no error here, since
- * the process may need no native backend: a backend that does load reports it.
+ * The variables that native backends read when they load, for a rank on this device. A damaged build is no error here,
+ * since the process may need no native backend: a backend that does load reports it.
  */
 export function nativeEnvironment(device?: Device): NodeJS.ProcessEnv {
   return { ...tensorflowEnvironment(device), ...webgpuEnvironment(device) };

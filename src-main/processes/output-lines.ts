@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
 
-/** A longer line is cut, so that a process that prints without line breaks does not fill the memory. In UTF-16 code units. */
+/**
+ * A longer line is cut, so that a process that prints without line breaks does not fill the memory. In UTF-16 code
+ * units.
+ */
 export const longestLine = 2 ** 16;
 
 /** Takes lines, possibly more slowly than a process prints them. */
@@ -11,8 +14,8 @@ export interface LineSink {
 }
 
 /**
- * Cuts text into lines at `\n`, `\r\n` and `\r`, the ends of lines of a progress bar. Lines longer than {@link longestLine} become several
- * lines.
+ * Cuts text into lines at `\n`, `\r\n` and `\r`, the ends of lines of a progress bar. Lines longer than
+ * {@link longestLine} become several lines.
  */
 export class LineSplitter {
   #rest = '';

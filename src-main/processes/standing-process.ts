@@ -33,11 +33,16 @@ export interface Question {
   timeoutMs: number;
   /** What the user can do where the time does not suffice; a sentence. */
   remedy?: string;
-  /** Receives messages of the type `progress`, which come before the answer and start the time anew. A `doing` says what it does from then on. */
+  /**
+   * Receives messages of the type `progress`, which come before the answer and start the time anew. A `doing` says what
+   * it does from then on.
+   */
   progress?: (message: object) => void;
   /** Aborts the process. */
   signal?: AbortSignal;
-  /** The start of the error message if the process gives no answer, such as "The project in ... could not be loaded". */
+  /**
+   * The start of the error message if the process gives no answer, such as "The project in ... could not be loaded".
+   */
   subject: string;
 }
 
@@ -49,8 +54,8 @@ interface Asked {
 }
 
 /**
- * A Node process that answers questions, one at a time, until it is ended. On Linux with util-linux the kernel ends it with the hub. The hub
- * itself never loads a project's code.
+ * A Node process that answers questions, one at a time, until it is ended. On Linux with util-linux the kernel ends it
+ * with the hub. The hub itself never loads a project's code.
  */
 export class StandingProcess {
   readonly #child: ChildProcess;
@@ -74,8 +79,9 @@ export class StandingProcess {
           ...(grant === null ? childEnvironment(device) : confinedEnvironment(grant, device, [hubPipe])),
           ...environment,
         },
-        // The last is the pipe `hubPipe`. Node's own messages would be JSON, or V8's format, which differs between Electron's V8 and that of the packaged Node.
-        // On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
+        // The last is the pipe `hubPipe`. Node's own messages would be JSON, or V8's format, which differs between
+        // Electron's V8 and that of the packaged Node. On Windows, pipes in both directions need `overlapped`;
+        // elsewhere it is the same as `pipe`.
         stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
         windowsHide: true,
       });

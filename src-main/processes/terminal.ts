@@ -1,11 +1,14 @@
 import { printable } from '../../core/text/printable.ts';
 
-/** Returns to the start of the line and erases it. Tutti gives no other command to a terminal, and this one only at the start of a write. */
+/**
+ * Returns to the start of the line and erases it. Tutti gives no other command to a terminal, and this one only at the
+ * start of a write.
+ */
 export const clearLine = '\r\u001B[K';
 
 /**
- * From now on all text that this process writes to its terminal is only shown: names, messages and logs of run folders and projects that somebody
- * else made cannot move the cursor, set the title or hide lines, whichever code prints them.
+ * From now on all text that this process writes to its terminal is only shown: names, messages and logs of run folders
+ * and projects that somebody else made cannot move the cursor, set the title or hide lines, whichever code prints them.
  */
 export function protectTerminal(): void {
   for (const stream of [process.stdout, process.stderr]) showOnly(stream);
@@ -23,8 +26,8 @@ function shown(text: string): string {
 }
 
 /**
- * Ctrl-C reaches this process several times: the terminal sends SIGINT to all processes of the command, and npm and the launcher
- * (`tutti.mjs`) pass theirs on. Signals within this time are one key press.
+ * Ctrl-C reaches this process several times: the terminal sends SIGINT to all processes of the command, and npm and the
+ * launcher (`tutti.mjs`) pass theirs on. Signals within this time are one key press.
  */
 const samePressMs = 500;
 

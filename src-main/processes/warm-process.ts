@@ -7,8 +7,8 @@ export const idleMs = 300_000;
 export type Standing = Pick<StandingProcess, 'isRunning' | 'ask' | 'end'>;
 
 /**
- * Keeps the process that answered last for further questions about the same subject, which then need not load it again. Questions come one after the other.
- * Only one process is kept, because the subjects of several could fill the memory.
+ * Keeps the process that answered last for further questions about the same subject, which then need not load it again.
+ * Questions come one after the other. Only one process is kept, because the subjects of several could fill the memory.
  */
 export class WarmProcess {
   #key = '';

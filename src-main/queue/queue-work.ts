@@ -19,7 +19,10 @@ import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { withRunLock } from '../store/runs/hub-lock.ts';
 
-/** A killed process reports no end, and studies and searches of other processes none either: while runs wait, the hub looks this often. */
+/**
+ * A killed process reports no end, and studies and searches of other processes none either: while runs wait, the hub
+ * looks this often.
+ */
 const lookEveryMs = 5_000;
 
 interface QueueWorkOptions {
@@ -33,8 +36,9 @@ interface QueueWorkOptions {
 }
 
 /**
- * Starts waiting runs, one at a time: the first once no run of this home trains, and no study or search is under way. One process works on a home's queue, the one that holds the lock
- * `queue.lock`; if it ends, another one that is open takes over.
+ * Starts waiting runs, one at a time: the first once no run of this home trains, and no study or search is under way.
+ * One process works on a home's queue, the one that holds the lock `queue.lock`; if it ends, another one that is open
+ * takes over.
  */
 export class QueueWork {
   readonly #options: QueueWorkOptions;
@@ -102,7 +106,9 @@ export class QueueWork {
     this.look();
   }
 
-  /** Whether this process works on the queue. The first to do so clears up after one that died while it started a run. */
+  /**
+   * Whether this process works on the queue. The first to do so clears up after one that died while it started a run.
+   */
   async #isWorker(): Promise<boolean> {
     if (this.#lock !== null) return true;
     this.#lock = FileLock.tryTake(join(tuttiHome(), 'queue.lock'));
@@ -129,7 +135,10 @@ export class QueueWork {
   }
 }
 
-/** Marks a waiting run as one that starts, so that no other process starts it too. @throws Error if it no longer waits */
+/**
+ * Marks a waiting run as one that starts, so that no other process starts it too.
+ * @throws Error if it no longer waits
+ */
 async function claim(id: string): Promise<WaitingRun> {
   let claimed: WaitingRun | undefined;
   await changeQueue((runs) => {
@@ -141,7 +150,10 @@ async function claim(id: string): Promise<WaitingRun> {
   return claimed;
 }
 
-/** Nobody knows how far a process came that died while it started a run, so the run is not started a second time by itself. */
+/**
+ * Nobody knows how far a process came that died while it started a run, so the run is not started a second time by
+ * itself.
+ */
 function withoutAbandoned(runs: WaitingRun[]): WaitingRun[] {
   if (runs.every(({ startedAt }) => startedAt === null)) return runs;
   const error = 'Tutti ended while it started this run. See whether the list has it; if not, start it again.';
@@ -149,8 +161,8 @@ function withoutAbandoned(runs: WaitingRun[]): WaitingRun[] {
 }
 
 /**
- * Whether a process of this machine works on a study or on a search of a pool: between two of their runs nothing trains for a moment. A search that
- * asks a person has ended until it is answered, and counts as none.
+ * Whether a process of this machine works on a study or on a search of a pool: between two of their runs nothing trains
+ * for a moment. A search that asks a person has ended until it is answered, and counts as none.
  */
 async function isStudyOrSearchUnderWay(): Promise<boolean> {
   if ((await listStudyFolders()).some(hasWorkersHere)) return true;

@@ -18,9 +18,9 @@ interface Wait {
 }
 
 /**
- * Messages from rank to rank. The relay passes them on, in their order. A rank that waits longer than usual tells the relay (`receive`, stage
- * `awaited`), also for messages that travel in memory. When a wait exceeds the limit, the rank at the end of the chain of waits is missing: in a
- * pipeline every stage waits for the one before or after it.
+ * Messages from rank to rank. The relay passes them on, in their order. A rank that waits longer than usual tells the
+ * relay (`receive`, stage `awaited`), also for messages that travel in memory. When a wait exceeds the limit, the rank
+ * at the end of the chain of waits is missing: in a pipeline every stage waits for the one before or after it.
  */
 export class MessagesOfGroup {
   readonly #patience: Patience;

@@ -21,7 +21,9 @@ export interface OpenCollective {
   limit: TimeLimit | null;
 }
 
-/** The collectives that some ranks of a group have called and others not yet, and how long the first wait for the last. */
+/**
+ * The collectives that some ranks of a group have called and others not yet, and how long the first wait for the last.
+ */
 export class OpenCollectives {
   readonly #patience: Patience;
   readonly #ranks: () => readonly number[];

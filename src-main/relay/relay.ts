@@ -21,18 +21,22 @@ export interface RelayOptions extends Patience {
   ranks: readonly number[];
   /** Device, pid, state, epoch, step and last log lines of a rank, for messages. */
   describeRank(rank: number): string;
-  /** A collective timed out because these ranks never called it. Drops them if the others may continue, and returns whether it did. */
+  /**
+   * A collective timed out because these ranks never called it. Drops them if the others may continue, and returns
+   * whether it did.
+   */
   dropStuck(missingRanks: number[], error: Error): boolean;
   /** The same, where the others may not continue. The group has failed already. */
   onStuck(missingRanks: number[], error: Error): void;
 }
 
 /**
- * Completes the collectives of one group of ranks: collects every rank's request with a sequence number, checks that they
- * agree, and answers all. `collective-stages.ts` says which requests a collective has. The relay does no input or output.
+ * Completes the collectives of one group of ranks: collects every rank's request with a sequence number, checks that
+ * they agree, and answers all. `collective-stages.ts` says which requests a collective has. The relay does no input or
+ * output.
  *
- * A group fails as a whole and for good: when ranks disagree, when one is gone, when one does not come in time. The relay
- * then notifies every rank at once, so that none waits for an answer that cannot come.
+ * A group fails as a whole and for good: when ranks disagree, when one is gone, when one does not come in time. The
+ * relay then notifies every rank at once, so that none waits for an answer that cannot come.
  */
 export class Relay {
   readonly #options: RelayOptions;
@@ -72,7 +76,9 @@ export class Relay {
     if (this.#failure !== null) this.#deliver(rank, { kind: 'collective', phase: 'failure', reason: this.#failure });
   }
 
-  /** Takes a request of a rank. Ignores it once the rank was dropped or the group has failed: every rank was notified. */
+  /**
+   * Takes a request of a rank. Ignores it once the rank was dropped or the group has failed: every rank was notified.
+   */
   receive(rank: number, frame: CollectiveFrame): void {
     if (this.#dropped.has(rank)) return;
     this.#checkMember(rank);
@@ -107,8 +113,8 @@ export class Relay {
   }
 
   /**
-   * A rank is gone, and the others continue without it, from the collectives that are open now on. Only for collectives that do not go
-   * through shared memory.
+   * A rank is gone, and the others continue without it, from the collectives that are open now on. Only for collectives
+   * that do not go through shared memory.
    */
   drop(rank: number): void {
     this.#checkMember(rank);
@@ -189,7 +195,9 @@ export class Relay {
     }
   }
 
-  /** A rank has waited in mapped memory up to the timeout. Unless the group is held, the ranks that it names never come. */
+  /**
+   * A rank has waited in mapped memory up to the timeout. Unless the group is held, the ranks that it names never come.
+   */
   #reportStuck(rank: number, { call, data }: CollectiveRequest): void {
     const mapped = this.#mapped;
     const missing = this.#ranks.filter((other) => data?.some((named: number) => named === other));

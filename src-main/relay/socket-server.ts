@@ -14,9 +14,9 @@ export interface SocketServer {
 }
 
 /**
- * Listens on a Unix socket (a named pipe on Windows) in an existing folder that only its owner may enter. Rejects when the
- * path is too long, others may enter the folder, or something exists at the path. Replaces a socket without a listener,
- * which a killed hub left.
+ * Listens on a Unix socket (a named pipe on Windows) in an existing folder that only its owner may enter. Rejects when
+ * the path is too long, others may enter the folder, or something exists at the path. Replaces a socket without a
+ * listener, which a killed hub left.
  *
  * The transport is node-ipc's raw mode, as in `workers/collectives/socket-channel.ts`.
  */

@@ -54,8 +54,9 @@ interface ReportPage {
 }
 
 /**
- * One HTML file that opens without a server and loads nothing. Its security policy allows this script and no connection. What a run says
- * (its name, its events, its metrics) is in the data alone, which holds no character that HTML knows.
+ * One HTML file that opens without a server and loads nothing. Its security policy allows this script and no
+ * connection. What a run says (its name, its events, its metrics) is in the data alone, which holds no character that
+ * HTML knows.
  */
 export function reportHtml(page: ReportPage, data: ReportData): string {
   // Within a script element only this sequence ends it, and the HTML comment changes how it is read.

@@ -18,7 +18,9 @@ const callSchema = z.object({ t: z.literal('q'), i: z.string().optional(), m: z.
 /** The methods of the page, and the end of the connection. */
 export type PageMethods = BirpcReturn<PageApi, HubApi>;
 
-/** Answers a page's calls with `api`, as far as its role allows them. Disconnects a page that sends anything but calls. */
+/**
+ * Answers a page's calls with `api`, as far as its role allows them. Disconnects a page that sends anything but calls.
+ */
 export function connectPage(wire: PageWire, api: HubApi, role: PageRole): PageMethods {
   return createBirpc<PageApi, HubApi>(api, {
     post: (bytes: Uint8Array) => wire.send(bytes),
@@ -50,8 +52,8 @@ function callChecked(api: HubApi, role: PageRole, name: keyof HubApi, values: un
 }
 
 /**
- * What a watcher may call: what shows runs. It starts, changes and writes nothing, runs no code of projects, and reads no files but those of
- * runs. A new method is not in it, so it is denied until somebody decides otherwise.
+ * What a watcher may call: what shows runs. It starts, changes and writes nothing, runs no code of projects, and reads
+ * no files but those of runs. A new method is not in it, so it is denied until somebody decides otherwise.
  */
 const watchable: ReadonlySet<keyof HubApi> = new Set<keyof HubApi>([
   'session',

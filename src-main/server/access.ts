@@ -25,8 +25,9 @@ export interface Entry {
 }
 
 /**
- * Decides which requests the server answers. Other programs and web pages on this machine reach the port too, so every request needs a
- * session's cookie, and a connection to the hub also a proof of the session's key. The one-time token of a link is exchanged for cookie and key.
+ * Decides which requests the server answers. Other programs and web pages on this machine reach the port too, so every
+ * request needs a session's cookie, and a connection to the hub also a proof of the session's key. The one-time token
+ * of a link is exchanged for cookie and key.
  */
 export class Access {
   readonly #address: ServerAddress;
@@ -38,7 +39,8 @@ export class Access {
   constructor(address: ServerAddress, wrongAttempts: WrongAttempts, file: SessionFile | null) {
     this.#address = address;
     this.#sessions = new Sessions(file);
-    // Cookies are shared by all ports of a host: the name keeps two servers apart. Browsers refuse a `__Host-` cookie from plain HTTP.
+    // Cookies are shared by all ports of a host: the name keeps two servers apart. Browsers refuse a `__Host-` cookie
+    // from plain HTTP.
     this.#cookieName = `${address.isSecure ? '__Host-' : ''}tutti-${address.port}`;
     this.#wrongAttempts = wrongAttempts;
   }
@@ -70,8 +72,8 @@ export class Access {
   }
 
   /**
-   * Refuses a request because of its origin, whether or not it has a session. A foreign Host means that the name of another site points
-   * here (DNS rebinding); a foreign Origin means that a page of another site sent it.
+   * Refuses a request because of its origin, whether or not it has a session. A foreign Host means that the name of
+   * another site points here (DNS rebinding); a foreign Origin means that a page of another site sent it.
    */
   refuseOrigin({ method, headers }: IncomingMessage): Refusal | null {
     const { host = '', origin } = headers;
@@ -119,7 +121,10 @@ export function isRefusal(session: Session | Refusal): session is Refusal {
   return 'status' in session;
 }
 
-/** Challenge and proof in the header of a plain request, or beside the subprotocol of a WebSocket, with a dot between them. */
+/**
+ * Challenge and proof in the header of a plain request, or beside the subprotocol of a WebSocket, with a dot between
+ * them.
+ */
 function proofOf({ headers }: IncomingMessage): string | null {
   const header = headers[pageProofName];
   if (typeof header === 'string') return header;

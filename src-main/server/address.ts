@@ -14,7 +14,8 @@ export const requestLimits = {
 } as const;
 
 /**
- * Disconnects clients that read nothing of an answer for 30 s. One that waits for an answer has not got any of it yet, and stays.
+ * Disconnects clients that read nothing of an answer for 30 s. One that waits for an answer has not got any of it yet,
+ * and stays.
  * @param limitMs another time, for tests
  */
 export function endSlowReaders(server: HttpServer, limitMs = slowClientMs): void {
@@ -39,7 +40,10 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** Whether a `Host` header names this machine by an address that only it reaches, with any port: `ssh -L` may forward another. */
+/**
+ * Whether a `Host` header names this machine by an address that only it reaches, with any port: `ssh -L` may forward
+ * another.
+ */
 export function namesLoopback(header: string): boolean {
   const host = /^([\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?$/i.exec(header)?.[1].toLowerCase() ?? '';
   return isLoopback(host.replaceAll(/[[\]]/g, ''));
@@ -52,7 +56,8 @@ export function loopbackAddress(port: number, host: string): ServerAddress {
 }
 
 /**
- * The address of a server with a certificate. Requests may name the hosts of the certificate, so the name of another site that points here is refused.
+ * The address of a server with a certificate. Requests may name the hosts of the certificate, so the name of another
+ * site that points here is refused.
  * @param host to listen on; `0.0.0.0` and `::` name no host, so links then name the certificate's first
  * @throws Error if the certificate names no host of this machine that links could name
  */

@@ -48,7 +48,10 @@ export async function answer(
   await sendFile(response, target, content, session.role);
 }
 
-/** Anybody on this machine may ask, and only the terminal gets the link. Other sites may not ask: browsers say where a request comes from. */
+/**
+ * Anybody on this machine may ask, and only the terminal gets the link. Other sites may not ask: browsers say where a
+ * request comes from.
+ */
 function askLink({ headers }: IncomingMessage, response: ServerResponse, content: Content): void {
   if (headers['sec-fetch-site'] !== 'same-origin') {
     return refuse(response, { status: 403, reason: 'Only a page of Tutti asks for a link.' });

@@ -5,8 +5,9 @@ import { askScript, askScriptPath, doorStyle, doorStylePath } from './no-session
 const enterScriptPath = '/enter.js';
 
 /**
- * The answer to a link: stores the session's key in the browser's storage, which is separate for each port, and opens the page. A redirect would
- * not do: where a link was opened from a file or another site, browsers send no `SameSite=Strict` cookie with its redirects.
+ * The answer to a link: stores the session's key in the browser's storage, which is separate for each port, and opens
+ * the page. A redirect would not do: where a link was opened from a file or another site, browsers send no
+ * `SameSite=Strict` cookie with its redirects.
  */
 export function enterPage(key: string, role: PageRole): string {
   const first = role === 'watcher' ? '/#/runs' : '/';

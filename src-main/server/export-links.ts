@@ -4,8 +4,8 @@ import { isSameSecret, randomSecret } from '../../core/node/secrets.ts';
 const folderPath = '/exports/';
 
 /**
- * Links to download exports. A download is a plain request, which carries the cookie but no key, so the link itself carries a ticket that holds
- * for this one file until the server ends.
+ * Links to download exports. A download is a plain request, which carries the cookie but no key, so the link itself
+ * carries a ticket that holds for this one file until the server ends.
  */
 export class ExportLinks {
   readonly #secret = randomSecret();

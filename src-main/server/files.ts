@@ -60,7 +60,10 @@ async function sizeOf(path: string): Promise<number | null> {
   }
 }
 
-/** Whether a path of a request leads to no file: there is none, it is a folder, it leads through a file, or no file can have the name. */
+/**
+ * Whether a path of a request leads to no file: there is none, it is a folder, it leads through a file, or no file can
+ * have the name.
+ */
 function namesNoFile(error: unknown): boolean {
   const code = errorCode(error);
   return (

@@ -21,7 +21,8 @@ export type KeptSession = z.output<typeof keptSchema>['sessions'][number];
 const ending = '.sessions.json';
 
 /**
- * The sessions of a server's owner, kept for the next server on the same port. The file has hashes only, and lies in a folder that nobody else may enter.
+ * The sessions of a server's owner, kept for the next server on the same port. The file has hashes only, and lies in a
+ * folder that nobody else may enter.
  */
 export class SessionFile {
   readonly #path: string;
@@ -33,7 +34,10 @@ export class SessionFile {
     this.#onNotice = onNotice;
   }
 
-  /** Reads at once, so that the server knows its sessions before its first request. Empty where others could have written the file. */
+  /**
+   * Reads at once, so that the server knows its sessions before its first request. Empty where others could have
+   * written the file.
+   */
   read(): KeptSession[] {
     try {
       if (!isPrivate(dirname(this.#path))) return [];

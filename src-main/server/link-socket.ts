@@ -25,7 +25,8 @@ const answerMs = 5_000;
  * @returns ends it
  */
 export async function serveLinks(folder: string, port: number, newLink: () => string): Promise<() => Promise<void>> {
-  // mkdtemp makes a folder that only its owner may enter. Unix limits the length of a socket's path, so it is not in the home.
+  // mkdtemp makes a folder that only its owner may enter. Unix limits the length of a socket's path, so it is not in
+  // the home.
   const place = await mkdtemp(join(tmpdir(), 'tutti-link-'));
   const reach = { socket: netAddress(join(place, 'link'), process.platform), token: randomSecret() };
   const server = createServer(({ headers }, response) => {

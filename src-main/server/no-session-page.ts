@@ -1,7 +1,10 @@
 import { tutti } from '../../core/text/program.ts';
 import { askLinkPath } from '../../core/protocol/pages/window.ts';
 
-/** What a browser without a session sees: why, the one way back, and a button for it. It uses nothing of the built page, which needs a session. */
+/**
+ * What a browser without a session sees: why, the one way back, and a button for it. It uses nothing of the built page,
+ * which needs a session.
+ */
 
 export const askScriptPath = '/ask.js';
 export const doorStylePath = '/door.css';

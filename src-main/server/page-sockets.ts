@@ -11,7 +11,10 @@ import { type Access, isRefusal, type Refusal } from './access.ts';
 const maximumBacklogBytes = 64 * 2 ** 20;
 /** Codes of errors when a browser is closed, from reading and from writing. */
 const browserHasGone: ReadonlySet<string | null> = new Set(['ECONNRESET', 'EPIPE']);
-/** Close codes of RFC 6455, section 7.4.1: 1008 for a policy violation; there is none for a slow peer, so 1013 stands in. */
+/**
+ * Close codes of RFC 6455, section 7.4.1: 1008 for a policy violation; there is none for a slow peer, so 1013 stands
+ * in.
+ */
 const policyViolation = 1008;
 const tryAgainLater = 1013;
 

@@ -15,8 +15,9 @@ export function isHashOf(hash: string, secret: string | Buffer): boolean {
 }
 
 /**
- * Whether a proof shows that its sender has a session's key, which it does not reveal: proof = key XOR HMAC(SHA-256(key), challenge), as in RFC 5802, section 3.
- * Whoever receives it, such as another server that took the port, learns neither the key nor a proof for another challenge.
+ * Whether a proof shows that its sender has a session's key, which it does not reveal: proof = key XOR
+ * HMAC(SHA-256(key), challenge), as in RFC 5802, section 3. Whoever receives it, such as another server that took the
+ * port, learns neither the key nor a proof for another challenge.
  * @param keyHash SHA-256 of the key's 32 bytes, in base64url
  * @param proof 32 bytes in base64url
  */

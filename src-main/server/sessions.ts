@@ -9,7 +9,9 @@ export type Session = Omit<KeptSession, 'role'> & { readonly role: PageRole };
 /** What a browser gets for the token of a link. The server keeps only hashes of it. */
 export interface Secrets {
   role: PageRole;
-  /** The value of its cookie, which opens the built page and nothing else. Browsers send it to every port of the host. */
+  /**
+   * The value of its cookie, which opens the built page and nothing else. Browsers send it to every port of the host.
+   */
   cookie: string;
   /** What the page proves to have when it connects to the hub. It is stored for this origin alone, port included. */
   key: string;
@@ -44,7 +46,10 @@ export class Sessions {
     return token.text;
   }
 
-  /** Starts a session for a token, once; null for any other text. An owner who opens a link for watchers stays the owner. */
+  /**
+   * Starts a session for a token, once; null for any other text. An owner who opens a link for watchers stays the
+   * owner.
+   */
   async enter(given: string, current: Session | null): Promise<Secrets | null> {
     const token = this.#tokens.find(({ text }) => isSameSecret(given, text));
     if (token?.role === 'watcher' && current?.role === 'owner') return null;

@@ -13,9 +13,9 @@ interface Attempts {
 }
 
 /**
- * Counts wrong tokens, cookies and keys by address. Beyond the limit they are not answered with a reason, and the terminal is told. A right
- * one is always accepted: a secret has 256 bits, so no rate of guesses matters, and all users of a machine share the address 127.0.0.1, so a
- * limit for right ones would let any of them lock the others out.
+ * Counts wrong tokens, cookies and keys by address. Beyond the limit they are not answered with a reason, and the
+ * terminal is told. A right one is always accepted: a secret has 256 bits, so no rate of guesses matters, and all users
+ * of a machine share the address 127.0.0.1, so a limit for right ones would let any of them lock the others out.
  */
 export class WrongAttempts {
   readonly #attempts = new Map<string, Attempts>();

@@ -51,7 +51,9 @@ export interface RequestCounts {
 /** The status of a request without a reader, as in nginx. */
 const clientLeft = 499;
 
-/** Predicts the samples of several requests together, in the order in which they came. One batch is under way at a time. */
+/**
+ * Predicts the samples of several requests together, in the order in which they came. One batch is under way at a time.
+ */
 export class Batcher {
   readonly #predict: Predict;
   readonly #limits: BatchLimits;

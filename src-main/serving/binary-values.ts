@@ -13,8 +13,8 @@ import {
 } from './given-input.ts';
 
 /**
- * Values of the binary tensor extension: little-endian, row-major, without padding. A BOOL is a byte 0 or 1; an element of BYTES is its length
- * as a 32-bit integer and its bytes, which must be UTF-8
+ * Values of the binary tensor extension: little-endian, row-major, without padding. A BOOL is a byte 0 or 1; an element
+ * of BYTES is its length as a 32-bit integer and its bytes, which must be UTF-8
  * (https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/protocol/extension_binary_data.html).
  */
 

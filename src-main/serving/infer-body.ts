@@ -8,7 +8,10 @@ import type { InferAnswer } from './batcher.ts';
 import type { InferRequest } from './read-request.ts';
 import { RequestError } from './given-input.ts';
 
-/** Bodies of the Open Inference Protocol: JSON, and after it the data of binary tensors. The header says how many bytes the JSON has. */
+/**
+ * Bodies of the Open Inference Protocol: JSON, and after it the data of binary tensors. The header says how many bytes
+ * the JSON has.
+ */
 export const lengthHeader = 'inference-header-content-length';
 
 /** Tells of warnings without a look at the body. */
@@ -37,7 +40,10 @@ export interface InferBody {
   headers: Readonly<Record<string, string>>;
 }
 
-/** The answer to a request. @param cautions what a reader of any answer must know: the parameter `caution` of the answer */
+/**
+ * The answer to a request.
+ * @param cautions what a reader of any answer must know: the parameter `caution` of the answer
+ */
 export function answerBody(
   model: string,
   { id, binaryOutputs }: Pick<InferRequest, 'id' | 'binaryOutputs'>,

@@ -16,7 +16,10 @@ export interface InferenceApp {
   isReady: () => boolean;
   /** Requests must bring it, apart from those for health; null: none. */
   token: string | null;
-  /** Whether a request names this server in its header `Host`, which those of a foreign page do not: only this machine reaches it, or else any name may lead to it. */
+  /**
+   * Whether a request names this server in its header `Host`, which those of a foreign page do not: only this machine
+   * reaches it, or else any name may lead to it.
+   */
   isOwnHost: (header: string) => boolean;
   maxBodyBytes: number;
   /** Of a request. The outputs of many samples could fill the memory. */
@@ -106,7 +109,10 @@ function addModel(app: FastifyInstance, { ensemble, batcher, isReady, maxSamples
   });
 }
 
-/** Aborted when the client disconnects before its answer. (Fastify's `request.signal` is also aborted once the body has been read.) */
+/**
+ * Aborted when the client disconnects before its answer. (Fastify's `request.signal` is also aborted once the body has
+ * been read.)
+ */
 function leaving({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
   raw.once('close', () => raw.writableFinished || controller.abort());
@@ -124,7 +130,8 @@ function bodyOf({ headers, body }: FastifyRequest): ReturnType<typeof splitBody>
 
 /** @throws RequestError if the sender may not use the server */
 function requireEntrance({ headers, url }: FastifyRequest, { token, isOwnHost }: InferenceApp): void {
-  // Any page that a browser of this machine shows could send requests here, under a name of its own that leads to this machine.
+  // Any page that a browser of this machine shows could send requests here, under a name of its own that leads to this
+  // machine.
   if (!isOwnHost(headers.host ?? '')) {
     throw new RequestError(
       403,

@@ -23,14 +23,18 @@ export interface ModelLink {
 /** Only the end of what the process prints is kept, in UTF-16 code units. */
 const keptOutput = 2 ** 14;
 
-/** Starts the process that predicts, with what the project's processes get. On Linux with util-linux the kernel ends it with the server. */
+/**
+ * Starts the process that predicts, with what the project's processes get. On Linux with util-linux the kernel ends it
+ * with the server.
+ */
 export function startModelProcess({ task, project, device }: SourceToOpen): ModelLink {
   const grant = grantFor({ project, read: [task.folder], device });
   const [program, ...before] = dyingNode();
   const start = (): ChildProcess =>
     spawn(program, [...before, ...workerFlags, ...confinementFlags(grant), serveEntry], {
       env: confinedEnvironment(grant, device, [hubPipe]),
-      // The last is the pipe `hubPipe`. On Windows, pipes in both directions need `overlapped`; elsewhere it is the same as `pipe`.
+      // The last is the pipe `hubPipe`. On Windows, pipes in both directions need `overlapped`; elsewhere it is the
+      // same as `pipe`.
       stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
       // Ctrl-C in a terminal must reach the server alone, which still answers requests.
       detached: true,

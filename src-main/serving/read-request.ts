@@ -25,7 +25,8 @@ const inputSchema = z.object({
   datatype: z.string(),
   shape: z.array(sizeSchema).min(1).max(16),
   parameters: parametersSchema.and(z.object({ binary_data_size: sizeSchema.optional() })).optional(),
-  // Each value is checked when it is read as its datatype: a schema for each would cost more than all else of a request.
+  // Each value is checked when it is read as its datatype: a schema for each would cost more than all else of a
+  // request.
   data: z.custom<readonly unknown[]>(Array.isArray, 'it must be an array').optional(),
 });
 const outputSchema = z.object({
@@ -41,8 +42,8 @@ const requestSchema = z.object({
 type RequestJson = z.output<typeof requestSchema>;
 
 /**
- * Reads a request of the Open Inference Protocol (version 2): JSON with `inputs`, each with name, datatype, shape, and either data, flat or nested, or
- * the size of its binary data.
+ * Reads a request of the Open Inference Protocol (version 2): JSON with `inputs`, each with name, datatype, shape, and
+ * either data, flat or nested, or the size of its binary data.
  * @param binary what follows the JSON: the data of binary inputs, one after the other
  * @throws RequestError that names the input and what does not fit
  */

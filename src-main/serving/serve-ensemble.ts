@@ -45,7 +45,8 @@ export interface RunningInference {
 }
 
 /**
- * Serves the predictions of an ensemble by the Open Inference Protocol (version 2), from a separate process with the models.
+ * Serves the predictions of an ensemble by the Open Inference Protocol (version 2), from a separate process with the
+ * models.
  * @throws Error if the ensemble cannot be opened, or the port is taken
  */
 export async function serveEnsemble(options: ServeOptions): Promise<RunningInference> {

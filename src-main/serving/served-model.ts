@@ -57,7 +57,10 @@ export class ServedModel {
     return this.#lost.promise;
   }
 
-  /** @throws RequestError if the samples do not fit (400), the process died (503), or the project's `inputs` did not end (504) */
+  /**
+   * @throws RequestError if the samples do not fit (400), the process died (503), or the project's `inputs` did not end
+   * (504)
+   */
   async predict(request: ServeRequest): Promise<ServePrediction> {
     const ensemble = await this.#opening.promise;
     if (this.#isClosed) throw new RequestError(503, 'The server stops.');
@@ -80,7 +83,10 @@ export class ServedModel {
     this.#link.kill();
   }
 
-  /** Code that never ends can only be ended with its process. That is no sign of broken models, so it does not count as a death. */
+  /**
+   * Code that never ends can only be ended with its process. That is no sign of broken models, so it does not count as
+   * a death.
+   */
   #endHanging(): void {
     const seconds = this.#inputsTimeoutMs / 1000;
     const reason = `The project's inputs() made no samples of these rows within ${seconds} s (--inputs-timeout-s).`;

@@ -48,8 +48,8 @@ export async function openAppWindow(link: string, entered: Promise<void>): Promi
 }
 
 /**
- * Writes a file that only this user can read and that leads to a link. Other users see the command line of a browser, so a link there would
- * let them open it first.
+ * Writes a file that only this user can read and that leads to a link. Other users see the command line of a browser,
+ * so a link there would let them open it first.
  */
 export async function writeRedirect(link: string): Promise<RedirectFile> {
   // mkdtemp makes a folder that only its owner may enter, whatever the umask.

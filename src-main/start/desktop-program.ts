@@ -12,7 +12,10 @@ export function findDesktop(): [string, ...string[]] | null {
   return electron === null ? null : [electron, join(out, 'main', 'electron.js')];
 }
 
-/** The program of a packaged app; null where Tutti runs from its sources or from npm. @param folder what lies beside the app's archive */
+/**
+ * The program of a packaged app; null where Tutti runs from its sources or from npm.
+ * @param folder what lies beside the app's archive
+ */
 export function packagedProgram(folder: string, platform: NodeJS.Platform): string | null {
   if (basename(folder) !== 'app.asar.unpacked') return null;
   const contents = join(folder, '../..');
@@ -21,8 +24,8 @@ export function packagedProgram(folder: string, platform: NodeJS.Platform): stri
 }
 
 /**
- * Electron's binary; null if it was never downloaded, or Electron is not installed. The package itself must not be imported here: that would start
- * the download, which never ends if its host cannot be reached.
+ * Electron's binary; null if it was never downloaded, or Electron is not installed. The package itself must not be
+ * imported here: that would start the download, which never ends if its host cannot be reached.
  */
 function findElectron(): string | null {
   const folder = electronFolder();

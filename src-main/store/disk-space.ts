@@ -14,9 +14,10 @@ const STATES_AT_ONCE = 3;
 const SMALL_FILES_BYTES = 16 * 1024 ** 2;
 
 /**
- * The maximum disk space of a run, in bytes, with P parameters, M members and R ranks: `(M C + 3 N) W + 16 MiB`, where `W = 4 P` is the size of the
- * weights, `C` the number of checkpoints kept per member (as the options of the retention allow), and `N` what the states of all ranks hold, in copies of
- * the weights ({@link stateCopies}). A checkpoint and a third state are never written at the same time.
+ * The maximum disk space of a run, in bytes, with P parameters, M members and R ranks: `(M C + 3 N) W + 16 MiB`, where
+ * `W = 4 P` is the size of the weights, `C` the number of checkpoints kept per member (as the options of the retention
+ * allow), and `N` what the states of all ranks hold, in copies of the weights ({@link stateCopies}). A checkpoint and a
+ * third state are never written at the same time.
  */
 export function forecastRunBytes({ parameterCount, config }: { parameterCount: number; config: RunConfig }): number {
   const weightBytes = BYTES_PER_PARAMETER * parameterCount;
@@ -26,8 +27,9 @@ export function forecastRunBytes({ parameterCount, config }: { parameterCount: n
 }
 
 /**
- * What one state of all R ranks holds, in copies of the weights: `R (1 + S)`, with the S values that optimizer and averaging keep for each weight. The ranks of
- * a pipeline share `1 + S` for each member; sharded ranks share S, and from stage 3 also the weights.
+ * What one state of all R ranks holds, in copies of the weights: `R (1 + S)`, with the S values that optimizer and
+ * averaging keep for each weight. The ranks of a pipeline share `1 + S` for each member; sharded ranks share S, and
+ * from stage 3 also the weights.
  */
 function stateCopies(config: RunConfig): number {
   const { strategy, members: ranks } = config;
@@ -49,9 +51,10 @@ function checkpointBytes({ checkpoints, maxEpochs }: RunConfig, weightBytes: num
 }
 
 /**
- * Least memory of a rank in bytes: 4 P (W + G + S) with the model's parameters P, W = 1 for weights, G = 1 for gradients and the S values that optimizer
- * and averaging keep for each. The strategy `sharded` splits over the ranks S, from stage 2 also G, from stage 3 also W; an optimizer's state in a file does not count. Activations and data come on
- * top. Null for a pipeline, whose ranks hold parts of the model.
+ * Least memory of a rank in bytes: 4 P (W + G + S) with the model's parameters P, W = 1 for weights, G = 1 for
+ * gradients and the S values that optimizer and averaging keep for each. The strategy `sharded` splits over the ranks
+ * S, from stage 2 also G, from stage 3 also W; an optimizer's state in a file does not count. Activations and data come
+ * on top. Null for a pipeline, whose ranks hold parts of the model.
  */
 export function leastRankBytes(run: { parameterCount: number; config: RunConfig }): number | null {
   const { strategy, members: ranks } = run.config;
@@ -87,7 +90,10 @@ function optimizerSlots(optimizer: OptimizerConfig): number {
   }
 }
 
-/** Bytes of a run's checkpoints and states, which later ones replace. Those with a second name in `attempts/` stay on the disk. */
+/**
+ * Bytes of a run's checkpoints and states, which later ones replace. Those with a second name in `attempts/` stay on
+ * the disk.
+ */
 export async function replacedBytes(folder: string): Promise<number> {
   const lists = ['checkpoints', 'state'].map((name) => listOwnFolder(folder, name, { isDeep: true }));
   const files = (await Promise.all(lists)).flat().filter(({ kind }) => kind === 'file');
@@ -98,7 +104,10 @@ export async function replacedBytes(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-/** Bytes of all files in a folder of a run, or in all of it; links do not count. 0 for a folder that is absent, or that vanishes meanwhile. */
+/**
+ * Bytes of all files in a folder of a run, or in all of it; links do not count. 0 for a folder that is absent, or that
+ * vanishes meanwhile.
+ */
 export async function folderBytes(folder: string, path = '.'): Promise<number> {
   const entries = await listOwnFolder(folder, path, { isDeep: true });
   return filesBytes(entries.filter(({ kind }) => kind === 'file').map((entry) => join(folder, entry.path)));

@@ -62,7 +62,9 @@ export function homePaths(home: string = tuttiHome()) {
   };
 }
 
-/** The folders in which workers look for data: `TUTTI_DATA` if it is set, then the cache, which also takes downloads. */
+/**
+ * The folders in which workers look for data: `TUTTI_DATA` if it is set, then the cache, which also takes downloads.
+ */
 export function dataFolders(): { lookup: string | null; cache: string } {
   const lookup = process.env.TUTTI_DATA;
   return { lookup: lookup ? resolve(lookup) : null, cache: homePaths().data };

@@ -15,9 +15,9 @@ const othersMayWrite = 0o022;
 let findings: string[] = [];
 
 /**
- * Creates the folders of Tutti's home for this user alone, whatever the umask, and narrows those that others may use. A home holds code that Tutti runs (the
- * cache of compiled code, native libraries), so that who writes it acts as this user. Errors of folders that cannot be created are left to those
- * who need them.
+ * Creates the folders of Tutti's home for this user alone, whatever the umask, and narrows those that others may use. A
+ * home holds code that Tutti runs (the cache of compiled code, native libraries), so that who writes it acts as this
+ * user. Errors of folders that cannot be created are left to those who need them.
  */
 export async function secureHome(home: string = tuttiHome()): Promise<void> {
   // Windows gives the folders of a user's profile to the user alone.
@@ -28,14 +28,20 @@ export async function secureHome(home: string = tuttiHome()): Promise<void> {
     await narrow(folder, join(cache, 'compile'));
 }
 
-/** Removes the temporary files that killed processes left in Tutti's home and its caches. Folders of runs, studies and searches have locks, whose next owner does it. */
+/**
+ * Removes the temporary files that killed processes left in Tutti's home and its caches. Folders of runs, studies and
+ * searches have locks, whose next owner does it.
+ */
 export async function removeHomeAsides(home: string = tuttiHome()): Promise<void> {
   const { cache, data, dashboard, comparisons, launches, reachable } = homePaths(home);
   const places = [home, cache, data, join(data, 'fingerprints'), dashboard, comparisons, launches, reachable];
   for (const place of places) await removeAsides(place, { isShared: true });
 }
 
-/** Makes the folder of runs in Tutti's home, without which nothing works. @throws FileError with the remedy if it cannot be made */
+/**
+ * Makes the folder of runs in Tutti's home, without which nothing works.
+ * @throws FileError with the remedy if it cannot be made
+ */
 export async function requireHome({ runs }: Pick<ReturnType<typeof homePaths>, 'runs'> = homePaths()): Promise<void> {
   try {
     await makeFolder(runs, privateMode);
@@ -44,10 +50,16 @@ export async function requireHome({ runs }: Pick<ReturnType<typeof homePaths>, '
   }
 }
 
-/** Codes of a folder that the disk or the user's rights forbid to make; Node's recursive `mkdir` says ENOENT on a read-only disk. */
+/**
+ * Codes of a folder that the disk or the user's rights forbid to make; Node's recursive `mkdir` says ENOENT on a
+ * read-only disk.
+ */
 const unwritable: ReadonlySet<string | null> = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOENT']);
 
-/** Why the home has no folder of runs and gets none; null if it has one. Runs elsewhere train nevertheless. @throws FileError for any other reason */
+/**
+ * Why the home has no folder of runs and gets none; null if it has one. Runs elsewhere train nevertheless.
+ * @throws FileError for any other reason
+ */
 export async function whyNoRuns(paths: Pick<ReturnType<typeof homePaths>, 'runs'>): Promise<string | null> {
   try {
     await requireHome(paths);

@@ -4,7 +4,10 @@ import { errorCode } from '../../core/node/file-error.ts';
 /** Without the system's reports, a folder is looked at this often. */
 const lookEveryMs = 1_000;
 
-/** Codes of a system that has no more watchers or files for this user or process. Linux: fs.inotify.max_user_watches, _instances. */
+/**
+ * Codes of a system that has no more watchers or files for this user or process. Linux: fs.inotify.max_user_watches,
+ * _instances.
+ */
 const exhaustions: ReadonlySet<string | null> = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
 
 export interface FolderWatch {

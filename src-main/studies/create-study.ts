@@ -120,7 +120,10 @@ export function usualMetric(task: string): string {
   return task === 'regression' ? 'mse' : 'nll';
 }
 
-/** An objective in the direction in which its metric improves. @throws Error if neither direction is better, or the metric is unknown */
+/**
+ * An objective in the direction in which its metric improves.
+ * @throws Error if neither direction is better, or the metric is unknown
+ */
 export function objectiveFor(
   { metric, kind }: Pick<Objective, 'metric' | 'kind'>,
   project: Pick<ProjectDescription, 'metrics' | 'task'>,

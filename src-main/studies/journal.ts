@@ -27,8 +27,10 @@ export interface JournalImport {
 }
 
 /**
- * Creates a study with the space and the trials of an Optuna journal. Trials that run there count as failed, because nobody here will end them.
- * @throws Error if the journal is damaged, has several studies, parameters that the project does not have, or other objectives than those named
+ * Creates a study with the space and the trials of an Optuna journal. Trials that run there count as failed, because
+ * nobody here will end them.
+ * @throws Error if the journal is damaged, has several studies, parameters that the project does not have, or other
+ * objectives than those named
  */
 export async function importJournal(
   hub: Hub,

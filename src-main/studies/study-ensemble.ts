@@ -9,7 +9,8 @@ import { readRunRecord } from '../store/runs/run-folder.ts';
 import type { StudyStore } from './study-store.ts';
 
 /**
- * The runs of trials from which an ensemble is made: those with the first split and seed, because members of one ensemble need the same validation data.
+ * The runs of trials from which an ensemble is made: those with the first split and seed, because members of one
+ * ensemble need the same validation data.
  * @param trials their numbers; null: all complete ones
  * @throws Error if a trial is not complete, or its run is gone
  */
@@ -33,8 +34,8 @@ export async function runsOfTrials(
 }
 
 /**
- * Makes an ensemble from the members of a study's trials, in which they may repeat: a hyper-deep ensemble, where the members of each configuration differ in
- * their seeds.
+ * Makes an ensemble from the members of a study's trials, in which they may repeat: a hyper-deep ensemble, where the
+ * members of each configuration differ in their seeds.
  *
  * Source: Wenzel et al., "Hyperparameter ensembles for robustness and uncertainty quantification", NeurIPS 2020.
  *

@@ -62,7 +62,10 @@ export function hasWorkers(folder: string): boolean {
   return workerIds(folder).some((id) => isWorkerAlive(folder, id));
 }
 
-/** Whether a process of this machine works on a study. Locks that cannot be looked at from here are those of other machines. */
+/**
+ * Whether a process of this machine works on a study. Locks that cannot be looked at from here are those of other
+ * machines.
+ */
 export function hasWorkersHere(folder: string): boolean {
   return workerIds(folder).some((id) => lookAtLock(lockOf(folder, id)).kind === 'held');
 }

@@ -106,7 +106,9 @@ export async function planSweepRun(
   return { ...planned, overrides: asked };
 }
 
-/** Stands for the index of a run in texts of its configuration, such as the path of the checkpoint that it begins with. */
+/**
+ * Stands for the index of a run in texts of its configuration, such as the path of the checkpoint that it begins with.
+ */
 const placeMark = '{index}';
 
 /** The configuration of one run of a sweep. */

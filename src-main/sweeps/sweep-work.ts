@@ -43,8 +43,8 @@ export interface SweepWorkOptions {
 }
 
 /**
- * Trains the runs of a sweep that have not finished, in the order of their seeds. Runs that an earlier process began continue from their states, and those that
- * another process trains now are left to it.
+ * Trains the runs of a sweep that have not finished, in the order of their seeds. Runs that an earlier process began
+ * continue from their states, and those that another process trains now are left to it.
  */
 export class SweepWork {
   readonly #options: SweepWorkOptions;

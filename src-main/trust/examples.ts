@@ -7,8 +7,8 @@ import { appFile } from '../processes/app-files.ts';
 import { homePaths } from '../store/home.ts';
 
 /**
- * The folder of the examples. An AppImage is mounted at another place at each start, where its runs would not find their projects again: its examples are
- * copied into Tutti's home, a folder for each version.
+ * The folder of the examples. An AppImage is mounted at another place at each start, where its runs would not find
+ * their projects again: its examples are copied into Tutti's home, a folder for each version.
  * @param environment in an AppImage, `APPIMAGE` is its file
  */
 export function examplesFolder(environment: NodeJS.ProcessEnv = process.env): string {
@@ -26,8 +26,8 @@ export async function provideExamples(environment: NodeJS.ProcessEnv = process.e
 }
 
 /**
- * The folder of a project that a user names. `examples/digits` also means the example that this Tutti brings along, where the current folder has none of
- * that name.
+ * The folder of a project that a user names. `examples/digits` also means the example that this Tutti brings along,
+ * where the current folder has none of that name.
  * @param tell called with a note where an example was meant
  */
 export function findProject(folder: string, tell: (note: string) => void): string {

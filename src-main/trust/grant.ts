@@ -29,7 +29,8 @@ export interface GrantRequest {
 }
 
 /**
- * What a process gets: Tutti's package, the project's folder, the folders of data, its run, and what the user allowed the project.
+ * What a process gets: Tutti's package, the project's folder, the folders of data, its run, and what the user allowed
+ * the project.
  * @throws UntrustedError if the project is not trusted
  */
 export function grantFor(request: GrantRequest): Grant {
@@ -82,7 +83,10 @@ function ownFolders(): string[] {
   return [own, join(own, 'node_modules'), ...foldersOfPackages(own), tensorflow, webgpu];
 }
 
-/** Where Tutti is installed as a package, the packages that it imports lie beside it; pnpm keeps them in a store in `node_modules`. */
+/**
+ * Where Tutti is installed as a package, the packages that it imports lie beside it; pnpm keeps them in a store in
+ * `node_modules`.
+ */
 function foldersOfPackages(own: string): string[] {
   if (basename(dirname(own)) !== 'node_modules') return [];
   const store = own.indexOf(`${sep}node_modules${sep}.pnpm${sep}`);

@@ -23,7 +23,10 @@ export function mpiGrant(env: NodeJS.ProcessEnv = process.env): MpiGrant {
   };
 }
 
-/** A library that the user names needs its components and their settings, which lie beside it: <prefix>/lib, <prefix>/share, <prefix>/etc. */
+/**
+ * A library that the user names needs its components and their settings, which lie beside it: <prefix>/lib,
+ * <prefix>/share, <prefix>/etc.
+ */
 function foldersOf(library: string | undefined): string[] {
   if (library === undefined || !isAbsolute(library)) return [];
   const folder = dirname(library);
@@ -31,7 +34,8 @@ function foldersOf(library: string | undefined): string[] {
 }
 
 /**
- * The descriptor by which the launcher of MPICH (hydra) speaks with a process that it has started: the worker that enters MPI needs it.
+ * The descriptor by which the launcher of MPICH (hydra) speaks with a process that it has started: the worker that
+ * enters MPI needs it.
  * @param passed names of the variables that reach the worker
  */
 export function passedDescriptor(passed: readonly string[], env: NodeJS.ProcessEnv = process.env): number | null {

@@ -15,8 +15,9 @@ import { examplesFolder } from './examples.ts';
 import { changeTrustFile, readTrustFile, type TrustFile } from './trust-file.ts';
 
 /**
- * Which folders' code may run. Opening or listing a project runs nothing of it; training, describing and evaluating run its code, so each
- * of them requires that the user trusts the folder, or a folder above it. Symbolic links are resolved first.
+ * Which folders' code may run. Opening or listing a project runs nothing of it; training, describing and evaluating run
+ * its code, so each of them requires that the user trusts the folder, or a folder above it. Symbolic links are resolved
+ * first.
  */
 export interface Trust {
   /** The folder, without symbolic links. */
@@ -42,7 +43,8 @@ export function trustOf(folder: string, file: TrustFile = readTrustFile()): Trus
   const real = realFolder(folder);
   const { owner, isForeign, warning } = ownerOf(real);
   const isCovered = (entry: { folder: string; owner: number }): boolean =>
-    // The user's folder above must not vouch for a folder that somebody else put there (git's safe.directory does the same).
+    // The user's folder above must not vouch for a folder that somebody else put there (git's safe.directory does the
+    // same).
     isForeign ? isSameFolder(real, entry.folder) && owner === entry.owner : isInside(real, entry.folder);
   if (isInside(real, examplesFolder())) return { folder: real, by: 'example', through: examplesFolder(), warning };
   const entry = file.folders.find(isCovered);
@@ -51,7 +53,10 @@ export function trustOf(folder: string, file: TrustFile = readTrustFile()): Trus
   return { folder: real, by: named === undefined ? null : 'environment', through: named ?? null, warning };
 }
 
-/** @returns the folder without symbolic links, from which Node can import where it may not read the links @throws UntrustedError with the remedies */
+/**
+ * @returns the folder without symbolic links, from which Node can import where it may not read the links
+ * @throws UntrustedError with the remedies
+ */
 export function requireTrust(folder: string): string {
   const trust = trustOf(folder);
   if (trust.by !== null) return trust.folder;
@@ -62,7 +67,10 @@ export function requireTrust(folder: string): string {
   );
 }
 
-/** The project's folder of a run that goes on. @throws Error with the way out where the project was moved, or the run came from another machine */
+/**
+ * The project's folder of a run that goes on.
+ * @throws Error with the way out where the project was moved, or the run came from another machine
+ */
 export function projectFolderOf({ id, project: { folder } }: { id: string; project: { folder: string } }): string {
   if (existsSync(folder)) return folder;
   const link =
@@ -85,7 +93,10 @@ export function whyNotTrusted(folder: string): string | null {
   }
 }
 
-/** Trusts a folder and all folders below it, until {@link withdrawTrust}. @throws Error if it does not exist or is a whole disk */
+/**
+ * Trusts a folder and all folders below it, until {@link withdrawTrust}.
+ * @throws Error if it does not exist or is a whole disk
+ */
 export async function trustFolder(folder: string): Promise<string> {
   const real = realFolder(folder);
   if (dirname(real) === real)
@@ -192,7 +203,9 @@ export function isInside(path: string, folder: string): boolean {
   return !isAbsolute(below) && below !== '..' && !below.startsWith('../') && !below.startsWith('..\\');
 }
 
-/** Somebody else can change the code in a folder that belongs to them, or that they may write to, after it was trusted. */
+/**
+ * Somebody else can change the code in a folder that belongs to them, or that they may write to, after it was trusted.
+ */
 function ownerOf(folder: string): { owner: number; isForeign: boolean; warning: string | null } {
   const { uid, mode } = statSync(folder);
   const user = process.getuid?.();

@@ -58,7 +58,8 @@ export function isWithin<T>(
 const addressPauseMs = 200;
 
 /**
- * The brushes of a page, which its address keeps. A drag changes them with every frame; the address gets them when it rests.
+ * The brushes of a page, which its address keeps. A drag changes them with every frame; the address gets them when it
+ * rests.
  * @param page the name of its route
  */
 export function useAddressedBrushes(page: string): Ref<Brushes> {

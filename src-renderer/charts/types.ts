@@ -30,16 +30,16 @@ export type ChartAxis = 'step' | 'epoch' | 'time';
 export type Column = Int32Array | Float64Array;
 
 /**
- * One line over columns of which only the first `length` elements count. To append, write behind them and pass a new object (and
- * a new `series` array) with a larger `length`: only the new points are computed.
+ * One line over columns of which only the first `length` elements count. To append, write behind them and pass a new
+ * object (and a new `series` array) with a larger `length`: only the new points are computed.
  */
 export interface ChartSeries {
   /** Unique in its chart and constant. */
   id: string;
   label: string;
   /**
-   * The ensemble is drawn in ink, a variant of it (the same members, combined differently) in dashed ink, ranks in their colours, and
-   * others in the colours of ranks by their order.
+   * The ensemble is drawn in ink, a variant of it (the same members, combined differently) in dashed ink, ranks in
+   * their colours, and others in the colours of ranks by their order.
    */
   role: 'ensemble' | 'variant' | 'rank' | 'other';
   /** Sets colour and dashes, and links hovering and hiding across charts. */

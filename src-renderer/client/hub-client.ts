@@ -20,8 +20,8 @@ export interface HubEvents extends PageApi {
 const backoffMs = [250, 500, 1000, 2000, 4000];
 
 /**
- * Keeps one connection to the hub and reconnects when it is lost. Calls wait for the first connection. While the connection is lost,
- * calls reject, also those in progress; a listener of `returned` reads again.
+ * Keeps one connection to the hub and reconnects when it is lost. Calls wait for the first connection. While the
+ * connection is lost, calls reject, also those in progress; a listener of `returned` reads again.
  */
 export class HubClient {
   /** The hub's methods; a call is sent to the hub. */

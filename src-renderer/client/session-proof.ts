@@ -1,6 +1,6 @@
 /**
- * Proves to the server that this page has its session's key, without sending it: key XOR HMAC(SHA-256(key), challenge), as in RFC 5802, section 3. Whoever else
- * listens on the port learns nothing that opens Tutti.
+ * Proves to the server that this page has its session's key, without sending it: key XOR HMAC(SHA-256(key), challenge),
+ * as in RFC 5802, section 3. Whoever else listens on the port learns nothing that opens Tutti.
  * @param key 32 bytes in base64url
  * @param challenge the server's text for this one proof
  * @returns 32 bytes in base64url

@@ -69,7 +69,10 @@ export async function askForLink(): Promise<void> {
   if (!ok) throw new Error(`The server answered ${status}. Use \`tutti dashboard --link\` in a terminal instead.`);
 }
 
-/** A challenge of the server, and the proof for it that this page has its key; null if the server does not know this page. */
+/**
+ * A challenge of the server, and the proof for it that this page has its key; null if the server does not know this
+ * page.
+ */
 async function newProof(): Promise<string | null> {
   const answer = await fetch(challengePath, { cache: 'no-store' });
   if (isRefusal(answer)) return null;

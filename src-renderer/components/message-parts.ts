@@ -4,7 +4,10 @@ export interface MessagePart {
   text: string;
 }
 
-/** A line of an excerpt of code, as `workers/project/explain-error.ts` writes it: `> 31 | const x = 1;`, or the caret below it. */
+/**
+ * A line of an excerpt of code, as `workers/project/explain-error.ts` writes it: `> 31 | const x = 1;`, or the caret
+ * below it.
+ */
 const codeLine = /^[> ] *\d* \|/;
 
 /** Separates the excerpts of code in a message from its words. */

@@ -13,8 +13,8 @@ export function isExport({ name }: Pick<File, 'name'>): boolean {
 }
 
 /**
- * Opens what a path leads to and shows it: a project's form, or its card if the user has not trusted it yet; a run's page, also of an exported run, which is imported. The
- * returned function throws if there is nothing to open.
+ * Opens what a path leads to and shows it: a project's form, or its card if the user has not trusted it yet; a run's
+ * page, also of an exported run, which is imported. The returned function throws if there is nothing to open.
  */
 export function useOpenPath(): (path: string) => Promise<void> {
   const hub = useHub();
@@ -30,7 +30,10 @@ export function useOpenPath(): (path: string) => Promise<void> {
   };
 }
 
-/** Imports an exported run and shows it. The desktop app's hub reads the file; a browser sends it. The returned function throws if it is none. */
+/**
+ * Imports an exported run and shows it. The desktop app's hub reads the file; a browser sends it. The returned function
+ * throws if it is none.
+ */
 export function useImportRun(): (file: File, progress?: UploadProgress) => Promise<void> {
   const hub = useHub();
   const bridge = window.tutti;

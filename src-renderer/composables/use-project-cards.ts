@@ -7,7 +7,10 @@ import { messageOf } from '../../core/text/errors.ts';
 /** Describing a project uses one core for about a second. */
 const describedAtOnce = 2;
 
-/** The cards of all projects: at once with their folders' names, then those of trusted projects one by one with their descriptions. */
+/**
+ * The cards of all projects: at once with their folders' names, then those of trusted projects one by one with their
+ * descriptions.
+ */
 export function useProjectCards(): Loaded<ProjectCard[]> & { replace(card: ProjectCard): void } {
   const hub = useHub();
   const cards: Ref<ProjectCard[] | null> = shallowRef(null);

@@ -17,7 +17,10 @@ export function useShortcuts(actions: Readonly<Record<string, () => void>>): voi
   });
 }
 
-/** Whether the element with the focus uses the key itself: fields, lists and dialogs use all; space also presses buttons. */
+/**
+ * Whether the element with the focus uses the key itself: fields, lists and dialogs use all; space also presses
+ * buttons.
+ */
 function hasOwnUse({ target, key }: KeyboardEvent): boolean {
   const places =
     'input:not([type=checkbox]):not([type=radio]), textarea, select, [role=dialog], [role=menu], [contenteditable]';

@@ -4,8 +4,8 @@ import { decodeRpc, encodeRpc, type HubApi, type PageApi } from '../../core/prot
 import type { Transport } from '../client/transport.ts';
 
 /**
- * Answers the calls of components from a report's data, as the hub would. A report has nothing that can be changed, so every other call is
- * refused.
+ * Answers the calls of components from a report's data, as the hub would. A report has nothing that can be changed, so
+ * every other call is refused.
  */
 export function recordedTransport(data: ReportData): Transport {
   return {

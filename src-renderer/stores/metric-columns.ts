@@ -2,8 +2,8 @@ import type { PointBatch } from '../../core/protocol/wire/numbers.ts';
 import type { SeriesColumns } from '../../core/protocol/pages/run-data.ts';
 
 /**
- * The points of one metric by column, ascending by step; only the first `length` elements are valid. The arrays have spare capacity
- * and are shared between versions: elements within `length` never change.
+ * The points of one metric by column, ascending by step; only the first `length` elements are valid. The arrays have
+ * spare capacity and are shared between versions: elements within `length` never change.
  */
 export interface MetricColumns {
   readonly name: string;
@@ -41,8 +41,8 @@ export function columnsOf({ name, epoch, step, value, total }: SeriesColumns, ve
 }
 
 /**
- * Appends the points of a batch to the columns of their metrics. Points at or before a metric's last step are ignored: they were also
- * read from disk.
+ * Appends the points of a batch to the columns of their metrics. Points at or before a metric's last step are ignored:
+ * they were also read from disk.
  *
  * @returns the columns that changed, by name
  */
@@ -95,7 +95,9 @@ function append(before: MetricColumns, batch: PointBatch, indices: number[]): Me
 
 type Arrays = Pick<MetricColumns, 'epoch' | 'step' | 'timeMs' | 'value'>;
 
-/** The same arrays if they have room, else copies of twice the size, so that appending takes constant time on average. */
+/**
+ * The same arrays if they have room, else copies of twice the size, so that appending takes constant time on average.
+ */
 function withRoom(columns: MetricColumns, length: number): Arrays {
   if (length <= columns.step.length) return columns;
   const capacity = Math.max(64, 2 * columns.step.length, length);

@@ -77,8 +77,9 @@ export function applyUpdates(state: RunState, updates: readonly RunUpdate[]): vo
 }
 
 /**
- * Whether the run must be read again after updates. A run that trains for hours must not fill the page's memory: the hub thins its
- * points. A resumed run computes some steps again: once it trains, the points that were read are out of date.
+ * Whether the run must be read again after updates. A run that trains for hours must not fill the page's memory: the
+ * hub thins its points. A resumed run computes some steps again: once it trains, the points that were read are out of
+ * date.
  */
 export function needsReading({ view, columns }: RunState, before: RunView | null): boolean {
   if (view.value === null || before === null) return false;
@@ -156,8 +157,8 @@ function withRank(view: RunView, rank: number, changes: Partial<RankView>): RunV
 }
 
 /**
- * The loads of devices with one more sample. A sample that is not newer than a device's last one is ignored: it was also read from disk.
- * There is one sample a second, so copying the columns is cheap.
+ * The loads of devices with one more sample. A sample that is not newer than a device's last one is ignored: it was
+ * also read from disk. There is one sample a second, so copying the columns is cheap.
  */
 function withLoads(
   columns: ReadonlyMap<string, DeviceLoadColumns>,

@@ -9,8 +9,8 @@ import { messageOf } from '../../core/text/errors.ts';
 import { applyUpdates, emptyRunState, needsReading, readRun, replaceState, type RunState } from './run-state.ts';
 
 /**
- * One run, live while a component uses it: its view, and its metrics by column. Where the hub thinned a metric's points, `isThinned`
- * says so; the hub's `series` gives all points of a range of steps.
+ * One run, live while a component uses it: its view, and its metrics by column. Where the hub thinned a metric's
+ * points, `isThinned` says so; the hub's `series` gives all points of a range of steps.
  */
 export function useRunStore(id: string): RunStore {
   const store = defineRunStore(id)();
@@ -91,7 +91,10 @@ function replaceRow({ view }: RunState, changed: readonly RunRow[]): void {
   if (row !== undefined && view.value !== null) view.value = { ...view.value, row };
 }
 
-/** Reads a run and replaces the state, unless a later reading has begun. @returns why it cannot be read; null where it was read */
+/**
+ * Reads a run and replaces the state, unless a later reading has begun.
+ * @returns why it cannot be read; null where it was read
+ */
 async function readInto(state: RunState, hub: HubApi, id: string, isCurrent: () => boolean): Promise<string | null> {
   try {
     const found = await readRun(hub, id);

@@ -1,6 +1,9 @@
 import { metricNamed, metricsOfTask, type NamedMetric } from '../../core/metrics/registry/index.ts';
 
-/** What a term means: one sentence, its formula, and its source. The metrics' entries are those of `core/metrics/registry`. */
+/**
+ * What a term means: one sentence, its formula, and its source. The metrics' entries are those of
+ * `core/metrics/registry`.
+ */
 interface GlossaryEntry {
   name: string;
   meaning: string;
@@ -87,8 +90,8 @@ export const glossary = {
 export type GlossaryKey = keyof typeof glossary;
 
 /**
- * The entry for a metric such as `val/ens_nll`; null where there is none. A likelihood's formula depends on the task, and a single member's
- * formula has its prediction in place of the ensemble's.
+ * The entry for a metric such as `val/ens_nll`; null where there is none. A likelihood's formula depends on the task,
+ * and a single member's formula has its prediction in place of the ensemble's.
  */
 export function entryOfMetric(metric: string, task: string): GlossaryEntry | null {
   const name = metric.slice(metric.lastIndexOf('/') + 1);

@@ -15,7 +15,10 @@ export interface Reference {
 /** Workers leave after at most 4 s; the rest is for a busy machine. */
 const gonePatienceMs = 10_000;
 
-/** Trains one run under one to three kills at random moments, lets Tutti recover each time, and reads back what is on the disk. */
+/**
+ * Trains one run under one to three kills at random moments, lets Tutti recover each time, and reads back what is on
+ * the disk.
+ */
 export class RunUnderFire {
   readonly kills: Kill[] = [];
   readonly losses: string[] = [];

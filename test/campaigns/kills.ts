@@ -9,9 +9,10 @@ import { type Reference, RunUnderFire, trainUndisturbed } from './disturbed-run.
 import { KillsLog } from './kills-log.ts';
 
 /**
- * `npm run test:kills -- --count 200 --seed 1 --log FILE`: kills workers and hubs (SIGKILL) at random times until `count` kills are done, lets
- * Tutti recover, and compares everything that each run has written with a run that nobody disturbed. With a log, it continues where the
- * log ends, and its summary counts all of it. Exits with 1 if anything was lost; the folders of such runs stay.
+ * `npm run test:kills -- --count 200 --seed 1 --log FILE`: kills workers and hubs (SIGKILL) at random times until
+ * `count` kills are done, lets Tutti recover, and compares everything that each run has written with a run that nobody
+ * disturbed. With a log, it continues where the log ends, and its summary counts all of it. Exits with 1 if anything
+ * was lost; the folders of such runs stay.
  */
 
 const settings: RunConfigInput = {

@@ -11,7 +11,8 @@ import { mergedMetrics } from '../integration/harness.ts';
 import { type MetricTable, readMetrics } from '../integration/metric-table.ts';
 
 /**
- * Reads everything back that a finished run has written, and compares it with a run of the same configuration that nobody disturbed.
+ * Reads everything back that a finished run has written, and compares it with a run of the same configuration that
+ * nobody disturbed.
  * @returns what is wrong; empty if nothing was lost
  */
 export async function readFinished(folder: string, undisturbed: string): Promise<string[]> {
@@ -38,8 +39,8 @@ export async function readFinished(folder: string, undisturbed: string): Promise
 }
 
 /**
- * Reads what a killed hub has left: nothing in it may be damaged, and what was measured so far must be the beginning of what an
- * undisturbed run measures.
+ * Reads what a killed hub has left: nothing in it may be damaged, and what was measured so far must be the beginning of
+ * what an undisturbed run measures.
  */
 export async function readInterrupted(folder: string, undisturbed: string): Promise<string[]> {
   if (!existsSync(join(folder, 'run.json'))) return [];
@@ -81,8 +82,8 @@ function cellsOf({ epoch, step, values, present }: MetricTable, name: string): n
 }
 
 /**
- * Metrics with two different values at one epoch and step. A rank that saved its state without its hub reports its newest points again, which
- * may be written twice, but with the same values.
+ * Metrics with two different values at one epoch and step. A rank that saved its state without its hub reports its
+ * newest points again, which may be written twice, but with the same values.
  */
 function contradictions(folder: string): string[] {
   const path = join(folder, 'metrics.csv');

@@ -8,8 +8,9 @@ import { Hub } from '../../src-main/hub/hub.ts';
 import { projectFolder } from '../integration/harness.ts';
 
 /**
- * `npm run test:recovery -- --kills 6`: kills a worker (SIGKILL) that often in a run of each strategy, and measures how long it takes until all
- * ranks train again: until the hub restarts the group, and until the new processes have loaded project, data and state.
+ * `npm run test:recovery -- --kills 6`: kills a worker (SIGKILL) that often in a run of each strategy, and measures how
+ * long it takes until all ranks train again: until the hub restarts the group, and until the new processes have loaded
+ * project, data and state.
  */
 
 const settings: RunConfigInput = {

@@ -40,7 +40,10 @@ async function start(
   throw new Error('Tutti did not start.');
 }
 
-/** Starts Tutti with a display that does not exist, and a browser on its PATH that needs none but is else the real Chromium. */
+/**
+ * Starts Tutti with a display that does not exist, and a browser on its PATH that needs none but is else the real
+ * Chromium.
+ */
 async function startWithBrowser(folder: string): Promise<{ link: string }> {
   const wrapper = join(folder, 'chromium');
   const flags = [...chromiumFlags, '--headless', '--remote-debugging-port=0', `--user-data-dir=${folder}/profile`];

@@ -5,8 +5,9 @@ import { newestMs } from '../../src-main/built/build.ts';
 import { repository } from './test-home.ts';
 
 /**
- * The programs of workers, compiled as in the package for npm, which tests name in `TUTTI_PROGRAMS`. A worker then reads 40 modules instead of
- * 400, and needs 0.5 s of a core to start and end instead of 0.75 s. The tests of the command line run the sources.
+ * The programs of workers, compiled as in the package for npm, which tests name in `TUTTI_PROGRAMS`. A worker then
+ * reads 40 modules instead of 400, and needs 0.5 s of a core to start and end instead of 0.75 s. The tests of the
+ * command line run the sources.
  */
 export const compiledPrograms = join(repository, 'node_modules', '.cache', 'tutti-programs');
 

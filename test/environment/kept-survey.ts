@@ -4,8 +4,8 @@ import { errorCode } from '../../core/node/file-error.ts';
 import { repository } from './test-home.ts';
 
 /**
- * The machine's survey of BLAS libraries, which the first run in an empty home makes (a third of a second of processor time). It names the
- * machine and the versions that it holds for, so tests with a home of their own share it.
+ * The machine's survey of BLAS libraries, which the first run in an empty home makes (a third of a second of processor
+ * time). It names the machine and the versions that it holds for, so tests with a home of their own share it.
  */
 const kept = join(repository, 'node_modules', '.cache', 'tutti-blas.json');
 const surveyOf = (home: string): string => join(home, 'cache', 'blas.json');

@@ -5,8 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const isSlow = ({ name }: TestSpecification['project']): boolean => /(integration|e2e)$/.test(name);
 
 /**
- * Starts the slow files first and fills the gaps with the unit tests, so that no core waits for one long file at the end. Size stands for
- * duration: durations of an earlier run are unknown in continuous integration.
+ * Starts the slow files first and fills the gaps with the unit tests, so that no core waits for one long file at the
+ * end. Size stands for duration: durations of an earlier run are unknown in continuous integration.
  */
 export default class LongestFirst extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -3,8 +3,9 @@ import allowed from './allowed-skips.json' with { type: 'json' };
 import { countInElectron, describeSkipped, judgeSkipped } from './skipped-tests.ts';
 
 /**
- * Prints the tests that did not run, with their reasons. In continuous integration (`CI=true`) the run fails where more are skipped than
- * `allowed-skips.json` allows. `TUTTI_TESTS_LACK` names what cannot be set up on that machine, for example `TensorFlow,WebGPU`.
+ * Prints the tests that did not run, with their reasons. In continuous integration (`CI=true`) the run fails where more
+ * are skipped than `allowed-skips.json` allows. `TUTTI_TESTS_LACK` names what cannot be set up on that machine, for
+ * example `TensorFlow,WebGPU`.
  */
 export default class ReportSkipped implements Reporter {
   #isFiltered = false;

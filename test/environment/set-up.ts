@@ -1,6 +1,6 @@
 /**
- * `npm run test:setup [-- tensorflow] [-- webgpu] [-- mpi]`: sets up what npm does not install, if it is missing: backends, and newer releases of
- * MPI. Tests use them if they are present, and never install anything.
+ * `npm run test:setup [-- tensorflow] [-- webgpu] [-- mpi]`: sets up what npm does not install, if it is missing:
+ * backends, and newer releases of MPI. Tests use them if they are present, and never install anything.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

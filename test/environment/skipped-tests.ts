@@ -18,7 +18,8 @@ export const describeSkipped = ({ name, note }: SkippedTest): string =>
 
 /**
  * Objections to the tests that did not run, one sentence each. Empty if all are allowed.
- * @param absent names in reasons of what could not be set up on this machine, for example "WebGPU": any number of tests may lack it
+ * @param absent names in reasons of what could not be set up on this machine, for example "WebGPU": any number of tests
+ * may lack it
  */
 export function judgeSkipped(
   skipped: readonly SkippedTest[],

@@ -1,7 +1,7 @@
 /**
- * Which tests `npm test` runs, in at most five minutes on two cores: all of components, all unit tests but the longest, and of those with real
- * processes and pages the ones named here. `npm run test:all` runs all. A new unit test belongs to `npm test`, and another kind to the rest, unless
- * it is named here.
+ * Which tests `npm test` runs, in at most five minutes on two cores: all of components, all unit tests but the longest,
+ * and of those with real processes and pages the ones named here. `npm run test:all` runs all. A new unit test belongs
+ * to `npm test`, and another kind to the rest, unless it is named here.
  */
 
 /** Files of unit tests that take more than three seconds of a quiet core. */

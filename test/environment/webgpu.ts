@@ -31,7 +31,10 @@ export async function useSwiftShader(): Promise<string | null> {
 /** Node unloads a library once nothing refers to it. */
 const held: unknown[] = [];
 
-/** Children find the loader by the library path. This process has started without that path, so it loads the loader beforehand. */
+/**
+ * Children find the loader by the library path. This process has started without that path, so it loads the loader
+ * beforehand.
+ */
 async function loadVulkan(): Promise<boolean> {
   const koffi = await import('koffi').catch(() => null);
   if (koffi !== null) held.push(koffi.default.load(join(chromium, 'libvulkan.so.1')));

@@ -34,7 +34,10 @@ async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs an operation on a disk that works, cuts the power before each of its calls and after the last, and reads back what is left. */
+/**
+ * Runs an operation on a disk that works, cuts the power before each of its calls and after the last, and reads back
+ * what is left.
+ */
 export async function cutPower(operation: Operation, { draws, random }: Faults, outcome: Outcome): Promise<void> {
   await withFolder(async (folder) => {
     await operation.prepare(folder);

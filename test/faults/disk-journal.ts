@@ -17,7 +17,10 @@ interface NameChange {
 export interface Survival {
   /** Whether the change of names with this number survives. */
   keepsName(change: number): boolean;
-  /** Picks a version of a file, 0 the flushed one, `last` the present one. `torn`: the half of it, `zeros`: its length in zeros. */
+  /**
+   * Picks a version of a file, 0 the flushed one, `last` the present one. `torn`: the half of it, `zeros`: its length
+   * in zeros.
+   */
   version(last: number): { index: number; damage: 'none' | 'torn' | 'zeros' };
 }
 
@@ -27,8 +30,9 @@ interface Snapshot {
 }
 
 /**
- * A model of a disk with a volatile cache. Data survive a power cut only after `fsync` of the file, names only after `fsync` of their folder.
- * Before that, each may survive, be lost, or (data) survive in part; names are not ordered among each other or with data.
+ * A model of a disk with a volatile cache. Data survive a power cut only after `fsync` of the file, names only after
+ * `fsync` of their folder. Before that, each may survive, be lost, or (data) survive in part; names are not ordered
+ * among each other or with data.
  */
 export class DiskJournal {
   readonly #root: string;

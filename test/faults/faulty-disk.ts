@@ -39,9 +39,9 @@ const handleCalls = ['writeFile', 'appendFile', 'write', 'truncate', 'sync', 're
 const writingHandleCalls = new Set(['writeFile', 'appendFile', 'write', 'truncate', 'sync']);
 
 /**
- * Stands between this process and the files below a folder: it counts the calls of `node:fs/promises`, makes chosen ones fail, and keeps a
- * journal of what each changed, from which {@link DiskJournal} makes the contents that a power cut may leave. The code under test is not
- * changed: the functions of Node's modules are replaced.
+ * Stands between this process and the files below a folder: it counts the calls of `node:fs/promises`, makes chosen
+ * ones fail, and keeps a journal of what each changed, from which {@link DiskJournal} makes the contents that a power
+ * cut may leave. The code under test is not changed: the functions of Node's modules are replaced.
  */
 export class FaultyDisk {
   readonly calls: Call[] = [];

@@ -1,6 +1,6 @@
 /**
- * Kills hubs with SIGKILL at random moments and measures how long their workers live on, and how many reported steps a resume loses:
- * `node test/faults/hub-kills.ts [kills] [kinds of runs, separated by commas]`.
+ * Kills hubs with SIGKILL at random moments and measures how long their workers live on, and how many reported steps a
+ * resume loses: `node test/faults/hub-kills.ts [kills] [kinds of runs, separated by commas]`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

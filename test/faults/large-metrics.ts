@@ -9,7 +9,8 @@ import { createRunFolder } from '../../src-main/store/runs/run-folder.ts';
 import { runRecord } from '../unit/store/records.ts';
 
 /**
- * Resumes and exports a run whose `metrics.csv` is larger than V8's longest string (512 MiB), and prints time and memory of each part:
+ * Resumes and exports a run whose `metrics.csv` is larger than V8's longest string (512 MiB), and prints time and
+ * memory of each part:
  *
  *     node test/faults/large-metrics.ts --mebibytes 600
  */

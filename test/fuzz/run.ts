@@ -7,8 +7,9 @@ import type { ThreadReport } from './engine/thread.ts';
 import { allTargets } from './targets/index.ts';
 
 /**
- * `npm run fuzz`: mutated inputs for every reader of files, frames, calls and arguments, guided by the branches that they reach. Prints a
- * table, keeps the input of each finding in `test/fuzz/findings/`, and exits with 1 if there is any.
+ * `npm run fuzz`: mutated inputs for every reader of files, frames, calls and arguments, guided by the branches that
+ * they reach. Prints a table, keeps the input of each finding in `test/fuzz/findings/`, and exits with 1 if there is
+ * any.
  */
 const { values } = parseArgs({
   options: {

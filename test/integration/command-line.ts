@@ -51,7 +51,10 @@ export function exitCode(command: Command): Promise<number | null> {
   return new Promise((resolve) => void command.on('exit', resolve));
 }
 
-/** The command in a temporary folder with a project, for all tests of a file. All its programs run from the sources, also workers. */
+/**
+ * The command in a temporary folder with a project, for all tests of a file. All its programs run from the sources,
+ * also workers.
+ */
 export class CommandLine {
   folder = '';
   project = '';

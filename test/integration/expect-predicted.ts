@@ -18,8 +18,8 @@ async function dataOf({ project, config }: RunRecord): Promise<Splits> {
 }
 
 /**
- * Expects that the opened ensemble predicts from raw values, as if they were new, what the members of the run predicted for them while it
- * trained.
+ * Expects that the opened ensemble predicts from raw values, as if they were new, what the members of the run predicted
+ * for them while it trained.
  */
 export async function expectPredictedAsTrained({
   folder,
@@ -59,8 +59,8 @@ export async function expectPredictedAsTrained({
 }
 
 /**
- * Expects that the members' probabilities of a split, as the run kept them, are among the rows of a file of predictions (JSON lines with
- * those of each member), which has the samples of all splits.
+ * Expects that the members' probabilities of a split, as the run kept them, are among the rows of a file of predictions
+ * (JSON lines with those of each member), which has the samples of all splits.
  */
 export async function expectKeptAmong(
   file: string,

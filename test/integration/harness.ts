@@ -25,7 +25,10 @@ export interface WatchedRun {
 
 export const projectFolder = (name: string): string => resolve(import.meta.dirname, 'projects', name);
 
-/** A hub in a temporary Tutti home for all tests of a file. Later runs start faster, because the home caches compiled code. */
+/**
+ * A hub in a temporary Tutti home for all tests of a file. Later runs start faster, because the home caches compiled
+ * code.
+ */
 export function useHub(): { hub: () => Hub; home: () => string } {
   let home = '';
   let hub: Hub | null = null;
@@ -65,7 +68,10 @@ export async function startRun(
 
 const descriptions = new Map<string, ReturnType<Hub['describe']>>();
 
-/** A test project does not change, so one process describes it for all tests of a file. Those that tests write are described each time. */
+/**
+ * A test project does not change, so one process describes it for all tests of a file. Those that tests write are
+ * described each time.
+ */
 function describeOnce(hub: Hub, project: string, path: string): ReturnType<Hub['describe']> {
   if (isAbsolute(project)) return hub.describe(path);
   const known = descriptions.get(project) ?? hub.describe(path);
@@ -135,8 +141,8 @@ async function watch(
 }
 
 /**
- * Settings of runs whose ranks are killed half-way. A state is saved at each evaluation, every 60 steps, and waits for the hub, so that no
- * rank finishes before the test sees its steps.
+ * Settings of runs whose ranks are killed half-way. A state is saved at each evaluation, every 60 steps, and waits for
+ * the hub, so that no rank finishes before the test sees its steps.
  */
 export const killable = {
   devices: 'cpu:0,1',
@@ -146,8 +152,8 @@ export const killable = {
 } satisfies RunConfigInput;
 
 /**
- * Resolves when a rank that trains has done that many steps. Its progress alone may come after its end on a fast machine: it is reported twice a
- * second.
+ * Resolves when a rank that trains has done that many steps. Its progress alone may come after its end on a fast
+ * machine: it is reported twice a second.
  */
 export async function untilStep(run: WatchedRun, rank: number, step: number): Promise<void> {
   await run.until((update) => {
@@ -194,7 +200,10 @@ export function metricColumns(folder: string): Map<string, string[]> {
   return new Map(columns.filter(([name]) => !name.endsWith('samples_per_second')));
 }
 
-/** Like {@link metricColumns}, with rows of the same step merged. How a row was split depends only on which rank was slower. */
+/**
+ * Like {@link metricColumns}, with rows of the same step merged. How a row was split depends only on which rank was
+ * slower.
+ */
 export async function mergedMetrics(folder: string): Promise<Pick<MetricTable, 'epoch' | 'step' | 'values'>> {
   const { epoch, step, values } = await readMetrics(folder);
   const untimed = [...values].filter(([name]) => !name.endsWith('samples_per_second'));

@@ -109,7 +109,10 @@ async function expectPagePredicts(id: string, folder: string, input: string): Pr
   await samples.close();
 }
 
-/** Expects that the process that predicts reads rows of the run's own split as the project's table has them, with the targets that the run kept. */
+/**
+ * Expects that the process that predicts reads rows of the run's own split as the project's table has them, with the
+ * targets that the run kept.
+ */
 async function expectOwnSamples(id: string, folder: string, input: string): Promise<void> {
   const lines = (await readFile(input, 'utf8')).trimEnd().split('\n');
   const samples = new OwnSamples();

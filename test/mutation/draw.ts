@@ -32,8 +32,8 @@ export function listSites(root: string, area: Area, files: readonly string[]): S
 }
 
 /**
- * The mutants of an area in the order in which they are tried: by a hash of the seed and the site's text, which also chooses the
- * replacement. A run takes the first ones, so that a change of one file changes few of the drawn mutants.
+ * The mutants of an area in the order in which they are tried: by a hash of the seed and the site's text, which also
+ * chooses the replacement. A run takes the first ones, so that a change of one file changes few of the drawn mutants.
  */
 export function orderMutants(area: Area, sites: readonly Site[], seed: number): Mutant[] {
   const seen = new Map<string, number>();

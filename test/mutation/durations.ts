@@ -10,7 +10,10 @@ const durationsSchema = z.record(z.string(), z.number());
 /** Limits for all tests together. */
 const limits = { testMs: 180_000, allMs: 1_800_000 };
 
-/** How long each test file takes without any change. Files in `cache` are not measured again; remove it for another machine. */
+/**
+ * How long each test file takes without any change. Files in `cache` are not measured again; remove it for another
+ * machine.
+ */
 export async function measureDurations(sandbox: Sandbox, files: readonly string[], cache: string): Promise<Durations> {
   const known = readCache(cache);
   const missing = files.filter((file) => known[file] === undefined);

@@ -4,9 +4,10 @@
  *
  * npm run test:mutation -- --seed 1 --per-area 60 --areas metrics,kernels --parallel 2
  *
- * The report is written after each mutant, and a run continues where the report of the same seed and sources ends. `--again all` retries
- * the survivors and timeouts of that report after tests were added, and `--again NAME,NAME` retries the named ones. `--unit-only` skips the
- * tests with worker processes; `--test-seconds` limits how many of the nearest unit tests a mutant has to survive.
+ * The report is written after each mutant, and a run continues where the report of the same seed and sources ends.
+ * `--again all` retries the survivors and timeouts of that report after tests were added, and `--again NAME,NAME`
+ * retries the named ones. `--unit-only` skips the tests with worker processes; `--test-seconds` limits how many of the
+ * nearest unit tests a mutant has to survive.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -10,8 +10,8 @@ export interface Ended {
 }
 
 /**
- * A copy of the repository whose files may be damaged. On Linux, where permitted, its commands have processes, shared memory and a
- * temporary folder that end with them: a mutant may leave workers behind, or signal a foreign process.
+ * A copy of the repository whose files may be damaged. On Linux, where permitted, its commands have processes, shared
+ * memory and a temporary folder that end with them: a mutant may leave workers behind, or signal a foreign process.
  */
 export class Sandbox {
   readonly folder: string;

@@ -13,8 +13,8 @@ const firstStageMs = 4000;
 const importMs = 600;
 
 /**
- * The tests that may notice a change of `file`: first the nearest, then every other unit test that imports it, then the area's integration
- * tests.
+ * The tests that may notice a change of `file`: first the nearest, then every other unit test that imports it, then the
+ * area's integration tests.
  *
  *
  * @param unitTestMs the total time for unit tests; the farthest ones are dropped

@@ -51,12 +51,15 @@ const functionFlips = new Map([
   ['Math.ceil', 'Math.floor'],
 ]);
 
-/** Arguments of these functions are never changed. Otherwise a mutant could remove a foreign folder or end a foreign process. */
+/**
+ * Arguments of these functions are never changed. Otherwise a mutant could remove a foreign folder or end a foreign
+ * process.
+ */
 const dangerousCall = /(?:^|\.)(?:kill|rm|rmSync|rmdir|rmdirSync|unlink|unlinkSync)$/;
 
 /**
- * Every place of a TypeScript file, except in types, where an operator, a number 0 or 1, an index or an early exit can be changed, by
- * position.
+ * Every place of a TypeScript file, except in types, where an operator, a number 0 or 1, an index or an early exit can
+ * be changed, by position.
  */
 export function findSites(file: string, text: string): Site[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);

@@ -2,8 +2,8 @@ import { type Limits, runTests } from './run-tests.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /**
- * Tells whether tests pass without any change, because a test that fails anyway notices nothing. Checks each test once per run, when it
- * first fails.
+ * Tells whether tests pass without any change, because a test that fails anyway notices nothing. Checks each test once
+ * per run, when it first fails.
  */
 export class Witness {
   readonly #sandbox: Sandbox;

@@ -74,7 +74,10 @@ const softplus = (x: number): number => Math.max(x, 0) + Math.log1p(Math.exp(-Ma
 /** Klambauer et al. (2017), "Self-normalizing neural networks", to double precision. */
 const [seluAlpha, seluScale] = [1.6732632423543772, 1.0507009873554805];
 
-/** erf by its series for small x, and by the continued fraction of erfc for large ones (Abramowitz and Stegun, 7.1.6 and 7.1.14). */
+/**
+ * erf by its series for small x, and by the continued fraction of erfc for large ones (Abramowitz and Stegun, 7.1.6 and
+ * 7.1.14).
+ */
 export function erf(x: number): number {
   if (x < 0) return -erf(-x);
   if (x > 3) {

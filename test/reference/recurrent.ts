@@ -18,8 +18,8 @@ export interface Recurrent {
 type Weights = readonly Value[];
 
 /**
- * Runs through a sequence `[B, T, I]` from the initial state. `step` maps an input and the state to the next state, whose first part is the
- * output.
+ * Runs through a sequence `[B, T, I]` from the initial state. `step` maps an input and the state to the next state,
+ * whose first part is the output.
  */
 function unroll(
   x: Value,

@@ -1,6 +1,7 @@
 /**
- * An array of float64 in row-major order that records how it was computed, to allow gradients: a reference for layers and ops that shares
- * no code with TensorFlow.js. Each primitive states its forward sum, and its gradient is the same sum transposed.
+ * An array of float64 in row-major order that records how it was computed, to allow gradients: a reference for layers
+ * and ops that shares no code with TensorFlow.js. Each primitive states its forward sum, and its gradient is the same
+ * sum transposed.
  */
 export class Value {
   readonly shape: readonly number[];

@@ -1,6 +1,8 @@
 import { flat, forEachIndex, pick, sumOfProducts, type Value, weightedSum } from './value.ts';
 
-/** `same` and `valid` as TensorFlow defines them. `causal` puts all padding in front. Pairs are explicit, one per axis. */
+/**
+ * `same` and `valid` as TensorFlow defines them. `causal` puts all padding in front. Pairs are explicit, one per axis.
+ */
 export type Padding = 'same' | 'valid' | 'causal' | readonly (readonly [number, number])[];
 
 export interface Windows {
@@ -83,8 +85,8 @@ export function depthwiseConvolution(x: Value, filter: Value, windows: Windows):
 }
 
 /**
- * The gradient of a convolution with respect to its input, as an op: x `[B, ...counts, I]`, f `[...window, K, I]`, y `[B, ...sizes, K]`,
- * where the convolution maps arrays of `sizes` to `counts`.
+ * The gradient of a convolution with respect to its input, as an op: x `[B, ...counts, I]`, f `[...window, K, I]`, y
+ * `[B, ...sizes, K]`, where the convolution maps arrays of `sizes` to `counts`.
  */
 export function transposedConvolution(x: Value, filter: Value, sizes: readonly number[], windows: Windows): Value {
   const [batch, inputs] = [x.shape[0], x.shape.at(-1) ?? 0];

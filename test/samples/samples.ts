@@ -12,8 +12,8 @@ const side = 32;
 const squares = 4;
 
 /**
- * Writes files of CIFAR-10's binary version into `folder/cifar10`. Each class has a pattern of colours, and each image different noise. A
- * network learns them in a few steps, and overfits.
+ * Writes files of CIFAR-10's binary version into `folder/cifar10`. Each class has a pattern of colours, and each image
+ * different noise. A network learns them in a few steps, and overfits.
  */
 export async function writeMadeCifar10(folder: string, images: { train: number; test: number }): Promise<void> {
   await mkdir(join(folder, 'cifar10'), { recursive: true });

@@ -20,8 +20,9 @@ export async function startBackend(choice: BackendKind | 'auto', options: Backen
 }
 
 /**
- * Registers, for each op that a backend lacks, a kernel that throws an error naming the op and a backend that has it; TensorFlow.js
- * itself reports a kernel that is not registered. Call it after all of the backend's kernels are registered.
+ * Registers, for each op that a backend lacks, a kernel that throws an error naming the op and a backend that has it;
+ * TensorFlow.js itself reports a kernel that is not registered. Call it after all of the backend's kernels are
+ * registered.
  */
 function explainMissingOps(backend: BackendKind): void {
   if (backend === 'cpu') return;

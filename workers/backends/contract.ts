@@ -21,7 +21,10 @@ export interface BackendOptions {
   determinism?: RunConfig['determinism'];
 }
 
-/** Replaces a backend's kernel with the one that `correct` returns for it. @throws Error if the backend has no such kernel */
+/**
+ * Replaces a backend's kernel with the one that `correct` returns for it.
+ * @throws Error if the backend has no such kernel
+ */
 export function replaceKernel(backendName: string, kernelName: string, correct: (own: KernelFunc) => KernelFunc): void {
   const own = core.getKernel(kernelName, backendName);
   if (own === undefined) {

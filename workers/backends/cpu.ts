@@ -18,8 +18,8 @@ export async function start(): Promise<Backend> {
 }
 
 /**
- * Replaces the cpu backend's pools over images `[B, H, W, C]`. tfjs 4.22 ignores NaN in maxima, and divides gradients of means by the size of
- * the whole window even where part of it is padding.
+ * Replaces the cpu backend's pools over images `[B, H, W, C]`. tfjs 4.22 ignores NaN in maxima, and divides gradients
+ * of means by the size of the whole window even where part of it is padding.
  */
 export function correctPools(): void {
   const pools = { MaxPool: maxPool, MaxPoolGrad: maxPoolGradient, AvgPoolGrad: averagePoolGradient };
@@ -86,7 +86,10 @@ function isLarger(value: number, other: number): boolean {
   return value > other || (Number.isNaN(value) && !Number.isNaN(other));
 }
 
-/** Calls `visit` for each window, with the index of its output and of the pixels under it, row by row; both of the first channel. */
+/**
+ * Calls `visit` for each window, with the index of its output and of the pixels under it, row by row; both of the first
+ * channel.
+ */
 function eachWindow({ info, rows, columns }: PoolWindows, visit: (target: number, pixels: number[]) => void): void {
   const { batchSize, inChannels: channels } = info;
   let target = 0;

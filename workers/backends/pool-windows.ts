@@ -1,7 +1,10 @@
 import { backend_util, type KernelFunc, type NamedAttrMap } from '@tensorflow/tfjs-core';
 import { tensorOf } from './contract.ts';
 
-/** Windows of a pool along one axis. Window `o` covers `window` positions from `o · stride − pad` on, clipped to the image. */
+/**
+ * Windows of a pool along one axis. Window `o` covers `window` positions from `o · stride − pad` on, clipped to the
+ * image.
+ */
 export interface PoolAxis {
   readonly inputs: number;
   readonly outputs: number;

@@ -29,8 +29,8 @@ export function canReleaseValues(): boolean {
 }
 
 /**
- * Frees the memory of a float tensor's values, also for all tensors that share them: clones, and what a gradient tape saved. The tensors stay alive; until
- * {@link restoreValues} each use of the values is an error.
+ * Frees the memory of a float tensor's values, also for all tensors that share them: clones, and what a gradient tape
+ * saved. The tensors stay alive; until {@link restoreValues} each use of the values is an error.
  */
 export function releaseValues(tensor: Tensor): void {
   const place = placeOf(tensor);

@@ -3,8 +3,8 @@ import type { KernelFunc, NamedAttrMap, NamedTensorMap, Tensor, TensorInfo } fro
 import { replaceKernel, tensorOf } from './contract.ts';
 
 /**
- * Corrects a backend's 3-D pools and convolutions, of volumes `[B, D, H, W, C]`. tfjs 4.22 computes a negative `same` padding where strides are
- * larger than windows, which shifts the windows.
+ * Corrects a backend's 3-D pools and convolutions, of volumes `[B, D, H, W, C]`. tfjs 4.22 computes a negative `same`
+ * padding where strides are larger than windows, which shifts the windows.
  */
 export function correctVolumes(backendName: string): void {
   poolVolumesAsImages(backendName);
@@ -14,8 +14,8 @@ export function correctVolumes(backendName: string): void {
 }
 
 /**
- * Replaces a backend's 3-D pools with pools over images. The gradients of tfjs 4.22 are wrong for windows that are not cubes or cover padding;
- * TensorFlow's own max pool gives the whole gradient to each of several equal values.
+ * Replaces a backend's 3-D pools with pools over images. The gradients of tfjs 4.22 are wrong for windows that are not
+ * cubes or cover padding; TensorFlow's own max pool gives the whole gradient to each of several equal values.
  */
 export function poolVolumesAsImages(backendName: string): void {
   for (const [kernelName, pool] of Object.entries(pools)) {
@@ -26,8 +26,8 @@ export function poolVolumesAsImages(backendName: string): void {
 }
 
 /**
- * A pool over volumes is a pool over the images of all slices, then one over the depth: the largest of the largest values, the mean of the means.
- * Of equal values the first slice's first one wins, as in a single pass.
+ * A pool over volumes is a pool over the images of all slices, then one over the depth: the largest of the largest
+ * values, the mean of the means. Of equal values the first slice's first one wins, as in a single pass.
  */
 const pools: Record<string, (inputs: NamedTensorMap, attributes: NamedAttrMap) => Tensor> = {
   MaxPool3D: ({ x }, attributes) => poolVolumes('MaxPool', x, attributes),
@@ -64,7 +64,10 @@ function poolVolumes(kernel: 'MaxPool' | 'AvgPool', x: Tensor, attributes: Named
   return core.reshape(pooled, [...pooled.shape.slice(0, 2), ...slices.shape.slice(1)]);
 }
 
-/** Slices `[..., h, w, C]` of volumes `[B, D, ...]` as columns `[B, D, h · w, C]`; a window over the depth is 1 column wide. */
+/**
+ * Slices `[..., h, w, C]` of volumes `[B, D, ...]` as columns `[B, D, h · w, C]`; a window over the depth is 1 column
+ * wide.
+ */
 function asColumns(slices: Tensor, volumes: Tensor): Tensor {
   const [height, width, channels] = slices.shape.slice(-3);
   return core.reshape(slices, [...volumes.shape.slice(0, 2), height * width, channels]);

@@ -30,7 +30,8 @@ import { runSequence, type SequenceCall } from './wasm/recurrent/run-sequence.ts
 import { activationCodes, type CellKind } from './wasm/recurrent/sequence.ts';
 
 /**
- * tfjs's WebAssembly backend on one core, with Tutti's kernels in its memory: the default, which needs only npm packages.
+ * tfjs's WebAssembly backend on one core, with Tutti's kernels in its memory: the default, which needs only npm
+ * packages.
  * @throws Error if the processor has no WebAssembly SIMD, or the BLAS cannot be loaded
  */
 export async function start({ determinism: wanted = 'relaxed', blas = null }: BackendOptions = {}): Promise<Backend> {
@@ -72,8 +73,8 @@ interface EngineInternals {
 }
 
 /**
- * Makes the tape save a tensor by sharing its data. The engine would run and record an Identity op for each saved tensor, which only gradients of
- * gradients need: half of the ops of a small step. Nested gradients still use it.
+ * Makes the tape save a tensor by sharing its data. The engine would run and record an Identity op for each saved
+ * tensor, which only gradients of gradients need: half of the ops of a small step. Nested gradients still use it.
  */
 function saveTensorsCheaply(memory: TensorMemory): void {
   const engine = tf.engine() as unknown as EngineInternals;
@@ -102,7 +103,10 @@ function dense(
   return fusedMatMul(runtime, { a, b, ...rest }, attributes);
 }
 
-/** dx of an activation from dy and x: the output of sigmoid or tanh; for ReLU its input or output, which have the same sign. */
+/**
+ * dx of an activation from dy and x: the output of sigmoid or tanh; for ReLU its input or output, which have the same
+ * sign.
+ */
 function gradientOf(
   kernel: 'gradientOfRelu' | 'gradientOfSigmoid' | 'gradientOfTanh',
   { memory, kernels }: WasmRuntime,
@@ -187,9 +191,10 @@ interface CallOptions {
 }
 
 /**
- * Makes recurrent layers compute with the kernels of `kernels.ts`, if the backend has them. tfjs composes each step of about twenty ops, and as many for
- * the gradients: an LSTM of 16 units took 107 ms for a batch whose arithmetic takes one. tfjs still computes layers with state across
- * batches, with dropout in training, and with activations that have no kernel.
+ * Makes recurrent layers compute with the kernels of `kernels.ts`, if the backend has them. tfjs composes each step of
+ * about twenty ops, and as many for the gradients: an LSTM of 16 units took 107 ms for a batch whose arithmetic takes
+ * one. tfjs still computes layers with state across batches, with dropout in training, and with activations that have
+ * no kernel.
  */
 function runSequencesInLayers(): void {
   for (const kind of ['simpleRNN', 'gru', 'lstm'] as const) {

@@ -31,7 +31,10 @@ export async function start(): Promise<Backend> {
   };
 }
 
-/** tfjs asks the browser's `navigator.gpu` for an adapter. It is removed afterwards, because it would keep Node from exiting. */
+/**
+ * tfjs asks the browser's `navigator.gpu` for an adapter. It is removed afterwards, because it would keep Node from
+ * exiting.
+ */
 async function registerBackend(folder: string, adapter: Adapter): Promise<void> {
   const gpu = { requestAdapter: () => Promise.resolve(adapter) };
   Object.defineProperty(navigator, 'gpu', { value: gpu, configurable: true });

@@ -5,7 +5,10 @@ import type { Dataset } from '../data/dataset.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import type { Predictions } from '../member/predictions.ts';
 
-/** A rank's training, as its callbacks see and control it. Where all ranks train one model, each sees an ensemble of one. */
+/**
+ * A rank's training, as its callbacks see and control it. Where all ranks train one model, each sees an ensemble of
+ * one.
+ */
 export interface Training {
   /** This rank. */
   readonly rank: number;
@@ -58,8 +61,8 @@ export interface Evaluation {
 }
 
 /**
- * A callback of the run, which observes and controls a rank's training. Callbacks run one after the other, in order. All ranks
- * have the same callbacks, so a callback may call collectives if it does so on every rank.
+ * A callback of the run, which observes and controls a rank's training. Callbacks run one after the other, in order.
+ * All ranks have the same callbacks, so a callback may call collectives if it does so on every rank.
  */
 export interface Callback {
   /** Unique among a trainer's callbacks; key of the saved state. */

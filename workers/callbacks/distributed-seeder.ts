@@ -2,9 +2,9 @@ import { Generator, type GeneratorState, installAsMathRandom, seedForRank } from
 import type { Callback } from './callback.ts';
 
 /**
- * Seeds a rank with base seed + rank, so that members diverge, or all ranks with the base seed (`unique: false`, for ablations
- * and debugging). TensorFlow.js draws the seeds of initializers and dropout from `Math.random`, so the seeder replaces
- * `Math.random` by a stream of this rank's generator. Construct it before you build the model.
+ * Seeds a rank with base seed + rank, so that members diverge, or all ranks with the base seed (`unique: false`, for
+ * ablations and debugging). TensorFlow.js draws the seeds of initializers and dropout from `Math.random`, so the seeder
+ * replaces `Math.random` by a stream of this rank's generator. Construct it before you build the model.
  */
 export class DistributedSeeder implements Callback {
   readonly name = 'distributed-seeder';

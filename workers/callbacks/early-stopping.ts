@@ -10,11 +10,12 @@ import {
 } from './callback.ts';
 
 /**
- * Ends training once the monitored metric has not improved by more than `minDelta` for `patience` evaluations. Evaluations in which it is NaN do not count.
+ * Ends training once the monitored metric has not improved by more than `minDelta` for `patience` evaluations.
+ * Evaluations in which it is NaN do not count.
  *
- * Joint: all ranks end at the same evaluation, on a metric of the ensemble (Fredsgaard and Schmidt, 2025, "On joint regularization
- * and calibration in deep ensembles"). The group's first rank votes for all, because a changed patience may reach the others
- * later. Otherwise each rank ends separately and stands by for the others' evaluations.
+ * Joint: all ranks end at the same evaluation, on a metric of the ensemble (Fredsgaard and Schmidt, 2025, "On joint
+ * regularization and calibration in deep ensembles"). The group's first rank votes for all, because a changed patience
+ * may reach the others later. Otherwise each rank ends separately and stands by for the others' evaluations.
  */
 export class EarlyStopping implements Callback {
   readonly name = 'early-stopping';
@@ -29,7 +30,8 @@ export class EarlyStopping implements Callback {
   /**
    * @param options - what to monitor, and when to stop
    * @param options.monitor - full name of the metric, in which `{rank}` stands for the rank
-   * @param options.mode - whether smaller (`min`) or larger (`max`) values are better; `auto` (default) infers it from the name
+   * @param options.mode - whether smaller (`min`) or larger (`max`) values are better; `auto` (default) infers it from
+   * the name
    * @param options.patience - evaluations without improvement before the end; 20 by default
    * @param options.minDelta - smallest change that counts as an improvement, in the metric's unit; 0 by default
    * @param options.joint - whether all ranks end together; true by default

@@ -18,10 +18,11 @@ const nobody: EarlierMembers = async () => [];
 
 /**
  * Gathers all ranks' validation predictions and computes metrics of the ensemble and its members (`val/ens_nll`,
- * `val/member_3_nll`, ...). Every rank computes the same values from the same bits, so decisions that depend on them agree. While
- * members are missing, because they train in a later wave, it reports only members' metrics. An ensemble that has lost members is that
- * of the others; `val/ens_members` then says how many they are. The first rank announces each monitored metric that is NaN, once, with its cause, and members that
- * predict what those of earlier waves do: the weights with which they start are compared within a wave only.
+ * `val/member_3_nll`, ...). Every rank computes the same values from the same bits, so decisions that depend on them
+ * agree. While members are missing, because they train in a later wave, it reports only members' metrics. An ensemble
+ * that has lost members is that of the others; `val/ens_members` then says how many they are. The first rank announces
+ * each monitored metric that is NaN, once, with its cause, and members that predict what those of earlier waves do: the
+ * weights with which they start are compared within a wave only.
  */
 class GatheredMetrics implements Callback {
   readonly name = 'ensemble-metrics';
@@ -108,7 +109,10 @@ function hasNaN(stack: Predictions, member: number, members: number): boolean {
   return outputsOf(stack, member, members).some((output) => output.some(Number.isNaN));
 }
 
-/** Sums over a batch are rounded otherwise where its samples come in another order: this share of the largest value is no difference. */
+/**
+ * Sums over a batch are rounded otherwise where its samples come in another order: this share of the largest value is
+ * no difference.
+ */
 const roundedShare = 1e-5;
 
 /** Whether two of the stacked members predict the same but for rounding, in all their outputs. */
@@ -129,14 +133,20 @@ function outputsOf({ values, further = {} }: Predictions, member: number, member
   return [...own, ...Object.values(further).flatMap((each) => outputsOf(each, member, members))];
 }
 
-/** Reports the metrics of `metricsOf`, by default those of classifiers: NLL, accuracy, disagreement and others (see `classificationMetrics`). */
+/**
+ * Reports the metrics of `metricsOf`, by default those of classifiers: NLL, accuracy, disagreement and others (see
+ * `classificationMetrics`).
+ */
 export class EnsembleMetrics extends GatheredMetrics {
   constructor({ metricsOf, ...options }: GatheredOptions & { metricsOf?: MetricsOf } = {}) {
     super(metricsOf ?? classificationMetricsOf, options);
   }
 }
 
-/** Reports metrics of regressors: MSE, ensemble gain, spread and, with variances, NLL and its decomposition (see `regressionMetrics`). */
+/**
+ * Reports metrics of regressors: MSE, ensemble gain, spread and, with variances, NLL and its decomposition (see
+ * `regressionMetrics`).
+ */
 export class RegressionEnsembleMetrics extends GatheredMetrics {
   constructor(options: GatheredOptions = {}) {
     super(regressionMetricsOf, options);

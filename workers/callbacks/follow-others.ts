@@ -13,8 +13,9 @@ export interface DecisionsOfOthers {
 }
 
 /**
- * Replaces the callbacks that decide for the whole ensemble, for a missing member that trains alone: it saves its checkpoint and its
- * predictions at the evaluation that was the ensemble's best, and does not stop before the others did.
+ * Replaces the callbacks that decide for the whole ensemble, for a missing member that trains alone: it saves its
+ * checkpoint and its predictions at the evaluation that was the ensemble's best, and does not stop before the others
+ * did.
  */
 export function followOthers(
   callbacks: readonly Callback[],

@@ -3,8 +3,8 @@ import type { Predictions } from '../member/predictions.ts';
 import { epochName, monitored, type Callback, type Evaluation, type Training } from './callback.ts';
 
 /**
- * Saves a rank's validation predictions: those of the best evaluation by the ensemble's metric (`best`), or of every evaluation
- * (`epoch-00012`, and the final ones as `last`). Plots of the ensemble over time and later waves read them.
+ * Saves a rank's validation predictions: those of the best evaluation by the ensemble's metric (`best`), or of every
+ * evaluation (`epoch-00012`, and the final ones as `last`). Plots of the ensemble over time and later waves read them.
  */
 export class KeepPredictions implements Callback {
   readonly name = 'keep-predictions';
@@ -18,7 +18,8 @@ export class KeepPredictions implements Callback {
    * @param options - which predictions to save
    * @param options.which - those of the best evaluation, or of all
    * @param options.monitor - full name of the metric that decides which evaluation is best
-   * @param options.mode - whether smaller (`min`) or larger (`max`) values are better; `auto` (default) infers it from the name
+   * @param options.mode - whether smaller (`min`) or larger (`max`) values are better; `auto` (default) infers it from
+   * the name
    */
   constructor(options: { which: 'best' | 'all'; monitor: string; mode?: MetricMode | 'auto' }) {
     this.which = options.which;

@@ -28,8 +28,9 @@ export class PerRankCheckpoint implements Callback {
 }
 
 /**
- * Saves a rank's weights whenever a monitored metric improves. A metric of the ensemble saves every member at the ensemble's optimum;
- * `{rank}` in the monitor saves each member at its own optimum. Files are per rank, so they never collide.
+ * Saves a rank's weights whenever a monitored metric improves. A metric of the ensemble saves every member at the
+ * ensemble's optimum; `{rank}` in the monitor saves each member at its own optimum. Files are per rank, so they never
+ * collide.
  */
 export class PerRankBestCheckpoint implements Callback {
   readonly name: string;
@@ -41,7 +42,8 @@ export class PerRankBestCheckpoint implements Callback {
   /**
    * @param options - what to monitor
    * @param options.monitor - full name of the metric, in which `{rank}` stands for the rank
-   * @param options.mode - whether smaller (`min`) or larger (`max`) values are better; `auto` (default) infers it from the name
+   * @param options.mode - whether smaller (`min`) or larger (`max`) values are better; `auto` (default) infers it from
+   * the name
    * @param options.name - name of the checkpoint
    */
   constructor(options: { monitor: string; mode?: MetricMode | 'auto'; name: string }) {

@@ -25,9 +25,10 @@ const savedSchema = z.strictObject({
 });
 
 /**
- * Multiplies the learning rate by `factor`, down to `floorFraction` of the base rate, once the monitored metric has not improved by more than
- * `minDelta` in more than `patience` evaluations. The `cooldown` evaluations after a reduction do not count, nor do those in which the metric is NaN. Otherwise as PyTorch's
- * `ReduceLROnPlateau` with an absolute threshold. On a metric of the ensemble all ranks decide alike.
+ * Multiplies the learning rate by `factor`, down to `floorFraction` of the base rate, once the monitored metric has not
+ * improved by more than `minDelta` in more than `patience` evaluations. The `cooldown` evaluations after a reduction do
+ * not count, nor do those in which the metric is NaN. Otherwise as PyTorch's `ReduceLROnPlateau` with an absolute
+ * threshold. On a metric of the ensemble all ranks decide alike.
  */
 export class PlateauSchedule implements Callback {
   readonly name = 'plateau-schedule';

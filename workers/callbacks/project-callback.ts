@@ -31,8 +31,8 @@ export interface ObservedEvaluation extends ObservedTraining {
 }
 
 /**
- * A project's callback, which observes a rank's training and logs metrics. It receives copies, draws from a separate random stream, and
- * its return values are ignored, so a run gives the same bits with and without it.
+ * A project's callback, which observes a rank's training and logs metrics. It receives copies, draws from a separate
+ * random stream, and its return values are ignored, so a run gives the same bits with and without it.
  */
 export interface ProjectCallback {
   /** Prefix of its metrics' names: letters, digits, "-" and "_". */

@@ -7,8 +7,9 @@ interface Scored {
 }
 
 /**
- * Saves every rank's weights at an evaluation that is among the best ones so far, as `top-<epoch>`. All ranks see the same metric of the
- * ensemble, so they save the same evaluations. The checkpoint that is no longer among the best is removed by the retention.
+ * Saves every rank's weights at an evaluation that is among the best ones so far, as `top-<epoch>`. All ranks see the
+ * same metric of the ensemble, so they save the same evaluations. The checkpoint that is no longer among the best is
+ * removed by the retention.
  */
 export class TopCheckpoints implements Callback {
   readonly name = 'top-checkpoints';
@@ -18,7 +19,10 @@ export class TopCheckpoints implements Callback {
   /** The best first. */
   private best: Scored[] = [];
 
-  /** @param options - the metric of the ensemble, whether smaller or larger values are better, and how many evaluations to keep */
+  /**
+   * @param options - the metric of the ensemble, whether smaller or larger values are better, and how many evaluations
+   * to keep
+   */
   constructor({ monitor, mode, count }: { monitor: string; mode: MetricMode; count: number }) {
     this.monitor = monitor;
     this.mode = mode;

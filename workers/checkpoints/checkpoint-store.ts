@@ -69,8 +69,8 @@ export function hasCheckpoint(runFolder: string, rank: number, name: string): bo
 }
 
 /**
- * The records of a rank's checkpoints, by name, without their data. Leaves out those that cannot be read: they stay on the disk for the user to restore, and the
- * hub names them when the run is resumed.
+ * The records of a rank's checkpoints, by name, without their data. Leaves out those that cannot be read: they stay on
+ * the disk for the user to restore, and the hub names them when the run is resumed.
  */
 export async function checkpointsOf(runFolder: string, rank: number): Promise<CheckpointRecord[]> {
   const folder = join(runFolder, 'checkpoints', `rank-${rank}`);

@@ -8,8 +8,8 @@ import { errorCode } from '../../core/node/file-error.ts';
 const weightsFile = 'weights.bin';
 
 /**
- * Writes a model in the format of `tf.loadLayersModel`: `model.json` (topology, and names, shapes and types of the weights)
- * and `weights.bin` (their values, one after the other).
+ * Writes a model in the format of `tf.loadLayersModel`: `model.json` (topology, and names, shapes and types of the
+ * weights) and `weights.bin` (their values, one after the other).
  *
  * Source: TensorFlow.js, `tf.io.ModelJSON`.
  */

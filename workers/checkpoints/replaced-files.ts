@@ -13,8 +13,8 @@ import { readSealed, removeSealed, writeSealed } from './sealed-file.ts';
 const absent = '.absent';
 
 /**
- * Copies of files that a stop's last evaluation replaces, in `<run>/state/rank-<r>/replaced/`. A run that never stopped would not have
- * that evaluation, so a resume puts the files back: best checkpoints and predictions.
+ * Copies of files that a stop's last evaluation replaces, in `<run>/state/rank-<r>/replaced/`. A run that never stopped
+ * would not have that evaluation, so a resume puts the files back: best checkpoints and predictions.
  */
 export class ReplacedFiles {
   readonly #runFolder: string;

@@ -21,9 +21,9 @@ export interface RetentionPolicy {
 type Kept = Pick<CheckpointRecord, 'name' | 'epoch' | 'score' | 'bytes'>;
 
 /**
- * The checkpoints to remove once `saved` is on the disk: of the numbered ones (`epoch-<n>`, `top-<n>`) those beyond the counts, then, while
- * all checkpoints together exceed the quota, the oldest `epoch-<n>` and after them the worst `top-<n>`. Others, such as `ensemble-best` or
- * those that a user requested or pinned, and `saved` itself, always stay.
+ * The checkpoints to remove once `saved` is on the disk: of the numbered ones (`epoch-<n>`, `top-<n>`) those beyond the
+ * counts, then, while all checkpoints together exceed the quota, the oldest `epoch-<n>` and after them the worst
+ * `top-<n>`. Others, such as `ensemble-best` or those that a user requested or pinned, and `saved` itself, always stay.
  * @returns their names, in the order in which to remove them
  */
 export function supersededCheckpoints(
@@ -78,7 +78,10 @@ function byScore(a: Kept, b: Kept, mode: MetricMode): number {
 /** The part of `notes.json` that says what must stay. */
 const pinsSchema = z.looseObject({ pinnedCheckpoints: z.array(checkpointKeySchema).default([]) });
 
-/** The names of a rank's checkpoints that the user pinned. @throws Error if `notes.json` cannot be read, because nothing may be removed then */
+/**
+ * The names of a rank's checkpoints that the user pinned.
+ * @throws Error if `notes.json` cannot be read, because nothing may be removed then
+ */
 export async function readPins(runFolder: string, rank: number): Promise<ReadonlySet<string>> {
   const path = join(runFolder, 'notes.json');
   const pinnedCheckpoints = await parsePins(path).catch((error: unknown) => {

@@ -23,8 +23,9 @@ export interface SavedPosition {
 const pieceBytes = 1024 * 1024;
 
 /**
- * Reads a file that was just written and flushed, and compares its size and SHA-256 with those of `content`. The system may
- * answer from its cache: this detects damage on the way to it, not what a disk loses later, which is detected on reading.
+ * Reads a file that was just written and flushed, and compares its size and SHA-256 with those of `content`. The system
+ * may answer from its cache: this detects damage on the way to it, not what a disk loses later, which is detected on
+ * reading.
  *
  * @param content the written bytes, in the safetensors format
  * @throws naming the file, the first tensor that differs, rank, epoch and step; the file is removed

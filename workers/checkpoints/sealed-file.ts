@@ -9,8 +9,8 @@ import { unlessMissing } from '../../core/node/file-error.ts';
 import { ForeignEntryError, readOwnBytes, readOwnText } from '../../core/node/own-files.ts';
 
 /**
- * A pair of files, `<base>.safetensors` and `<base>.json`, replaced together: the record (`.json`) holds the SHA-256 and the
- * size of the data, and the data is valid only where both match.
+ * A pair of files, `<base>.safetensors` and `<base>.json`, replaced together: the record (`.json`) holds the SHA-256
+ * and the size of the data, and the data is valid only where both match.
  *
  * Two files cannot be renamed in one step, so a replacement takes three
  *
@@ -18,9 +18,9 @@ import { ForeignEntryError, readOwnBytes, readOwnText } from '../../core/node/ow
  *     2. new record -> <base>.json                atomic: from here on the new pair is valid
  *     3. <base>.safetensors.next -> <base>.safetensors
  *
- * A crash before 2 leaves the old pair, and a `.next` that matches no record. A crash between 2 and 3 leaves a record whose
- * data is still called `.next`: readers find it there, and the next write renames it before it replaces `.next`. At every
- * moment at least one whole pair exists.
+ * A crash before 2 leaves the old pair, and a `.next` that matches no record. A crash between 2 and 3 leaves a record
+ * whose data is still called `.next`: readers find it there, and the next write renames it before it replaces `.next`.
+ * At every moment at least one whole pair exists.
  */
 
 export interface SealedFile<R extends Seal> {
@@ -29,8 +29,8 @@ export interface SealedFile<R extends Seal> {
 }
 
 /**
- * Writes or replaces the pair at `base` (a path without extension); `record` holds the seal of `content`, which is in the
- * safetensors format.
+ * Writes or replaces the pair at `base` (a path without extension); `record` holds the seal of `content`, which is in
+ * the safetensors format.
  *
  * @throws when the data cannot be written, or reads back differently; the old pair stays
  */
@@ -43,8 +43,8 @@ export async function writeSealed(base: string, content: Uint8Array, record: Sea
 }
 
 /**
- * Like {@link writeSealed}, for a writer that may have lost its right to write meanwhile: until `mayPublish` has answered, the data lies in a
- * file of another name, which no other process writes.
+ * Like {@link writeSealed}, for a writer that may have lost its right to write meanwhile: until `mayPublish` has
+ * answered, the data lies in a file of another name, which no other process writes.
  * @returns whether the pair was written
  */
 export async function writeSealedIf(

@@ -9,8 +9,8 @@ import { readSealed, removeSealed, writeSealed, writeSealedIf } from './sealed-f
  * The state from which a rank resumes exactly: weights, optimizer slots, and the state of generators and samplers, at
  * `<run>/state/rank-<r>/round-<n>.safetensors` and `.json`.
  *
- * Ranks save the same rounds, and meet between two of them (at an evaluation), so that a crash finds them at most one round
- * apart. Each keeps its newest two rounds: all ranks share at least one of them.
+ * Ranks save the same rounds, and meet between two of them (at an evaluation), so that a crash finds them at most one
+ * round apart. Each keeps its newest two rounds: all ranks share at least one of them.
  */
 
 const KEPT_ROUNDS = 2;
@@ -45,7 +45,10 @@ export interface TrainingState {
   attempt?: number | undefined;
   /** Rows of the metrics that belong to the state, where ranks saved it within a round; else null. */
   metricRows: number | null;
-  /** Rows of the metrics that were on the disk before an evaluation's state was saved; undefined where the rank did not ask. */
+  /**
+   * Rows of the metrics that were on the disk before an evaluation's state was saved; undefined where the rank did not
+   * ask.
+   */
   recordedRows?: number | undefined;
   /** Number of ranks that saved it; undefined where as many resume. */
   worldSize?: number | undefined;
@@ -100,8 +103,8 @@ function sealed(runFolder: string, rank: number, state: TrainingState & { isAlon
 }
 
 /**
- * Loads a rank's state for a resume, after checking its size and SHA-256, and removes the rank's later rounds: not every rank
- * has them, and they would displace rounds of the resumed run.
+ * Loads a rank's state for a resume, after checking its size and SHA-256, and removes the rank's later rounds: not
+ * every rank has them, and they would displace rounds of the resumed run.
  *
  * @throws with file and remedy when it is missing, damaged or changed
  */
@@ -113,14 +116,17 @@ export async function loadState(runFolder: string, rank: number, round: number):
 }
 
 /**
- * Removes the states of a rank that starts from the beginning, because another rank has none of their rounds. They would displace the rounds
- * to come.
+ * Removes the states of a rank that starts from the beginning, because another rank has none of their rounds. They
+ * would displace the rounds to come.
  */
 export async function removeStates(runFolder: string, rank: number): Promise<void> {
   await removeRounds(runFolder, rank, await roundsOf(runFolder, rank));
 }
 
-/** Reads a rank's state after checking its size and SHA-256. @throws with file and remedy when it is missing, damaged or changed */
+/**
+ * Reads a rank's state after checking its size and SHA-256.
+ * @throws with file and remedy when it is missing, damaged or changed
+ */
 export async function readState(runFolder: string, rank: number, round: number): Promise<TrainingState> {
   const { record, content } = await readSealed(roundPath(runFolder, rank, round), stateRecordSchema);
   const { tensors, metadata } = decodeSafetensors(content);

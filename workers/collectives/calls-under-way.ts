@@ -44,7 +44,10 @@ export class CallsUnderWay {
   signals: ControlSignals = noSignals;
   onAnswer: (sequence: number) => void = () => undefined;
   readonly #rank: number;
-  /** Ascending. It changes with the first result of the ranks that remain, so that a caller sees the ranks of its last result. */
+  /**
+   * Ascending. It changes with the first result of the ranks that remain, so that a caller sees the ranks of its last
+   * result.
+   */
   #ranks: readonly number[];
   #remaining: readonly number[];
   /** Null for a group of one. */
@@ -73,7 +76,10 @@ export class CallsUnderWay {
     this.#remaining = remaining;
   }
 
-  /** Sends small arrays through slots from now on, on all ranks. @param large moves large ones; null: they go as before */
+  /**
+   * Sends small arrays through slots from now on, on all ranks.
+   * @param large moves large ones; null: they go as before
+   */
   useSlots(slots: Slots, large: LargeArrays | null = null): void {
     const link = this.#link;
     if (link === null) throw new TypeError('A group of one rank shares no slots.');
@@ -221,8 +227,8 @@ class AgreedSignals {
 }
 
 /**
- * Why an answer of the hub cannot be the one to a rank's call: it is that of another call, or of another type or length. An array that
- * is too short would leave old values in place.
+ * Why an answer of the hub cannot be the one to a rank's call: it is that of another call, or of another type or
+ * length. An array that is too short would leave old values in place.
  * @param call the call of this rank
  * @param ranks the ranks whose arrays the answer holds, M
  * @returns the end of a sentence about the hub; null if the answer fits

@@ -8,13 +8,16 @@ export interface Message {
 }
 
 /**
- * How messages of single ranks travel without the hub. The messages of a pair of ranks are numbered from 1. Those that find no room go through the hub,
- * with their numbers, so that they keep their order.
+ * How messages of single ranks travel without the hub. The messages of a pair of ranks are numbered from 1. Those that
+ * find no room go through the hub, with their numbers, so that they keep their order.
  */
 export interface DirectMessages {
   /** Puts a message where the other rank finds it. @returns whether there was room */
   put(message: Message, to: number, number: number): boolean;
-  /** Takes a message, if it has come. The numbers of one rank ascend. `by-hub`: a later one has come this way, so this one goes through the hub. */
+  /**
+   * Takes a message, if it has come. The numbers of one rank ascend. `by-hub`: a later one has come this way, so this
+   * one goes through the hub.
+   */
   take(from: number, number: number): Message | 'by-hub' | null;
   /** Moves messages on that {@link put} could only begin to send. @returns whether all have left this rank */
   move(): boolean;

@@ -20,7 +20,10 @@ interface Inbox {
   received: number;
 }
 
-/** A rank's messages to and from single ranks, in memory, by MPI, or through the hub's relay. They fail together with the group's collectives. */
+/**
+ * A rank's messages to and from single ranks, in memory, by MPI, or through the hub's relay. They fail together with
+ * the group's collectives.
+ */
 export class MessagesUnderWay {
   readonly #rank: number;
   readonly #link: CollectiveLink | null;

@@ -20,11 +20,11 @@ type CallDetails = Pick<CollectiveCall, 'operation'> &
   Partial<Pick<CollectiveCall, 'reduce' | 'shape' | 'root' | 'distance'>>;
 
 /**
- * The ranks that train together, seen from one of them. Every rank must make the same calls in the same order; several calls
- * may be pending at a time. Arrays are sent without a copy: do not change one before its call has settled.
+ * The ranks that train together, seen from one of them. Every rank must make the same calls in the same order; several
+ * calls may be pending at a time. Arrays are sent without a copy: do not change one before its call has settled.
  *
- * When ranks disagree, one leaves or one does not come in time, the group fails: every pending and every later call rejects
- * with a `CollectiveError`.
+ * When ranks disagree, one leaves or one does not come in time, the group fails: every pending and every later call
+ * rejects with a `CollectiveError`.
  */
 export class ProcessGroup {
   /** This rank's global index. */
@@ -55,7 +55,9 @@ export class ProcessGroup {
     return new ProcessGroup(rank, [rank], null);
   }
 
-  /** Global indices of the group's M ranks, ascending: those that took part in the last collective, if ranks were lost. */
+  /**
+   * Global indices of the group's M ranks, ascending: those that took part in the last collective, if ranks were lost.
+   */
   get ranks(): readonly number[] {
     return this.#calls.ranks;
   }
@@ -84,21 +86,27 @@ export class ProcessGroup {
     this.#calls.signals = signals;
   }
 
-  /** Called with the number of each collective that all ranks have called, once this rank knows it and before it uses the result. */
+  /**
+   * Called with the number of each collective that all ranks have called, once this rank knows it and before it uses
+   * the result.
+   */
   set onAnswer(onAnswer: (sequence: number) => void) {
     this.#calls.onAnswer = onAnswer;
   }
 
   /**
-   * Sends small arrays through memory from now on, if all ranks can map each other's: for ranks that exchange at every step.
-   * All ranks must call it.
+   * Sends small arrays through memory from now on, if all ranks can map each other's: for ranks that exchange at every
+   * step. All ranks must call it.
    */
   async mapSlots(): Promise<void> {
     const slots = await this.#mapOnAll((memory) => memory.createSlotFile());
     if (slots !== null) this.#calls.useSlots(slots);
   }
 
-  /** Sends messages to single ranks through memory from now on, if all ranks can. All ranks must call it before their first message. */
+  /**
+   * Sends messages to single ranks through memory from now on, if all ranks can. All ranks must call it before their
+   * first message.
+   */
   async mapMessages(): Promise<void> {
     const messages = await this.#mapOnAll((memory) => memory.createMessageBoard());
     if (messages !== null) this.#messages.useDirect(messages);
@@ -142,9 +150,9 @@ export class ProcessGroup {
   }
 
   /**
-   * Combines the arrays of all ranks, element by element and in rank order, so that every rank gets the same bits. A sum of
-   * floats is rounded to the array's type after each rank. A sum of integers that does not fit the type, and a mean of
-   * integers, are errors. Min and max are NaN where any rank has NaN.
+   * Combines the arrays of all ranks, element by element and in rank order, so that every rank gets the same bits. A
+   * sum of floats is rounded to the array's type after each rank. A sum of integers that does not fit the type, and a
+   * mean of integers, are errors. Min and max are NaN where any rank has NaN.
    * @param into where to write the result; may be `array` itself, which saves time for large arrays
    */
   async allReduce<T extends CollectiveArray>(array: T, operation: ReduceOperation, into?: T): Promise<T> {
@@ -171,8 +179,8 @@ export class ProcessGroup {
   }
 
   /**
-   * The array of the rank `distance` places further up in rank order; null where there is no such rank, or it does not send.
-   * All ranks pass an array of the same type and length.
+   * The array of the rank `distance` places further up in rank order; null where there is no such rank, or it does not
+   * send. All ranks pass an array of the same type and length.
    * @param sends whether this rank sends its array
    */
   async shift<T extends CollectiveArray>(array: T, distance: number, sends: boolean): Promise<T | null> {
@@ -181,15 +189,17 @@ export class ProcessGroup {
   }
 
   /**
-   * Sends an array to one other rank, which receives it in the order of this rank's messages to it. It does not wait for that. The array must not
-   * change afterwards.
+   * Sends an array to one other rank, which receives it in the order of this rank's messages to it. It does not wait
+   * for that. The array must not change afterwards.
    */
   send(array: CollectiveArray, to: number, shape: readonly number[] = [array.length]): void {
     this.#requireOther(to);
     this.#messages.send({ data: array, shape }, to);
   }
 
-  /** The next array that another rank has sent to this one, and its shape. Call it for one message of a rank at a time. */
+  /**
+   * The next array that another rank has sent to this one, and its shape. Call it for one message of a rank at a time.
+   */
   async receiveFrom(from: number): Promise<Message> {
     this.#requireOther(from);
     return await this.#messages.receive(from);
@@ -206,8 +216,8 @@ export class ProcessGroup {
   }
 
   /**
-   * The merged signals of all ranks up to the marked collective: the same on every rank that has marked the same one. Waits
-   * for the hub's answer to that collective, which may come after its result.
+   * The merged signals of all ranks up to the marked collective: the same on every rank that has marked the same one.
+   * Waits for the hub's answer to that collective, which may come after its result.
    */
   async agreed(): Promise<ControlSignals> {
     await this.#calls.untilMarked();

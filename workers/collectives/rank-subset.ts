@@ -11,8 +11,9 @@ import { answerOf } from './memory/slot-exchange.ts';
 import { ProcessGroup } from './process-group.ts';
 
 /**
- * A group of some ranks of a group, which call collectives without the others. They exchange their arrays as messages, and each combines them in the
- * order of ranks. In the new group they have the ranks 0 to N − 1. It fails with the group.
+ * A group of some ranks of a group, which call collectives without the others. They exchange their arrays as messages,
+ * and each combines them in the order of ranks. In the new group they have the ranks 0 to N − 1. It fails with the
+ * group.
  *
  * @param ranks of the group, ascending, with this rank. They must not exchange other messages during a collective
  */

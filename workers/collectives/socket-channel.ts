@@ -5,8 +5,8 @@ import { socketAddress } from '../../core/protocol/wire/local-socket.ts';
 import { IPCModule } from 'node-ipc';
 
 /**
- * Connects to the hub's socket without retries: the hub listens before it starts a worker. Rejects when no process listens
- * there, or none accepts within `timeoutMs`.
+ * Connects to the hub's socket without retries: the hub listens before it starts a worker. Rejects when no process
+ * listens there, or none accepts within `timeoutMs`.
  *
  * The transport is node-ipc's raw mode, which passes bytes on unchanged; the frames are Tutti's. The version is pinned
  * because releases 9.1.6, 9.2.2, 9.2.3, 10.1.1, 10.1.2, 11.x and 12.0.1 carried malware.

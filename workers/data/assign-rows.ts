@@ -41,7 +41,8 @@ export function requireFold({ count, index }: Fold): void {
 /**
  * Divides rows at random: the test split is drawn first, then the validation split; the rest trains.
  * @param subject names the data for messages
- * @throws Error if rows have both strata and groups, RangeError if all groups are too large for a split, or none is left to train on
+ * @throws Error if rows have both strata and groups, RangeError if all groups are too large for a split, or none is
+ * left to train on
  */
 export function divideRows(
   subject: string,
@@ -83,8 +84,8 @@ function without(rows: Int32Array, taken: Int32Array): Int32Array {
 }
 
 /**
- * Takes `count` rows at random. Strata give shares by largest remainder, which add up to `count`; groups are taken as a whole while they do
- * not exceed it.
+ * Takes `count` rows at random. Strata give shares by largest remainder, which add up to `count`; groups are taken as a
+ * whole while they do not exceed it.
  */
 export function takeRows(rows: Int32Array, count: number, division: Division, generator: Generator): Int32Array {
   if (count === 0) return new Int32Array(0);
@@ -108,8 +109,9 @@ function takeGroups(order: Int32Array, count: number, groups: Int32Array): Int32
 }
 
 /**
- * `count` folds that partition the rows, each ascending. Rows are dealt out in random order, stratum by stratum, so that sizes, also within strata, differ by
- * at most one; groups go, largest first, to the smallest fold (as scikit-learn's `GroupKFold`).
+ * `count` folds that partition the rows, each ascending. Rows are dealt out in random order, stratum by stratum, so
+ * that sizes, also within strata, differ by at most one; groups go, largest first, to the smallest fold (as
+ * scikit-learn's `GroupKFold`).
  */
 export function foldsOfRows(
   rows: Int32Array,
@@ -126,7 +128,10 @@ export function foldsOfRows(
   return Array.from({ length: count }, (_, fold) => Int32Array.from(dealt.filter((_, i) => i % count === fold)).sort());
 }
 
-/** `count` chunks of at most `size` rows, each ascending, of groups in random order: each goes to the smallest chunk, where it fits. */
+/**
+ * `count` chunks of at most `size` rows, each ascending, of groups in random order: each goes to the smallest chunk,
+ * where it fits.
+ */
 export function chunksOfGroups(
   rows: Int32Array,
   { count, size }: { count: number; size: number },
@@ -149,7 +154,9 @@ function dealGroups(groups: readonly number[][], count: number, most: number): I
   return dealt.map((own) => Int32Array.from(own).sort());
 }
 
-/** Divides `total` by the sizes: whole parts first, then one each to the largest remainders (the first of equal ones). */
+/**
+ * Divides `total` by the sizes: whole parts first, then one each to the largest remainders (the first of equal ones).
+ */
 function sharesOf(sizes: readonly number[], total: number): number[] {
   const all = sizes.reduce((sum, size) => sum + size, 0);
   const exact = sizes.map((size) => (size * total) / all);

@@ -31,8 +31,8 @@ export interface OwnBatches extends BatchSource {
 }
 
 /**
- * Batches of samples in this process's memory. Two buffers are used in turn: new large arrays in every step would trigger a full garbage
- * collection every few steps, which took a quarter of a small network's training time.
+ * Batches of samples in this process's memory. Two buffers are used in turn: new large arrays in every step would
+ * trigger a full garbage collection every few steps, which took a quarter of a small network's training time.
  */
 export function ownBatches(dataset: Dataset): OwnBatches {
   requireInMemory(dataset);
@@ -50,8 +50,8 @@ export function ownBatches(dataset: Dataset): OwnBatches {
 }
 
 /**
- * Sends batches of the first rank's samples to all ranks of a group. Their bits equal those of a local batch. Samples are sent as stored (an
- * image as bytes, not floats); every rank scales and normalizes them.
+ * Sends batches of the first rank's samples to all ranks of a group. Their bits equal those of a local batch. Samples
+ * are sent as stored (an image as bytes, not floats); every rank scales and normalizes them.
  */
 export class BroadcastBatches implements BatchSource {
   readonly isLockstep = true;
@@ -81,7 +81,10 @@ export class BroadcastBatches implements BatchSource {
   }
 }
 
-/** Features, targets and further fields, each at a multiple of 4 bytes. Zeros if `samples` is null: a receiving rank only needs the size. */
+/**
+ * Features, targets and further fields, each at a multiple of 4 bytes. Zeros if `samples` is null: a receiving rank
+ * only needs the size.
+ */
 function packed(like: Dataset, count: number, samples: Dataset | null): Uint8Array {
   const { offsets, size } = layoutOf(like, count);
   const bytes = new Uint8Array(size);

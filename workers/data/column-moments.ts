@@ -20,12 +20,12 @@ export interface Moments {
 }
 
 /**
- * Mean and standard deviation of every column, in two passes with compensated sums. A single pass over squares would lose digits for columns
- * far from 0.
+ * Mean and standard deviation of every column, in two passes with compensated sums. A single pass over squares would
+ * lose digits for columns far from 0.
  *
- * A column is constant if all its values are equal, or if its variance is at most the rounding error of its computation:
- * `N eps var + (N mean eps)^2` (Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983; scikit-learn's
- * `StandardScaler` uses the same bound).
+ * A column is constant if all its values are equal, or if its variance is at most the rounding error of its
+ * computation: `N eps var + (N mean eps)^2` (Chan, Golub and LeVeque, "Algorithms for computing the sample variance",
+ * 1983; scikit-learn's `StandardScaler` uses the same bound).
  *
  * @throws Error that names data set, column and row of the first value that is NaN or infinite
  */
@@ -58,8 +58,9 @@ function momentsOf(columns: Columns, column: number, before = 0) {
 }
 
 /**
- * The moments of columns whose rows come in parts, in one pass: of each part by {@link columnMoments}, then combined in float64 (Chan, Golub and
- * LeVeque, 1983, "Algorithms for computing the sample variance", eq. 2.1). A column is constant if it is so in all parts, with the same value.
+ * The moments of columns whose rows come in parts, in one pass: of each part by {@link columnMoments}, then combined in
+ * float64 (Chan, Golub and LeVeque, 1983, "Algorithms for computing the sample variance", eq. 2.1). A column is
+ * constant if it is so in all parts, with the same value.
  */
 export class MomentsInParts {
   #rows = 0;
@@ -107,7 +108,10 @@ function roundingOf(rows: number, mean: number, variance: number): number {
   return rows * Number.EPSILON * variance + (rows * mean * Number.EPSILON) ** 2;
 }
 
-/** Adds the rounding error of each addition separately, so that the sum's error does not grow with the number of terms (Neumaier, 1974). */
+/**
+ * Adds the rounding error of each addition separately, so that the sum's error does not grow with the number of terms
+ * (Neumaier, 1974).
+ */
 class CompensatedSum {
   #sum = 0;
   #lost = 0;

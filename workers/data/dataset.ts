@@ -16,7 +16,9 @@ import type { SampleStream } from './streams/stream.ts';
  * Data sets in memory. Legend: N samples, B batch, C channels (last axis of a sample), T targets a sample.
  */
 
-/** Normalization `(value - mean) / std` of C channels; value `i` of a sample, channels last, belongs to channel `i % C`. */
+/**
+ * Normalization `(value - mean) / std` of C channels; value `i` of a sample, channels last, belongs to channel `i % C`.
+ */
 export interface Normalization {
   /** Shape `[C]`. */
   readonly mean: readonly number[];
@@ -32,7 +34,10 @@ export interface Dataset extends SampleExtras {
   readonly length: number;
   /** Shape of one sample, channels last: `[28, 28, 1]`, `[6]`. */
   readonly featureShape: readonly number[];
-  /** Names of a sample's values, where each is a column of a table: new tables may then have further columns, in any order. */
+  /**
+   * Names of a sample's values, where each is a column of a table: new tables may then have further columns, in any
+   * order.
+   */
   readonly featureNames?: readonly string[];
   /** Raw values, shape `[N, ...featureShape]`. A byte `v` stands for `v / 255`. Batches apply the normalization. */
   readonly features: Float32Array | Uint8Array;
@@ -40,7 +45,10 @@ export interface Dataset extends SampleExtras {
   readonly source?: SampleSource;
   /** Where the samples come one after the other, of a training split; `features` and `targets` are then empty. */
   readonly stream?: SampleStream;
-  /** Class labels (Int32Array, shape `[N]`) or values (Float32Array, shape `[N]` or `[N, T]`); `[N, ...targetShape]` where that is given. */
+  /**
+   * Class labels (Int32Array, shape `[N]`) or values (Float32Array, shape `[N]` or `[N, T]`); `[N, ...targetShape]`
+   * where that is given.
+   */
   readonly targets: Int32Array | Float32Array;
   /** Shape of one sample's targets, such as `[steps]`; by default a single target, or `[T]`. */
   readonly targetShape?: readonly number[];
@@ -52,7 +60,10 @@ export interface Dataset extends SampleExtras {
   readonly normalization?: Normalization;
   /** What made ids of tokens out of texts, where the features are these: pages show the texts. */
   readonly tokenizer?: Tokenizer;
-  /** Where ranks validate on what they hold out: the ranks that held out each sample, as many for each; shape `[N, P]`. Set by Tutti. */
+  /**
+   * Where ranks validate on what they hold out: the ranks that held out each sample, as many for each; shape `[N, P]`.
+   * Set by Tutti.
+   */
   readonly heldOutBy?: Int32Array;
 }
 
@@ -70,8 +81,9 @@ export interface Splits extends Readonly<EachSplit<Dataset>> {
   /** What was fitted on the training split; a run keeps it in `preprocessing.json`. */
   readonly preprocessing?: Preprocessing;
   /**
-   * Samples of other kinds by name, on which `tutti calibrate` measures whether the ensemble notices that they are outside the training data. Their
-   * targets do not matter. Training does not read them: give a function where reading them takes time or memory.
+   * Samples of other kinds by name, on which `tutti calibrate` measures whether the ensemble notices that they are
+   * outside the training data. Their targets do not matter. Training does not read them: give a function where reading
+   * them takes time or memory.
    */
   readonly outOfDistribution?: Readonly<Record<string, Dataset | (() => Dataset | Promise<Dataset>)>>;
   /** What reading the data found or assumed. Set by Tutti. */
@@ -103,8 +115,8 @@ export interface Batch extends Extras {
 }
 
 /**
- * Makes a data set of arrays: checks that they fit each other and freezes the result. `classCount` defaults to the number of
- * class names.
+ * Makes a data set of arrays: checks that they fit each other and freezes the result. `classCount` defaults to the
+ * number of class names.
  * @throws Error that names the data set, the sizes found and the rule they break.
  */
 export function createDataset(fields: Omit<Dataset, 'length'>): Dataset {
@@ -145,7 +157,10 @@ function checkTargets({ name, targets, targetShape }: Omit<Dataset, 'length'>, l
   );
 }
 
-/** Checks that the samples' shapes and the classes of all splits agree, and freezes them. @throws Error that names both splits. */
+/**
+ * Checks that the samples' shapes and the classes of all splits agree, and freezes them.
+ * @throws Error that names both splits.
+ */
 export function createSplits(splits: Splits): Splits {
   const { train } = splits;
   for (const other of [splits.validation, splits.test, splits.unlabelled]) {

@@ -30,8 +30,8 @@ export interface Distribution {
 }
 
 /**
- * Gives all ranks of a group the run's data. Only the first rank of each node loads, unpacks and checks them; where samples are on disk, each process does. Where all
- * ranks are of one process, no file is written.
+ * Gives all ranks of a group the run's data. Only the first rank of each node loads, unpacks and checks them; where
+ * samples are on disk, each process does. Where all ranks are of one process, no file is written.
  */
 export async function distributeData(how: Distribution, load: () => Promise<Splits>): Promise<RankData> {
   if (how.mode === 'broadcast') return broadcastData(how.groups[0], load);
@@ -39,7 +39,10 @@ export async function distributeData(how: Distribution, load: () => Promise<Spli
   return { splits, openBatches: (who) => openBatches(splits.train, who) };
 }
 
-/** Removes the file as soon as all ranks have loaded it: it lies in memory, and must not remain after a run whose processes are killed. */
+/**
+ * Removes the file as soon as all ranks have loaded it: it lies in memory, and must not remain after a run whose
+ * processes are killed.
+ */
 async function loadOnce(how: Distribution, load: () => Promise<Splits>): Promise<Splits> {
   const { mode, groups, nodeRanks, folders, isWantedLater } = how;
   const [group] = groups;
@@ -84,7 +87,10 @@ async function writeWhereRoomIs(files: readonly string[], splits: Splits): Promi
   throw new Error(problems.join('\n'));
 }
 
-/** Sends whole evaluation splits to every rank, which predicts all of them, but only one training sample, for type and shape. */
+/**
+ * Sends whole evaluation splits to every rank, which predicts all of them, but only one training sample, for type and
+ * shape.
+ */
 async function broadcastData(group: ProcessGroup, load: () => Promise<Splits>): Promise<RankData> {
   const [root] = group.ranks;
   const isRoot = group.rank === root;

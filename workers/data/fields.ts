@@ -1,6 +1,6 @@
 /**
- * What a sample may have besides one input and one target: further inputs and targets by name, weights, a mask, and what it must not be separated
- * from. Legend: N samples or the B samples of a batch.
+ * What a sample may have besides one input and one target: further inputs and targets by name, weights, a mask, and
+ * what it must not be separated from. Legend: N samples or the B samples of a batch.
  */
 
 /** Values of a named input or target. Bytes stand for themselves, and are not scaled. */
@@ -16,11 +16,17 @@ export type Fields = Readonly<Record<string, Field>>;
 
 /** What samples may have besides one input and one target. */
 export interface Extras {
-  /** Further inputs by name. A model with several inputs takes them at its inputs of these names; `features` go to the other one. */
+  /**
+   * Further inputs by name. A model with several inputs takes them at its inputs of these names; `features` go to the
+   * other one.
+   */
   readonly extraInputs?: Fields;
   /** Further targets by name, for the project's loss. */
   readonly extraTargets?: Fields;
-  /** Weight of each sample in loss and metrics, at least 0; shape `[N]`. The sum of the weighted losses is divided by the number of samples. */
+  /**
+   * Weight of each sample in loss and metrics, at least 0; shape `[N]`. The sum of the weighted losses is divided by
+   * the number of samples.
+   */
   readonly weights?: Float32Array;
   /** For each value of the targets 1 if it counts, 0 if it does not; shape of the targets. */
   readonly mask?: Uint8Array;
@@ -28,15 +34,21 @@ export interface Extras {
 
 /** What samples of a data set have for the loss alone, and for whoever divides them; batches leave it out. */
 export interface SampleExtras extends Extras {
-  /** Weights in the loss in place of `weights`, such as those times weights of classes: metrics do not use them; shape `[N]`. */
+  /**
+   * Weights in the loss in place of `weights`, such as those times weights of classes: metrics do not use them; shape
+   * `[N]`.
+   */
   readonly lossWeights?: Float32Array;
   /** The group of each sample, by number: samples of a group lie in one split, fold or hold-out; shape `[N]`. */
   readonly groups?: Int32Array;
-  /** The stratum of each sample, by number: splits, folds and hold-outs have all strata in the same proportions; shape `[N]`. */
+  /**
+   * The stratum of each sample, by number: splits, folds and hold-outs have all strata in the same proportions; shape
+   * `[N]`.
+   */
   readonly strata?: Int32Array;
   /**
-   * Where samples are windows of a series: the first step that each covers, and the one after its last; shape `[N, 2]`. None trains on a step that
-   * it is judged on.
+   * Where samples are windows of a series: the first step that each covers, and the one after its last; shape `[N, 2]`.
+   * None trains on a step that it is judged on.
    */
   readonly spans?: Int32Array;
 }

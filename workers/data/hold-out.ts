@@ -28,18 +28,22 @@ interface Held {
 type Divided = Pick<Dataset, 'name' | 'length' | 'groups' | 'strata' | 'spans'>;
 
 /**
- * Divides N training samples at random (the same on all ranks) into chunks, which ranks hold out. The rest is in every rank's training samples.
+ * Divides N training samples at random (the same on all ranks) into chunks, which ranks hold out. The rest is in every
+ * rank's training samples.
  *
- * - `data.holdOut` h: M chunks of N·h/2 samples; member i holds out the chunks i and i + 1 mod M, so that two members hold out each chunk
- *   (Fredsgaard and Schmidt, 2025, "On joint regularization and calibration in deep ensembles", TMLR).
+ * - `data.holdOut` h: M chunks of N·h/2 samples; member i holds out the chunks i and i + 1 mod M, so that two members
+ *   hold out each chunk (Fredsgaard and Schmidt, 2025, "On joint regularization and calibration in deep ensembles",
+ *   TMLR).
  * - `data.foldPerRank`: k folds of N/k samples, rounded down; member i holds out fold i mod k.
  *
- * Groups lie in one chunk as a whole; chunks have the strata in the same proportions. Chunks of windows of a series follow each other in time, and no
- * rank trains on a window that shares a step with one that it holds out (as purged cross-validation: López de Prado, 2018, "Advances in financial
- * machine learning", section 7.4). Where ranks then have different numbers of samples, those with fewer have some of them twice.
+ * Groups lie in one chunk as a whole; chunks have the strata in the same proportions. Chunks of windows of a series
+ * follow each other in time, and no rank trains on a window that shares a step with one that it holds out (as purged
+ * cross-validation: López de Prado, 2018, "Advances in financial machine learning", section 7.4). Where ranks then have
+ * different numbers of samples, those with fewer have some of them twice.
  *
  * @returns null if the configuration asks for neither
- * @throws RangeError if a chunk has no sample, or a rank none to train on; Error if samples have several of groups, strata and spans
+ * @throws RangeError if a chunk has no sample, or a rank none to train on; Error if samples have several of groups,
+ * strata and spans
  */
 export function holdOutOf(
   config: Pick<RunConfig, 'data' | 'members' | 'strategy' | 'seed'>,
@@ -176,7 +180,10 @@ function requireChunks({ name, groups }: Divided, { size }: Held, chunks: readon
   );
 }
 
-/** The splits with what ranks hold out as the validation split. @throws Error if the project also gives a validation split */
+/**
+ * The splits with what ranks hold out as the validation split.
+ * @throws Error if the project also gives a validation split
+ */
 export function withHoldOut(splits: Splits, holdOut: HoldOut | null): Splits {
   if (holdOut === null) return splits;
   const { train, validation } = splits;

@@ -7,8 +7,9 @@ import { messageOf } from '../../core/text/errors.ts';
 import { createDataset, createSplits, type Dataset, mapEachSplit, type Splits } from './dataset.ts';
 
 /**
- * The splits with the numbers of classes that a run began with: its `preprocessing.json`, or of a fork that of its origin. Weights, predictions and figures
- * of the run count on that order, which another version or another listing of the same classes may not give.
+ * The splits with the numbers of classes that a run began with: its `preprocessing.json`, or of a fork that of its
+ * origin. Weights, predictions and figures of the run count on that order, which another version or another listing of
+ * the same classes may not give.
  * @throws Error if the run has other classes than the data now
  */
 export async function withKeptClasses(splits: Splits, runFolder: string): Promise<Splits> {

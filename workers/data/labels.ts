@@ -10,7 +10,11 @@ import { createDataset, createSplits, type Dataset, type Splits, subset } from '
 /** Bytes become numbers of four bytes each up to this many values: 256 MiB. */
 const mostValues = 2 ** 26;
 
-/** The labels of a run's folder. @param sha256 of the file @throws Error if the file is missing, damaged or another one */
+/**
+ * The labels of a run's folder.
+ * @param sha256 of the file
+ * @throws Error if the file is missing, damaged or another one
+ */
 export async function readLabels(runFolder: string, sha256: string): Promise<Labels> {
   const path = join(runFolder, labelsFile);
   const bytes = await readFile(path).catch((error: unknown) => {
@@ -27,9 +31,10 @@ export async function readLabels(runFolder: string, sha256: string): Promise<Lab
 }
 
 /**
- * The splits of a run that trains on some labels: the labelled samples are its training split, and the whole pool is `unlabelled`. The targets that the
- * pool itself has are not used.
- * @throws Error if the labels do not fit the pool, the pool has other classes by now, or the project also returns unlabelled samples
+ * The splits of a run that trains on some labels: the labelled samples are its training split, and the whole pool is
+ * `unlabelled`. The targets that the pool itself has are not used.
+ * @throws Error if the labels do not fit the pool, the pool has other classes by now, or the project also returns
+ * unlabelled samples
  */
 export function withLabels(given: Splits, labels: Labels): Splits {
   const splits = inOrderOf(labels, given);
@@ -55,14 +60,20 @@ export function withLabels(given: Splits, labels: Labels): Splits {
   return createSplits({ ...splits, train, unlabelled: pool });
 }
 
-/** Labels and the search count on the order in which the pool had its classes, which another version, or another listing of the same classes, may not give. */
+/**
+ * Labels and the search count on the order in which the pool had its classes, which another version, or another listing
+ * of the same classes, may not give.
+ */
 function inOrderOf({ classNames }: Labels, splits: Splits): Splits {
   const names = splits.train.classNames;
   if (classNames === undefined || names === undefined) return splits;
   return withClassOrder(splits, names, classNames, 'the pool had when its search began');
 }
 
-/** Labelled samples are few and trained on in many epochs: their bytes are scaled once, to the same numbers that each batch would scale them to. */
+/**
+ * Labelled samples are few and trained on in many epochs: their bytes are scaled once, to the same numbers that each
+ * batch would scale them to.
+ */
 function asNumbers({
   features,
   normalization,

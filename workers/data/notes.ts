@@ -11,8 +11,8 @@ const collected = new AsyncLocalStorage<Collected>();
 const printed = new Set<string>();
 
 /**
- * Tells what reading data found or assumed, one sentence or more: a run's record and terminal have it before training. Outside a run's `data()` it goes to
- * the standard error output, once.
+ * Tells what reading data found or assumed, one sentence or more: a run's record and terminal have it before training.
+ * Outside a run's `data()` it goes to the standard error output, once.
  */
 export function noteData(message: string): void {
   const store = collected.getStore();

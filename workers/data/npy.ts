@@ -29,8 +29,8 @@ const elements: Record<string, { bytes: number; kind: Kind; read: Read }> = {
 const arrayTypes = { float: Float32Array, integer: Int32Array, byte: Uint8Array };
 
 /**
- * Reads a NumPy array (`.npy`, formats 1 to 3): floats of 16, 32 and 64 bits become float32, integers int32, bytes and booleans uint8; in either
- * byte order, in C or Fortran order.
+ * Reads a NumPy array (`.npy`, formats 1 to 3): floats of 16, 32 and 64 bits become float32, integers int32, bytes and
+ * booleans uint8; in either byte order, in C or Fortran order.
  *
  * Source: NumPy's NEP 1, "A simple file format for NumPy arrays".
  * @throws Error that names the file and what does not fit

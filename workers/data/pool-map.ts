@@ -29,9 +29,10 @@ export interface PoolMap {
 }
 
 /**
- * Maps a pool. Up to 3,000 candidates drawn at random are landmarks: they decide the principal components, and UMAP (15 neighbours, least distance 0.1) arranges
- * them by their first 30 components. Another candidate lies in the mean of its 15 nearest landmarks, each weighted by 1 / distance.
- * Source: McInnes, Healy and Melville, "UMAP: Uniform Manifold Approximation and Projection for Dimension Reduction", 2018.
+ * Maps a pool. Up to 3,000 candidates drawn at random are landmarks: they decide the principal components, and UMAP (15
+ * neighbours, least distance 0.1) arranges them by their first 30 components. Another candidate lies in the mean of its
+ * 15 nearest landmarks, each weighted by 1 / distance. Source: McInnes, Healy and Melville, "UMAP: Uniform Manifold
+ * Approximation and Projection for Dimension Reduction", 2018.
  */
 export function mapPool(pool: Dataset, seed: number): PoolMap {
   const width = pool.featureShape.reduce((size, own) => size * own, 1);

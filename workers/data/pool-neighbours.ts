@@ -7,7 +7,8 @@ interface Landmarks {
 }
 
 /**
- * Places points on a map: each in the mean of its nearest landmarks, weighted by 1 / distance; on a landmark where it has the landmark's coordinates.
+ * Places points on a map: each in the mean of its nearest landmarks, weighted by 1 / distance; on a landmark where it
+ * has the landmark's coordinates.
  * @param points shape `[N, k]`
  * @param width k
  * @param count nearest landmarks that count

@@ -6,8 +6,8 @@ import { reasonOf } from './sources/files.ts';
 import { type FileArray, parseNpy } from './npy.ts';
 
 /**
- * Reads arrays by name from NumPy's `.npy` (one array, named like the file) and `.npz`, and from `.safetensors`. Floats become float32, integers
- * int32, bytes and booleans uint8, all in C order.
+ * Reads arrays by name from NumPy's `.npy` (one array, named like the file) and `.npz`, and from `.safetensors`. Floats
+ * become float32, integers int32, bytes and booleans uint8, all in C order.
  * @throws Error that names file and array, and what does not fit
  */
 export async function readArrays(file: string): Promise<Record<string, FileArray>> {
@@ -62,8 +62,8 @@ interface ZipEntry {
 }
 
 /**
- * Reads the files of a ZIP archive, stored or deflated, as NumPy writes them; each is checked by its CRC-32. Sizes come from the archive's
- * directory, and nothing is unpacked beyond them.
+ * Reads the files of a ZIP archive, stored or deflated, as NumPy writes them; each is checked by its CRC-32. Sizes come
+ * from the archive's directory, and nothing is unpacked beyond them.
  *
  * Source: PKWARE, "APPNOTE.TXT - .ZIP file format specification", 6.3.
  * @throws Error that says what is damaged, or needs ZIP64

@@ -19,7 +19,9 @@ export interface SamplerOptions {
   bagging?: boolean;
   /** The rows that the rank trains on, of which there are then `length`; all by default. */
   rows?: Int32Array | undefined;
-  /** The group of each sample of the data set: a bootstrap sample then consists of whole groups, but for the last one. */
+  /**
+   * The group of each sample of the data set: a bootstrap sample then consists of whole groups, but for the last one.
+   */
   groups?: Int32Array | undefined;
 }
 
@@ -27,8 +29,8 @@ export interface SamplerOptions {
 export interface Sampler {
   readonly batchesPerEpoch: number;
   /**
-   * Sample indices of one epoch (counted from 0), batch by batch, each of shape [B]. The last batch may be smaller. In an uneven split it may
-   * be empty, so that all ranks have the same number of batches.
+   * Sample indices of one epoch (counted from 0), batch by batch, each of shape [B]. The last batch may be smaller. In
+   * an uneven split it may be empty, so that all ranks have the same number of batches.
    */
   batches(epoch: number): Iterable<Int32Array>;
 }
@@ -61,8 +63,9 @@ export function createSampler(options: SamplerOptions): Sampler {
 }
 
 /**
- * N places drawn with replacement, the same in all epochs (Breiman, 1996, "Bagging predictors"). Groups are drawn as a whole, as the cluster
- * bootstrap does (Davison and Hinkley, 1997, "Bootstrap methods and their application", section 3.8), until there are N; the last one is cut.
+ * N places drawn with replacement, the same in all epochs (Breiman, 1996, "Bagging predictors"). Groups are drawn as a
+ * whole, as the cluster bootstrap does (Davison and Hinkley, 1997, "Bootstrap methods and their application", section
+ * 3.8), until there are N; the last one is cut.
  */
 function bootstrap({ length, seed, groups, rows }: SamplerOptions): Int32Array {
   const generator = new Generator(seed, 'bagging');
@@ -78,9 +81,9 @@ function bootstrap({ length, seed, groups, rows }: SamplerOptions): Int32Array {
 export type Remainder = 'padded' | 'dropped' | 'uneven';
 
 /**
- * One rank's share of an order, as in PyTorch's `DistributedSampler`: elements rank, rank + W, rank + 2W, ... for world size W.
- * `padded` repeats elements from the start until W divides the length, `dropped` leaves out the remainder, and with `uneven` the
- * first ranks have one element more.
+ * One rank's share of an order, as in PyTorch's `DistributedSampler`: elements rank, rank + W, rank + 2W, ... for world
+ * size W. `padded` repeats elements from the start until W divides the length, `dropped` leaves out the remainder, and
+ * with `uneven` the first ranks have one element more.
  */
 export function shard(order: Int32Array, rank: number, worldSize: number, remainder: Remainder): Int32Array {
   const count = shardLength(order.length, rank, worldSize, remainder);
@@ -98,7 +101,10 @@ function shardLength(length: number, rank: number, worldSize: number, remainder:
   }
 }
 
-/** The samples that determine the number of batches. In an uneven split: the largest share or, with `dropLast`, the smallest. */
+/**
+ * The samples that determine the number of batches. In an uneven split: the largest share or, with `dropLast`, the
+ * smallest.
+ */
 function samplesPerEpoch({ kind, length, worldSize }: SamplerOptions, dropLast: boolean): number {
   const remainder = remainderOf(kind);
   if (remainder === null) return length;

@@ -14,8 +14,8 @@ import { byteCount, reasonOf } from './sources/files.ts';
 /**
  * Splits as one file or message: one process reads and decodes a data set, the others load the result.
  *
- * Layout: three uint64 (total bytes; CRC-32 of everything after it; bytes of the header), the header as JSON padded with
- * spaces, then the arrays. Every part begins at a multiple of 8 bytes. Byte order is the machine's.
+ * Layout: three uint64 (total bytes; CRC-32 of everything after it; bytes of the header), the header as JSON padded
+ * with spaces, then the arrays. Every part begins at a multiple of 8 bytes. Byte order is the machine's.
  */
 
 const prefixBytes = 24;
@@ -99,15 +99,18 @@ export async function readSplits(file: string): Promise<Splits> {
 }
 
 /**
- * Like {@link readSplits}, but maps the file into memory, so that all processes share one copy. The file may be deleted afterwards, but must not
- * change.
+ * Like {@link readSplits}, but maps the file into memory, so that all processes share one copy. The file may be deleted
+ * afterwards, but must not change.
  */
 export async function mapSplits(file: string): Promise<Splits> {
   const { size } = await stat(file);
   return decodeSplits(Buffer.from(await mapFile(file, size)), file);
 }
 
-/** Splits from their bytes, which must begin at a multiple of 8 bytes of their buffer; `source` names them in error messages. */
+/**
+ * Splits from their bytes, which must begin at a multiple of 8 bytes of their buffer; `source` names them in error
+ * messages.
+ */
 export function decodeSplits(bytes: Buffer<ArrayBuffer>, source: string): Splits {
   const headerBytes = checkedHeaderBytes(source, bytes);
   try {

@@ -15,10 +15,12 @@ export interface SplitSizes {
 
 /**
  * Splits a data set at random, without overlap: the permutation's first samples become the test split, the next the
- * validation split, the rest the training split. With `fold`, every k-th sample of the permutation is the test split. Ranks whose generators have the same seed and stream get the same splits.
- * Groups of the data set lie in one split as a whole, and all splits have its strata in the same proportions; their samples keep their order.
+ * validation split, the rest the training split. With `fold`, every k-th sample of the permutation is the test split.
+ * Ranks whose generators have the same seed and stream get the same splits. Groups of the data set lie in one split as
+ * a whole, and all splits have its strata in the same proportions; their samples keep their order.
  *
- * @throws RangeError when a size is invalid or no training samples remain; Error for windows of a series that share steps
+ * @throws RangeError when a size is invalid or no training samples remain; Error for windows of a series that share
+ * steps
  */
 export function splitDataset(dataset: Dataset, sizes: SplitSizes, generator: Generator): Splits {
   const { train, validation, test } = rowsOf(dataset, sizes, generator);

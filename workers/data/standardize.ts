@@ -23,9 +23,9 @@ export interface Standardized {
 }
 
 /**
- * Standardizes every feature column (every channel) of all splits with the mean and standard deviation of the *training* split;
- * with `targets`, the target columns too. Standard deviations divide by N; a constant column is only centred. Features
- * stay unchanged and carry the normalization, which batches apply.
+ * Standardizes every feature column (every channel) of all splits with the mean and standard deviation of the
+ * *training* split; with `targets`, the target columns too. Standard deviations divide by N; a constant column is only
+ * centred. Features stay unchanged and carry the normalization, which batches apply.
  *
  * @throws Error that names column and row where a value of the training split is NaN or infinite
  */
@@ -42,8 +42,8 @@ export interface StandardizeOptions {
 }
 
 /**
- * Like {@link standardize}, for splits whose features are on disk: reads the training split once, a part at a time. The moments differ from those in
- * memory in their last digits at most.
+ * Like {@link standardize}, for splits whose features are on disk: reads the training split once, a part at a time. The
+ * moments differ from those in memory in their last digits at most.
  * @throws Error that names column and row where a value of the training split is NaN or infinite
  */
 export async function standardizeOnDisk(splits: Splits, options: StandardizeOptions = {}): Promise<Standardized> {
@@ -84,7 +84,10 @@ function applied(splits: Splits, moments: Moments, options: StandardizeOptions):
   return Object.freeze({ splits: createSplits({ ...mapEachSplit(splits, apply), preprocessing }), targetScale });
 }
 
-/** What is applied to new samples: what was fitted, or else the normalization that a project gave; null if there is neither, and no name of a feature. */
+/**
+ * What is applied to new samples: what was fitted, or else the normalization that a project gave; null if there is
+ * neither, and no name of a feature.
+ */
 export function preprocessingOf({ preprocessing, train }: Splits): Preprocessing | null {
   const { normalization, featureNames, extraInputs = {} } = train;
   const { mean, std } = normalization ?? {};

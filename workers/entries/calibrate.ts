@@ -7,8 +7,8 @@ import { explainError, stackOf } from '../project/explain-error.ts';
 import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
- * Entry of the process that fits calibration, conformal sets and thresholds for a set of a run's checkpoints. Started by
- * `src-main/calibration/calibrate-run.ts`, which sends the task and receives the reply.
+ * Entry of the process that fits calibration, conformal sets and thresholds for a set of a run's checkpoints. Started
+ * by `src-main/calibration/calibrate-run.ts`, which sends the task and receives the reply.
  */
 
 const reply: (message: CalibrationReply) => void = replyToHub;

@@ -6,8 +6,8 @@ import { explainError, stackOf } from '../project/explain-error.ts';
 import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
- * Entry of the process that makes an ensemble from checkpoints of runs. Started by `src-main/parts/combine-runs.ts`, which sends the task and
- * receives the reply.
+ * Entry of the process that makes an ensemble from checkpoints of runs. Started by `src-main/parts/combine-runs.ts`,
+ * which sends the task and receives the reply.
  */
 
 const reply: (message: CombineReply) => void = replyToHub;

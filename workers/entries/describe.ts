@@ -36,7 +36,8 @@ const reply: (message: DescribeReply) => void = replyToHub;
 
 try {
   const description = await describe(process.argv[2]);
-  // The hub kills this process once it has the answer. Workers, which load the same modules, then need not compile them.
+  // The hub kills this process once it has the answer. Workers, which load the same modules, then need not compile
+  // them.
   flushCompileCache();
   reply({ type: 'described', description });
 } catch (error) {

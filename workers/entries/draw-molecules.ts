@@ -5,7 +5,10 @@ import { loadRdkit } from '../data/molecules/fingerprint-block.ts';
 import { onQuestion, tellHub } from '../session/hub-link.ts';
 import { stackOf } from '../project/explain-error.ts';
 
-/** Entry of the process that draws molecules, for as long as the hub asks it. Each message is a task, and is answered by a reply. */
+/**
+ * Entry of the process that draws molecules, for as long as the hub asks it. Each message is a task, and is answered by
+ * a reply.
+ */
 
 async function draw(message: unknown): Promise<DrawingReply> {
   try {

@@ -1,7 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fingerprintBlock, type FingerprintShape, loadRdkit } from '../data/molecules/fingerprint-block.ts';
 
-/** Entry of a thread that computes fingerprints (`data/molecules/fingerprints.ts`): each message is a list of SMILES, and is answered by their block. */
+/**
+ * Entry of a thread that computes fingerprints (`data/molecules/fingerprints.ts`): each message is a list of SMILES,
+ * and is answered by their block.
+ */
 
 if (parentPort === null) throw new Error('This is the program of a thread.');
 const port = parentPort;

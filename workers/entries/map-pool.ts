@@ -11,7 +11,8 @@ import { explainError, stackOf } from '../project/explain-error.ts';
 import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
- * Entry of the process that maps the candidates of a search's pool. Started by `src-main/discovery/`, which sends the task and receives the reply.
+ * Entry of the process that maps the candidates of a search's pool. Started by `src-main/discovery/`, which sends the
+ * task and receives the reply.
  */
 
 async function map({ projectFolder, config, dataFolders, output, seed }: MapTask): Promise<void> {

@@ -24,8 +24,9 @@ import { explainError, stackOf } from '../project/explain-error.ts';
 import { onQuestion, tellHub } from '../session/hub-link.ts';
 
 /**
- * Entry of the process that predicts files of samples with one ensemble, or reads inputs of the samples of one run. Started by `src-main/predictions/`,
- * which sends a task, receives how far it is and the reply, then sends the next task of the same kind or ends the process.
+ * Entry of the process that predicts files of samples with one ensemble, or reads inputs of the samples of one run.
+ * Started by `src-main/predictions/`, which sends a task, receives how far it is and the reply, then sends the next
+ * task of the same kind or ends the process.
  */
 
 const taskSchema = z.discriminatedUnion('type', [predictTaskSchema, inputsTaskSchema]);

@@ -3,7 +3,10 @@ import { messageOf } from '../../core/text/errors.ts';
 import { MpiLibrary } from '../collectives/mpi/library.ts';
 import { replyToHub } from '../session/hub-link.ts';
 
-/** Entry of a short process that finds the library of MPI, without entering MPI. Started by `src-main/nodes/probe-mpi.ts`. */
+/**
+ * Entry of a short process that finds the library of MPI, without entering MPI. Started by
+ * `src-main/nodes/probe-mpi.ts`.
+ */
 
 async function probe(): Promise<MpiReply> {
   try {

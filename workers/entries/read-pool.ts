@@ -13,7 +13,8 @@ import { explainError, stackOf } from '../project/explain-error.ts';
 import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
- * Entry of the process that reads a project's pool for a search. Started by `src-main/discovery/`, which sends the task and receives the reply.
+ * Entry of the process that reads a project's pool for a search. Started by `src-main/discovery/`, which sends the task
+ * and receives the reply.
  */
 
 async function readPool(task: PoolTask): Promise<void> {

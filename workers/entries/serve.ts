@@ -9,8 +9,8 @@ import { explainError, stackOf } from '../project/explain-error.ts';
 import { hubChannel } from '../session/hub-link.ts';
 
 /**
- * Entry of the process that predicts for `tutti serve`. Started by `src-main/serving/model-process.ts`, which sends the task and then one
- * batch of samples after the other, and receives what the ensemble is and its predictions.
+ * Entry of the process that predicts for `tutti serve`. Started by `src-main/serving/model-process.ts`, which sends the
+ * task and then one batch of samples after the other, and receives what the ensemble is and its predictions.
  */
 
 const channel = hubChannel();

@@ -4,8 +4,8 @@ import { setUpTensorflow } from '../setup/tensorflow.ts';
 import { setUpWebgpu } from '../setup/webgpu.ts';
 
 /**
- * Entry of the process that sets up the `tensorflow` backend, or with `--webgpu` the `webgpu` backend, in folders of Tutti's home. Started by
- * `src-main/cli/commands/setup.ts`.
+ * Entry of the process that sets up the `tensorflow` backend, or with `--webgpu` the `webgpu` backend, in folders of
+ * Tutti's home. Started by `src-main/cli/commands/setup.ts`.
  */
 async function main(): Promise<void> {
   const { gpu, webgpu, ...paths } = parseArgs({

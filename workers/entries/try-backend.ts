@@ -1,7 +1,10 @@
 import { startBackend } from '../backends/backend.ts';
 import { tf, type Tensor } from '../tensorflow/tf.ts';
 
-/** Computes a product and a gradient on a native backend that the environment names, and prints the backend's description. */
+/**
+ * Computes a product and a gradient on a native backend that the environment names, and prints the backend's
+ * description.
+ */
 
 const { description } = await startBackend(process.argv[2] === 'webgpu' ? 'webgpu' : 'tensorflow');
 const matrix: Tensor = tf.tensor2d([1, 2, 3, 4], [2, 2]);

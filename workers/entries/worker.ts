@@ -5,8 +5,9 @@ import { guardAgainstOrphaning } from '../session/orphan-guard.ts';
 import { WorkerRun } from '../session/worker-run.ts';
 
 /**
- * Entry of a worker process: connects to a run's hub, trains one rank, or several as one computation, and exits or, where it stays, waits for the next run of
- * the same project. The ranks may be of several runs, each with its own hub. Started by `src-main/runs/workers/worker-child.ts`.
+ * Entry of a worker process: connects to a run's hub, trains one rank, or several as one computation, and exits or,
+ * where it stays, waits for the next run of the same project. The ranks may be of several runs, each with its own hub.
+ * Started by `src-main/runs/workers/worker-child.ts`.
  */
 
 // The ranks stand first, for people who list processes.

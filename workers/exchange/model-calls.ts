@@ -11,7 +11,10 @@ export interface LayerCall {
   outputs: readonly SymbolicTensor[];
 }
 
-/** The calls of a model's forward pass, in the order in which TensorFlow.js makes them. Calls of nested models count as one. */
+/**
+ * The calls of a model's forward pass, in the order in which TensorFlow.js makes them. Calls of nested models count as
+ * one.
+ */
 export function callsOf(model: LayersModel): LayerCall[] {
   const done = new Set(model.inputs.map(({ name }) => name));
   const calls: LayerCall[] = [];

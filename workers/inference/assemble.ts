@@ -53,7 +53,8 @@ export async function assembleEnsemble(files: EnsembleFiles, description: Ensemb
 }
 
 /**
- * A resumed run may have replaced the checkpoints since, and earlier versions fitted joint runs on another combination of their members.
+ * A resumed run may have replaced the checkpoints since, and earlier versions fitted joint runs on another combination
+ * of their members.
  * @throws Error that names the file and what to do
  */
 export function requireFitting(

@@ -43,8 +43,9 @@ export class Ensemble {
   }
 
   /**
-   * Predicts with all members and combines what they predict. Memory holds one batch of activations and the results. `warnings` count, for each column of rows or
-   * of a table, missing values and categories that the training split lacks.
+   * Predicts with all members and combines what they predict. Memory holds one batch of activations and the results.
+   * `warnings` count, for each column of rows or of a table, missing values and categories that the training split
+   * lacks.
    * @throws Error that names the column, the shape or the input that does not fit
    */
   async predict(input: EnsembleInput): Promise<EnsemblePredictions & { warnings: readonly ColumnWarning[] }> {
@@ -68,7 +69,10 @@ export class Ensemble {
     return predictMembers(this.models, this.#heads, prepared, this.#distances);
   }
 
-  /** What a reader of the answers must know, such as intervals that have no ends because too few samples fitted them; sentences. */
+  /**
+   * What a reader of the answers must know, such as intervals that have no ends because too few samples fitted them;
+   * sentences.
+   */
   get cautions(): string[] {
     if (this.postprocessing === null) return [];
     const { classNames } = this.postprocessing;

@@ -19,8 +19,8 @@ export interface Features {
 const batchSize = 512;
 
 /**
- * The model with one more output after its own: what enters the layer with weights that is nearest to the first output. It shares the model's layers,
- * so it sees new weights, and must not be disposed of.
+ * The model with one more output after its own: what enters the layer with weights that is nearest to the first output.
+ * It shares the model's layers, so it sees new weights, and must not be disposed of.
  */
 export function withFeatures(model: LayersModel): LayersModel {
   const outputs = [...model.outputs, beforeLastLayer(model)];
@@ -46,8 +46,8 @@ function beforeLastLayer(model: LayersModel): SymbolicTensor {
 }
 
 /**
- * The features in the outputs of a model of {@link withFeatures}, `[N, D]`. Sizes between that the predictions lack, such as the pixels of a
- * convolution, are averaged.
+ * The features in the outputs of a model of {@link withFeatures}, `[N, D]`. Sizes between that the predictions lack,
+ * such as the pixels of a convolution, are averaged.
  */
 export function featureRows(outputs: readonly Tensor[]): Tensor {
   const [first, features] = [outputs[0], outputs[outputs.length - 1]];

@@ -1,4 +1,6 @@
-/** The part of hyparquet-writer 0.17.0 that predictions use. Its modules are loaded only when a Parquet file is written. */
+/**
+ * The part of hyparquet-writer 0.17.0 that predictions use. Its modules are loaded only when a Parquet file is written.
+ */
 
 declare module 'hyparquet-writer' {
   interface SchemaElement {

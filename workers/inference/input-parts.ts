@@ -13,7 +13,8 @@ const longestRow = 64;
 const mostLines = 8;
 
 /**
- * The input of a sample as a person reads it: a table's row and texts from what the run fitted, texts from the data set's own tokenizer, images, series, and else numbers.
+ * The input of a sample as a person reads it: a table's row and texts from what the run fitted, texts from the data
+ * set's own tokenizer, images, series, and else numbers.
  * @param dataset in memory, with raw values: batches apply the normalization
  */
 export async function inputParts(
@@ -72,7 +73,10 @@ export async function valuesPart(name: string | null, { shape, values }: Field):
   return rowPart(name, [{ name: 'shape', value: shape.join(' × ') }]);
 }
 
-/** Whether values are drawn as an image, and its size. Bytes in one dimension are an image that was flattened, if they fill a square. */
+/**
+ * Whether values are drawn as an image, and its size. Bytes in one dimension are an image that was flattened, if they
+ * fill a square.
+ */
 function imageSizeOf(shape: readonly number[], values: Field['values']) {
   const [height, width, channels = 1] = shape;
   if (shape.length === 3) return channels <= 4 ? { height, width, channels } : null;
@@ -106,8 +110,9 @@ interface ImageSize {
 }
 
 /**
- * An image as a PNG file of at most 512 × 512 pixels: grey for one or two channels, RGB of the first three for more. Bytes stay as they are. Other values are shown
- * from 0 to 1 where all are in it, else from the smallest to the largest; NaN is black.
+ * An image as a PNG file of at most 512 × 512 pixels: grey for one or two channels, RGB of the first three for more.
+ * Bytes stay as they are. Other values are shown from 0 to 1 where all are in it, else from the smallest to the
+ * largest; NaN is black.
  *
  * @param values shape `[height, width, channels]`
  */

@@ -78,8 +78,8 @@ function numbersOf(table: Table, preprocessing: Preprocessing | null, shape: rea
 }
 
 /**
- * The columns that are the features, in their order: by the names that the run kept, in which case others do not matter; without names all columns, as
- * many as there are features.
+ * The columns that are the features, in their order: by the names that the run kept, in which case others do not
+ * matter; without names all columns, as many as there are features.
  * @throws Error that names the columns that are missing or too many
  */
 function featureColumns(
@@ -125,7 +125,10 @@ function listed(names: readonly string[]): string {
   return names.length <= 12 ? names.join(', ') : `${names.slice(0, 12).join(', ')} and ${names.length - 12} more`;
 }
 
-/** The model's shape, with the given sizes where its own are free; without free sizes, samples of as many values may have another shape. */
+/**
+ * The model's shape, with the given sizes where its own are free; without free sizes, samples of as many values may
+ * have another shape.
+ */
 function shapeOf(given: readonly number[] | undefined, own: readonly (number | null)[]): readonly (number | null)[] {
   if (given === undefined) return own;
   const isFree = own.includes(null);
@@ -165,7 +168,10 @@ function normalized(values: Float32Array | Uint8Array, preprocessing: Preprocess
   );
 }
 
-/** A table of the columns that were fitted, or else of all, read as the training table was. @throws Error that names a column that no row has */
+/**
+ * A table of the columns that were fitted, or else of all, read as the training table was.
+ * @throws Error that names a column that no row has
+ */
 export function tableOfRows(rows: readonly Row[], preprocessing: Preprocessing | null): Table {
   if (rows.length === 0) throw new Error('There are no rows to predict. Give one row a sample.');
   const types = new Map(Object.entries(preprocessing ? columnTypes(preprocessing) : {}));

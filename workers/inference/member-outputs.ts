@@ -36,7 +36,10 @@ export function headsOf(
   return heads.filter((head) => head.name === null || head.first + outputCount(head.task.kind) <= least);
 }
 
-/** How many samples are predicted at a time: activations stay small, kernels busy. Rows of a table take less than images. */
+/**
+ * How many samples are predicted at a time: activations stay small, kernels busy. Rows of a table take less than
+ * images.
+ */
 const batchSizeOf = (sampleSize: number): number => (sampleSize <= 256 ? 4096 : 512);
 
 /** What one member predicts of a batch: one array for each output of a task, and their last size W. */

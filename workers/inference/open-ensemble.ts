@@ -13,7 +13,10 @@ import type { Ensemble } from './ensemble.ts';
 
 /** How to open an ensemble. */
 export interface OpenEnsembleOptions {
-  /** Of a run's folder: the name of the checkpoints; by default the first of `ensemble-best`, `member-best` and `final` that all members have. */
+  /**
+   * Of a run's folder: the name of the checkpoints; by default the first of `ensemble-best`, `member-best` and `final`
+   * that all members have.
+   */
   set?: string;
   /** Computes the predictions; by default the backend that this process uses, or else `wasm`. */
   backend?: BackendKind;
@@ -23,8 +26,9 @@ export interface OpenEnsembleOptions {
 export type BuildModel = Pick<EnsembleFiles, 'buildModel'>;
 
 /**
- * Opens a trained ensemble, from a run's folder or from what `tutti export --format ensemble` wrote. Models are built from the architectures
- * that the run kept. For a model with layers of your own, register their classes first: `tf.serialization.registerClass(MyLayer)`.
+ * Opens a trained ensemble, from a run's folder or from what `tutti export --format ensemble` wrote. Models are built
+ * from the architectures that the run kept. For a model with layers of your own, register their classes first:
+ * `tf.serialization.registerClass(MyLayer)`.
  * @throws Error that names the file that is missing or damaged, and the sets that there are
  */
 export async function openEnsemble(

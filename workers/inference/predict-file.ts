@@ -25,8 +25,8 @@ export interface PredictFileOptions {
 }
 
 /**
- * Predicts all samples, block by block in their order. Memory holds one block. Notes what of a table the predictions do not use. An error leaves no
- * output.
+ * Predicts all samples, block by block in their order. Memory holds one block. Notes what of a table the predictions do
+ * not use. An error leaves no output.
  * @returns the number of rows written
  */
 export async function predictFile(ensemble: Ensemble, options: PredictFileOptions): Promise<number> {
@@ -71,7 +71,9 @@ async function predictBlocks(
   return rows;
 }
 
-/** What says which sample a row belongs to, where its order alone does not: the image's file, or sample and position. */
+/**
+ * What says which sample a row belongs to, where its order alone does not: the image's file, or sample and position.
+ */
 function placeColumns(
   { files }: InputBlock,
   { samples: rows, positions }: Pick<EnsemblePredictions, 'samples' | 'positions'>,

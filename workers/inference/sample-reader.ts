@@ -37,7 +37,10 @@ export class SampleReader {
     );
   }
 
-  /** The split, if it has the targets that the run kept: else a sample would be shown beside the predictions of another one. */
+  /**
+   * The split, if it has the targets that the run kept: else a sample would be shown beside the predictions of another
+   * one.
+   */
   async #check(split: Split): Promise<Dataset> {
     const dataset = this.#data[split];
     if (dataset === undefined) {

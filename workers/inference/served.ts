@@ -63,7 +63,9 @@ export class TensorEnsemble {
       : await this.#tableInputs(tableFrom(tensors));
   }
 
-  /** Predicts one sample of zeros, so that the first request meets compiled kernels, and tells what outputs there are. */
+  /**
+   * Predicts one sample of zeros, so that the first request meets compiled kernels, and tells what outputs there are.
+   */
   async describe(warnings: readonly string[]): Promise<ServedEnsemble> {
     const { name, set, members } = this.#ensemble.description;
     const found = await this.#tryZeros();

@@ -13,7 +13,10 @@ interface Rows {
   end: number;
 }
 
-/** Counts what predictions of tables cannot use: rows without any value, missing values, and categories that the training split lacks. */
+/**
+ * Counts what predictions of tables cannot use: rows without any value, missing values, and categories that the
+ * training split lacks.
+ */
 export class TableLosses {
   readonly #step: TableStep | undefined;
   readonly #missing = new Map<string, number>();

@@ -163,7 +163,10 @@ const powersOfTen = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 const significantDigits = 9;
 /** Values in between are written digit by digit. */
 const [least, most] = [1e-6, 10 ** significantDigits];
-/** How far a scaled value must be from the middle of two integers, in view of its rounding, for its digits to be certain. */
+/**
+ * How far a scaled value must be from the middle of two integers, in view of its rounding, for its digits to be
+ * certain.
+ */
 const safeDistance = 1e-5;
 
 /** Bytes that {@link writeNumber} writes at most. */

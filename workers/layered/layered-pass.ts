@@ -12,8 +12,9 @@ interface Passed {
 }
 
 /**
- * Forward and backward pass of one batch, one layer's call at a time: `forward(0)` to `forward(C − 1)`, `loss`, `backward(C − 1)` to `backward(0)`.
- * A call needs the values of its own weights only, so others may be elsewhere meanwhile.
+ * Forward and backward pass of one batch, one layer's call at a time: `forward(0)` to `forward(C − 1)`, `loss`,
+ * `backward(C − 1)` to `backward(0)`. A call needs the values of its own weights only, so others may be elsewhere
+ * meanwhile.
  */
 export class LayeredPass {
   readonly #plan: LayerPlan;
@@ -81,7 +82,10 @@ export class LayeredPass {
     this.#tape.backward(index);
   }
 
-  /** A variable's gradient after the backward pass of its first call; null where the loss does not depend on it. The caller disposes of it. */
+  /**
+   * A variable's gradient after the backward pass of its first call; null where the loss does not depend on it. The
+   * caller disposes of it.
+   */
   take(variable: number): Gradient {
     return this.#tape.take(this.#member.variables[variable]);
   }
@@ -120,7 +124,10 @@ function unknownPenalty(): never {
   throw new Error('A penalty belongs to no layer of the model.');
 }
 
-/** A layer's call with the trained weights, by their index among the member's variables, and the penalties that it needs. */
+/**
+ * A layer's call with the trained weights, by their index among the member's variables, and the penalties that it
+ * needs.
+ */
 interface PlannedCall extends LayerCall {
   weights: readonly number[];
   /** Penalties of the layer's weights, at its first call. */

@@ -4,9 +4,10 @@ type Tape = NonNullable<ReturnType<typeof tf.engine>['state']['activeTape']>;
 type TapeNode = Tape[number];
 
 /**
- * A forward pass in segments and its backward pass, segment by segment in reverse: between two of them other ops may run, and ranks may exchange. It
- * adds the gradients in the order in which `tf.variableGrads` does, and so gives the same bits, but frees what the forward pass saved, and the gradients
- * of intermediate values, as soon as a segment needs them no more.
+ * A forward pass in segments and its backward pass, segment by segment in reverse: between two of them other ops may
+ * run, and ranks may exchange. It adds the gradients in the order in which `tf.variableGrads` does, and so gives the
+ * same bits, but frees what the forward pass saved, and the gradients of intermediate values, as soon as a segment
+ * needs them no more.
  */
 export class SegmentedTape {
   readonly #variables: readonly Variable[];
@@ -73,7 +74,10 @@ export class SegmentedTape {
     this.#segments[segment] = [];
   }
 
-  /** A variable's gradient once no op before uses it; null where the loss does not depend on it. The caller disposes of it. */
+  /**
+   * A variable's gradient once no op before uses it; null where the loss does not depend on it. The caller disposes of
+   * it.
+   */
   take(variable: Variable): Tensor | null {
     const gradient = this.#gradients.get(variable.id) ?? null;
     this.#gradients.delete(variable.id);

@@ -2,7 +2,10 @@ import type { Batch, Dataset } from '../data/dataset.ts';
 import type { Field, Fields } from '../data/fields.ts';
 import { tf, type LayersModel, type Tensor } from '../tensorflow/tf.ts';
 
-/** What a loss may use of a batch besides the model's outputs and its targets. Tensors are made when they are first read. */
+/**
+ * What a loss may use of a batch besides the model's outputs and its targets. Tensors are made when they are first
+ * read.
+ */
 export interface LossInputs {
   /** The batch's inputs by name, `[B, ...]`: `features` and the further ones. */
   readonly inputs: Readonly<Record<string, Tensor>>;

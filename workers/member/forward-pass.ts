@@ -3,11 +3,11 @@ import { tf, type Tensor } from '../tensorflow/tf.ts';
 type Tape = ReturnType<typeof tf.engine>['state']['activeTape'];
 
 /**
- * A forward pass whose backward pass comes later: between the two, members exchange the values that the output's gradient
- * depends on. Other passes may come in between. Call either `backward` or `discard` to end it.
+ * A forward pass whose backward pass comes later: between the two, members exchange the values that the output's
+ * gradient depends on. Other passes may come in between. Call either `backward` or `discard` to end it.
  *
- * `tf.variableGrads` computes both passes at once. This class takes the tape of the forward pass out of the engine, and replays
- * it before the backward pass. Saved tensors, also copies of weights, live until then.
+ * `tf.variableGrads` computes both passes at once. This class takes the tape of the forward pass out of the engine, and
+ * replays it before the backward pass. Saved tensors, also copies of weights, live until then.
  */
 export class ForwardPass {
   /** Disposed of with the pass. */
@@ -16,7 +16,8 @@ export class ForwardPass {
   private readonly variables: readonly Tensor[];
 
   /**
-   * @param variables what gets gradients: weights, or a tensor that the pass starts from and that may be disposed of before its end
+   * @param variables what gets gradients: weights, or a tensor that the pass starts from and that may be disposed of
+   * before its end
    * @param forward returns the output; its other tensors are disposed of
    */
   constructor(variables: readonly Tensor[], forward: () => Tensor) {
@@ -49,7 +50,10 @@ export class ForwardPass {
     return (grads as (Tensor | undefined)[]).map((gradient) => gradient ?? null);
   }
 
-  /** Bytes that the pass holds until its end, beside those of the given tensors. Tensors that share their data count once. */
+  /**
+   * Bytes that the pass holds until its end, beside those of the given tensors. Tensors that share their data count
+   * once.
+   */
   keptBytes(except: readonly Tensor[]): number {
     const seen = new Set(except.map(({ dataId }) => dataId));
     let bytes = 0;

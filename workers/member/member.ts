@@ -29,7 +29,9 @@ export interface StepPosition {
   totalSteps: number;
   /** The rank that trains; 0 where there is no other. */
   rank?: number;
-  /** Values that replace configured ones in this rank's loss, by name: hyperparameters, or settings of the task's loss. */
+  /**
+   * Values that replace configured ones in this rank's loss, by name: hyperparameters, or settings of the task's loss.
+   */
   scalars?: ReadonlyMap<string, number>;
 }
 
@@ -100,8 +102,8 @@ export class Member {
   }
 
   /**
-   * Forward and backward pass of the loss with the layers' penalties. Returns one gradient for each of `variables`, null where
-   * the loss does not depend on it. The caller disposes of them.
+   * Forward and backward pass of the loss with the layers' penalties. Returns one gradient for each of `variables`,
+   * null where the loss does not depend on it. The caller disposes of them.
    */
   async lossAndGradients(batch: Batch, position: StepPosition): Promise<LossAndGradients> {
     return await this.gradientsOf(() => {
@@ -110,7 +112,10 @@ export class Member {
     });
   }
 
-  /** A batch's inputs of the model, and its loss without penalties as a function of the model's outputs. Call it inside `tidy`. */
+  /**
+   * A batch's inputs of the model, and its loss without penalties as a function of the model's outputs. Call it inside
+   * `tidy`.
+   */
   open(batch: Batch): OpenedBatch {
     const [features, ofSamples] = batchTensors(batch);
     const targets = repeated(ofSamples, this.rowsPerSample);
@@ -128,8 +133,8 @@ export class Member {
   }
 
   /**
-   * The layers' penalties alone, for a step that computes its loss elsewhere; null for a model without penalties. The caller
-   * disposes of the gradients.
+   * The layers' penalties alone, for a step that computes its loss elsewhere; null for a model without penalties. The
+   * caller disposes of the gradients.
    */
   async penalty(): Promise<LossAndGradients | null> {
     const [first, ...others] = this.penalties;
@@ -146,7 +151,10 @@ export class Member {
     });
   }
 
-  /** Updates the weights with the gradients, limited as configured, applies the weights' constraints, and averages the weights. */
+  /**
+   * Updates the weights with the gradients, limited as configured, applies the weights' constraints, and averages the
+   * weights.
+   */
   applyGradients(gradients: Gradient[], settings: UpdateSettings | readonly UpdateSettings[]): void {
     const ofWeights = this.groups.settings(settings);
     tf.tidy(() => this.optimizer.apply(limitGradients(gradients, this.limits), ofWeights));

@@ -17,7 +17,10 @@ const probabilityActivations = new Set(['softmax', 'sigmoid', 'hardSigmoid']);
 /** Activations whose values may be 0 or negative, which a variance must not be. */
 const nonPositiveActivations = new Set(['linear', 'tanh', 'elu', 'selu', 'softsign', 'relu', 'relu6', 'hardSigmoid']);
 
-/** @param applied the function that loss and predictions apply to the outputs @throws when a classifier ends in probabilities */
+/**
+ * @param applied the function that loss and predictions apply to the outputs
+ * @throws when a classifier ends in probabilities
+ */
 export function requireLogits(model: LayersModel, applied: 'softmax' | 'sigmoid'): void {
   const activation = outputActivation(model, 0);
   if (activation === null || !probabilityActivations.has(activation)) return;
@@ -38,8 +41,8 @@ export function requirePositiveVariance(model: LayersModel): void {
 }
 
 /**
- * The last activation of a model's output, by its name in TensorFlow.js (`softmax`, `linear`), also where it is a layer or part
- * of a nested model; null where the last layer is of another kind, whose range is unknown.
+ * The last activation of a model's output, by its name in TensorFlow.js (`softmax`, `linear`), also where it is a layer
+ * or part of a nested model; null where the last layer is of another kind, whose range is unknown.
  */
 function outputActivation(model: LayersModel, output: number): string | null {
   return activationOf(model.outputs[output]);

@@ -6,8 +6,9 @@ type Layer = LayersModel['layers'][number];
 export type Penalty = () => Tensor;
 
 /**
- * The penalties of all layers of a model, nested ones included (recurrent cells, wrappers, nested models). A layer that the
- * model calls several times counts once, as in Keras. TensorFlow.js's `calculateLosses` omits cells and bidirectional layers.
+ * The penalties of all layers of a model, nested ones included (recurrent cells, wrappers, nested models). A layer that
+ * the model calls several times counts once, as in Keras. TensorFlow.js's `calculateLosses` omits cells and
+ * bidirectional layers.
  */
 export function penaltiesOf(model: LayersModel): Penalty[] {
   return penaltiesIn(model);

@@ -1,6 +1,9 @@
 import { logitsOf, probabilitiesOf } from '../../core/metrics/index.ts';
 
-/** Predictions of one member for a split: one array `[N, W]` per output of the task. Each position of a sample (a step of a sequence) is one of N. */
+/**
+ * Predictions of one member for a split: one array `[N, W]` per output of the task. Each position of a sample (a step
+ * of a sequence) is one of N.
+ */
 export interface Predictions {
   /** Projects receive probabilities where the run keeps logits. */
   kind: 'logits' | 'label-logits' | 'probabilities' | 'values';
@@ -11,7 +14,9 @@ export interface Predictions {
   further?: Readonly<Record<string, Predictions>>;
 }
 
-/** Predictions of several members, stacked: one array `[M, N, W]` per output of the task, members in order of `ranks`. */
+/**
+ * Predictions of several members, stacked: one array `[M, N, W]` per output of the task, members in order of `ranks`.
+ */
 export interface MemberOutputs extends Predictions {
   ranks: number[];
 }

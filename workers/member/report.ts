@@ -24,7 +24,10 @@ export interface Report {
   fitted(preprocessing: Preprocessing): void;
   checkpoint(record: CheckpointRecord): void;
   evaluated(set: EvaluatedSet): void;
-  /** Resolves once all earlier reports are on disk, to the number of rows of the metrics that hold them; null where it is unknown. */
+  /**
+   * Resolves once all earlier reports are on disk, to the number of rows of the metrics that hold them; null where it
+   * is unknown.
+   */
   recorded(): Promise<number | null>;
   /** Number of points reported so far. */
   readonly reportedPoints: number;

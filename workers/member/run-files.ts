@@ -75,7 +75,10 @@ export class RunFiles {
     return z.looseObject({ attempts: z.array(z.unknown()) }).parse(record).attempts.length === this.attempt;
   }
 
-  /** Undoes what the last evaluation of an earlier attempt's stop did to files. @returns what is wrong with those that it could not undo */
+  /**
+   * Undoes what the last evaluation of an earlier attempt's stop did to files.
+   * @returns what is wrong with those that it could not undo
+   */
   async putReplacedBack(): Promise<string[]> {
     return this.#replaced.putBack(dirname(this.predictionsPath('validation', this.rank, 'any')));
   }
@@ -102,7 +105,8 @@ export class RunFiles {
   }
 
   /**
-   * Removes checkpoints of this rank that the policy no longer keeps, now that `saved` is on the disk. Not while replaced ones are kept.
+   * Removes checkpoints of this rank that the policy no longer keeps, now that `saved` is on the disk. Not while
+   * replaced ones are kept.
    * @returns why nothing was removed, if the user's notes cannot be read
    */
   async removeSuperseded(policy: RetentionPolicy, saved: string): Promise<string | null> {
@@ -132,8 +136,8 @@ export class RunFiles {
   }
 
   /**
-   * Saves a split's targets, for pages, which have neither project nor data: the targets, their weights (0 where masked), the names of the
-   * classes and, where a sample is a single number, that number.
+   * Saves a split's targets, for pages, which have neither project nor data: the targets, their weights (0 where
+   * masked), the names of the classes and, where a sample is a single number, that number.
    */
   async saveTargets(split: Split, dataset: Dataset): Promise<void> {
     const { targets, features, length, classNames, targetShape } = dataset;
@@ -164,7 +168,9 @@ export class RunFiles {
     await this.#room.save(() => writeFileAsOnlyWriter(path, encodeSafetensors(tensors, metadata)));
   }
 
-  /** Predictions that a rank of this run saved under that name, with the epoch of its weights; null if there are none. */
+  /**
+   * Predictions that a rank of this run saved under that name, with the epoch of its weights; null if there are none.
+   */
   async readPredictions(split: Split, rank: number, name: string): Promise<KeptPredictions | null> {
     const path = this.predictionsPath(split, rank, name);
     if (!existsSync(path)) return null;
@@ -219,8 +225,8 @@ interface SaveRoomOptions {
 }
 
 /**
- * Lets the saves of a rank wait while the disk is full. The rank trains no further meanwhile, and the others wait for it at the next
- * rendezvous. A stop of the run ends the wait without the save.
+ * Lets the saves of a rank wait while the disk is full. The rank trains no further meanwhile, and the others wait for
+ * it at the next rendezvous. A stop of the run ends the wait without the save.
  */
 export class SaveRoom {
   readonly #options: SaveRoomOptions;

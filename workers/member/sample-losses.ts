@@ -27,8 +27,9 @@ export function gaussianLosses(mean: Tensor, variance: Tensor, targets: Tensor):
 }
 
 /**
- * Sigmoid cross-entropy of logits z/T against states y, 0 or 1, in the logits' shape: log(1 + exp((1 − 2y) z/T)), with a share ε of each state
- * spread over both: that of y (1 − ε) + ε/2. TensorFlow.js's `sigmoidCrossEntropy` has a gradient of −y at z = 0, where it is 1/2 − y.
+ * Sigmoid cross-entropy of logits z/T against states y, 0 or 1, in the logits' shape: log(1 + exp((1 − 2y) z/T)), with
+ * a share ε of each state spread over both: that of y (1 − ε) + ε/2. TensorFlow.js's `sigmoidCrossEntropy` has a
+ * gradient of −y at z = 0, where it is 1/2 − y.
  */
 export function stateLosses(logits: Tensor, states: Tensor, { labelSmoothing, temperature }: Softening = hard): Tensor {
   const scaled = temperature === 1 ? logits : tf.div(logits, temperature);

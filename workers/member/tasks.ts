@@ -127,7 +127,10 @@ interface TaskSpec {
   outputs?: Readonly<Record<string, OutputSpec>>;
 }
 
-/** A project's task for its data: at each position of a sample where the targets have several, and with the further outputs. */
+/**
+ * A project's task for its data: at each position of a sample where the targets have several, and with the further
+ * outputs.
+ */
 export function taskFor({ task: kind, quantiles, outputs }: TaskSpec, dataset: Dataset): Task {
   const task = atPositions(taskOf(kind, quantiles), positionsOf(kind, dataset));
   return outputs === undefined ? task : withFurtherOutputs(task, outputs, dataset, taskFor);
@@ -135,7 +138,8 @@ export function taskFor({ task: kind, quantiles, outputs }: TaskSpec, dataset: D
 
 /**
  * Mean cross-entropy of logits z/T against labels int32 `[B]`, with a share ε of each label spread over all K classes:
- * (1 − ε)·(−log p[label]) + ε·mean_k(−log p[k]) (Szegedy et al., 2016, "Rethinking the inception architecture", section 7).
+ * (1 − ε)·(−log p[label]) + ε·mean_k(−log p[k]) (Szegedy et al., 2016, "Rethinking the inception architecture", section
+ * 7).
  */
 function softenedCrossEntropy(logits: Tensor, labels: Tensor, { labelSmoothing, temperature }: Softening): Tensor {
   const scaled = temperature === 1 ? logits : tf.div(logits, temperature);
@@ -161,14 +165,17 @@ function crossEntropyLosses(logits: Tensor, labels: Tensor): Tensor {
 }
 
 /**
- * Mean over the batch of log σ² + (y − μ)²/σ²: twice the Gaussian NLL without its constant (Lakshminarayanan et al., 2017,
- * eq. 1, and the published torch-distributed-ensemble example). Mean and variance `[B, 1]`, targets `[B]`.
+ * Mean over the batch of log σ² + (y − μ)²/σ²: twice the Gaussian NLL without its constant (Lakshminarayanan et al.,
+ * 2017, eq. 1, and the published torch-distributed-ensemble example). Mean and variance `[B, 1]`, targets `[B]`.
  */
 export function gaussianNllLoss(mean: Tensor, variance: Tensor, targets: Tensor): Scalar {
   return gaussianNllLosses(mean, variance, targets) as Scalar;
 }
 
-/** The same for stacked members, and for several targets: shapes `[..., B, T]`, targets of that size, the result `[...]`. */
+/**
+ * The same for stacked members, and for several targets: shapes `[..., B, T]`, targets of that size, the result
+ * `[...]`.
+ */
 function gaussianNllLosses(mean: Tensor, variance: Tensor, targets: Tensor): Tensor {
   const isSingle = mean.shape[mean.rank - 1] === 1;
   const fits = isSingle && mean.size === variance.size && mean.size === targets.size;

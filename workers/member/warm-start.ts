@@ -13,8 +13,9 @@ interface WarmStartReport {
 }
 
 /**
- * Loads a checkpoint's weights into a model, by name, and adds noise to the trained ones: w ← w + ν·‖w‖/√d · ε for each tensor of d
- * elements, with ε standard normal: ν is the norm of the noise relative to the tensor's. A saved state's weights count as well.
+ * Loads a checkpoint's weights into a model, by name, and adds noise to the trained ones: w ← w + ν·‖w‖/√d · ε for each
+ * tensor of d elements, with ε standard normal: ν is the norm of the noise relative to the tensor's. A saved state's
+ * weights count as well.
  *
  * @throws when the checkpoint cannot be read, has no weight of the model or, if `strict`, belongs to another model
  */

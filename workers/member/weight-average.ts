@@ -1,10 +1,10 @@
 import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
 
 /**
- * The exponential moving average of a member's trained weights θ: after the first update the weights themselves, after each further one
- * θ̄ ← θ̄ + (1 − d)·(θ − θ̄) with the decay d (Polyak and Juditsky, 1992, "Acceleration of stochastic approximation by averaging"; PyTorch's
- * `AveragedModel` with `get_ema_multi_avg_fn`). The model is evaluated and saved with θ̄, and trains with θ. Weights that are not trained,
- * such as running statistics, are not averaged.
+ * The exponential moving average of a member's trained weights θ: after the first update the weights themselves, after
+ * each further one θ̄ ← θ̄ + (1 − d)·(θ − θ̄) with the decay d (Polyak and Juditsky, 1992, "Acceleration of stochastic
+ * approximation by averaging"; PyTorch's `AveragedModel` with `get_ema_multi_avg_fn`). The model is evaluated and saved
+ * with θ̄, and trains with θ. Weights that are not trained, such as running statistics, are not averaged.
  */
 export class WeightAverage {
   readonly decay: number;

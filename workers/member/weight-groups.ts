@@ -4,9 +4,9 @@ import type { LayersModel } from '../tensorflow/tf.ts';
 import type { UpdateSettings } from '../optimizers/optimizer.ts';
 
 /**
- * Freezes the weights of groups whose learning rate has the factor 0: they get neither updates nor optimizer slots. Marks all weights that are
- * not trained, also those in layers and nested models with `trainable = false`, for layers whose computation depends on that. Call it
- * before the model's trained weights are read.
+ * Freezes the weights of groups whose learning rate has the factor 0: they get neither updates nor optimizer slots.
+ * Marks all weights that are not trained, also those in layers and nested models with `trainable = false`, for layers
+ * whose computation depends on that. Call it before the model's trained weights are read.
  */
 export function freezeWeights(model: LayersModel, groups: readonly WeightGroup[]): void {
   buildSequential(model);
@@ -52,7 +52,10 @@ export class WeightGroups {
     return this.#groups.map((_, i) => this.at(i, 'learningRate' in given ? given : given[i]));
   }
 
-  /** The settings of the i-th trained weight's update. A weight decay that differs by rank has priority over the group's. */
+  /**
+   * The settings of the i-th trained weight's update. A weight decay that differs by rank has priority over the
+   * group's.
+   */
   at(i: number, given: UpdateSettings): UpdateSettings {
     const group = this.#isPlain ? null : this.#groups[i];
     if (group === null) return given;

@@ -23,8 +23,9 @@ export function taskLoss(task: Task, outputs: Tensor[], targets: Tensor, softeni
 }
 
 /**
- * A task's loss with weights w and mask m: Σᵢ wᵢ·mᵢ·lᵢ / Σᵢ mᵢ, the mean over the losses that the mask counts (as PyTorch's `ignore_index`); 0 where
- * it counts none. The divisor does not depend on weights (Keras' `sum_over_batch_size`).
+ * A task's loss with weights w and mask m: Σᵢ wᵢ·mᵢ·lᵢ / Σᵢ mᵢ, the mean over the losses that the mask counts (as
+ * PyTorch's `ignore_index`); 0 where it counts none. The divisor does not depend on weights (Keras'
+ * `sum_over_batch_size`).
  * @param outputs `[..., B, ...P, W]` each @returns shape `[...]`
  * @throws Error if the task cannot weigh samples
  */
@@ -56,7 +57,10 @@ function ownLoss(
   return tf.div(tf.sum(weighed, axes), count);
 }
 
-/** A mask in a shape that multiplies losses: where a target has several losses (quantiles), it has an axis of 1 for them. */
+/**
+ * A mask in a shape that multiplies losses: where a target has several losses (quantiles), it has an axis of 1 for
+ * them.
+ */
 function alignedTo(losses: Tensor, mask: Tensor): Tensor {
   return tf.reshape(mask, mask.size === losses.size ? losses.shape : [...losses.shape.slice(0, -1), 1]);
 }

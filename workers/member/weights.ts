@@ -4,9 +4,9 @@ import { layersIn } from './penalties.ts';
 import { automaticName } from '../tensorflow/topology.ts';
 
 /**
- * Names of a model's weights that do not depend on how many models the process built before: a layer's name if the project
- * gave one, else its type and its position among the model's layers of that type (`dense_0/kernel`). Where a wrapper has
- * several weights of the same name, the later ones are numbered (`bidirectional_0/kernel_1`).
+ * Names of a model's weights that do not depend on how many models the process built before: a layer's name if the
+ * project gave one, else its type and its position among the model's layers of that type (`dense_0/kernel`). Where a
+ * wrapper has several weights of the same name, the later ones are numbered (`bidirectional_0/kernel_1`).
  */
 export function weightNames(model: LayersModel): string[] {
   const layers = layerNames(model);
@@ -127,7 +127,10 @@ function releasedOf(model: LayersModel): readonly WeightPlace[] {
   return releasedWeights.get(model) ?? [];
 }
 
-/** Frees the weights of layers that other ranks compute. From then on the model's weights are the others; their names stay. */
+/**
+ * Frees the weights of layers that other ranks compute. From then on the model's weights are the others; their names
+ * stay.
+ */
 export function releaseWeights(model: LayersModel, layers: readonly LayersModel['layers'][number][]): void {
   const places = weightPlaces(model);
   releasedWeights.set(

@@ -15,7 +15,10 @@ export function calibrateMembers(
   return graph.op('Div', [logits, graph.floats(temperatures, shape)]);
 }
 
-/** The ensemble's calibrated probabilities from the logarithms of its uncalibrated ones, `[N, ..., K]`; null where averaging is not followed by a calibration. */
+/**
+ * The ensemble's calibrated probabilities from the logarithms of its uncalibrated ones, `[N, ..., K]`; null where
+ * averaging is not followed by a calibration.
+ */
 export function calibratePool(graph: GraphBuilder, logs: string, calibration: Calibration | null): string | null {
   const softmax = (value: string): string => graph.op('Softmax', [value], { axis: -1 });
   switch (calibration?.method) {

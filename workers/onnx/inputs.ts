@@ -15,15 +15,18 @@ export interface GraphInputs {
   infos: ValueInfoProto[];
   /** The values of the models' inputs, in the order of their inputs. */
   values: string[];
-  /** What the inputs are: `raw` before all that the run fitted, `prepared` as the models take them, `mixed`: some are raw. */
+  /**
+   * What the inputs are: `raw` before all that the run fitted, `prepared` as the models take them, `mixed`: some are
+   * raw.
+   */
   kind: 'raw' | 'prepared' | 'mixed';
 }
 
 type Standardize = Extract<Preprocessing['steps'][number], { kind: 'standardize' }>;
 
 /**
- * Writes what was fitted on the training split as nodes, so that the file takes values as they are before it. Ids of tokens are made by the
- * run's tokenizer, which ONNX lacks.
+ * Writes what was fitted on the training split as nodes, so that the file takes values as they are before it. Ids of
+ * tokens are made by the run's tokenizer, which ONNX lacks.
  * @param reserved names of outputs, which no input may have
  */
 export function writeInputs(
@@ -152,8 +155,8 @@ function numberFeatures(graph: GraphBuilder, x: string, column: Exclude<ColumnSt
 }
 
 /**
- * One feature for each category: 1 where the value is that category, spelt as by `categoryText`, for which ONNX has no operator. Values that the
- * training lacks give zeros.
+ * One feature for each category: 1 where the value is that category, spelt as by `categoryText`, for which ONNX has no
+ * operator. Values that the training lacks give zeros.
  */
 function categoryFeatures(graph: GraphBuilder, x: string, column: Extract<ColumnStep, { type: 'category' }>): string[] {
   const { impute, categories } = column;

@@ -37,7 +37,8 @@ type Outputs = Partial<Record<OutputName, string>>;
 const memberAxis = 1;
 
 /**
- * Writes the combination of the members' outputs. Legend: N samples, M members, K classes, labels, targets or quantiles.
+ * Writes the combination of the members' outputs. Legend: N samples, M members, K classes, labels, targets or
+ * quantiles.
  * @param members the outputs of each member: logits, or values (means and variances)
  * @param shape of a model's first output: `[N, ..., K]`, with sizes of positions before K where a sample has several
  * @param combining with what the names of the outputs begin with
@@ -142,8 +143,8 @@ function logMean(graph: GraphBuilder, logs: string): string {
 }
 
 /**
- * Multiplies both deviations by the scale that was fitted for each target, and adds that of the answer: of a mixture √(aleatoric² + epistemic²). A product
- * is one distribution, so the members' deviation is no part of its own.
+ * Multiplies both deviations by the scale that was fitted for each target, and adds that of the answer: of a mixture
+ * √(aleatoric² + epistemic²). A product is one distribution, so the members' deviation is no part of its own.
  */
 function withDeviation(graph: GraphBuilder, outputs: Outputs, { combination, calibration }: Answering): Outputs {
   const scales = calibration?.method === 'sigma' ? graph.floats(calibration.scales) : null;
@@ -237,8 +238,8 @@ function informationOf(graph: GraphBuilder, total: string, entropies: string): s
 }
 
 /**
- * mean + std · value for means and quantiles, std · value for deviations, which are computed before the shift: float32 has no digits left for them after
- * it. Where it has too few even for the values, these are float64.
+ * mean + std · value for means and quantiles, std · value for deviations, which are computed before the shift: float32
+ * has no digits left for them after it. Where it has too few even for the values, these are float64.
  */
 function inOwnUnit(graph: GraphBuilder, found: ValueOutputs, width: number, target?: TargetMeaning): ValueOutputs {
   if (target?.kind !== 'values') return found;

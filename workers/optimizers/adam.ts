@@ -6,8 +6,9 @@ import { type AdamConstants, byOps, type UpdateKernel, updateKernels } from './u
 type AdamConfig = Extract<RuleConfig, { kind: 'adam' | 'adamw' }>;
 
 /**
- * m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; θ ← θ − η · m̂ / (√v̂ + ε) with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ) (Kingma and Ba,
- * 2015, algorithm 1). `adam` adds λθ to g; `adamw` shrinks θ by η·λ first (Loshchilov and Hutter, 2019, algorithm 2).
+ * m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; θ ← θ − η · m̂ / (√v̂ + ε) with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ)
+ * (Kingma and Ba, 2015, algorithm 1). `adam` adds λθ to g; `adamw` shrinks θ by η·λ first (Loshchilov and Hutter, 2019,
+ * algorithm 2).
  */
 export function adamRule(config: AdamConfig): UpdateRule {
   return {

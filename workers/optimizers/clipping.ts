@@ -5,9 +5,9 @@ import { tf, type Scalar, type Tensor } from '../tensorflow/tf.ts';
 export type GradientLimits = Pick<OptimizerConfig, 'clipNorm' | 'clipValue'>;
 
 /**
- * The gradients of one model within limits: first each element is limited to ±`clipValue`, then all gradients together to a norm of
- * `clipNorm`: g ← g · min(1, clipNorm/(‖g‖ + 10⁻⁶)), as PyTorch's `clip_grad_value_` and `clip_grad_norm_` do. Gradients that are null add
- * nothing. Call it inside `tidy`.
+ * The gradients of one model within limits: first each element is limited to ±`clipValue`, then all gradients together
+ * to a norm of `clipNorm`: g ← g · min(1, clipNorm/(‖g‖ + 10⁻⁶)), as PyTorch's `clip_grad_value_` and `clip_grad_norm_`
+ * do. Gradients that are null add nothing. Call it inside `tidy`.
  */
 export function limitGradients(gradients: readonly (Tensor | null)[], limits: GradientLimits): (Tensor | null)[] {
   const bounded = boundValues(gradients, limits);

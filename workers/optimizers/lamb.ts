@@ -13,9 +13,9 @@ import {
 type LambConfig = Extract<RuleConfig, { kind: 'lamb' }>;
 
 /**
- * m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; u = m̂ / (√v̂ + ε) + λθ with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ); θ ← θ − η · ‖θ‖/‖u‖ · u for
- * each weight tensor (You et al., 2020, "Large batch optimization for deep learning", algorithm 2, with φ(z) = z). Where a norm is 0, the
- * ratio is 1.
+ * m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; u = m̂ / (√v̂ + ε) + λθ with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ); θ ← θ
+ * − η · ‖θ‖/‖u‖ · u for each weight tensor (You et al., 2020, "Large batch optimization for deep learning", algorithm
+ * 2, with φ(z) = z). Where a norm is 0, the ratio is 1.
  */
 export function lambRule(config: LambConfig): UpdateRule {
   const direction = (inputs: Parameters<UpdateRule['update']>[0], step: number, settings: UpdateSettings): Tensor => {

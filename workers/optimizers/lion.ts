@@ -6,8 +6,9 @@ import { byOps, type LionConstants, type UpdateKernel, updateKernels } from './u
 type LionConfig = Extract<RuleConfig, { kind: 'lion' }>;
 
 /**
- * c = β₁m + (1 − β₁)g; θ ← θ − η · (sign(c) + λθ); m ← β₂m + (1 − β₂)g (Chen et al., 2023, "Symbolic discovery of optimization algorithms",
- * algorithm 2). An element of c that is not finite makes its weight NaN, so that it cannot pass unnoticed.
+ * c = β₁m + (1 − β₁)g; θ ← θ − η · (sign(c) + λθ); m ← β₂m + (1 − β₂)g (Chen et al., 2023, "Symbolic discovery of
+ * optimization algorithms", algorithm 2). An element of c that is not finite makes its weight NaN, so that it cannot
+ * pass unnoticed.
  */
 export function lionRule(config: LionConfig): UpdateRule {
   return {

@@ -5,20 +5,22 @@ import type { UpdateInputs } from './update-kernels.ts';
 /** Settings of one update. */
 export interface UpdateSettings {
   learningRate: number;
-  /** SGD's momentum or Adam's β₁; absent: as configured. Ignored by an optimizer that was configured without momentum. */
+  /**
+   * SGD's momentum or Adam's β₁; absent: as configured. Ignored by an optimizer that was configured without momentum.
+   */
   momentum?: number;
   /** Absent: as configured. */
   weightDecay?: number;
 }
 
 /**
- * An optimizer that receives its settings at each step, and whose state can be saved and restored exactly. The optimizers of
- * tfjs keep Adam's β^t in float32, and their state is private.
+ * An optimizer that receives its settings at each step, and whose state can be saved and restored exactly. The
+ * optimizers of tfjs keep Adam's β^t in float32, and their state is private.
  */
 export interface Optimizer {
   /**
-   * Updates `variables[i]` with `gradients[i]`; null, where the loss does not depend on it, leaves it unchanged. The caller
-   * disposes of the gradients. `settings` are common to all variables, or one per variable.
+   * Updates `variables[i]` with `gradients[i]`; null, where the loss does not depend on it, leaves it unchanged. The
+   * caller disposes of the gradients. `settings` are common to all variables, or one per variable.
    */
   apply(gradients: readonly (Tensor | null)[], settings: UpdateSettings | readonly UpdateSettings[]): void;
   /** The tensors that the next step depends on, by name, in a fixed order. The optimizer owns them. */
@@ -35,7 +37,9 @@ export interface UpdateRule {
   readonly slots: readonly string[];
   /** Makes update number `step`, counted from 1; `inputs.slots` are in the order of `slots`. */
   update(inputs: UpdateInputs, step: number, settings: UpdateSettings): void;
-  /** Where an update depends on norms of the whole variable, its parts, for variables whose elements several ranks hold. */
+  /**
+   * Where an update depends on norms of the whole variable, its parts, for variables whose elements several ranks hold.
+   */
   readonly byNorms?: NormedUpdate;
 }
 
@@ -104,7 +108,8 @@ export class RuleOptimizer implements Optimizer {
   }
 
   /**
-   * The first half of {@link apply} for a rule whose updates depend on norms, where variables are parts of tensors: updates the slots.
+   * The first half of {@link apply} for a rule whose updates depend on norms, where variables are parts of tensors:
+   * updates the slots.
    * @returns one direction per variable, null where it stays unchanged; the caller disposes of them
    */
   directions(

@@ -26,7 +26,10 @@ export function updateRuleOf(config: RuleConfig): UpdateRule {
   }
 }
 
-/** An optimizer for these variables or arrays: its slots start at zero. @param storage of its slots; absent: float32 tensors */
+/**
+ * An optimizer for these variables or arrays: its slots start at zero.
+ * @param storage of its slots; absent: float32 tensors
+ */
 export function createOptimizer(
   config: RuleConfig,
   updated: readonly Variable[] | UpdatedArrays,

@@ -6,8 +6,9 @@ import { byOps, type RmspropConstants, type UpdateKernel, updateKernels } from '
 type RmspropConfig = Extract<RuleConfig, { kind: 'rmsprop' }>;
 
 /**
- * g ← g + λθ; s ← ρs + (1 − ρ)g²; θ ← θ − η · g / (√s + ε) (Tieleman and Hinton, 2012, lecture 6.5). Centered: a ← ρa + (1 − ρ)g and
- * √(s − a²) in place of √s (Graves, 2013, eq. 38 to 45). With momentum: v ← μv + g / (√s + ε); θ ← θ − η·v. As PyTorch's RMSprop.
+ * g ← g + λθ; s ← ρs + (1 − ρ)g²; θ ← θ − η · g / (√s + ε) (Tieleman and Hinton, 2012, lecture 6.5). Centered: a ← ρa +
+ * (1 − ρ)g and √(s − a²) in place of √s (Graves, 2013, eq. 38 to 45). With momentum: v ← μv + g / (√s + ε); θ ← θ −
+ * η·v. As PyTorch's RMSprop.
  */
 export function rmspropRule(config: RmspropConfig): UpdateRule {
   const velocity = config.momentum === 0 ? [] : ['velocity'];

@@ -13,18 +13,20 @@ export interface SchedulePosition {
 }
 
 /**
- * The settings of a step's update: its learning rate and, under `one-cycle`, its momentum. Of S steps, W are the warm-up; t goes from 0 to 1
- * over the others. `floor` is a fraction of the base rate.
+ * The settings of a step's update: its learning rate and, under `one-cycle`, its momentum. Of S steps, W are the
+ * warm-up; t goes from 0 to 1 over the others. `floor` is a fraction of the base rate.
  *
  * - `constant`: base
- * - `cosine`: floor + (base − floor) · (1 + cos(π t)) / 2 (Loshchilov and Hutter, 2017, "SGDR", eq. 5, without restarts)
+ * - `cosine`: floor + (base − floor) · (1 + cos(π t)) / 2 (Loshchilov and Hutter, 2017, "SGDR", eq. 5, without
+ *   restarts)
  * - `cosine-restarts`: the same with t from 0 to 1 in each cycle, of `cycleSteps` · `cycleFactor`ⁱ steps
  * - `polynomial`: floor + (base − floor) · (1 − t)^power
  * - `step`: base · factor^⌊epoch / everyEpochs⌋
  * - `plateau`: base · `reduction`
  * - `one-cycle`: see {@link oneCycleAt}
  *
- * Step s of the warm-up has (s + 1)/W of the rate that the first step after it has (`step` and `plateau`: of the present one).
+ * Step s of the warm-up has (s + 1)/W of the rate that the first step after it has (`step` and `plateau`: of the
+ * present one).
  */
 export function settingsAt(schedule: ScheduleConfig, base: number, position: SchedulePosition): UpdateSettings {
   if (schedule.kind === 'one-cycle') {
@@ -98,14 +100,14 @@ interface Phase {
 }
 
 /**
- * The one-cycle schedule (Smith and Topin, 2018, "Super-convergence"), step by step like PyTorch's `OneCycleLR`. With S steps,
- * f `risingFraction`, d `startDivisor` and e `finalDivisor`, in fractions of the base rate:
+ * The one-cycle schedule (Smith and Topin, 2018, "Super-convergence"), step by step like PyTorch's `OneCycleLR`. With S
+ * steps, f `risingFraction`, d `startDivisor` and e `finalDivisor`, in fractions of the base rate:
  *
  * - 1/d → 1 until step f·S − 1, then 1 → 1/(d·e) until step S − 1; or, in three phases,
  * - 1/d → 1 until f·S − 1, 1 → 1/d until 2f·S − 2, 1/d → 1/(d·e) until S − 1.
  *
- * Momentum falls from `highMomentum` to `lowMomentum` while the rate rises, and rises while it falls. Within a phase both
- * follow half a cosine, or a line.
+ * Momentum falls from `highMomentum` to `lowMomentum` while the rate rises, and rises while it falls. Within a phase
+ * both follow half a cosine, or a line.
  */
 export function oneCycleAt(
   config: OneCycleConfig,

@@ -6,8 +6,8 @@ import { byOps, type SgdConstants, type UpdateKernel, updateKernels } from './up
 type SgdConfig = Extract<RuleConfig, { kind: 'sgd' }>;
 
 /**
- * g ← g + λθ; v ← μv + g; θ ← θ − η·v, or with Nesterov momentum θ ← θ − η·(g + μv): PyTorch's SGD (Sutskever et al., 2013,
- * with the learning rate outside the velocity).
+ * g ← g + λθ; v ← μv + g; θ ← θ − η·v, or with Nesterov momentum θ ← θ − η·(g + μv): PyTorch's SGD (Sutskever et al.,
+ * 2013, with the learning rate outside the velocity).
  */
 export function sgdRule(config: SgdConfig): UpdateRule {
   return {

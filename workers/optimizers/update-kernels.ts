@@ -22,7 +22,10 @@ export interface SgdConstants {
   nesterov: boolean;
 }
 
-/** Arguments of RMSprop's update in one kernel; formulas in `rmsprop.ts`. The slots are `square`, then those that it has of `velocity` and `mean`. */
+/**
+ * Arguments of RMSprop's update in one kernel; formulas in `rmsprop.ts`. The slots are `square`, then those that it has
+ * of `velocity` and `mean`.
+ */
 export interface RmspropConstants {
   rho: number;
   rate: number;

@@ -126,7 +126,10 @@ export class Candidates {
     return this.#last.model;
   }
 
-  /** @throws Error where the model of a candidate can only be built as it is, with layers of the project that no other code knows */
+  /**
+   * @throws Error where the model of a candidate can only be built as it is, with layers of the project that no other
+   * code knows
+   */
   async requireRegistered(candidate: number, topology: string): Promise<void> {
     if (unregisteredClasses(topology).length === 0) return;
     await this.#models[this.#task.candidates[candidate].run].code();
@@ -138,7 +141,10 @@ export class Candidates {
     );
   }
 
-  /** The model with the mean of candidates' weights; of one the candidate itself. @throws Error where architectures differ */
+  /**
+   * The model with the mean of candidates' weights; of one the candidate itself.
+   * @throws Error where architectures differ
+   */
   async meanOf(candidates: readonly number[]): Promise<Draft> {
     const weights: NamedTensor[][] = [];
     const topology = await this.topology(candidates[0]);
@@ -194,10 +200,11 @@ export class Candidates {
 }
 
 /**
- * The mean of weights by name. Batch normalization's running statistics are averaged too, and computed again for members (`meanDraft`).
+ * The mean of weights by name. Batch normalization's running statistics are averaged too, and computed again for
+ * members (`meanDraft`).
  *
- * Source: Wortsman et al., "Model soups: averaging weights of multiple fine-tuned models improves accuracy without increasing inference
- * time", ICML 2022.
+ * Source: Wortsman et al., "Model soups: averaging weights of multiple fine-tuned models improves accuracy without
+ * increasing inference time", ICML 2022.
  *
  * @param models weights of models of the same architecture, float32
  */
@@ -213,7 +220,10 @@ export function averageWeights(models: readonly (readonly NamedTensor[])[]): Nam
   });
 }
 
-/** How two architectures differ in what their weights mean: initial values and seeds do not count. @returns null if in nothing */
+/**
+ * How two architectures differ in what their weights mean: initial values and seeds do not count.
+ * @returns null if in nothing
+ */
 export function architectureDifference(one: string, other: string): string | null {
   return describeDifference(withoutStart(one), withoutStart(other));
 }

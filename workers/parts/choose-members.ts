@@ -72,8 +72,8 @@ export async function chooseMembers(request: ChoiceRequest, samples: ChoiceSampl
 }
 
 /**
- * Weights 2 : 4 are 1 : 2. Members that repeat are predicted each time, so the fewest repetitions with the same weights are kept, in the order of
- * the first choices.
+ * Weights 2 : 4 are 1 : 2. Members that repeat are predicted each time, so the fewest repetitions with the same weights
+ * are kept, in the order of the first choices.
  */
 export function withoutCommonFactor(chosen: readonly number[]): number[] {
   const counts = new Map<number, number>();
@@ -93,9 +93,11 @@ function bestAlone({ criterion, rows }: ChoiceSamples): number[] {
 }
 
 /**
- * Adds candidates to the mean of the weights, the best alone first, and keeps each with which the loss is no higher than before.
+ * Adds candidates to the mean of the weights, the best alone first, and keeps each with which the loss is no higher
+ * than before.
  *
- * Source: the greedy soup of Wortsman et al., "Model soups", ICML 2022, with the NLL (of quantiles the pinball loss) in place of the accuracy.
+ * Source: the greedy soup of Wortsman et al., "Model soups", ICML 2022, with the NLL (of quantiles the pinball loss) in
+ * place of the accuracy.
  */
 async function chooseSoup({ criterion, rows, ofMean }: ChoiceSamples): Promise<Choice> {
   const alone = rows.map((row) => criterion.lossOf([row]));

@@ -131,7 +131,9 @@ interface Member extends MemberDraft {
   predictions: Predictions;
 }
 
-/** Writes checkpoints, architectures, targets and predictions for validation of all members into the new run's folder. */
+/**
+ * Writes checkpoints, architectures, targets and predictions for validation of all members into the new run's folder.
+ */
 async function writeMembers(
   { into, set }: Pick<CombineTask, 'into' | 'set'>,
   members: readonly Member[],
@@ -148,7 +150,10 @@ async function writeMembers(
   if (test !== undefined) await files.saveTargets('test', test);
 }
 
-/** Evaluates the members on the validation split, and as a training run does on test, or on validation without a test split. */
+/**
+ * Evaluates the members on the validation split, and as a training run does on test, or on validation without a test
+ * split.
+ */
 async function evaluateMembers(
   { into, set }: Pick<CombineTask, 'into' | 'set'>,
   candidates: Candidates,

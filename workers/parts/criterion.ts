@@ -31,9 +31,10 @@ export interface Criterion {
 /**
  * The NLL of the mixture of models in nats, and for quantiles the pinball loss of their means.
  *
- * A class, a label or a count has its probability; a value the density of a Gaussian with the predicted variance. Where none is predicted, all
- * candidates have the same variance for each target: the mean squared error of the candidate that has the least. Each label of a sample, and each
- * of its values, counts alike; those of weight 0 or that a mask excludes do not count.
+ * A class, a label or a count has its probability; a value the density of a Gaussian with the predicted variance. Where
+ * none is predicted, all candidates have the same variance for each target: the mean squared error of the candidate
+ * that has the least. Each label of a sample, and each of its values, counts alike; those of weight 0 or that a mask
+ * excludes do not count.
  *
  * @param candidates their predictions for the data set
  * @param levels of the quantiles; other tasks ignore them

@@ -20,7 +20,8 @@ export interface MemberDraft extends Draft {
 }
 
 /**
- * The models of the chosen members: candidates, means of their weights, or draws. Members of the same candidates share one draft, unless they are drawn.
+ * The models of the chosen members: candidates, means of their weights, or draws. Members of the same candidates share
+ * one draft, unless they are drawn.
  * @param train for the running statistics of drawn weights
  */
 export async function draftMembers(
@@ -44,8 +45,9 @@ export async function draftMembers(
 }
 
 /**
- * The mean of candidates' weights, with running statistics of batch normalization that belong to it: those of other weights describe activations that the mean
- * does not have. Statistics in which the candidates do not differ were frozen, and stay.
+ * The mean of candidates' weights, with running statistics of batch normalization that belong to it: those of other
+ * weights describe activations that the mean does not have. Statistics in which the candidates do not differ were
+ * frozen, and stay.
  *
  * @param train is passed once where the model has such statistics
  */
@@ -133,7 +135,10 @@ function changedIn({ tensors }: TrajectoryMoments): ReadonlySet<string> {
   return new Set(names.filter(isRunningStatistic));
 }
 
-/** New weights with the running statistics that belong to them. @param changed names of the statistics that are computed; the others stay */
+/**
+ * New weights with the running statistics that belong to them.
+ * @param changed names of the statistics that are computed; the others stay
+ */
 async function withStatistics(
   candidates: Candidates,
   drawn: Draft,

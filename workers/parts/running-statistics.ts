@@ -37,15 +37,20 @@ export interface StatisticsSource {
   batchSize: number;
   /** Decides the order of the samples, and which values dropout layers drop. */
   generator: Generator;
-  /** Whether a statistic, by its name, is computed. A layer with another one is left as it is, as one that was frozen in training. */
+  /**
+   * Whether a statistic, by its name, is computed. A layer with another one is left as it is, as one that was frozen in
+   * training.
+   */
   isComputed: (name: string) => boolean;
 }
 
 /**
- * Computes the running statistics of batch normalization for a model's weights: the means and variances of the training batches, each batch with the
- * number of its samples as weight. Weights that no training reached, such as a mean of others, have no statistics of their own.
+ * Computes the running statistics of batch normalization for a model's weights: the means and variances of the training
+ * batches, each batch with the number of its samples as weight. Weights that no training reached, such as a mean of
+ * others, have no statistics of their own.
  *
- * Source: Izmailov et al., "Averaging weights leads to wider optima and better generalization", UAI 2018; `update_bn` of PyTorch.
+ * Source: Izmailov et al., "Averaging weights leads to wider optima and better generalization", UAI 2018; `update_bn`
+ * of PyTorch.
  */
 export async function computeRunningStatistics(model: LayersModel, source: StatisticsSource): Promise<void> {
   const names = new Map<unknown, string>([...weightVariables(model)].map(([name, variable]) => [variable, name]));
@@ -60,7 +65,9 @@ export async function computeRunningStatistics(model: LayersModel, source: Stati
   layers.forEach((layer, i) => (layer.momentum = momenta[i]));
 }
 
-/** The momentum n / (n + b) makes the running value after a batch of b samples the mean over all n + b samples so far. */
+/**
+ * The momentum n / (n + b) makes the running value after a batch of b samples the mean over all n + b samples so far.
+ */
 async function passBatches(
   model: LayersModel,
   layers: readonly BatchNormalization[],

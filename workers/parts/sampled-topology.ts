@@ -7,8 +7,8 @@ interface Described {
 }
 
 /**
- * The architecture of a draw of MC dropout: each dropout layer with a rate between 0 and 1 has a mask of its own instead, which stays the same for all
- * samples. The weights' names do not change.
+ * The architecture of a draw of MC dropout: each dropout layer with a rate between 0 and 1 has a mask of its own
+ * instead, which stays the same for all samples. The weights' names do not change.
  *
  * @param topology as a run keeps it
  * @param subject names the checkpoint, for messages
@@ -57,8 +57,8 @@ const isDropout = ({ class_name: name }: Described): boolean => Object.hasOwn(sa
 const isActive = (rate: unknown): boolean => typeof rate === 'number' && rate > 0 && rate < 1;
 
 /**
- * Recurrent layers draw masks for their gates inside of a step, where no layer can take their place: the recurrent ops of ONNX and PyTorch take none. Alpha
- * dropout adds values.
+ * Recurrent layers draw masks for their gates inside of a step, where no layer can take their place: the recurrent ops
+ * of ONNX and PyTorch take none. Alpha dropout adds values.
  */
 function refuseHiddenMasks({ class_name: kind, config }: Described, subject: string): void {
   const option = ['dropout', 'recurrent_dropout'].find((name) => isActive(config[name]));

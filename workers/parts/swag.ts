@@ -19,11 +19,12 @@ export interface TensorMoments {
 }
 
 /**
- * The moments of SWAG, from the weights of one model over time: the mean θ̄ = 1/T Σ θ_t, the diagonal variances 1/T Σ θ_t² − θ̄², and the deviations
- * θ_t − θ̄_t of the newest K weights from the mean of the weights so far.
+ * The moments of SWAG, from the weights of one model over time: the mean θ̄ = 1/T Σ θ_t, the diagonal variances 1/T Σ
+ * θ_t² − θ̄², and the deviations θ_t − θ̄_t of the newest K weights from the mean of the weights so far.
  *
- * Source: Maddox, Garipov, Izmailov, Vetrov and Wilson, "A simple baseline for Bayesian uncertainty in deep learning", NeurIPS 2019, algorithm 1
- * (arXiv 1902.02476). The variances are updated as Welford does, because the difference of two means of squares loses their digits.
+ * Source: Maddox, Garipov, Izmailov, Vetrov and Wilson, "A simple baseline for Bayesian uncertainty in deep learning",
+ * NeurIPS 2019, algorithm 1 (arXiv 1902.02476). The variances are updated as Welford does, because the difference of
+ * two means of squares loses their digits.
  */
 export class Trajectory {
   readonly #tensors = new Map<string, TensorMoments>();
@@ -50,7 +51,9 @@ export class Trajectory {
     }
   }
 
-  /** @throws RangeError for less than two weights, or less than two columns: the sample's covariance divides by K − 1 */
+  /**
+   * @throws RangeError for less than two weights, or less than two columns: the sample's covariance divides by K − 1
+   */
   moments(): TrajectoryMoments {
     const columns = Math.min(this.#count, this.#columns);
     if (columns < 2) {
@@ -82,15 +85,18 @@ export interface SampleNoise {
   ofColumns: readonly number[];
 }
 
-/** The noise of a sample from a generator: first that of the columns, then, in the order of the tensors, that of the weights. */
+/**
+ * The noise of a sample from a generator: first that of the columns, then, in the order of the tensors, that of the
+ * weights.
+ */
 export function noiseOf(generator: Generator, columns: number): SampleNoise {
   const ofColumns = Array.from({ length: columns }, () => generator.normal());
   return { next: () => generator.normal(), ofColumns };
 }
 
 /**
- * Weights drawn from the Gaussian with SWAG's moments, θ̄ + 1/√2 Σ^(1/2) z₁ + 1/√(2 (K − 1)) D z₂ with the diagonal variances Σ and the deviations D as
- * columns.
+ * Weights drawn from the Gaussian with SWAG's moments, θ̄ + 1/√2 Σ^(1/2) z₁ + 1/√(2 (K − 1)) D z₂ with the diagonal
+ * variances Σ and the deviations D as columns.
  *
  * @param isSampled whether a tensor is drawn; the others are their means
  */

@@ -38,8 +38,9 @@ export function countInnerMembers(topology: string, subject: string): number {
 }
 
 /**
- * The architecture of one inner member, of plain layers only: kernels of BatchEnsemble are dense layers and convolutions, the input of MIMO is repeated for all
- * members by `concatenate`, its heads are one dense layer, and layers that repeat a batch or take a mean do nothing. Layers keep their names.
+ * The architecture of one inner member, of plain layers only: kernels of BatchEnsemble are dense layers and
+ * convolutions, the input of MIMO is repeated for all members by `concatenate`, its heads are one dense layer, and
+ * layers that repeat a batch or take a mean do nothing. Layers keep their names.
  */
 export function unrolledTopology(topology: string): string {
   const model = JSON.parse(topology) as DescribedModel;

@@ -31,8 +31,9 @@ export function createAxis(kind: ScaleKind, range: Range, tickCount: number, sma
 }
 
 /**
- * The range that shows all values, with room at both ends as fractions of their extent. Values that cannot be drawn (NaN,
- * infinities, zero and below on a logarithmic axis) do not count; equal values, or none, still get a range with an extent.
+ * The range that shows all values, with room at both ends as fractions of their extent. Values that cannot be drawn
+ * (NaN, infinities, zero and below on a logarithmic axis) do not count; equal values, or none, still get a range with
+ * an extent.
  */
 export function rangeOf(kind: ScaleKind, columns: readonly Numbers[], room: Range): Range {
   const drawable = drawableRange(columns, kind === 'log' ? positiveNumbers : finiteNumbers);
@@ -44,7 +45,9 @@ export function rangeOf(kind: ScaleKind, columns: readonly Numbers[], room: Rang
   return [fromAxis(kind, start - room[0] * extent), fromAxis(kind, end + room[1] * extent)];
 }
 
-/** Ticks at multiples of 1, 2 or 5 times a power of ten, with the smallest step that gives at most about `count` ticks. */
+/**
+ * Ticks at multiples of 1, 2 or 5 times a power of ten, with the smallest step that gives at most about `count` ticks.
+ */
 export function linearTicks([low, high]: Range, count: number, smallestStep = 0): Tick[] {
   const closest = Math.max(smallestStep, (high - low) / count) * (1 - 1e-9);
   let hint = count;
@@ -59,7 +62,9 @@ export function linearTicks([low, high]: Range, count: number, smallestStep = 0)
   return values.map((value, i) => ({ value, label: labels[i] ?? '' }));
 }
 
-/** Ticks at powers of ten; if the range has fewer than two, at 1, 2 and 5 times them; if that is too few, linear ticks. */
+/**
+ * Ticks at powers of ten; if the range has fewer than two, at 1, 2 and 5 times them; if that is too few, linear ticks.
+ */
 export function logTicks(range: Range, count: number): Tick[] {
   const decades = mantissaTicks(range, [1]);
   if (decades.length >= 2) {

@@ -13,8 +13,8 @@ export const BLUE = '#0072b2';
 export const VERMILLION = '#d55e00';
 
 /**
- * The colour-blind-safe set of Okabe and Ito (2008), strongest contrast on white first. The ensemble uses its black. Its
- * yellow is darkened, because a thin line in the published yellow is invisible on white.
+ * The colour-blind-safe set of Okabe and Ito (2008), strongest contrast on white first. The ensemble uses its black.
+ * Its yellow is darkened, because a thin line in the published yellow is invisible on white.
  */
 const RANK_COLORS = [BLUE, VERMILLION, '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#b5a300'] as const;
 const RANK_DASHES = [[], [5, 2], [1.5, 1.5], [6, 2, 1.5, 2]] as const;

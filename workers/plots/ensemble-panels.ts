@@ -28,8 +28,8 @@ export interface LearningCurves {
 }
 
 /**
- * Draws learning curves of an ensemble: a thin line for each member with a triangle at its optimum, a bold black line for the
- * ensemble, and a dashed vertical line at the ensemble's optimum.
+ * Draws learning curves of an ensemble: a thin line for each member with a triangle at its optimum, a bold black line
+ * for the ensemble, and a dashed vertical line at the ensemble's optimum.
  */
 export function learningCurves(curves: LearningCurves): Panel {
   const { title, label, epochs, members, ensemble, mode = 'min', best, legend } = curves;
@@ -103,9 +103,9 @@ export interface ReliabilityBins {
 }
 
 /**
- * Draws a reliability diagram (Guo et al., 2017, "On Calibration of Modern Neural Networks"): accuracy against mean confidence
- * per bin. On the dashed diagonal accuracy equals confidence; below it predictions are overconfident. Grey bars show each
- * bin's share of the samples.
+ * Draws a reliability diagram (Guo et al., 2017, "On Calibration of Modern Neural Networks"): accuracy against mean
+ * confidence per bin. On the dashed diagonal accuracy equals confidence; below it predictions are overconfident. Grey
+ * bars show each bin's share of the samples.
  *
  * @param options - the bins, and the expected calibration error
  */

@@ -2,9 +2,9 @@ import type { Numbers } from './axis.ts';
 import { BLUE, INK, MUTED } from './colors.ts';
 
 /**
- * What a panel draws, in data coordinates; later marks cover earlier ones. Lengths are in px, opacities in [0, 1]. The legend
- * lists marks that have a `label`. NaN, infinities and, on logarithmic axes, values of zero and below are not drawn; a
- * line or band has a gap there.
+ * What a panel draws, in data coordinates; later marks cover earlier ones. Lengths are in px, opacities in [0, 1]. The
+ * legend lists marks that have a `label`. NaN, infinities and, on logarithmic axes, values of zero and below are not
+ * drawn; a line or band has a gap there.
  */
 export type Mark = LineMark | BandMark | PointsMark | RuleMark | BarsMark | TextMark;
 
@@ -124,7 +124,10 @@ export function horizontalLine(options: { y: number } & Omit<MarkOptions<RuleMar
   return rule('horizontal-line', y, style);
 }
 
-/** Bars of heights `values`, centred at `positions` (0, 1, 2, ... by default). @throws Error when the columns differ in length. */
+/**
+ * Bars of heights `values`, centred at `positions` (0, 1, 2, ... by default).
+ * @throws Error when the columns differ in length.
+ */
 export function bars(options: MarkOptions<BarsMark, 'values'>): BarsMark {
   const { values, colors = [BLUE], opacity = 1, labels = [], valueLabels = [], barWidth = 0.7, label = '' } = options;
   const { positions = Array.from({ length: values.length }, (_, i) => i) } = options;

@@ -32,7 +32,10 @@ export function formatLogTicks(ticks: readonly number[]): string[] {
   });
 }
 
-/** Exponent of the largest power of ten that is not above the magnitude, without the rounding of log10: exponentOf(1000) is 3. */
+/**
+ * Exponent of the largest power of ten that is not above the magnitude, without the rounding of log10: exponentOf(1000)
+ * is 3.
+ */
 export function exponentOf(value: number): number {
   return value === 0 ? 0 : Number(Math.abs(value).toExponential().split('e')[1]);
 }

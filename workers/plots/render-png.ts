@@ -10,8 +10,8 @@ interface Renderer {
 const renderer = new MadeOnce<Renderer>();
 
 /**
- * Renders SVG text to a PNG with `scale` pixels per px of the SVG. It uses fonts from a package, so that a figure looks the
- * same on every machine.
+ * Renders SVG text to a PNG with `scale` pixels per px of the SVG. It uses fonts from a package, so that a figure looks
+ * the same on every machine.
  *
  * @param svg - a stand-alone SVG document
  * @param options - `scale`: pixels per px

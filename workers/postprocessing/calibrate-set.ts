@@ -101,8 +101,8 @@ class CheckpointSet {
 }
 
 /**
- * Fits what a task asks for on one split of the project's data, and measures it on the other, on data sets outside the training data and on
- * corrupted images. Requires a started backend.
+ * Fits what a task asks for on one split of the project's data, and measures it on the other, on data sets outside the
+ * training data and on corrupted images. Requires a started backend.
  *
  * @throws Error where the split is missing, or a method does not suit it
  */
@@ -131,7 +131,9 @@ export async function calibrateSet(request: CalibrationTask, models: RunModels):
   } satisfies Postprocessing);
 }
 
-/** The distance that was asked for, and those that are also measured where there are samples outside the training data. */
+/**
+ * The distance that was asked for, and those that are also measured where there are samples outside the training data.
+ */
 function distancesFor(
   { request: { outside }, corruptions }: CalibrationTask,
   { outOfDistribution = {} }: Splits,
@@ -140,7 +142,10 @@ function distancesFor(
   return [isDistanceScore(outside) ? outside : null, hasOthers ? distanceScoreNames : []];
 }
 
-/** Writes what distances are measured from, under the name of its content: what was fitted before stays whole until the new file is named. */
+/**
+ * Writes what distances are measured from, under the name of its content: what was fitted before stays whole until the
+ * new file is named.
+ */
 async function withReference(
   { set, into }: CalibrationTask,
   outside: Fitted['outside'],

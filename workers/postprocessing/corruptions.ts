@@ -8,8 +8,8 @@ export type Corruption = (typeof corruptions)[number];
 export const strengths = [1, 2, 3, 4, 5] as const;
 
 /**
- * Amounts for each strength: the noise's standard deviation and the contrast's factor are those of ImageNet-C, for pixels from 0 to 1. The
- * blur's standard deviation is a share of the shorter side, as 1, 2, 3, 4, 6 pixels of 64.
+ * Amounts for each strength: the noise's standard deviation and the contrast's factor are those of ImageNet-C, for
+ * pixels from 0 to 1. The blur's standard deviation is a share of the shorter side, as 1, 2, 3, 4, 6 pixels of 64.
  */
 const amounts: Record<Corruption, readonly number[]> = {
   'gaussian-noise': [0.08, 0.12, 0.18, 0.26, 0.38],
@@ -23,10 +23,12 @@ export function areImages({ featureShape }: Dataset): boolean {
 }
 
 /**
- * A copy of images with a corruption: noise added to each value, a blur with the edge's pixels repeated, or a contrast lowered towards each
- * channel's mean. Values are scaled by the range of the data set's (0 to 255 for bytes) and cut to that range.
+ * A copy of images with a corruption: noise added to each value, a blur with the edge's pixels repeated, or a contrast
+ * lowered towards each channel's mean. Values are scaled by the range of the data set's (0 to 255 for bytes) and cut to
+ * that range.
  *
- * Source: Hendrycks and Dietterich, "Benchmarking neural network robustness to common corruptions and perturbations", ICLR 2019.
+ * Source: Hendrycks and Dietterich, "Benchmarking neural network robustness to common corruptions and perturbations",
+ * ICLR 2019.
  *
  * @param dataset in memory, samples `[H, W, C]`
  * @param seed of the noise
@@ -96,7 +98,10 @@ function gaussianKernel(deviation: number): Float64Array {
   return weights.map((weight) => weight / sum);
 }
 
-/** Convolves along an axis of `length` entries that lie `stride` apart, in place; beyond the ends the outermost entries repeat. */
+/**
+ * Convolves along an axis of `length` entries that lie `stride` apart, in place; beyond the ends the outermost entries
+ * repeat.
+ */
 function blurAxis(image: Float32Array, kernel: Float64Array, length: number, stride: number, size: number): void {
   const radius = (kernel.length - 1) / 2;
   const line = new Float64Array(length);

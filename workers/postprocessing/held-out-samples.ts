@@ -11,8 +11,9 @@ const classTasks: readonly TaskKind[] = ['classification', 'binary', 'ordinal'];
 export const predictsClasses = (task: TaskKind): boolean => classTasks.includes(task);
 
 /**
- * Predictions and targets of a split in the form that fits need. Where a sample has a target for each step, each step counts as a sample.
- * Samples whose weight is 0 and targets that a mask excludes are left out; the other weights are kept.
+ * Predictions and targets of a split in the form that fits need. Where a sample has a target for each step, each step
+ * counts as a sample. Samples whose weight is 0 and targets that a mask excludes are left out; the other weights are
+ * kept.
  *
  * @param stack of all members, shape `[M, N, W]`, in which each step of a sample is one of N
  * @param levels of the quantiles in quantile regression; else null
@@ -82,7 +83,9 @@ function weightsOf({ weights }: Dataset, rows: Int32Array, steps: number): Pick<
   return own === undefined ? {} : { weights: own };
 }
 
-/** The group of each row, or its sample where samples have several rows: fits and their judges have no owner in common. */
+/**
+ * The group of each row, or its sample where samples have several rows: fits and their judges have no owner in common.
+ */
 function ownersOf({ groups }: Dataset, rows: Int32Array, steps: number): Pick<HeldOut, 'owners'> {
   const samples = rows.map((row) => Math.floor(row / steps));
   if (groups !== undefined) return { owners: samples.map((sample) => groups[sample]) };

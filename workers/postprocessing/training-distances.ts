@@ -27,7 +27,10 @@ const [MOST_FITTED, MOST_COMPARED] = [5000, 1000];
 /** The members' models one after the other, each with its weights until the next one comes. */
 export type EachModel = () => AsyncIterable<LayersModel>;
 
-/** What distances are measured from: for each score a reference for each member, or one for the inputs, which all members share. */
+/**
+ * What distances are measured from: for each score a reference for each member, or one for the inputs, which all
+ * members share.
+ */
 export type References = ReadonlyMap<DistanceScore, readonly Reference[]>;
 
 /** At most 5,000 training samples by chance. @throws Error where they come as a stream */

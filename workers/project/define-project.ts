@@ -31,7 +31,10 @@ export interface DataContext<H> extends ProjectContext<H> {
   folders: DataFolders;
   /** The base seed: the same for all ranks, so that splits agree. */
   seed: number;
-  /** The test fold that the options `data.folds` and `data.fold` ask for; undefined: none. Give it to the function that splits. */
+  /**
+   * The test fold that the options `data.folds` and `data.fold` ask for; undefined: none. Give it to the function that
+   * splits.
+   */
   fold?: Fold | undefined;
 }
 
@@ -43,7 +46,10 @@ export interface ModelContext<H> extends ProjectContext<H> {
   extraInputShapes: Readonly<Record<string, readonly number[]>>;
   /** K for classification, the number of target columns otherwise. */
   targetSize: number;
-  /** Shape of one sample's targets: `[]` for a single one, `[steps]` for a sequence of classes, `[steps, columns]` of values. */
+  /**
+   * Shape of one sample's targets: `[]` for a single one, `[steps]` for a sequence of classes, `[steps, columns]` of
+   * values.
+   */
   targetShape: readonly number[];
   /** The rank that trains the model. */
   rank: number;
@@ -61,7 +67,10 @@ export interface LossContext<H> extends ProjectContext<H>, LossInputs {
   epoch: number;
   /** Steps done. */
   step: number;
-  /** Share of the planned steps that are done, in [0, 1]. It reaches 1 only where `scheduleEpochs` plans fewer epochs than train. */
+  /**
+   * Share of the planned steps that are done, in [0, 1]. It reaches 1 only where `scheduleEpochs` plans fewer epochs
+   * than train.
+   */
   progress: number;
 }
 
@@ -106,16 +115,17 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
   /** Schema of the project's hyperparameters: `z.object({...})` of plain values with defaults. */
   hyperparameters: S;
   /**
-   * The task, which determines the loss, the meaning of the outputs and the metrics:
-   * `classification` (logits `[B, K]`), `binary` (logits `[B, 1]`), `regression` (`[B, T]`), `heteroscedastic-regression`
-   * (two outputs `[B, T]`: mean and variance, the variance positive), `multi-label` (a logit for each label, `[B, L]`),
-   * `poisson-regression` (logarithms of rates, `[B, T]`), `ordinal` (ordered classes: logits of P(y > k given y ≥ k), `[B, K - 1]`),
+   * The task, which determines the loss, the meaning of the outputs and the metrics: `classification` (logits
+   * `[B, K]`), `binary` (logits `[B, 1]`), `regression` (`[B, T]`), `heteroscedastic-regression` (two outputs `[B, T]`:
+   * mean and variance, the variance positive), `multi-label` (a logit for each label, `[B, L]`), `poisson-regression`
+   * (logarithms of rates, `[B, T]`), `ordinal` (ordered classes: logits of P(y > k given y ≥ k), `[B, K - 1]`),
    * `quantile-regression` (a value for each of the project's `quantiles`, `[B, Q]`).
    */
   task: TaskKind;
   /**
-   * What further outputs of the model learn, by name: the data's `extraTargets` of the same name. The model's own outputs come first, then these
-   * in their order, each from a layer of its name. Their losses are added, and their metrics are named `val/<output>/ens_nll`.
+   * What further outputs of the model learn, by name: the data's `extraTargets` of the same name. The model's own
+   * outputs come first, then these in their order, each from a layer of its name. Their losses are added, and their
+   * metrics are named `val/<output>/ens_nll`.
    */
   outputs?: Record<string, OutputSpec>;
   /** Levels of the task `quantile-regression`, in (0, 1), ascending; [0.05, 0.5, 0.95] by default. */
@@ -123,8 +133,8 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
   /** Options that override the general defaults of the run configuration. */
   defaults?: RunConfigInput;
   /**
-   * What `tutti search` tries: a range or choices for each hyperparameter, by name, or option of every run, by path, such as
-   * `{ 'optimizer.learningRate': { kind: 'log', low: 1e-4, high: 0.1 } }`.
+   * What `tutti search` tries: a range or choices for each hyperparameter, by name, or option of every run, by path,
+   * such as `{ 'optimizer.learningRate': { kind: 'log', low: 1e-4, high: 0.1 } }`.
    */
   search?: SearchSpace;
   /** What it needs beyond what every project gets. The user is asked once. */
@@ -136,8 +146,9 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
   /** Computes a scalar to minimise, instead of the task's loss. */
   loss?(context: LossContext<z.output<S>>): Scalar;
   /**
-   * Turns rows of new data into inputs of the model, for `tutti predict` and `tutti serve`, where `data` reads its files itself. Tables that
-   * `tableSplits` split and images of `imageFolder` need none: the run keeps how they became features.
+   * Turns rows of new data into inputs of the model, for `tutti predict` and `tutti serve`, where `data` reads its
+   * files itself. Tables that `tableSplits` split and images of `imageFolder` need none: the run keeps how they became
+   * features.
    */
   inputs?(context: InputsContext<z.output<S>>): EnsembleInput | Promise<EnsembleInput>;
   /** Metrics beside those of the task, by name; every evaluation computes them, and they can be monitored. */
@@ -148,7 +159,10 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
   figures?(context: FigureContext<z.output<S>>): Promise<void>;
 }
 
-/** Declares a project, the default export of `project.ts`. It returns its argument and infers the types of hyperparameters. */
+/**
+ * Declares a project, the default export of `project.ts`. It returns its argument and infers the types of
+ * hyperparameters.
+ */
 export function defineProject<S extends HyperparameterSchema>(project: Project<S>): Project<S> {
   return project;
 }

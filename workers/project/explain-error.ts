@@ -12,7 +12,9 @@ export interface ErrorSource {
   excerpt?: string;
 }
 
-/** A stack of TensorFlow.js can be deeper than the 10 frames that V8 keeps, and the project's frames are its last ones. */
+/**
+ * A stack of TensorFlow.js can be deeper than the 10 frames that V8 keeps, and the project's frames are its last ones.
+ */
 const keptFrames = 60;
 
 /** From now on stacks reach from the kernels to the project's code. */
@@ -21,8 +23,8 @@ export function keepDeepStacks(): void {
 }
 
 /**
- * Where the project raised an error or one of its causes, innermost first, because Tutti's own errors wrap those of projects. Empty if the project
- * did not raise it.
+ * Where the project raised an error or one of its causes, innermost first, because Tutti's own errors wrap those of
+ * projects. Empty if the project did not raise it.
  */
 export function sourceOf(error: unknown, projectFolder: string): ErrorSource {
   for (const { stack = '' } of causesOf(error).toReversed()) {

@@ -163,8 +163,8 @@ export function modelShapes({ featureShape, extraInputs = {}, targets, length, t
 }
 
 /**
- * Loads a project's data. Its random numbers depend only on the run's seed, so the data are the same in every process. Classes have the order that the
- * run in `runFolder`, if there is one, began with.
+ * Loads a project's data. Its random numbers depend only on the run's seed, so the data are the same in every process.
+ * Classes have the order that the run in `runFolder`, if there is one, began with.
  */
 export async function loadProjectData(
   project: Project,
@@ -196,7 +196,9 @@ export async function loadProjectData(
   );
 }
 
-/** The only table that a project reads is that of its training data, also where the project itself made samples of it. */
+/**
+ * The only table that a project reads is that of its training data, also where the project itself made samples of it.
+ */
 function withReading(splits: Splits, readings: readonly TableReading[]): Splits {
   const known = preprocessingOf(splits) ?? { format: 1, steps: [] };
   if (readings.length !== 1 || known.reading !== undefined) return splits;
@@ -221,8 +223,8 @@ const remedies: Record<string, (resource: string) => string> = {
 const network = 'use the network. If it needs to, let it ask: permissions: { network: true }';
 
 /**
- * An error of a project's code that comes from what the project may not do, with the remedy; any other error unchanged. Errors of `fetch`
- * have their reason as their cause.
+ * An error of a project's code that comes from what the project may not do, with the remedy; any other error unchanged.
+ * Errors of `fetch` have their reason as their cause.
  */
 export function explainRefusal(error: unknown, environment: NodeJS.ProcessEnv = process.env): unknown {
   const refused = findRefusal(error, environment);
@@ -251,8 +253,9 @@ function mayUseNetwork(environment: NodeJS.ProcessEnv): boolean {
 const opening = '(async () => {';
 
 /**
- * Gives an error of syntax its place. V8 tells none for ES modules, so each file is parsed again as a script, with its import and export
- * declarations blanked; the first that gives the same message is the one. Other errors stay as they are.
+ * Gives an error of syntax its place. V8 tells none for ES modules, so each file is parsed again as a script, with its
+ * import and export declarations blanked; the first that gives the same message is the one. Other errors stay as they
+ * are.
  * @param files paths of the modules that may have raised it
  */
 export function withSyntaxPlace(error: unknown, files: Iterable<string>): unknown {

@@ -4,13 +4,18 @@ import type { Ensemble } from '../inference/ensemble.ts';
 import { openEnsemble } from '../inference/open-ensemble.ts';
 import { RunModels } from './rebuild-model.ts';
 
-/** An open ensemble, and what builds models of layers that only the project's code has; null for an exported ensemble. */
+/**
+ * An open ensemble, and what builds models of layers that only the project's code has; null for an exported ensemble.
+ */
 export interface OpenedSource {
   ensemble: Ensemble;
   models: RunModels | null;
 }
 
-/** Starts the backend of the run and opens its ensemble. @throws Error that names the file that is missing or damaged */
+/**
+ * Starts the backend of the run and opens its ensemble.
+ * @throws Error that names the file that is missing or damaged
+ */
 export async function openSource({ folder, set, source, blas }: EnsembleSource): Promise<OpenedSource> {
   const { backend, determinism } = source?.config ?? { backend: 'auto' as const, determinism: undefined };
   await startBackend(backend, { blas, ...(determinism && { determinism }) });

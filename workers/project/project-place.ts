@@ -19,8 +19,8 @@ const heading = /^(file:\/\/.*|\/.*|[A-Za-z]:\\.*):(\d+)$/;
 const underline = /^\s*\^+\s*$/;
 
 /**
- * The first place of an error's stack that lies in the project's folder; null if none does. Node keeps the lines of TypeScript, and maps
- * those of compiled files that have a source map.
+ * The first place of an error's stack that lies in the project's folder; null if none does. Node keeps the lines of
+ * TypeScript, and maps those of compiled files that have a source map.
  */
 export function projectPlace(stack: string, projectFolder: string): ProjectPlace | null {
   const root = realpathSync(projectFolder);

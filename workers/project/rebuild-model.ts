@@ -29,8 +29,9 @@ interface LoadedProject extends LoadedSource {
 }
 
 /**
- * Rebuilds the models of a run's checkpoints, each with the architecture that the run saved for it, which may differ between ranks
- * and attempts. Uses the project's current source only for what the run did not save. Requires a started backend.
+ * Rebuilds the models of a run's checkpoints, each with the architecture that the run saved for it, which may differ
+ * between ranks and attempts. Uses the project's current source only for what the run did not save. Requires a started
+ * backend.
  */
 export class RunModels {
   /** Possible differences from the run's training. */
@@ -54,7 +55,10 @@ export class RunModels {
     return this.#code.get(() => this.#loadCode());
   }
 
-  /** A new model of an architecture that the run saved. The project's code is loaded only for layer classes that it defines. */
+  /**
+   * A new model of an architecture that the run saved. The project's code is loaded only for layer classes that it
+   * defines.
+   */
   async build(rank: number, topology: string, subject: string): Promise<LayersModel> {
     if (isSelfContained(topology)) return modelFromTopology(topology, subject);
     await this.code();
@@ -87,7 +91,10 @@ export class RunModels {
     return this.build(rank, topology, subject);
   }
 
-  /** Only the project's source defines its custom layers. @throws when the source builds a different model from the run's */
+  /**
+   * Only the project's source defines its custom layers.
+   * @throws when the source builds a different model from the run's
+   */
   async #modelWithOwnLayers(rank: number, topology: string, subject: string): Promise<LayersModel> {
     const model = await this.#modelOfProject(rank);
     const difference = describeDifference(topology, topologyOf(model));

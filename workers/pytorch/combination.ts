@@ -124,8 +124,8 @@ function piecesOf({ from, to }: IsotonicMap): [number, number[], number[], numbe
 }
 
 /**
- * mean + std · value for means and quantiles, std · value for deviations, which are computed before the shift: float32 has no digits left for them after
- * it. Where it has too few even for the values, these are float64.
+ * mean + std · value for means and quantiles, std · value for deviations, which are computed before the shift: float32
+ * has no digits left for them after it. Where it has too few even for the values, these are float64.
  */
 function inOwnUnit(target: TargetMeaning | undefined): string[] {
   if (target?.kind !== 'values') return [];
@@ -146,8 +146,8 @@ function valueLines(members: string): string[] {
 }
 
 /**
- * Both deviations times the scale that was fitted for each target, and that of the answer: of the mixture the root of the sum of their squares. A product
- * is one distribution, so the members' deviation is no part of its own.
+ * Both deviations times the scale that was fitted for each target, and that of the answer: of the mixture the root of
+ * the sum of their squares. A product is one distribution, so the members' deviation is no part of its own.
  */
 function deviationLines({ combination, calibration }: Combining): string[] {
   const scaled = [

@@ -14,8 +14,8 @@ import { pytorchLayers } from './layers/index.ts';
 import { PythonCode, tuple } from './code/python-code.ts';
 
 /**
- * Writes an ensemble for PyTorch: `model.py`, which needs torch and safetensors alone, and a safetensors file for each member. Members may
- * share a model, whose weights change from call to call.
+ * Writes an ensemble for PyTorch: `model.py`, which needs torch and safetensors alone, and a safetensors file for each
+ * member. Members may share a model, whose weights change from call to call.
  * @throws UnsupportedLayerError for a layer that PyTorch lacks
  */
 export class PytorchEnsembleWriter {
@@ -181,7 +181,8 @@ interface ModelCode {
 }
 
 /**
- * Writes a model as a module of PyTorch, whose `forward` takes the model's inputs in their order and returns its outputs as a tuple.
+ * Writes a model as a module of PyTorch, whose `forward` takes the model's inputs in their order and returns its
+ * outputs as a tuple.
  * @param used receives the names of the library's definitions that the code needs
  * @throws UnsupportedLayerError for a layer that PyTorch lacks
  */

@@ -18,7 +18,8 @@ export class CheckpointedUnits {
   readonly #keepsLast: boolean;
 
   /**
-   * @param keepsLast whether the last segment keeps its activations, because its backward pass comes right after its forward pass
+   * @param keepsLast whether the last segment keeps its activations, because its backward pass comes right after its
+   * forward pass
    */
   constructor(model: LayersModel, units: readonly Unit[], mode: Checkpointing, keepsLast: boolean) {
     this.#model = model;
@@ -65,7 +66,9 @@ export class CheckpointedUnits {
   }
 }
 
-/** `layers`: each unit; `sqrt`: about √n segments of as many of the n units (Chen et al., 2016); `none`: one segment. */
+/**
+ * `layers`: each unit; `sqrt`: about √n segments of as many of the n units (Chen et al., 2016); `none`: one segment.
+ */
 function segmentsOf(units: readonly Unit[], mode: Checkpointing): Unit[] {
   if (mode === 'layers') return [...units];
   const count = mode === 'none' ? 1 : Math.round(Math.sqrt(units.length));
@@ -121,9 +124,10 @@ interface Segment {
 }
 
 /**
- * A segment's output, of which the tape keeps only the input: the backward pass computes the segment again (Chen et al., 2016, "Training deep nets
- * with sublinear memory cost"). The second pass draws the same random numbers, and uses the weights and running statistics of the first, also if they
- * were updated in between. It does not update the statistics again. Gradients thus have the bits of a pass that keeps its activations.
+ * A segment's output, of which the tape keeps only the input: the backward pass computes the segment again (Chen et
+ * al., 2016, "Training deep nets with sublinear memory cost"). The second pass draws the same random numbers, and uses
+ * the weights and running statistics of the first, also if they were updated in between. It does not update the
+ * statistics again. Gradients thus have the bits of a pass that keeps its activations.
  *
  * @param input the value that enters the segment, which gets a gradient; null for the first one of a model
  */

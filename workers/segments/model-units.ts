@@ -2,8 +2,9 @@ import { graphOf, type Layer, type LayerCall } from '../tensorflow/model-graph.t
 import type { LayersModel, Variable } from '../tensorflow/tf.ts';
 
 /**
- * A part of a model's forward pass that cannot be cut: one value enters it and one leaves it, beside the model's inputs, and no layer is called
- * outside of it, too. The first unit gets only the model's inputs; the last one returns the model's outputs.
+ * A part of a model's forward pass that cannot be cut: one value enters it and one leaves it, beside the model's
+ * inputs, and no layer is called outside of it, too. The first unit gets only the model's inputs; the last one returns
+ * the model's outputs.
  */
 export interface Unit {
   calls: readonly LayerCall[];

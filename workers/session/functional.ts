@@ -53,8 +53,8 @@ export async function loadEnsemble(
 }
 
 /**
- * Predicts with all members, in inference mode. Returns mean and standard deviation over the M members, each in the shape of one
- * model's output. The standard deviation divides by M − 1; it is 0 for a single member.
+ * Predicts with all members, in inference mode. Returns mean and standard deviation over the M members, each in the
+ * shape of one model's output. The standard deviation divides by M − 1; it is 0 for a single member.
  */
 export function ensemblePredict(models: readonly LayersModel[], input: Tensor): { mean: Tensor; std: Tensor };
 /** The same, with `aggregate` written out. */

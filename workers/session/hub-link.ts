@@ -45,7 +45,9 @@ export class HubLink {
   }
 }
 
-/** @throws Error that names the message. It fails the process's ranks, because they would not do what the hub expects. */
+/**
+ * @throws Error that names the message. It fails the process's ranks, because they would not do what the hub expects.
+ */
 function parseMessage(message: unknown): HubMessage {
   const parsed = hubMessageSchema.safeParse(message);
   if (parsed.success) return parsed.data;

@@ -7,9 +7,10 @@ export interface GuardData {
 }
 
 /**
- * Ends this process soon after its hub's process has gone. The closed socket also shows that, but only once the event loop turns: a
- * project's endless loop would outlive its run. Where no keeper ends the worker (`src-main/processes/keeper.ts`), a separate thread
- * watches the parent process. It takes about 27 MB, as the thread strips the types of its file.
+ * Ends this process soon after its hub's process has gone. The closed socket also shows that, but only once the event
+ * loop turns: a project's endless loop would outlive its run. Where no keeper ends the worker
+ * (`src-main/processes/keeper.ts`), a separate thread watches the parent process. It takes about 27 MB, as the thread
+ * strips the types of its file.
  */
 export function guardAgainstOrphaning(): void {
   const workerData: GuardData = { parentPid: process.ppid };

@@ -1,5 +1,6 @@
 /**
- * Whether the process that started this one still runs. Elsewhere an orphan gets another parent; on Windows it keeps the number of the one that is gone.
+ * Whether the process that started this one still runs. Elsewhere an orphan gets another parent; on Windows it keeps
+ * the number of the one that is gone.
  * @param parentPid the parent's number when this process started
  * @param system this process; tests give another one
  */

@@ -75,8 +75,8 @@ export class RankLink {
   private async sit(): Promise<Seat> {
     const launch = await this.launched.promise;
     const { rank, controls } = this.options;
-    // A group that may shrink uses no shared memory: each of its collectives is one request to the relay, which knows who remains.
-    // Ranks of several nodes share none.
+    // A group that may shrink uses no shared memory: each of its collectives is one request to the relay, which knows
+    // who remains. Ranks of several nodes share none.
     const isOneNode = launch.nodeRanks.length === launch.groupRanks.length;
     const usesMemory = !mayShrink(launch.config) && isOneNode && launch.mpiProcesses === null;
     const memory = usesMemory ? this.sharedMemory(launch) : null;

@@ -117,7 +117,8 @@ export class WorkerRun {
 }
 
 /**
- * Prepares all ranks of this process: project, backend, seeds, data, models, trainers. A run that cannot be prepared leaves the others as they are.
+ * Prepares all ranks of this process: project, backend, seeds, data, models, trainers. A run that cannot be prepared
+ * leaves the others as they are.
  * @param runs the ranks of each run
  */
 async function prepareRuns(runs: readonly (readonly Seat[])[]): Promise<PromiseSettledResult<Prepared[]>[]> {
@@ -191,7 +192,9 @@ async function prepareMembers(built: BuiltRun, of: StackOfRun | null, throttle: 
   }
 }
 
-/** A run as one worker process takes part in it. Each rank has a separate connection, so the hub treats all ranks alike. */
+/**
+ * A run as one worker process takes part in it. Each rank has a separate connection, so the hub treats all ranks alike.
+ */
 class RunLinks {
   readonly #controls: readonly Controls[];
   readonly #lost: () => void;
@@ -233,7 +236,10 @@ class RunLinks {
     await Promise.all(this.#links.map((link, i) => link.train(prepared[i])));
   }
 
-  /** An error of preparation, or outside of the training, concerns all ranks: the first reports it, the others report a consequence. */
+  /**
+   * An error of preparation, or outside of the training, concerns all ranks: the first reports it, the others report a
+   * consequence.
+   */
   fail(error: unknown): void {
     const [first, ...others] = this.#links;
     first.fail(error);
@@ -267,7 +273,10 @@ class RunLinks {
     for (const link of this.#links) link.loseHub();
   }
 
-  /** The hub sends the same controls to every rank. The first rank's apply to all ranks of the run at once, so that they pause at the same step. */
+  /**
+   * The hub sends the same controls to every rank. The first rank's apply to all ranks of the run at once, so that they
+   * pause at the same step.
+   */
   #control(control: Control, position: number): void {
     if (position === 0) for (const receiver of this.#controls) receiver.take(control);
   }

@@ -38,8 +38,8 @@ export const tfjsNodePackages: readonly Package[] = [
 export const webgpuVersions = { webgpu: '0.6.2', tfjsBackendWebgpu: '4.22.0' };
 
 /**
- * Dawn for one system, and TensorFlow.js's kernels. Dawn's install script is not run: it only removes the quarantine mark that macOS sets on files
- * that a browser downloaded.
+ * Dawn for one system, and TensorFlow.js's kernels. Dawn's install script is not run: it only removes the quarantine
+ * mark that macOS sets on files that a browser downloaded.
  */
 export function webgpuPackages(system: string): readonly Package[] {
   const { webgpu, tfjsBackendWebgpu } = webgpuVersions;

@@ -12,8 +12,8 @@ import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { fetchFile } from '../data/sources/download.ts';
 
 /**
- * Sets up the `tensorflow` backend. Downloads TensorFlow's libraries from the Python Package Index, without Python, and compiles tfjs-node's
- * binding from its sources.
+ * Sets up the `tensorflow` backend. Downloads TensorFlow's libraries from the Python Package Index, without Python, and
+ * compiles tfjs-node's binding from its sources.
  */
 export async function setUpTensorflow(folders: SetupFolders, hasCuda: boolean, note: Note): Promise<void> {
   const wheels = wheelsFor(hasCuda);

@@ -26,8 +26,9 @@ export interface StackOfRun {
 }
 
 /**
- * Puts the members of several runs into stacks: those runs together that make the same steps with the same architecture. They may differ in
- * their learning rates, in all options of their optimizers that change no slots, in seeds, and in what their own loss does.
+ * Puts the members of several runs into stacks: those runs together that make the same steps with the same
+ * architecture. They may differ in their learning rates, in all options of their optimizers that change no slots, in
+ * seeds, and in what their own loss does.
  */
 export function commonStacks(runs: readonly StackableRun[]): StackOfRun[] {
   const groups: StackableRun[][] = [];

@@ -26,8 +26,8 @@ interface Place {
   run: StackedRun | null;
   member: Member | null;
   /**
-   * `resting` from the end of its steps in a round until all have ended theirs; `away` while its run is paused and others go on; `left` once it has
-   * trained.
+   * `resting` from the end of its steps in a round until all have ended theirs; `away` while its run is paused and
+   * others go on; `left` once it has trained.
    */
   phase: 'training' | 'resting' | 'away' | 'left';
   pending: PendingStep | null;
@@ -40,8 +40,8 @@ export interface StackedStrategy extends Strategy {
 }
 
 /**
- * Computes the steps of a process's ranks, each with a separate trainer, as one (`StackedMembers`), once all ranks that still
- * train have requested their next step. Losses, callbacks, checkpoints and stops remain separate.
+ * Computes the steps of a process's ranks, each with a separate trainer, as one (`StackedMembers`), once all ranks that
+ * still train have requested their next step. Losses, callbacks, checkpoints and stops remain separate.
  */
 export class MemberStack {
   private readonly training: StackedTraining;
@@ -112,7 +112,9 @@ export class MemberStack {
     return null;
   }
 
-  /** Computes the next step once all ranks have requested it. Never rejects: errors reject the requests for the step. */
+  /**
+   * Computes the next step once all ranks have requested it. Never rejects: errors reject the requests for the step.
+   */
   private async proceed(): Promise<void> {
     const training = this.places.filter(({ phase }) => phase === 'training');
     const ready = training.filter(({ pending }) => pending !== null);

@@ -1,7 +1,10 @@
 import { graphOf, type Layer } from '../tensorflow/model-graph.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 
-/** @throws with the first layer that differs when the members' models cannot be computed as one: they have different architectures */
+/**
+ * @throws with the first layer that differs when the members' models cannot be computed as one: they have different
+ * architectures
+ */
 export function requireStackable(models: readonly LayersModel[], ranks: readonly number[]): void {
   const [first, ...others] = models;
   others.forEach((other, i) => {
@@ -14,7 +17,9 @@ export function requireStackable(models: readonly LayersModel[], ranks: readonly
   });
 }
 
-/** Where a model differs from another one that it is to be stacked with, as the end of a sentence; null if it does not. */
+/**
+ * Where a model differs from another one that it is to be stacked with, as the end of a sentence; null if it does not.
+ */
 export function differenceOf(first: LayersModel, other: LayersModel): string | null {
   const differs = first.layers.findIndex((layer, at) => shapeOf(layer) !== shapeOf(other.layers[at]));
   if (differs >= 0) return `differs in layer ${first.layers[differs].name}`;

@@ -7,8 +7,8 @@ import { asMatrices, type StackedVariable, stackWeight, withShapeOf } from './st
 export type Draw = <T>(body: () => T) => T;
 
 /**
- * The same layer of M members as one. Values have a leading axis of members, `[M, B, ...]`, or `[1, B, ...]` while all members
- * share them.
+ * The same layer of M members as one. Values have a leading axis of members, `[M, B, ...]`, or `[1, B, ...]` while all
+ * members share them.
  */
 export interface StackedLayer {
   /** The stacked weights, which are trained together. */
@@ -42,8 +42,8 @@ export function stackDense(layers: readonly Layer[]): StackedLayer {
 }
 
 /**
- * x · ⌊u + keep⌋ / keep, like TensorFlow.js, with the numbers u in [0, 1) that each member would draw alone. Only these are drawn
- * member by member.
+ * x · ⌊u + keep⌋ / keep, like TensorFlow.js, with the numbers u in [0, 1) that each member would draw alone. Only these
+ * are drawn member by member.
  */
 export function stackDropout([layer]: readonly Layer[], draws: readonly Draw[]): StackedLayer {
   const { rate, seed } = layer.getConfig() as { rate: number; seed?: number | null };
@@ -67,8 +67,8 @@ export function isOverLastAxis(layer: Layer): boolean {
 }
 
 /**
- * (x − mean) / √(variance + ε) · γ + β over the last axis (Ba et al., 2016, "Layer normalization"), with γ and β `[M, 1, I]`. It
- * takes fewer ops than TensorFlow.js, which tiles all operands to the size of x.
+ * (x − mean) / √(variance + ε) · γ + β over the last axis (Ba et al., 2016, "Layer normalization"), with γ and β
+ * `[M, 1, I]`. It takes fewer ops than TensorFlow.js, which tiles all operands to the size of x.
  */
 export function stackLayerNormalization(layers: readonly Layer[]): StackedLayer {
   const { epsilon, scale, center } = layers[0].getConfig() as { epsilon: number; scale: boolean; center: boolean };
@@ -88,8 +88,8 @@ export function stackLayerNormalization(layers: readonly Layer[]): StackedLayer 
 }
 
 /**
- * act(x W + b) for M members in one kernel and with one gradient: x `[M, B, I]` or `[1, B, I]`, W `[M, I, O]`, b `[M, 1, O]`, the result
- * `[M, B, O]`. TensorFlow.js's op consists of several while a tape records.
+ * act(x W + b) for M members in one kernel and with one gradient: x `[M, B, I]` or `[1, B, I]`, W `[M, I, O]`, b
+ * `[M, 1, O]`, the result `[M, B, O]`. TensorFlow.js's op consists of several while a tape records.
  */
 function stackedProduct(x: Tensor, weights: Tensor, bias: Tensor | null, activation: 'linear' | 'relu'): Tensor {
   const inputs = { a: x, b: weights, ...(bias === null ? {} : { bias }) };

@@ -32,7 +32,9 @@ interface StackedInput {
   batch: Batch;
   position: StepPosition;
   draw: Draw;
-  /** The loss of the member's run where it differs from that of {@link StackedTraining}; absent or null: it does not. */
+  /**
+   * The loss of the member's run where it differs from that of {@link StackedTraining}; absent or null: it does not.
+   */
   loss?: LossFunction | null;
 }
 
@@ -47,8 +49,8 @@ export interface StackedTraining {
 }
 
 /**
- * Computes the members' steps as one, with the results of separate steps up to rounding. It holds their weights and optimizer
- * slots; `unload` copies them back to a member.
+ * Computes the members' steps as one, with the results of separate steps up to rounding. It holds their weights and
+ * optimizer slots; `unload` copies them back to a member.
  */
 export class StackedMembers {
   private readonly members: readonly Member[];
@@ -147,8 +149,8 @@ export class StackedMembers {
 }
 
 /**
- * Stacks batches of the same size: features `[M, B, ...]`, or `[1, B, ...]` where all members share them, and targets `[M, B]` or
- * `[M, B, T]`.
+ * Stacks batches of the same size: features `[M, B, ...]`, or `[1, B, ...]` where all members share them, and targets
+ * `[M, B]` or `[M, B, T]`.
  */
 function stackBatches(batches: readonly Batch[], isShared: boolean): [Tensor, Tensor] {
   const [{ featureShape, targetShape, targets }] = batches;
@@ -187,7 +189,10 @@ interface LayerVariable {
   read(): Tensor;
 }
 
-/** The penalties of stacked members' layers. While they are computed, rows of the stacked weights replace the layers' weights. */
+/**
+ * The penalties of stacked members' layers. While they are computed, rows of the stacked weights replace the layers'
+ * weights.
+ */
 class StackedPenalties {
   private readonly penalties: readonly (readonly Penalty[])[];
   private readonly weights: readonly StackedVariable[];
@@ -243,7 +248,11 @@ class StackedAverage {
     });
   }
 
-  /** Averages the weights after an update. @param others each member's weights that are not stacked. @param isUpdated by member */
+  /**
+   * Averages the weights after an update.
+   * @param others each member's weights that are not stacked.
+   * @param isUpdated by member
+   */
   update(others: readonly (readonly Variable[])[], isUpdated: readonly boolean[]): void {
     const rates = this.#ofMembers.map(({ nextRate }, m) => (isUpdated[m] ? nextRate : 0));
     const isCommon = rates.every((rate) => rate === rates[0]);

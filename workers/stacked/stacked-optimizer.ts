@@ -16,8 +16,8 @@ interface Entry {
 export type MemberUpdate = UpdateSettings | null;
 
 /**
- * The members' optimizers as one. Where all members have the same rule and settings, as those of one run usually have, it updates a weight at once;
- * otherwise row by row, with the same bits.
+ * The members' optimizers as one. Where all members have the same rule and settings, as those of one run usually have,
+ * it updates a weight at once; otherwise row by row, with the same bits.
  */
 export class StackedOptimizer {
   /** One per member, with the same slots. */

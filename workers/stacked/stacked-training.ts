@@ -11,7 +11,10 @@ import type { Task } from '../member/tasks.ts';
 import type { StackedTraining } from './stacked-members.ts';
 import { membersOf } from './stacked-variable.ts';
 
-/** How a run's stacked members learn. @param memberLoss one member's loss; a project's loss is called for each member */
+/**
+ * How a run's stacked members learn.
+ * @param memberLoss one member's loss; a project's loss is called for each member
+ */
 export function stackedTraining(
   { config, project, task }: { config: RunConfig; project: Pick<Project, 'loss'>; task: Task },
   memberLoss: LossFunction,

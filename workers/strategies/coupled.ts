@@ -25,10 +25,11 @@ const sumsSchema = z.strictObject({
 const noSums = { supervised: 0, coupling: 0, updates: 0, bytes: 0, steps: 0 };
 
 /**
- * Members that learn from labels independently, and from unlabelled samples by agreement: a member's loss is its task's loss on a
- * labelled batch plus λ·KL(member || ensemble mean) on an unlabelled batch, which is the same for all ranks. The ensemble's mean
- * is all-reduced, and the loss has no gradient through it. Every rank augments its images differently. Sampling and augmentation
- * are functions of seed and step, so the saved state holds only the sums for the next points.
+ * Members that learn from labels independently, and from unlabelled samples by agreement: a member's loss is its task's
+ * loss on a labelled batch plus λ·KL(member || ensemble mean) on an unlabelled batch, which is the same for all ranks.
+ * The ensemble's mean is all-reduced, and the loss has no gradient through it. Every rank augments its images
+ * differently. Sampling and augmentation are functions of seed and step, so the saved state holds only the sums for the
+ * next points.
  */
 export class Coupled implements Strategy {
   readonly name = 'coupled';
@@ -205,15 +206,18 @@ export function couple(probabilities: Float32Array, sum: Float32Array, members: 
   return { loss, gradient };
 }
 
-/** A member's probabilities of the classes, `[B, K]`, or of the two states of each label, `[B, L, 2]`, from its logits `[B, K]` or `[B, L]`. */
+/**
+ * A member's probabilities of the classes, `[B, K]`, or of the two states of each label, `[B, L, 2]`, from its logits
+ * `[B, K]` or `[B, L]`.
+ */
 function exchangedProbabilities(logits: Tensor, ofLabels: boolean): Tensor {
   // σ(z) and σ(−z) are the softmax of (0, z): a probability near 1 keeps the digits of its complement.
   return tf.softmax(ofLabels ? tf.stack([tf.zerosLike(logits), logits], -1) : logits);
 }
 
 /**
- * {@link couple} for labels that are decided separately: the mean over samples and labels of the divergence of Bernoulli distributions, and its
- * gradient for the logits `[B, L]`.
+ * {@link couple} for labels that are decided separately: the mean over samples and labels of the divergence of
+ * Bernoulli distributions, and its gradient for the logits `[B, L]`.
  * @param probabilities `[B, L, 2]`
  */
 export function coupleStates(probabilities: Float32Array, sum: Float32Array, members: number): Coupling {

@@ -2,8 +2,8 @@ import type { Strategy } from './strategy.ts';
 
 /**
  * Members that train independently and exchange nothing (Lakshminarayanan et al., 2017, "Simple and scalable predictive
- * uncertainty estimation using deep ensembles"; the published torch-distributed-ensemble): no gradient is reduced, no weight is
- * broadcast, and each rank validates and tests its own weights.
+ * uncertainty estimation using deep ensembles"; the published torch-distributed-ensemble): no gradient is reduced, no
+ * weight is broadcast, and each rank validates and tests its own weights.
  */
 export function independentStrategy(): Strategy {
   return {

@@ -2,7 +2,8 @@ import { hard, type Softening } from '../member/sample-losses.ts';
 
 /**
  * The product of experts of M members: q = softmax(z̄), z̄ = 1/M Σ_m z_m, their normalised geometric mean (Webb, 2019,
- * "Distributed joint training of large ensembles with low communication overhead"). Sizes: `B` batch, `K` classes, `M` members.
+ * "Distributed joint training of large ensembles with low communication overhead"). Sizes: `B` batch, `K` classes, `M`
+ * members.
  */
 
 /** The ensemble's loss of a batch, and its gradient. */
@@ -14,8 +15,8 @@ export interface ProductLoss {
 }
 
 /**
- * The cross-entropy of q = softmax(z̄ / T): −1/B Σ_b Σ_k p[b, k] log q[b, k], whose gradient is (q − p) / (M·B·T). The targets p are
- * one-hot labels, of which a share ε is spread over all classes.
+ * The cross-entropy of q = softmax(z̄ / T): −1/B Σ_b Σ_k p[b, k] log q[b, k], whose gradient is (q − p) / (M·B·T). The
+ * targets p are one-hot labels, of which a share ε is spread over all classes.
  *
  * @param sum Σ_m z_m, shape `[B, K]`
  * @param labels class indices, shape `[B]`

@@ -44,8 +44,9 @@ export function productOfTask(kind: TaskKind, softening: Softening = hard) {
 }
 
 /**
- * Binary decisions: the normalised geometric mean of Bernoulli distributions with logits z_m is the one with logit z̄. The loss is the mean of
- * −p log q − (1 − p) log(1 − q) with q = σ(z̄ / T), its gradient (q − p) / (M·T·size); p = y (1 − ε) + ε/2.
+ * Binary decisions: the normalised geometric mean of Bernoulli distributions with logits z_m is the one with logit z̄.
+ * The loss is the mean of −p log q − (1 − p) log(1 − q) with q = σ(z̄ / T), its gradient (q − p) / (M·T·size); p = y (1
+ * − ε) + ε/2.
  * @param states 0 or 1, of the sum's size
  */
 function statesProduct(
@@ -64,8 +65,8 @@ function statesProduct(
 }
 
 /**
- * Counts: the normalised geometric mean of Poisson distributions is the one with the geometric mean of their rates, exp(z̄) for log-rates z_m.
- * The loss is the mean of exp(z̄) − y z̄, its gradient (exp(z̄) − y) / (M·size).
+ * Counts: the normalised geometric mean of Poisson distributions is the one with the geometric mean of their rates,
+ * exp(z̄) for log-rates z_m. The loss is the mean of exp(z̄) − y z̄, its gradient (exp(z̄) − y) / (M·size).
  */
 function countsProduct(sum: Float32Array, counts: ArrayLike<number>, members: number): ProductLoss {
   return meanOf(sum, members, (logRate, i) => {
@@ -75,8 +76,8 @@ function countsProduct(sum: Float32Array, counts: ArrayLike<number>, members: nu
 }
 
 /**
- * Values: the normalised geometric mean of Gaussians of equal variance is the one with the mean of their means z_m. The loss is the mean of
- * (z̄ − y)², its gradient 2 (z̄ − y) / (M·size).
+ * Values: the normalised geometric mean of Gaussians of equal variance is the one with the mean of their means z_m. The
+ * loss is the mean of (z̄ − y)², its gradient 2 (z̄ − y) / (M·size).
  */
 function valuesProduct(sum: Float32Array, values: ArrayLike<number>, members: number): ProductLoss {
   return meanOf(sum, members, (mean, i) => [(mean - values[i]) ** 2, 2 * (mean - values[i])]);

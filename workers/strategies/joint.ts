@@ -38,7 +38,10 @@ interface PendingStep {
   batch: Pick<Batch, 'targets' | 'mixed'>;
   settings: UpdateSettings;
   summed: Promise<SummedLogits>;
-  /** What repeats the forward pass after a resume: the weights before it, and the numbers that it drew. Null where it is not saved. */
+  /**
+   * What repeats the forward pass after a resume: the weights before it, and the numbers that it drew. Null where it is
+   * not saved.
+   */
   before: BeforePass | null;
 }
 
@@ -54,14 +57,15 @@ interface JointContext {
 }
 
 /**
- * Members that learn as one model: the loss is that of their product of experts q, in classification the softmax of the mean logits, and the
- * gradient of each member's logits is (q − p) / (M·B) with one-hot labels p; `task-products.ts` has the other tasks. A step has one forward pass and exchanges only logits (Webb,
- * 2019, "Distributed joint training of large ensembles with low communication overhead"). A rank adds its penalties (regularizers)
- * to its reported loss, and their gradients to those of the product.
+ * Members that learn as one model: the loss is that of their product of experts q, in classification the softmax of the
+ * mean logits, and the gradient of each member's logits is (q − p) / (M·B) with one-hot labels p; `task-products.ts`
+ * has the other tasks. A step has one forward pass and exchanges only logits (Webb, 2019, "Distributed joint training
+ * of large ensembles with low communication overhead"). A rank adds its penalties (regularizers) to its reported loss,
+ * and their gradients to those of the product.
  *
- * `pipelined` does the next batch's forward pass while the ranks sum the last one's logits. Gradients are then one step stale: they
- * belong to weights without the last update. The first step of each round has only a forward pass; `settle` completes the last. A
- * state within a round holds what repeats the forward pass of the pending step.
+ * `pipelined` does the next batch's forward pass while the ranks sum the last one's logits. Gradients are then one step
+ * stale: they belong to weights without the last update. The first step of each round has only a forward pass; `settle`
+ * completes the last. A state within a round holds what repeats the forward pass of the pending step.
  */
 export class Joint implements Strategy {
   readonly name = 'joint';
@@ -126,7 +130,10 @@ export class Joint implements Strategy {
     return new Map(steps === 0 ? [] : [[`train/member_${this.#group.rank}_bytes_per_step`, bytes / steps]]);
   }
 
-  /** Does a batch's forward pass, and sends its logits. @param replayed the random numbers of the pass, which it repeats */
+  /**
+   * Does a batch's forward pass, and sends its logits.
+   * @param replayed the random numbers of the pass, which it repeats
+   */
   async #begin(
     member: Member,
     batch: Batch,
@@ -198,8 +205,8 @@ interface SummedLogits {
  *
  * - `gather`: every rank receives all logits and sums them: (1 + M)·B·K floats per rank.
  * - `reduce` and `pipelined`: an all-reduce: 2·B·K floats per rank, for any number of members.
- * - `tree`: ranks sum in pairs, pairs of pairs and so on, and the first broadcasts the sum: 2·B·K floats for most ranks,
- *   (1 + log2 M)·B·K for the first, and no rank sums more than log2 M arrays.
+ * - `tree`: ranks sum in pairs, pairs of pairs and so on, and the first broadcasts the sum: 2·B·K floats for most
+ *   ranks, (1 + log2 M)·B·K for the first, and no rank sums more than log2 M arrays.
  *
  * The first two sum in rank order, so their results agree bit for bit; a tree's sums are rounded in another order.
  */

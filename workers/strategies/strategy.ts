@@ -52,7 +52,10 @@ export interface StrategyState {
   tensors: NamedTensor[];
   /** A JSON value. */
   data: unknown;
-  /** Where another number of ranks saved it: their states. This rank's is then that of a rank with its number, or of the first one. */
+  /**
+   * Where another number of ranks saved it: their states. This rank's is then that of a rank with its number, or of the
+   * first one.
+   */
   earlier?: EarlierRanks;
 }
 
@@ -82,20 +85,20 @@ export interface StrategyEvent {
 }
 
 /**
- * How members interact during training. A strategy does every exchange between them; the trainer does not depend on the kind
- * of strategy.
+ * How members interact during training. A strategy does every exchange between them; the trainer does not depend on the
+ * kind of strategy.
  */
 export interface Strategy {
   readonly name: string;
   /**
-   * Whether ranks exchange during training. Then all of them do the same steps: a stop, a pause, a requested checkpoint and a
-   * non-finite loss take effect at the same step (`Lockstep`), and every rank must make the same collective calls in each step.
-   * `core/protocol/run/strategies/strategy-rules.ts` lists the options that this excludes.
+   * Whether ranks exchange during training. Then all of them do the same steps: a stop, a pause, a requested checkpoint
+   * and a non-finite loss take effect at the same step (`Lockstep`), and every rank must make the same collective calls
+   * in each step. `core/protocol/run/strategies/strategy-rules.ts` lists the options that this excludes.
    */
   readonly isLockstep: boolean;
   /**
-   * Whether `state` has this rank's part of the trained weights. Between two rendezvous the model then lacks them, except within `assemble`, and a saved
-   * state has no other copy of them.
+   * Whether `state` has this rank's part of the trained weights. Between two rendezvous the model then lacks them,
+   * except within `assemble`, and a saved state has no other copy of them.
    */
   readonly keepsWeights?: boolean;
   /**
@@ -105,8 +108,8 @@ export interface Strategy {
    */
   setup(member: Member, group: ProcessGroup, saved: StrategyState | null, resumedAt?: Position): Promise<void>;
   /**
-   * Forward pass, exchange, backward pass and update of one batch. Checks the loss before the update. Null where the batch's update
-   * comes with a later step.
+   * Forward pass, exchange, backward pass and update of one batch. Checks the loss before the update. Null where the
+   * batch's update comes with a later step.
    */
   trainStep(
     member: Member,
@@ -124,12 +127,15 @@ export interface Strategy {
    */
   repeatBegun?(member: Member, lastBatch: () => Promise<Batch>): Promise<void>;
   /**
-   * Checks, on all ranks at each rendezvous before evaluation and saving, that the shared weights are the same on all of them.
+   * Checks, on all ranks at each rendezvous before evaluation and saving, that the shared weights are the same on all
+   * of them.
    *
    * @throws ReplicasDifferError on all ranks
    */
   verify?(member: Member, position: Position): Promise<void>;
-  /** Whether the schedule of the configuration decides the rate of the next step, or the strategy; absent: the schedule. */
+  /**
+   * Whether the schedule of the configuration decides the rate of the next step, or the strategy; absent: the schedule.
+   */
   followsSchedule?(): boolean;
   /** The strategy's metrics by full name (`train/member_3_bytes_per_step`), called every `logEverySteps` steps. */
   points?(): ReadonlyMap<string, number>;
@@ -137,11 +143,14 @@ export interface Strategy {
   pause?(isPaused: boolean): void;
   /** Events since the last call. The first rank reports them; every rank reports its points. */
   events?(): readonly StrategyEvent[];
-  /** Brings the member's weights and their average up to date, where the strategy keeps them elsewhere between two rendezvous. */
+  /**
+   * Brings the member's weights and their average up to date, where the strategy keeps them elsewhere between two
+   * rendezvous.
+   */
   collect?(): void;
   /**
-   * Called on all ranks before the shared model is evaluated or saved: puts its weights in place of this rank's. With averaged weights, the member's
-   * model holds this rank's average meanwhile.
+   * Called on all ranks before the shared model is evaluated or saved: puts its weights in place of this rank's. With
+   * averaged weights, the member's model holds this rank's average meanwhile.
    * @returns a function that restores this rank's weights; null where training continues from the new ones
    */
   assemble?(): Promise<(() => void) | null>;
@@ -150,9 +159,10 @@ export interface Strategy {
 }
 
 /**
- * A task with the metrics of a run: those that the configuration asks for, and those of the strategy's ensemble. Jointly trained members
- * predict by their product of experts, which has separate metrics (`product_nll`) that `auto` monitors; `ens_nll` remains the NLL of the
- * mean of the members' probabilities. A metric that the run's configuration monitors applies to its members as well.
+ * A task with the metrics of a run: those that the configuration asks for, and those of the strategy's ensemble.
+ * Jointly trained members predict by their product of experts, which has separate metrics (`product_nll`) that `auto`
+ * monitors; `ens_nll` remains the NLL of the mean of the members' probabilities. A metric that the run's configuration
+ * monitors applies to its members as well.
  */
 export function ensembleTask(
   task: Task,

@@ -16,8 +16,8 @@ const dataLimit = 2;
 const setDescriptorFlags = 2;
 
 /**
- * Files that libraries of the system read: the loader, BLAS, time zones, name resolution. The user's files are not among them, and of /proc
- * nothing of other processes, whose environments hold secrets.
+ * Files that libraries of the system read: the loader, BLAS, time zones, name resolution. The user's files are not
+ * among them, and of /proc nothing of other processes, whose environments hold secrets.
  */
 const systemFolders = [
   '/usr', '/lib', '/lib32', '/lib64', '/bin', '/sbin', '/opt', '/nix/store', '/gnu/store', '/proc/self', '/proc/cpuinfo',
@@ -35,9 +35,9 @@ interface Restricted extends Confinement {
 }
 
 /**
- * Gives up everything that the process does not need, for good, also for native code: on Linux by Landlock (files), seccomp (network,
- * processes) and a limit on memory. Landlock holds only for what the calling thread starts, so the process executes its Node a second time
- * under the rules for files, and does not return from the first call.
+ * Gives up everything that the process does not need, for good, also for native code: on Linux by Landlock (files),
+ * seccomp (network, processes) and a limit on memory. Landlock holds only for what the calling thread starts, so the
+ * process executes its Node a second time under the rules for files, and does not return from the first call.
  * @returns who enforces what; Node's permission model applies in any case
  */
 export function confine(confinement: Restricted): Enforcement {
@@ -64,8 +64,8 @@ function reasons(...problems: (string | null)[]): string[] {
 }
 
 /**
- * Limits files for this thread, and executes this process's command again, which ends all other threads and keeps the process's number,
- * pipes and parent.
+ * Limits files for this thread, and executes this process's command again, which ends all other threads and keeps the
+ * process's number, pipes and parent.
  * @throws Error if the kernel executes nothing
  */
 function restrictAndStartAgain(calls: NativeCalls, confinement: Confinement): never {
@@ -169,9 +169,10 @@ function reservedBytes(calls: NativeCalls): number {
 }
 
 /**
- * Landlock (Linux 5.13 and newer, `man 7 landlock`): the kernel refuses every file outside of the given folders, also for native code. It
- * holds for the thread that asks and what that thread starts. Node has other threads before its first line of JavaScript runs, so
- * `confine` lets this thread execute Node once more: `execve` keeps the rules and ends all other threads.
+ * Landlock (Linux 5.13 and newer, `man 7 landlock`): the kernel refuses every file outside of the given folders, also
+ * for native code. It holds for the thread that asks and what that thread starts. Node has other threads before its
+ * first line of JavaScript runs, so `confine` lets this thread execute Node once more: `execve` keeps the rules and
+ * ends all other threads.
  */
 
 /** Numbers of the system calls, the same on all architectures. */

@@ -6,8 +6,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isModuleSyntax, loadedModules } from './own-copies.ts';
 
 /**
- * From now on, scripts of a project are those of a copy, under their own addresses: `import.meta.dirname`, data files and packages are the
- * project's. A script that the copy lacks is not found.
+ * From now on, scripts of a project are those of a copy, under their own addresses: `import.meta.dirname`, data files
+ * and packages are the project's. A script that the copy lacks is not found.
  */
 export function mountSources(projectFolder: string, copy: string): void {
   const copyOf = (url: string): string | null => {

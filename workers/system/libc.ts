@@ -12,9 +12,9 @@ export interface Mapping {
 /** Calls of the system's C library that Node does not offer. */
 export interface Libc {
   /**
-   * Maps the first bytes of a file, by its descriptor, which may be closed afterwards. Writes to a `shared` mapping are visible to
-   * all processes that map the file; writes to a `private` mapping are not. A write to a `read` mapping, or past the file's end,
-   * ends the process.
+   * Maps the first bytes of a file, by its descriptor, which may be closed afterwards. Writes to a `shared` mapping are
+   * visible to all processes that map the file; writes to a `private` mapping are not. A write to a `read` mapping, or
+   * past the file's end, ends the process.
    */
   map(file: number, bytes: number, access: 'shared' | 'read' | 'private'): Mapping;
   /** Null where the system has none. */

@@ -41,7 +41,10 @@ export function shareOwnCopies(): void {
 /** `npm init` declares all modules of a folder CommonJS, also those that users then write with `import`. */
 const asModules: Record<string, string> = { commonjs: 'module', 'commonjs-typescript': 'module-typescript' };
 
-/** The format of a project's module: as declared, unless a module declared as CommonJS imports or exports like an ES module. */
+/**
+ * The format of a project's module: as declared, unless a module declared as CommonJS imports or exports like an ES
+ * module.
+ */
 function formatOf(url: string, declared: string | null | undefined): string | null | undefined {
   const format = asModules[declared ?? ''];
   if (format === undefined || !/^file:.*\.[jt]s$/.test(url) || url.includes('/node_modules/')) return declared;
@@ -55,8 +58,8 @@ export function isModuleSyntax(source: string): boolean {
 }
 
 /**
- * The address of a file of this folder `workers`, by its path in it. This module lies two folders below Tutti's own folder, in the sources
- * as in the package, where all modules lie in `workers/entries`.
+ * The address of a file of this folder `workers`, by its path in it. This module lies two folders below Tutti's own
+ * folder, in the sources as in the package, where all modules lie in `workers/entries`.
  */
 export function ownFile(path: string): URL {
   return new URL(`../${path}`, import.meta.url);

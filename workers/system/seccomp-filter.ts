@@ -1,10 +1,11 @@
 import { callGroups, type CallNumber, type JudgedCall } from './system-calls.ts';
 
 /**
- * A filter for Linux's system calls (seccomp, `man 2 seccomp`), which a process sets for itself and all its threads, and can never remove. It
- * allows the calls that computing and Node need, and refuses what neither Landlock nor Node's permission model covers: connections, other
- * programs, other processes, and rights, owners, times and watches of files. A project that may start programs keeps all calls but those that
- * reach other processes, because nobody can list what its programs need.
+ * A filter for Linux's system calls (seccomp, `man 2 seccomp`), which a process sets for itself and all its threads,
+ * and can never remove. It allows the calls that computing and Node need, and refuses what neither Landlock nor Node's
+ * permission model covers: connections, other programs, other processes, and rights, owners, times and watches of
+ * files. A project that may start programs keeps all calls but those that reach other processes, because nobody can
+ * list what its programs need.
  */
 
 export interface FilterRules {
@@ -37,9 +38,15 @@ const socketDomains = { unix: 1, netlink: 16 };
 const cloneThread = 0x1_0000;
 /** Requests that type into the user's terminal, `TIOCSTI` and `TIOCLINUX`. */
 const terminalRequests = [0x5412, 0x541c];
-/** `TCGETS`, `TCGETS2`, `TIOCGWINSZ`, `FIONREAD`, `FIONBIO`, `FIONCLEX`, `FIOCLEX`, and `FICLONE` into a file that it may write. */
+/**
+ * `TCGETS`, `TCGETS2`, `TIOCGWINSZ`, `FIONREAD`, `FIONBIO`, `FIONCLEX`, `FIOCLEX`, and `FICLONE` into a file that it
+ * may write.
+ */
 const harmlessRequests = [0x5401, 0x802c_542a, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451, 0x4004_9409];
-/** Of fcntl(2): signals to any process when a file is ready (`F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`), leases and watches of folders. */
+/**
+ * Of fcntl(2): signals to any process when a file is ready (`F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`), leases and watches
+ * of folders.
+ */
 const fileSignals = [8, 10, 15, 1024, 1026];
 /** Set-user-ID, set-group-ID and the sticky bit. */
 const specialModeBits = 0o7000;
@@ -62,8 +69,8 @@ const architectureOffset = 4;
 const argument = (index: number): number => 16 + 8 * index;
 
 /**
- * The filter of a process that executes Node: it refuses io_uring, whose requests no later filter sees. libuv opens a ring as Node starts, and
- * waits by `epoll` where it cannot.
+ * The filter of a process that executes Node: it refuses io_uring, whose requests no later filter sees. libuv opens a
+ * ring as Node starts, and waits by `epoll` where it cannot.
  */
 export function buildRingFilter(arch: NodeJS.Architecture): Instruction[] | null {
   const architecture = architectures[arch];
@@ -74,8 +81,8 @@ export function buildRingFilter(arch: NodeJS.Architecture): Instruction[] | null
 }
 
 /**
- * The filter's instructions; null for an architecture without a table. The accumulator holds the number of the call at the start of each
- * block, and a block that does not concern the call continues with the next.
+ * The filter's instructions; null for an architecture without a table. The accumulator holds the number of the call at
+ * the start of each block, and a block that does not concern the call continues with the next.
  */
 export function buildFilter(arch: NodeJS.Architecture, pid: number, rules: FilterRules): Instruction[] | null {
   const architecture = architectures[arch];

@@ -2,7 +2,8 @@
 export type CallNumber = readonly [number | null, number | null];
 
 /**
- * Numbers of Linux's system calls, from arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h. The groups say what the filter of `seccomp-filter.ts` does with them.
+ * Numbers of Linux's system calls, from arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
+ * The groups say what the filter of `seccomp-filter.ts` does with them.
  */
 // prettier-ignore
 export const callGroups = {
@@ -14,7 +15,10 @@ export const callGroups = {
     pkey_mprotect: [329, 288], pkey_alloc: [330, 289], pkey_free: [331, 290], mbind: [237, 235],
     set_mempolicy: [238, 237], get_mempolicy: [239, 236],
   },
-  /** Files, by descriptors and by paths, which Landlock limits. Calls that Landlock does not limit (owners, rights, times, attributes) are missing. */
+  /**
+   * Files, by descriptors and by paths, which Landlock limits. Calls that Landlock does not limit (owners, rights,
+   * times, attributes) are missing.
+   */
   files: {
     read: [0, 63], write: [1, 64], readv: [19, 65], writev: [20, 66], pread64: [17, 67], pwrite64: [18, 68],
     preadv: [295, 69], pwritev: [296, 70], preadv2: [327, 286], pwritev2: [328, 287], lseek: [8, 62], open: [2, null],
@@ -72,7 +76,10 @@ export const callGroups = {
     clone3: [435, 435], prlimit64: [302, 261], setpriority: [141, 140], sched_setaffinity: [203, 122],
     kill: [62, 129], tgkill: [234, 131], fork: [57, null], vfork: [58, null], execve: [59, 221], execveat: [322, 281],
   },
-  /** Ways to reach other processes, the kernel's keys and mounts; io_uring would bypass the filter. No project needs them. */
+  /**
+   * Ways to reach other processes, the kernel's keys and mounts; io_uring would bypass the filter. No project needs
+   * them.
+   */
   neverAllowed: {
     ptrace: [101, 117], process_vm_readv: [310, 270], process_vm_writev: [311, 271], pidfd_getfd: [438, 438],
     mount: [165, 40], umount2: [166, 39], unshare: [272, 97], setns: [308, 268], add_key: [248, 217],

@@ -3,8 +3,8 @@ import * as core from '@tensorflow/tfjs-core';
 import type { Tensor, TensorLike } from '@tensorflow/tfjs-core';
 
 /**
- * Ops as methods of tensors (`x.flatten().relu()`). Orthogonal initializers and many projects call them. The core's bundle for browsers registers
- * them; its bundle for Node does not.
+ * Ops as methods of tensors (`x.flatten().relu()`). Orthogonal initializers and many projects call them. The core's
+ * bundle for browsers registers them; its bundle for Node does not.
  */
 
 /** Methods that pass the tensor as the op's first argument. */

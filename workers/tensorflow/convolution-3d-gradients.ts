@@ -1,7 +1,10 @@
 import * as core from '@tensorflow/tfjs-core';
 import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor } from '@tensorflow/tfjs-core';
 
-/** tfjs has no gradient for dilated windows. A dilated filter is a larger filter with zeros between its values, and has the same gradients. */
+/**
+ * tfjs has no gradient for dilated windows. A dilated filter is a larger filter with zeros between its values, and has
+ * the same gradients.
+ */
 export const conv3dGradient: GradConfig = {
   kernelName: 'Conv3D',
   inputsToSave: ['x', 'filter'],

@@ -4,8 +4,8 @@ import { conv3dGradient, conv3dTransposeGradient } from './convolution-3d-gradie
 import { resizeGradients } from './resize-gradients.ts';
 
 /**
- * Registers gradients that TensorFlow.js lacks, has wrong, or computes in more passes than needed. They work on every backend, and use a kernel that
- * only some backends have if it exists.
+ * Registers gradients that TensorFlow.js lacks, has wrong, or computes in more passes than needed. They work on every
+ * backend, and use a kernel that only some backends have if it exists.
  */
 export function registerGradients(): void {
   for (const config of [
@@ -63,14 +63,17 @@ const fusedConv2dGradient: GradConfig = {
   },
 };
 
-/** For stacks of products without transposes, which stacked members use. tfjs's own op defines its gradient separately. */
+/**
+ * For stacks of products without transposes, which stacked members use. tfjs's own op defines its gradient separately.
+ */
 const fusedMatMulGradient: GradConfig = {
   kernelName: '_FusedMatMul',
   inputsToSave: ['a', 'b'],
   outputsToSave: [true],
   gradFunc: (dy, [a, b, y], attributes) => {
     const inner = attributes.activation === 'relu' ? maskByOutput(dy as Tensor, y) : (dy as Tensor);
-    // Kernels instead of ops: the ops' checks and conversions are not needed here, and take noticeable time in small steps.
+    // Kernels instead of ops: the ops' checks and conversions are not needed here, and take noticeable time in small
+    // steps.
     const run = (kernel: string, inputs: NamedTensorMap, how: NamedAttrMap): Tensor =>
       core.engine().runKernel(kernel, inputs, how);
     return {
@@ -147,8 +150,9 @@ function fusedDepthwiseConv2d(options: Parameters<typeof ownFusedDepthwiseConv2d
 }
 
 /**
- * Replaces tfjs's op of the same name, which layers call. Without an activation or with ReLU it stays one kernel even while a tape records, and has
- * gradients for dilated windows. With other activations it calls tfjs's op, which then calls `conv2d`.
+ * Replaces tfjs's op of the same name, which layers call. Without an activation or with ReLU it stays one kernel even
+ * while a tape records, and has gradients for dilated windows. With other activations it calls tfjs's op, which then
+ * calls `conv2d`.
  */
 function fusedConv2d(options: Parameters<typeof unfusedConv2d>[0]): Tensor {
   const { x, filter, strides, pad, dataFormat = 'NHWC', dilations = [1, 1], dimRoundingMode, bias } = options;
@@ -216,8 +220,8 @@ function foldAxis(
 }
 
 /**
- * Gradients of largest and smallest values. tfjs gives each of several equal values the whole gradient, gives none to NaN, and returns a wrong shape for
- * broadcast operands.
+ * Gradients of largest and smallest values. tfjs gives each of several equal values the whole gradient, gives none to
+ * NaN, and returns a wrong shape for broadcast operands.
  */
 const gradientsOfExtremes: readonly GradConfig[] = [
   { kernelName: 'Max', inputsToSave: ['x'], outputsToSave: [true], gradFunc: shareAmongEquals },
@@ -248,7 +252,10 @@ const gradientsOfExtremes: readonly GradConfig[] = [
   },
 ];
 
-/** Reductions over axes: equal values share dy evenly, as in TensorFlow and PyTorch (`amax`). Where y is NaN, all values get NaN. */
+/**
+ * Reductions over axes: equal values share dy evenly, as in TensorFlow and PyTorch (`amax`). Where y is NaN, all values
+ * get NaN.
+ */
 function shareAmongEquals(dy: Tensor | Tensor[], [x, y]: Tensor[], attributes: NamedAttrMap) {
   const axes = core.util.parseAxisParam((attributes.reductionIndices ?? attributes.axis) as number[], x.shape);
   const kept = x.shape.map((size, axis) => (axes.includes(axis) ? 1 : size));
@@ -262,7 +269,10 @@ function shareAmongEquals(dy: Tensor | Tensor[], [x, y]: Tensor[], attributes: N
   };
 }
 
-/** dy, with 0 where the condition holds. No condition holds for NaN, so both operands get dy; of two equal operands the first gets it. */
+/**
+ * dy, with 0 where the condition holds. No condition holds for NaN, so both operands get dy; of two equal operands the
+ * first gets it.
+ */
 function leaveOut(condition: Tensor, dy: Tensor, shape: number[]): Tensor {
   return sumTo(core.where(condition, core.zerosLike(dy), dy), shape);
 }

@@ -2,7 +2,9 @@ import type { LayersModel, SymbolicTensor } from './tf.ts';
 
 export type Layer = LayersModel['layers'][number];
 
-/** One call of a layer in a forward pass. Values are numbered in order of use; `layer` is an index into `model.layers`. */
+/**
+ * One call of a layer in a forward pass. Values are numbered in order of use; `layer` is an index into `model.layers`.
+ */
 export interface LayerCall {
   layer: number;
   inputs: number[];

@@ -2,8 +2,9 @@ import * as core from '@tensorflow/tfjs-core';
 import type { GradConfig, NamedAttrMap, Tensor } from '@tensorflow/tfjs-core';
 
 /**
- * Gradients of resized images: products of dy with the weights that the forward pass gives each pixel. On tfjs's cpu backend they are wrong unless both
- * sides are enlarged by the same factor, and no backend supports half-pixel centers in them.
+ * Gradients of resized images: products of dy with the weights that the forward pass gives each pixel. On tfjs's cpu
+ * backend they are wrong unless both sides are enlarged by the same factor, and no backend supports half-pixel centers
+ * in them.
  */
 export const resizeGradients: readonly GradConfig[] = [
   resizeGradient('ResizeBilinear', linearParts),

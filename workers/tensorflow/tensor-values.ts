@@ -8,8 +8,8 @@ interface HeapBackend {
 }
 
 /**
- * A float tensor's values, for immediate use: a view of the backend's memory if this process can read it, else a copy. The next op may change
- * a view.
+ * A float tensor's values, for immediate use: a view of the backend's memory if this process can read it, else a copy.
+ * The next op may change a view.
  */
 export async function valuesOf(tensor: Tensor): Promise<Float32Array> {
   return viewOf(tensor) ?? ((await tensor.data()) as Float32Array);
@@ -33,8 +33,8 @@ function isHeapBackend(backend: unknown): backend is HeapBackend {
 }
 
 /**
- * Keeps the present values of tensors, without a copy: tensors that share their data. An update of the originals then writes to other memory.
- * The caller disposes of the result. It does what `tf.clone` does, in a fraction of its time.
+ * Keeps the present values of tensors, without a copy: tensors that share their data. An update of the originals then
+ * writes to other memory. The caller disposes of the result. It does what `tf.clone` does, in a fraction of its time.
  */
 export function holdTensors(tensors: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
   const [engine, backend] = [tf.engine(), tf.backend()];

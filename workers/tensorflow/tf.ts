@@ -9,8 +9,9 @@ registerGradients();
 correctLayers();
 
 /**
- * TensorFlow.js for projects: the core with all gradients and chained ops, and the layers API. A project's import of `@tensorflow/tfjs` resolves to
- * `tf-module.ts` instead of that package, whose browser backends and converters a worker does not need and which takes longer to start.
+ * TensorFlow.js for projects: the core with all gradients and chained ops, and the layers API. A project's import of
+ * `@tensorflow/tfjs` resolves to `tf-module.ts` instead of that package, whose browser backends and converters a worker
+ * does not need and which takes longer to start.
  */
 export const tf: Omit<typeof core, 'default'> & Omit<typeof layers, 'default'> = { ...core, ...layers };
 

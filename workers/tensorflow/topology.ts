@@ -6,8 +6,9 @@ import { tf, type LayersModel } from './tf.ts';
 const ownClasses = new Set(Object.keys(tf.serialization.SerializationMap.getMap().classNameMap));
 
 /**
- * A model's topology as JSON, with the same text for the same model. Layers that tfjs named after a counter of the process
- * (`dense_Dense7`) are numbered by their position in the model, which does not change their weights' names (`weightNames`).
+ * A model's topology as JSON, with the same text for the same model. Layers that tfjs named after a counter of the
+ * process (`dense_Dense7`) are numbered by their position in the model, which does not change their weights' names
+ * (`weightNames`).
  */
 export function topologyOf(model: LayersModel): string {
   const { class_name, config } = model.toJSON(null, false) as { class_name: unknown; config: unknown };
@@ -55,9 +56,12 @@ export function describeDifference(expected: string, found: string): string | nu
   return `${path} is ${after.get(path) ?? 'absent'}, it was ${before.get(path) ?? 'absent'}`;
 }
 
-/** The layer's type in snake case when its name was given by tfjs (`dense_Dense1`, `dense_1`), null when by the project. */
+/**
+ * The layer's type in snake case when its name was given by tfjs (`dense_Dense1`, `dense_1`), null when by the project.
+ */
 export function automaticName(name: string, className: string): string | null {
-  // As tfjs-layers does it (`toSnakeCase` in utils/generic_utils): Conv2D is conv2d, BatchNormalization batch_normalization.
+  // As tfjs-layers does it (`toSnakeCase` in utils/generic_utils): Conv2D is conv2d, BatchNormalization
+  // batch_normalization.
   const snake = className
     .replace(/(.)([A-Z][a-z0-9]+)/g, '$1_$2')
     .replace(/([a-z])([A-Z])/g, '$1_$2')

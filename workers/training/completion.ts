@@ -9,7 +9,10 @@ export interface Completion extends DecisionsOfOthers {
   history: History;
 }
 
-/** Brings a member that has come as far as the others to their round, and gives it their history: they can then resume together. */
+/**
+ * Brings a member that has come as far as the others to their round, and gives it their history: they can then resume
+ * together.
+ */
 export function joinOthers(
   { until, history: others }: Completion,
   own: { rank: number; progress: { round: number }; history: History },

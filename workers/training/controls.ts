@@ -48,7 +48,9 @@ export class Controls {
     return this.#state.settings;
   }
 
-  /** Whether a stop of all ranks, immediate or at the end of the epoch, was received, even if it is not in effect yet. */
+  /**
+   * Whether a stop of all ranks, immediate or at the end of the epoch, was received, even if it is not in effect yet.
+   */
   get stopReceived(): boolean {
     const isReceived = this.#waiting.some(({ action }) => action === 'stop' || action === 'stop-at-epoch-end');
     return this.stopRequested || this.stopAtEpochEndRequested || isReceived;
@@ -70,8 +72,8 @@ export class Controls {
   }
 
   /**
-   * From now on controls wait until {@link admit} admits them. During a pause they take effect at once, up to the control that ends the
-   * pause: no rank does a step then, so the step is the same for all.
+   * From now on controls wait until {@link admit} admits them. During a pause they take effect at once, up to the
+   * control that ends the pause: no rank does a step then, so the step is the same for all.
    */
   holdBack(): void {
     this.#admitted = this.#received;

@@ -44,8 +44,8 @@ export function comparisonSplit(data: Splits): { split: Split; dataset: Dataset 
 }
 
 /**
- * Evaluates members and ensemble with the last weights, then with each set of checkpoints (each rank loads its own). Leaves
- * the model with the last set's weights.
+ * Evaluates members and ensemble with the last weights, then with each set of checkpoints (each rank loads its own).
+ * Leaves the model with the last set's weights.
  */
 export async function evaluateSets(
   evaluation: SetEvaluation,
@@ -135,8 +135,8 @@ async function everyRankHas(group: ProcessGroup, present: boolean): Promise<bool
 }
 
 /**
- * Splits metrics by name: `member_3_nll` goes to `members.nll`, at rank 3's position; `ens_nll` goes to `ensemble.nll`. Those of a further output keep
- * its name: `age/ens_mse` goes to `ensemble['age/mse']`.
+ * Splits metrics by name: `member_3_nll` goes to `members.nll`, at rank 3's position; `ens_nll` goes to `ensemble.nll`.
+ * Those of a further output keep its name: `age/ens_mse` goes to `ensemble['age/mse']`.
  */
 export function splitByMember(metrics: ReadonlyMap<string, number>, ranks: readonly number[]) {
   const ensemble: Record<string, number> = {};

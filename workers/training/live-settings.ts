@@ -41,8 +41,8 @@ export class LiveSettings {
 const intervalMs = 15;
 
 /**
- * Turns the event loop at intervals, so that messages arrive and leave: it does not turn while tensors are computed. Ranks of
- * one process share a throttle, so that all of them receive a message between the same two steps.
+ * Turns the event loop at intervals, so that messages arrive and leave: it does not turn while tensors are computed.
+ * Ranks of one process share a throttle, so that all of them receive a message between the same two steps.
  */
 export class Throttle {
   private lastMs = performance.now();

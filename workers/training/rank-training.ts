@@ -70,8 +70,8 @@ export interface TrainerParts {
 }
 
 /**
- * A rank's training as its callbacks see it: its position, its model, its checkpoints and predictions. Where several ranks train
- * one model, callbacks see it as one member on each of them, and only the first of them saves and reports.
+ * A rank's training as its callbacks see it: its position, its model, its checkpoints and predictions. Where several
+ * ranks train one model, callbacks see it as one member on each of them, and only the first of them saves and reports.
  */
 export class RankTraining implements Training {
   readonly parts: TrainerParts;
@@ -141,7 +141,8 @@ export class RankTraining implements Training {
 
   /**
    * Saves the model's architecture in the run folder, before the first step.
-   * @param earlier the architecture of the resumed attempt. Reports a difference, because the same weights fit many models
+   * @param earlier the architecture of the resumed attempt. Reports a difference, because the same weights fit many
+   * models
    */
   async keepArchitecture(earlier: string | undefined): Promise<void> {
     if (!this.isMember) return;
@@ -212,7 +213,10 @@ export class RankTraining implements Training {
     this.isAssembled = true;
   }
 
-  /** Puts the weights to evaluate and save into the model. @returns a function that restores the rank's training weights */
+  /**
+   * Puts the weights to evaluate and save into the model.
+   * @returns a function that restores the rank's training weights
+   */
   private async putWeights(): Promise<() => void> {
     const { strategy, member } = this.parts;
     strategy.collect?.();
@@ -291,7 +295,10 @@ export class RankTraining implements Training {
   }
 }
 
-/** The ensemble as each rank of its members sees it: of one model that all ranks train, or of pipelines, where the ranks with the same stage exchange predictions. */
+/**
+ * The ensemble as each rank of its members sees it: of one model that all ranks train, or of pipelines, where the ranks
+ * with the same stage exchange predictions.
+ */
 function groupOfMembers({ config, group }: TrainerParts): ProcessGroup {
   const isOfSeveral = memberCountOf(config) > 1;
   if (!isOfSeveral) return ProcessGroup.alone(group.ranks[0]);

@@ -5,8 +5,8 @@ import type { RunSummary } from '../../core/protocol/run/record.ts';
 import type { Controls } from './controls.ts';
 
 /**
- * Decisions of all ranks. Each is one all-gather of a few numbers, from which every rank draws the same conclusion: no rank
- * waits for one that has left.
+ * Decisions of all ranks. Each is one all-gather of a few numbers, from which every rank draws the same conclusion: no
+ * rank waits for one that has left.
  */
 
 export type StopReason = RunSummary['stopReason'];
@@ -32,9 +32,15 @@ export interface AgreedRound {
   /** The lowest rank whose loss was not finite, and where. */
   nonFinite: (Position & { rank: number }) | null;
   stopRequested: boolean;
-  /** Whether all ranks have done all their steps of the round. Otherwise a stop ended it, and a resume continues within it. */
+  /**
+   * Whether all ranks have done all their steps of the round. Otherwise a stop ended it, and a resume continues within
+   * it.
+   */
   isComplete: boolean;
-  /** Whether the rendezvous is one of those every `evaluateEveryEpochs` epochs. A last one may come before the next of them. */
+  /**
+   * Whether the rendezvous is one of those every `evaluateEveryEpochs` epochs. A last one may come before the next of
+   * them.
+   */
   isPlanned: boolean;
 }
 
@@ -68,8 +74,8 @@ export async function agreeOnRound(group: ProcessGroup, own: RoundReport): Promi
 }
 
 /**
- * Epochs before the last planned rendezvous, from which all ranks count when a run resumes. States of earlier versions hold only each rank's
- * own epoch: the least of those that still train counts.
+ * Epochs before the last planned rendezvous, from which all ranks count when a run resumes. States of earlier versions
+ * hold only each rank's own epoch: the least of those that still train counts.
  */
 export async function agreeOnRendezvous(
   group: ProcessGroup,
@@ -125,9 +131,9 @@ export class NonFiniteLossError extends AgreedError {
 }
 
 /**
- * Makes ranks that exchange at every step act on a control at the same step. Otherwise one rank would stop while another waits
- * for its gradients. Signals travel with the collectives of a step. Those of the collectives before a step take effect after
- * it: up to a step late, but at the same step on all ranks, even while a collective is pending.
+ * Makes ranks that exchange at every step act on a control at the same step. Otherwise one rank would stop while
+ * another waits for its gradients. Signals travel with the collectives of a step. Those of the collectives before a
+ * step take effect after it: up to a step late, but at the same step on all ranks, even while a collective is pending.
  */
 export class Lockstep {
   /** Whether some rank's training must end. */

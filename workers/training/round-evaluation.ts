@@ -25,7 +25,9 @@ export class RoundEvaluation {
     this.report();
   }
 
-  /** Computes this rank's predictions, then the callbacks' metrics of all ranks' predictions, reported at `position`. */
+  /**
+   * Computes this rank's predictions, then the callbacks' metrics of all ranks' predictions, reported at `position`.
+   */
   async evaluate(position: Position): Promise<void> {
     const { data, report } = this.#parts;
     const training = this.#training;
@@ -44,7 +46,10 @@ export class RoundEvaluation {
     this.report();
   }
 
-  /** Reports what all ranks agree on, on the first rank. Call it again after a collective: the first rank may have been lost. */
+  /**
+   * Reports what all ranks agree on, on the first rank. Call it again after a collective: the first rank may have been
+   * lost.
+   */
   report(): void {
     if (!this.#training.isFirst) return;
     for (const { name, value, position } of this.#agreed.splice(0)) this.#parts.report.point(name, value, position);

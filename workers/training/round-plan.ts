@@ -4,7 +4,10 @@ import type { Lockstep } from './rendezvous.ts';
 import type { LossMeter } from './loss-meter.ts';
 import type { TrainerParts, TrainingProgress } from './rank-training.ts';
 
-/** How far a rank trains: to the end of its round, at most to its last step, and no further once something ends its training. */
+/**
+ * How far a rank trains: to the end of its round, at most to its last step, and no further once something ends its
+ * training.
+ */
 export class RoundPlan {
   readonly totalSteps: number;
   /** Before `totalSteps` for a missing member, whose ensemble ended there. */
@@ -68,7 +71,10 @@ export class RoundPlan {
     return this.#meter.nonFinite !== null && this.#parts.config.onNonFinite === 'stop';
   }
 
-  /** Whether this rank does no more steps. Where the others may continue without a rank that failed, its round is theirs. */
+  /**
+   * Whether this rank does no more steps. Where the others may continue without a rank that failed, its round is
+   * theirs.
+   */
   get #hasEnded(): boolean {
     return this.#progress.standingBy || this.hasFailed;
   }
@@ -78,14 +84,19 @@ export class RoundPlan {
 type Done = Pick<TrainingProgress, 'epoch' | 'batch' | 'step'>;
 const nothing: Done = { epoch: 0, batch: 0, step: 0 };
 
-/** The most steps that a rank does: those that it has done, and those that are left. Earlier attempts may have had other batches. */
+/**
+ * The most steps that a rank does: those that it has done, and those that are left. Earlier attempts may have had other
+ * batches.
+ */
 export function plannedSteps(config: RunConfig, sampler: Sampler, done: Done = nothing): number {
   const left = (config.maxEpochs - done.epoch) * sampler.batchesPerEpoch - done.batch;
   const steps = done.step + Math.max(0, left);
   return config.maxSteps > 0 ? Math.min(config.maxSteps, steps) : steps;
 }
 
-/** The steps over which schedules are spread: all that a rank does, unless the configuration names more or fewer epochs. */
+/**
+ * The steps over which schedules are spread: all that a rank does, unless the configuration names more or fewer epochs.
+ */
 export function scheduledSteps(config: RunConfig, sampler: Sampler, done: Done = nothing): number {
   return plannedSteps({ ...config, maxEpochs: scheduledEpochs(config) }, sampler, done);
 }

@@ -73,7 +73,8 @@ export type SavedRows = Pick<TrainingState, 'metricRows' | 'recordedRows'>;
 
 /**
  * Saves everything that the next step of a rank depends on: a resumed run has the bits of an uninterrupted one.
- * @param rows `metricRows` are those of the metrics that belong to the state, null where the step tells it; `recordedRows` those that were on the disk
+ * @param rows `metricRows` are those of the metrics that belong to the state, null where the step tells it;
+ * `recordedRows` those that were on the disk
  */
 export async function saveTrainingState(rank: TrainingToSave, at: TrainingPosition, rows: SavedRows): Promise<void> {
   const state = await stateOf(rank, at, { metricRows: rows.metricRows, points: [] });
@@ -81,7 +82,8 @@ export async function saveTrainingState(rank: TrainingToSave, at: TrainingPositi
 }
 
 /**
- * Saves the state of a rank whose hub has died, with the points that the hub may not have written, unless another hub has the run.
+ * Saves the state of a rank whose hub has died, with the points that the hub may not have written, unless another hub
+ * has the run.
  * @param round the number of the save, the same on all ranks
  */
 export async function saveTrainingStateAlone(rank: TrainingToSave, at: TrainingPosition, round: number): Promise<void> {
@@ -135,8 +137,8 @@ type Restored = Pick<TrainerParts, 'config' | 'files' | 'member' | 'callbacks'> 
 };
 
 /**
- * Restores a rank's state. Where other ranks than before train one model, a new rank begins with what all have in common, and the strategy gets the states of
- * all earlier ranks.
+ * Restores a rank's state. Where other ranks than before train one model, a new rank begins with what all have in
+ * common, and the strategy gets the states of all earlier ranks.
  */
 export async function loadTrainingState(parts: Restored, from: SavedRanks): Promise<ResumedTraining> {
   const { member, callbacks, config, strategy: now } = parts;
@@ -176,7 +178,10 @@ async function readOwn(folder: string, rank: number, { round, worldSize }: Saved
   return readState(folder, 0, round);
 }
 
-/** With other samples per step than before, the rest of the epoch begins at most one step earlier, so that no sample is left out. */
+/**
+ * With other samples per step than before, the rest of the epoch begins at most one step earlier, so that no sample is
+ * left out.
+ */
 function progressOf({ progress: saved, samplesPerStep }: SavedData, config: RunConfig): TrainingProgress {
   const { rendezvous = saved.epoch, ...progress } = saved;
   const now = samplesPerOrderedStep(config);

@@ -4,7 +4,9 @@ import { type SavedRows, saveTrainingState, saveTrainingStateAlone } from './sav
 import { holdPosition, positionOf, type TrainingPosition, type TrainingToSave } from './snapshot.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 
-/** Saves a rank's state at rendezvous, within a round before the last evaluation of a stop, and when the hub has died. */
+/**
+ * Saves a rank's state at rendezvous, within a round before the last evaluation of a stop, and when the hub has died.
+ */
 export class StateSaver {
   readonly #rank: TrainingToSave;
   /** Null where ranks run independently. */
@@ -33,8 +35,8 @@ export class StateSaver {
   }
 
   /**
-   * Call it when a round's training has ended, on every rank: within a round, before the strategy completes a pending update, because the
-   * resumed run makes it together with the next step.
+   * Call it when a round's training has ended, on every rank: within a round, before the strategy completes a pending
+   * update, because the resumed run makes it together with the next step.
    */
   beginRendezvous(): void {
     this.#held?.hold();
@@ -47,9 +49,9 @@ export class StateSaver {
   }
 
   /**
-   * Saves, once the hub has died, from where the ranks continue together. Ranks that train independently: the state before the present
-   * rendezvous, where they meet again. Ranks in lockstep: each position that they may have in common, the oldest first, because that is
-   * the one that all have.
+   * Saves, once the hub has died, from where the ranks continue together. Ranks that train independently: the state
+   * before the present rendezvous, where they meet again. Ranks in lockstep: each position that they may have in
+   * common, the oldest first, because that is the one that all have.
    */
   async saveAlone(): Promise<void> {
     if (this.#held === null) {
@@ -79,14 +81,16 @@ export class StateSaver {
     this.#rank.beforeSave();
     const position = positionOf(this.#rank);
     if (!controls.isHubGone) return await this.#save(position, { metricRows: null, recordedRows });
-    // The hub may not have written the newest points, so they belong to the state. Ranks in lockstep save the positions that they hold.
+    // The hub may not have written the newest points, so they belong to the state. Ranks in lockstep save the positions
+    // that they hold.
     if (this.#held === null) await saveTrainingStateAlone(this.#rank, position, position.snapshot.progress.round);
     throw new CollectiveError('The hub is gone, so that the ranks cannot meet again.');
   }
 
   /**
-   * Saves the state within a round that a stop has ended: of a run that never stopped, nothing is evaluated here. The resumed run drops
-   * the rows and replaces the files of the stop's last evaluation, which follows. All ranks call it at the same rendezvous.
+   * Saves the state within a round that a stop has ended: of a run that never stopped, nothing is evaluated here. The
+   * resumed run drops the rows and replaces the files of the stop's last evaluation, which follows. All ranks call it
+   * at the same rendezvous.
    */
   async saveWithinRound(): Promise<void> {
     const { training } = this.#rank;
@@ -140,11 +144,11 @@ interface HeldPosition extends TrainingPosition {
 }
 
 /**
- * The last positions of a rank in lockstep, for the death of its hub. A rank may get the last answer of a step that another does not get:
- * then the other can save only the position before that step, and this rank must still have it.
+ * The last positions of a rank in lockstep, for the death of its hub. A rank may get the last answer of a step that
+ * another does not get: then the other can save only the position before that step, and this rank must still have it.
  *
- * An answer shows that all ranks have made the call, so all of them hold the newest position before the call. Older ones are released. All
- * ranks thus hold the newest position that precedes an answered call on any of them.
+ * An answer shows that all ranks have made the call, so all of them hold the newest position before the call. Older
+ * ones are released. All ranks thus hold the newest position that precedes an answered call on any of them.
  */
 class HeldPositions {
   readonly #rank: TrainingToSave;
@@ -166,8 +170,8 @@ class HeldPositions {
   }
 
   /**
-   * Call it before each step, on every rank. Between two exchanges ranks take their steps independently, so that only the first of these
-   * positions is common to all.
+   * Call it before each step, on every rank. Between two exchanges ranks take their steps independently, so that only
+   * the first of these positions is common to all.
    */
   holdStep(): void {
     if (this.#held.at(-1)?.calls !== this.#group.statistics.count) this.hold();

@@ -28,9 +28,9 @@ import { UserRequests } from './user-requests.ts';
 const start = { epoch: 0, batch: 0, step: 0, round: 0, rendezvous: 0, standingBy: false, stoppedAlone: false };
 
 /**
- * Trains one rank. Ranks meet at a rendezvous every `evaluateEveryEpochs` epochs: they compare losses, evaluate together and
- * decide together whether to continue. In between they run independently, or in lockstep where they exchange. A rank that
- * ends before the others stands by and contributes its last predictions.
+ * Trains one rank. Ranks meet at a rendezvous every `evaluateEveryEpochs` epochs: they compare losses, evaluate
+ * together and decide together whether to continue. In between they run independently, or in lockstep where they
+ * exchange. A rank that ends before the others stands by and contributes its last predictions.
  */
 export class Trainer {
   readonly training: RankTraining;

@@ -51,7 +51,10 @@ export class TrainingStep {
     return { learningRate, totalSteps: this.#totalSteps, epochs: scheduledEpochs(parts.config) };
   }
 
-  /** Tells the user that the learning rate of the next step is another one than before a resume. A strategy that adapts its own has no such jump. */
+  /**
+   * Tells the user that the learning rate of the next step is another one than before a resume. A strategy that adapts
+   * its own has no such jump.
+   */
   announceJump(before: SavedSchedule): void {
     const { parts, position, isFirst } = this.#training;
     const now = this.schedule;

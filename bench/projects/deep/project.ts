@@ -1,8 +1,9 @@
 import { createDataset, createSplits, defineProject, Generator, tf, z } from 'tutti-ensembles';
 
 /**
- * A deep network of equal layers on noise, to measure the memory of training. After each step a rank writes to its log the size of its backend's heap, the present and the
- * largest resident memory of its process, and the time since its start.
+ * A deep network of equal layers on noise, to measure the memory of training. After each step a rank writes to its log
+ * the size of its backend's heap, the present and the largest resident memory of its process, and the time since its
+ * start.
  */
 export default defineProject({
   name: 'Deep network',

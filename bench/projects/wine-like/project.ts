@@ -13,7 +13,10 @@ import {
 const samples = 1_599;
 const measurements = 11;
 
-/** The network for the quality of red wines (`bench/projects/wine`), on drawn data of the same size, which need no download. */
+/**
+ * The network for the quality of red wines (`bench/projects/wine`), on drawn data of the same size, which need no
+ * download.
+ */
 export default defineProject({
   name: 'Wine-like',
   description: 'A small network for as many drawn samples as UCI has red wines.',

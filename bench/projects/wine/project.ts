@@ -11,7 +11,10 @@ import {
   z,
 } from 'tutti-ensembles';
 
-/** The quality of red wines from eleven measurements. Wines whose measurements are those of different wines are outside the training data. */
+/**
+ * The quality of red wines from eleven measurements. Wines whose measurements are those of different wines are outside
+ * the training data.
+ */
 export default defineProject({
   name: 'Wine',
   description: 'The quality of red wines (UCI), and wines with the measurements of several others.',

@@ -10,10 +10,18 @@ import { type ValueEvaluation, valueEvaluation, valueMetrics, type ValuePredicti
 /** What a regressor of counts predicts for a split: `means` are its rates. */
 export type CountPrediction = ValuePrediction & LikelihoodPrediction;
 
-/** Regressors of counts of the same split. The ensemble is the uniformly weighted mixture of their Poisson distributions. */
+/**
+ * Regressors of counts of the same split. The ensemble is the uniformly weighted mixture of their Poisson
+ * distributions.
+ */
 export type CountEvaluation = ValueEvaluation<CountPrediction> & LikelihoodEvaluation<CountPrediction>;
 
-/** @param rates of all members, shape `[M, N]` @param counts whole numbers from 0, shape `[N]` @param columns T @param weights shape `[N]` */
+/**
+ * @param rates of all members, shape `[M, N]`
+ * @param counts whole numbers from 0, shape `[N]`
+ * @param columns T
+ * @param weights shape `[N]`
+ */
 export function countEvaluation(
   rates: StackedValues,
   counts: Values,

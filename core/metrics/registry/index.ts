@@ -32,7 +32,8 @@ export function metricsOfTask(task: string): MetricInfo[] {
 }
 
 /**
- * The metric with a recorded name, without its split: `ens_nll`, `member_{rank}_acc`, `disagreement`; null if there is none.
+ * The metric with a recorded name, without its split: `ens_nll`, `member_{rank}_acc`, `disagreement`; null if there is
+ * none.
  *
  * @param infos where to look; all metrics by default
  */
@@ -45,7 +46,9 @@ export function metricNamed(name: string, infos: readonly MetricInfo[] = registr
   return { subject: subject.startsWith('member') ? 'member' : (subject as 'ens' | 'product'), info };
 }
 
-/** The direction of a quantity as evaluated sets name it, without `ens_`: `acc`, `std`; undefined for an unknown one. */
+/**
+ * The direction of a quantity as evaluated sets name it, without `ens_`: `acc`, `std`; undefined for an unknown one.
+ */
 export function directionOfQuantity(quantity: string): Direction | undefined {
   const isIt = ({ name }: MetricInfo): boolean => name === quantity || name === `ens_${quantity}`;
   return registry.find(isIt)?.direction;

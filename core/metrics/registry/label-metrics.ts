@@ -124,7 +124,10 @@ function disagreement({ members, ensemble: { weights } }: LabelEvaluation): numb
   return shares.length === 0 ? 0 : mean(shares);
 }
 
-/** The metrics of multi-label classification, in order of presentation. A label is predicted from a probability above 1/2. */
+/**
+ * The metrics of multi-label classification, in order of presentation. A label is predicted from a probability above
+ * 1/2.
+ */
 export const labelMetrics: readonly LabelMetric[] = [
   score(
     {

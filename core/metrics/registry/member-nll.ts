@@ -20,7 +20,8 @@ export function predictionNll({ logLikelihoods, weights }: LikelihoodPrediction)
 }
 
 /**
- * The two metrics that compare members' NLLs with the ensemble's: their mean, and how much it exceeds the ensemble's (the Jensen gap).
+ * The two metrics that compare members' NLLs with the ensemble's: their mean, and how much it exceeds the ensemble's
+ * (the Jensen gap).
  *
  * @param about of the mean: its tasks, formula and source
  */

@@ -13,20 +13,27 @@ export type Metrics = Map<string, number>;
 
 /** What is known about a metric without computing it. */
 export interface MetricInfo {
-  /** Of a prediction's score its quantity, `nll` (recorded as `ens_nll` and `member_3_nll`); else the recorded name, `disagreement`. */
+  /**
+   * Of a prediction's score its quantity, `nll` (recorded as `ens_nll` and `member_3_nll`); else the recorded name,
+   * `disagreement`.
+   */
   name: string;
   title: string;
   direction: Direction;
   /** The tasks that have it. */
   tasks: readonly TaskKind[];
-  /** Whether every evaluation computes it; the others are computed if the option `metrics.more` names them, or if they are monitored. */
+  /**
+   * Whether every evaluation computes it; the others are computed if the option `metrics.more` names them, or if they
+   * are monitored.
+   */
   isStandard: boolean;
   /** `prediction`: one value for the ensemble and one for each member; `ensemble`: one value. */
   of: 'prediction' | 'ensemble';
   meaning: string;
   /**
-   * Legend: `M` members, `N` samples (values, in regression), `K` classes; `y` the target; `p_m` member m's probabilities and `p̄` their
-   * mean; `μ_m` and `σ²_m` member m's mean and variance and `μ̄` the mean of the `μ_m`. A sum without an index runs over the samples.
+   * Legend: `M` members, `N` samples (values, in regression), `K` classes; `y` the target; `p_m` member m's
+   * probabilities and `p̄` their mean; `μ_m` and `σ²_m` member m's mean and variance and `μ̄` the mean of the `μ_m`. A
+   * sum without an index runs over the samples.
    */
   formula: string;
   /** The formula for one member, where replacing `p̄` by `p_m` and `μ̄` by `μ_m` does not give it. */
@@ -64,7 +71,8 @@ export function answerOf<P extends Prediction>({ ensemble, product }: Evaluation
 }
 
 /**
- * The values of metrics: first the ensemble's, then those of its members in order of rank, then those of the product that answers.
+ * The values of metrics: first the ensemble's, then those of its members in order of rank, then those of the product
+ * that answers.
  *
  * @throws RangeError when ranks repeat, or what the metrics throw
  */

@@ -18,7 +18,8 @@ export interface QuantileEvaluation extends Evaluation<QuantilePrediction> {
 }
 
 /**
- * @param stack predicted quantiles, shape `[M, N · Q]`, those of a sample together; the ensemble predicts their means over the members
+ * @param stack predicted quantiles, shape `[M, N · Q]`, those of a sample together; the ensemble predicts their means
+ * over the members
  * @param targets shape `[N]`
  * @param levels of the quantiles in (0, 1), ascending, shape `[Q]`
  * @param weights shape `[N]`

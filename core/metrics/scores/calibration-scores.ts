@@ -7,11 +7,11 @@ import { totalWeight, type Weights } from '../weights.ts';
 const BINS = 15;
 
 /**
- * Class-wise calibration error, 1/K sum_k sum_b |b|/N |share of class k in b - mean p_k in b|, over 15 bins (lower, upper] of equal width of
- * each class's probability. From 0 to 1.
+ * Class-wise calibration error, 1/K sum_k sum_b |b|/N |share of class k in b - mean p_k in b|, over 15 bins (lower,
+ * upper] of equal width of each class's probability. From 0 to 1.
  *
- * Source: Kull et al., "Beyond temperature scaling: obtaining well-calibrated multiclass probabilities with Dirichlet calibration", NeurIPS
- * 2019, equation 3.
+ * Source: Kull et al., "Beyond temperature scaling: obtaining well-calibrated multiclass probabilities with Dirichlet
+ * calibration", NeurIPS 2019, equation 3.
  *
  * @param targets class indices, shape `[N]`
  * @param weights shape `[N]`
@@ -36,10 +36,11 @@ export function classwiseCalibrationError(
 }
 
 /**
- * Calibration error of equal mass: like `expectedCalibrationError`, but its 15 bins hold equally many samples, ordered by confidence (their
- * numbers differ by at most 1, the larger bins first). With fewer than 15 samples each is a bin.
+ * Calibration error of equal mass: like `expectedCalibrationError`, but its 15 bins hold equally many samples, ordered
+ * by confidence (their numbers differ by at most 1, the larger bins first). With fewer than 15 samples each is a bin.
  *
- * Source: Nguyen and O'Connor, "Posterior calibration and exploratory analysis for natural language processing models", EMNLP 2015.
+ * Source: Nguyen and O'Connor, "Posterior calibration and exploratory analysis for natural language processing models",
+ * EMNLP 2015.
  *
  * @param targets class indices, shape `[N]`
  */

@@ -5,23 +5,30 @@ import type { Probabilities } from '../stacks.ts';
 import { weightedMean, type Weights } from '../weights.ts';
 import { areaUnderRoc, averagePrecision } from './ranking.ts';
 
-/** Scores of classifiers beside those of `classification.ts`. Arguments and errors are the same; weights have shape `[N]`. */
+/**
+ * Scores of classifiers beside those of `classification.ts`. Arguments and errors are the same; weights have shape
+ * `[N]`.
+ */
 
 /**
- * Area under the ROC curve of each class against all others, averaged over the classes that have both samples and others (macro). With
- * two classes it is that of class 1. NaN if there is no such class.
+ * Area under the ROC curve of each class against all others, averaged over the classes that have both samples and
+ * others (macro). With two classes it is that of class 1. NaN if there is no such class.
  */
 export function auroc(probabilities: Probabilities, targets: Int32Array, weights?: Weights): number {
   return meanOverClasses(probabilities, targets, areaUnderRoc, weights);
 }
 
-/** Average precision of each class against all others, averaged over the classes that have samples; with two classes that of class 1. */
+/**
+ * Average precision of each class against all others, averaged over the classes that have samples; with two classes
+ * that of class 1.
+ */
 export function meanAveragePrecision(probabilities: Probabilities, targets: Int32Array, weights?: Weights): number {
   return meanOverClasses(probabilities, targets, averagePrecision, weights);
 }
 
 /**
- * F1 of each class, 2 TP / (2 TP + FP + FN), averaged over the classes that are a target or are chosen (macro, as in scikit-learn).
+ * F1 of each class, 2 TP / (2 TP + FP + FN), averaged over the classes that are a target or are chosen (macro, as in
+ * scikit-learn).
  */
 export function macroF1(probabilities: Probabilities, targets: Int32Array, weights?: Weights): number {
   if (!checkClassification(probabilities, targets)) return NaN;
@@ -38,7 +45,8 @@ export function macroF1(probabilities: Probabilities, targets: Int32Array, weigh
 }
 
 /**
- * Share of samples whose target is among the `count` most probable classes. Of equally probable classes the first come first.
+ * Share of samples whose target is among the `count` most probable classes. Of equally probable classes the first come
+ * first.
  */
 export function topAccuracy(
   probabilities: Probabilities,

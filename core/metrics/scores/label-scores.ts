@@ -14,7 +14,9 @@ export interface LabelProbabilities {
   weights?: Weights;
 }
 
-/** Share of all labels of all samples that the prediction has right; a label is predicted from a probability above 1/2. */
+/**
+ * Share of all labels of all samples that the prediction has right; a label is predicted from a probability above 1/2.
+ */
 export function labelAccuracy({ probabilities, targets, weights }: LabelProbabilities): number {
   return weightedMean(
     probabilities.map((p, index) => rightOrNaN(p, targets[index])),
@@ -61,7 +63,9 @@ export function microLabelF1(given: LabelProbabilities): number {
   return areCountedFinite(given.probabilities, given.weights) ? f1(given, () => true) : NaN;
 }
 
-/** Area under the ROC curve of each label, averaged over the labels that some samples have and others do not (macro). */
+/**
+ * Area under the ROC curve of each label, averaged over the labels that some samples have and others do not (macro).
+ */
 export function labelAuroc(given: LabelProbabilities): number {
   return meanOfDefined(given, aurocOfLabels(given));
 }

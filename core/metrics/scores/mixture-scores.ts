@@ -11,12 +11,13 @@ export interface Gaussians {
 }
 
 /**
- * Continuous ranked probability score of a uniformly weighted mixture of Gaussians, the mean over n of
- * ∫ (F_n(x) - [x ≥ y_n])² dx = 1/M Σ_m A(y - μ_m, σ²_m) - 1/(2M²) Σ_m Σ_k A(μ_m - μ_k, σ²_m + σ²_k), in the unit of the targets, with
- * A(δ, v) = E|Normal(δ, v)| = δ (2 Φ(δ/√v) - 1) + 2 √v φ(δ/√v). For one Gaussian it is σ (z (2 Φ(z) - 1) + 2 φ(z) - 1/√π).
+ * Continuous ranked probability score of a uniformly weighted mixture of Gaussians, the mean over n of ∫ (F_n(x) - [x ≥
+ * y_n])² dx = 1/M Σ_m A(y - μ_m, σ²_m) - 1/(2M²) Σ_m Σ_k A(μ_m - μ_k, σ²_m + σ²_k), in the unit of the targets, with
+ * A(δ, v) = E|Normal(δ, v)| = δ (2 Φ(δ/√v) - 1) + 2 √v φ(δ/√v). For one Gaussian it is σ (z (2 Φ(z) - 1) + 2 φ(z) -
+ * 1/√π).
  *
- * Source: Grimit, Gneiting, Berrocal and Johnson, "The continuous ranked probability score for circular variables and its application to
- * mesoscale forecast ensemble verification", 2006, equation 5.
+ * Source: Grimit, Gneiting, Berrocal and Johnson, "The continuous ranked probability score for circular variables and
+ * its application to mesoscale forecast ensemble verification", 2006, equation 5.
  *
  * @param mixture the members' Gaussians
  * @param targets shape `[N]`
@@ -43,9 +44,9 @@ export function rankedProbabilityScore(mixture: readonly Gaussians[], targets: V
 }
 
 /**
- * Probability integral transform of each target under a uniformly weighted mixture of Gaussians, u_n = 1/M Σ_m Φ((y_n - μ_mn) / σ_mn), shape
- * `[N]`: the mixture's distribution function at the target. Uniform on [0, 1] if the prediction is calibrated; NaN where it is not defined,
- * such as on a Gaussian of variance 0 whose mean is the target.
+ * Probability integral transform of each target under a uniformly weighted mixture of Gaussians, u_n = 1/M Σ_m Φ((y_n -
+ * μ_mn) / σ_mn), shape `[N]`: the mixture's distribution function at the target. Uniform on [0, 1] if the prediction is
+ * calibrated; NaN where it is not defined, such as on a Gaussian of variance 0 whose mean is the target.
  *
  * Source: Gneiting, Balabdaoui and Raftery, "Probabilistic forecasts, calibration and sharpness", 2007, section 3.1.
  *
@@ -59,8 +60,9 @@ export function probabilityIntegralTransform(mixture: readonly Gaussians[], targ
 }
 
 /**
- * Coverage: the share of targets within the central interval of probability `level` of a mixture of Gaussians, whose distribution function
- * at them is from (1 - level)/2 to (1 + level)/2. A calibrated prediction has a coverage of `level`.
+ * Coverage: the share of targets within the central interval of probability `level` of a mixture of Gaussians, whose
+ * distribution function at them is from (1 - level)/2 to (1 + level)/2. A calibrated prediction has a coverage of
+ * `level`.
  *
  * @throws RangeError when shapes differ or a variance is negative
  */
@@ -74,8 +76,8 @@ export function intervalCoverage(
 }
 
 /**
- * The same coverage from the {@link probabilityIntegralTransform} u of the targets: the share with (1 - level)/2 ≤ u ≤ (1 + level)/2. NaN where
- * a u is NaN, since nobody knows whether that target is inside.
+ * The same coverage from the {@link probabilityIntegralTransform} u of the targets: the share with (1 - level)/2 ≤ u ≤
+ * (1 + level)/2. NaN where a u is NaN, since nobody knows whether that target is inside.
  */
 export function coverageOfTransform(transform: Values, level: number, weights?: Weights): number {
   const inside = Float64Array.from(transform, (below) => {

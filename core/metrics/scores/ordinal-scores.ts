@@ -15,8 +15,8 @@ export function classDistance(probabilities: Probabilities, targets: Int32Array,
 }
 
 /**
- * Quadratic weighted kappa, 1 - sum_n (c_n - y_n)² / (1/N sum_n sum_n' (c_n - y_n')²), c_n the most probable class: 1 if all are right, 0 for
- * guesses of the same distribution. NaN if all targets and choices are one class.
+ * Quadratic weighted kappa, 1 - sum_n (c_n - y_n)² / (1/N sum_n sum_n' (c_n - y_n')²), c_n the most probable class: 1
+ * if all are right, 0 for guesses of the same distribution. NaN if all targets and choices are one class.
  *
  * Source: Cohen, "Weighted kappa: nominal scale agreement provision for scaled disagreement or partial credit", 1968.
  */

@@ -1,8 +1,9 @@
 import { areCountedFinite, type Weights } from '../weights.ts';
 
 /**
- * Quality of the order that scores give to samples of one label: positives should come before negatives. Ties are shared as in
- * scikit-learn. Shapes: scores `[N]`, `isPositive` of each sample, weights `[N]`: a sample of weight 2 counts like two of weight 1.
+ * Quality of the order that scores give to samples of one label: positives should come before negatives. Ties are
+ * shared as in scikit-learn. Shapes: scores `[N]`, `isPositive` of each sample, weights `[N]`: a sample of weight 2
+ * counts like two of weight 1.
  */
 
 /** The weights of samples with the same score; ties are in descending order of the scores. */
@@ -12,10 +13,11 @@ interface Tie {
 }
 
 /**
- * Area under the ROC curve: the probability that a positive has a larger score than a negative, where a tie counts one half. NaN
- * without positives or without negatives, and where a score is not finite.
+ * Area under the ROC curve: the probability that a positive has a larger score than a negative, where a tie counts one
+ * half. NaN without positives or without negatives, and where a score is not finite.
  *
- * Source: Hanley and McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve", 1982.
+ * Source: Hanley and McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve",
+ * 1982.
  */
 export function areaUnderRoc(scores: Float64Array, isPositive: (sample: number) => boolean, weights?: Weights): number {
   const ties = tiesOf(scores, isPositive, weights);
@@ -29,8 +31,8 @@ export function areaUnderRoc(scores: Float64Array, isPositive: (sample: number) 
 }
 
 /**
- * Average precision, sum_t (recall_t - recall_(t-1)) precision_t over the distinct scores t in descending order. NaN without positives,
- * and where a score is not finite.
+ * Average precision, sum_t (recall_t - recall_(t-1)) precision_t over the distinct scores t in descending order. NaN
+ * without positives, and where a score is not finite.
  *
  * Source: scikit-learn's `average_precision_score`, which interpolates nothing.
  */

@@ -17,8 +17,9 @@ export function meanAbsoluteError(predictions: Values, targets: Values, weights?
 }
 
 /**
- * R², 1 - sum_n (prediction_n - y_n)^2 / sum_n (y_n - mean y)^2, averaged over the columns of targets. At most 1; 0 for a prediction of the
- * mean. NaN if the targets of a column are all equal. A column that is masked throughout does not count.
+ * R², 1 - sum_n (prediction_n - y_n)^2 / sum_n (y_n - mean y)^2, averaged over the columns of targets. At most 1; 0 for
+ * a prediction of the mean. NaN if the targets of a column are all equal. A column that is masked throughout does not
+ * count.
  *
  * @param predictions shape `[N, T]`
  * @param targets shape `[N, T]`
@@ -64,8 +65,8 @@ export interface Quantiles {
 }
 
 /**
- * Pinball loss, 1/(N·Q) Σ_n Σ_q max(q e, (q - 1) e) with e = y_n - value_nq: from 0 up, in the unit of the targets. NaN where a value is not
- * finite.
+ * Pinball loss, 1/(N·Q) Σ_n Σ_q max(q e, (q - 1) e) with e = y_n - value_nq: from 0 up, in the unit of the targets. NaN
+ * where a value is not finite.
  *
  * Source: Koenker and Bassett, "Regression quantiles", Econometrica 46, 1978.
  *
@@ -83,7 +84,9 @@ export function pinballLoss({ values, levels }: Quantiles, targets: Values, weig
   return weightedMean(losses, weights);
 }
 
-/** Share of targets from the first to the last quantile, both included; NaN where a value is not finite. Weights `[N]`. */
+/**
+ * Share of targets from the first to the last quantile, both included; NaN where a value is not finite. Weights `[N]`.
+ */
 export function intervalShare({ values, levels }: Quantiles, targets: Values, weights?: Weights): number {
   const last = levels.length - 1;
   return weightedMean(
@@ -97,8 +100,8 @@ export function intervalShare({ values, levels }: Quantiles, targets: Values, we
 }
 
 /**
- * Log-probabilities of counts under Poisson distributions, y log λ - λ - log y!, in nats, shape `[N]`. NaN where the rate is not positive
- * and finite.
+ * Log-probabilities of counts under Poisson distributions, y log λ - λ - log y!, in nats, shape `[N]`. NaN where the
+ * rate is not positive and finite.
  *
  * @param rates λ, shape `[N]`
  * @param counts y, whole numbers from 0, shape `[N]`

@@ -8,7 +8,8 @@ import { logMixture, logSoftmax, probabilitiesOfLogarithms } from './mixture.ts'
 /**
  * The ensemble's calibrated probabilities, shape `[N, K]`; those of the plain mean without calibration.
  *
- * @param stack probabilities or logits of the members for which the calibration was fitted, in that order, shape `[M, N, K]`
+ * @param stack probabilities or logits of the members for which the calibration was fitted, in that order, shape
+ * `[M, N, K]`
  * @throws RangeError where members or classes are not those of the calibration
  */
 export function calibratedProbabilities(calibration: Calibration | null, stack: StackedClasses): Probabilities {
@@ -55,7 +56,8 @@ function calibratedPool(
 }
 
 /**
- * The members' logits as calibration before averaging changes them, z_m / T_m; unchanged by calibrations after averaging. Shape `[M, N, K]`.
+ * The members' logits as calibration before averaging changes them, z_m / T_m; unchanged by calibrations after
+ * averaging. Shape `[M, N, K]`.
  */
 export function calibratedMembers(calibration: Calibration | null, stack: StackedClasses): StackedLogits {
   const { members, samples, classes } = stack;

@@ -27,8 +27,8 @@ const classCalibrations = [
 export type ClassCalibration = (typeof classCalibrations)[number];
 
 /**
- * Those that suit what answers. Before a product, one temperature is the same as after it, and one for each member gives members weights in the
- * product that was trained with equal ones.
+ * Those that suit what answers. Before a product, one temperature is the same as after it, and one for each member
+ * gives members weights in the product that was trained with equal ones.
  */
 export function classCalibrationsOf(combination: Combination = 'mean'): readonly ClassCalibration[] {
   const beforeAveraging: readonly ClassCalibration[] = [
@@ -74,10 +74,11 @@ export function fitClassCalibration(
 }
 
 /**
- * Sigma scaling: the factor s of the standard deviations with the least Gaussian NLL, for each target. With r = (y − μ) / σ it is
- * s² = (mean of r² by the weights + share) / (1 + share): the prior's samples have r² = 1.
+ * Sigma scaling: the factor s of the standard deviations with the least Gaussian NLL, for each target. With r = (y − μ)
+ * / σ it is s² = (mean of r² by the weights + share) / (1 + share): the prior's samples have r² = 1.
  *
- * Source: Laves, Ihler, Fast, Kahrs and Ortmaier, "Well-calibrated regression uncertainty in medical imaging with deep learning", MIDL 2020.
+ * Source: Laves, Ihler, Fast, Kahrs and Ortmaier, "Well-calibrated regression uncertainty in medical imaging with deep
+ * learning", MIDL 2020.
  *
  * @param mean shape `[N, T]`
  * @param variance shape `[N, T]`

@@ -14,8 +14,8 @@ interface Labels {
 }
 
 /**
- * Vector scaling of the ensemble's log-probabilities, softmax(s_k log p̄_k + b_k), with the least NLL plus 1e-6 |b|², which makes the bias
- * unique. The NLL is convex, so the start at s = 1, b = 0 does not matter.
+ * Vector scaling of the ensemble's log-probabilities, softmax(s_k log p̄_k + b_k), with the least NLL plus 1e-6 |b|²,
+ * which makes the bias unique. The NLL is convex, so the start at s = 1, b = 0 does not matter.
  *
  * Source: Guo, Pleiss, Sun and Weinberger (2017), section 4.2.
  *
@@ -30,11 +30,11 @@ export function fitVector(stack: StackedClasses, labels: Labels): Vector {
 }
 
 /**
- * Dirichlet calibration of the ensemble's probabilities, softmax(W log p̄ + b), with the least NLL + λ / (K (K − 1)) sum_{i≠j} W_ij² + λ / K |b|²
- * (off-diagonal and intercept regularisation). Starts at W = 1, b = 0.
+ * Dirichlet calibration of the ensemble's probabilities, softmax(W log p̄ + b), with the least NLL + λ / (K (K − 1))
+ * sum_{i≠j} W_ij² + λ / K |b|² (off-diagonal and intercept regularisation). Starts at W = 1, b = 0.
  *
- * Source: Kull et al., "Beyond temperature scaling: obtaining well-calibrated multiclass probabilities with Dirichlet calibration", NeurIPS
- * 2019, with one λ for both parts.
+ * Source: Kull et al., "Beyond temperature scaling: obtaining well-calibrated multiclass probabilities with Dirichlet
+ * calibration", NeurIPS 2019, with one λ for both parts.
  *
  * @param regularization λ
  */

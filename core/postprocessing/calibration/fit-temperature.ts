@@ -43,8 +43,8 @@ interface Fitting {
 /**
  * The temperature T of the ensemble's probabilities after averaging, softmax(log p̄ / T), with the least NLL.
  *
- * Sources: Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks", ICML 2017; after averaging: Rahaman and Thiery,
- * "Uncertainty quantification and deep ensembles", NeurIPS 2021.
+ * Sources: Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks", ICML 2017; after averaging:
+ * Rahaman and Thiery, "Uncertainty quantification and deep ensembles", NeurIPS 2021.
  */
 export function fitPooledTemperature(fitting: Fitting): number {
   return bestTemperature(logMixture(fitting.stack), fitting);
@@ -63,10 +63,11 @@ export function fitSharedTemperature(fitting: Fitting): number {
 }
 
 /**
- * A temperature for each member before averaging, all together with the least NLL of the ensemble, shape `[M]`: from the best shared one
- * by L-BFGS over their logarithms.
+ * A temperature for each member before averaging, all together with the least NLL of the ensemble, shape `[M]`: from
+ * the best shared one by L-BFGS over their logarithms.
  *
- * Source: joint tuning in Fredsgaard and Schmidt, "On joint regularization and calibration in deep ensembles", TMLR 2025.
+ * Source: joint tuning in Fredsgaard and Schmidt, "On joint regularization and calibration in deep ensembles", TMLR
+ * 2025.
  */
 export function fitJointTemperatures(fitting: Fitting): number[] {
   const { members } = fitting.stack;
@@ -98,8 +99,9 @@ function memberRows(stack: StackedClasses): Float64Array[] {
 }
 
 /**
- * NLL of the mean of softmax(z_m / T_m) as a function of the logarithms of all T_m, with its derivatives:
- * −1/N sum_n sum_k t_nk s_mnk (E_{p_mn}[z] − z_mnk) / T_m, where s_mnk is member m's share of the ensemble's probability of class k.
+ * NLL of the mean of softmax(z_m / T_m) as a function of the logarithms of all T_m, with its derivatives: −1/N sum_n
+ * sum_k t_nk s_mnk (E_{p_mn}[z] − z_mnk) / T_m, where s_mnk is member m's share of the ensemble's probability of class
+ * k.
  */
 function ensembleSlope({ stack, targets, weights, share }: Fitting): (logTemperatures: Float64Array) => Evaluation {
   const { members, classes } = stack;

@@ -3,11 +3,11 @@ import type { Weights } from '../../metrics/weights.ts';
 import type { IsotonicMap } from '../schema.ts';
 
 /**
- * The monotone map of scores to [0, 1] with the least squared error to labels from 0 to 1, by pooling adjacent violators. Equal scores
- * count as one with their mean label. Only the ends of constant pieces are kept.
+ * The monotone map of scores to [0, 1] with the least squared error to labels from 0 to 1, by pooling adjacent
+ * violators. Equal scores count as one with their mean label. Only the ends of constant pieces are kept.
  *
- * Source: Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002; the same map as
- * scikit-learn's `IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")`.
+ * Source: Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD
+ * 2002; the same map as scikit-learn's `IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")`.
  *
  * @param scores shape `[N]`
  * @param labelOf the label of each sample, from 0 to 1
@@ -95,7 +95,10 @@ interface RisingPiece {
   rise: number;
 }
 
-/** A map as its first value and the pieces that rise from there: its value at p is to[0] + Σ rise · min(max((p − start) / length, 0), 1). */
+/**
+ * A map as its first value and the pieces that rise from there: its value at p is to[0] + Σ rise · min(max((p − start)
+ * / length, 0), 1).
+ */
 export function risingPieces({ from, to }: IsotonicMap): RisingPiece[] {
   return from.slice(1).flatMap((end, i) => {
     const rise = to[i + 1] - to[i];

@@ -18,10 +18,16 @@ import { softplus } from '../label-answers.ts';
 import type { Calibration, Judged } from '../schema.ts';
 
 const FOLDS = 5;
-/** Further samples of the interval, with the gains that the uncalibrated answers expect: 1.96² of them, as Agresti and Coull (1998) add. */
+/**
+ * Further samples of the interval, with the gains that the uncalibrated answers expect: 1.96² of them, as Agresti and
+ * Coull (1998) add.
+ */
 const EXPECTED_SAMPLES = 4;
 
-/** A figure of each sample, such as by how much a calibration raises its log-likelihood: what was seen, and what the uncalibrated answers expect. Shape `[N]` each. */
+/**
+ * A figure of each sample, such as by how much a calibration raises its log-likelihood: what was seen, and what the
+ * uncalibrated answers expect. Shape `[N]` each.
+ */
 interface Gains {
   seen: Float64Array;
   expected: Float64Array;
@@ -29,12 +35,14 @@ interface Gains {
 }
 
 /**
- * Cross-validates a calibration: by how much it lowers the NLL of samples that it was not fitted on, in nats, with an interval of 95 %. Four further
- * samples count as well, with the gains that the uncalibrated answers expect of them: what so few samples cannot have shown, such as the first error
- * of an ensemble that was always right, widens the interval. The steps of a sample count as one.
+ * Cross-validates a calibration: by how much it lowers the NLL of samples that it was not fitted on, in nats, with an
+ * interval of 95 %. Four further samples count as well, with the gains that the uncalibrated answers expect of them:
+ * what so few samples cannot have shown, such as the first error of an ensemble that was always right, widens the
+ * interval. The steps of a sample count as one.
  *
- * Source: the interval is the mean of n + {@link EXPECTED_SAMPLES} gains ± 1.96 standard errors, after Agresti and Coull, "Approximate is better than
- * 'exact' for interval estimation of binomial proportions", 1998, who add such samples to a proportion.
+ * Source: the interval is the mean of n + {@link EXPECTED_SAMPLES} gains ± 1.96 standard errors, after Agresti and
+ * Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions", 1998, who add such
+ * samples to a proportion.
  *
  * @param fit fits the calibration on other samples
  */
@@ -56,9 +64,10 @@ export function crossValidate(
 }
 
 /**
- * By how much log p of the right class exceeds its mean over all classes, ln p(y) − 1/K Σ_k ln p(k), on the average of the samples, in nats, with the same
- * interval of 95 %: 0 where answers say nothing of the labels, below 0 where they contradict them, as with classes in another order. It is the slope of
- * the log-likelihood by 1 / T where T is infinite, so below 0 no temperature has a lower NLL than equal probabilities. Null for values.
+ * By how much log p of the right class exceeds its mean over all classes, ln p(y) − 1/K Σ_k ln p(k), on the average of
+ * the samples, in nats, with the same interval of 95 %: 0 where answers say nothing of the labels, below 0 where they
+ * contradict them, as with classes in another order. It is the slope of the log-likelihood by 1 / T where T is
+ * infinite, so below 0 no temperature has a lower NLL than equal probabilities. Null for values.
  */
 export function agreementOf(samples: HeldOut): Judged['gain'] | null {
   if (samples.kind === 'values') return null;
@@ -128,7 +137,10 @@ const fittedWith = (calibration: Calibration | null): Fitted => ({
   selective: null,
 });
 
-/** Calibrated probabilities of classes, or of each label's two states, with their targets, and how figures of these become such of samples. */
+/**
+ * Calibrated probabilities of classes, or of each label's two states, with their targets, and how figures of these
+ * become such of samples.
+ */
 function pairedOf(calibration: Calibration | null, samples: ClassSamples | LabelSamples) {
   const fitted = fittedWith(calibration);
   if (samples.kind === 'classes') {
@@ -162,7 +174,10 @@ function expectationsOf(probabilities: Values, figures: Float64Array, classes: n
   return { expected, expectedSquare };
 }
 
-/** Of a Gaussian with the deviation σ, a deviation s σ expects the gain −log s + (1 − 1/s²) z² / 2 with z² of mean 1 and variance 2. */
+/**
+ * Of a Gaussian with the deviation σ, a deviation s σ expects the gain −log s + (1 − 1/s²) z² / 2 with z² of mean 1 and
+ * variance 2.
+ */
 function gainsOfValues(fitted: Fitted, samples: ValueSamples): Gains {
   const { columns } = samples;
   const scales = fitted.calibration?.method === 'sigma' ? fitted.calibration.scales : [];
@@ -221,8 +236,8 @@ export function predictedDensity(
 }
 
 /**
- * The prior of all fits: as if this many further samples had been seen, with the outcomes that the uncalibrated answers expect. It draws a fit towards
- * no calibration where samples are few, and hardly counts where they are many.
+ * The prior of all fits: as if this many further samples had been seen, with the outcomes that the uncalibrated answers
+ * expect. It draws a fit towards no calibration where samples are few, and hardly counts where they are many.
  */
 export const PRIOR_SAMPLES = 10;
 
@@ -237,8 +252,9 @@ export const priorShare = (prior: number, samples: number, weights?: Weights): n
   prior === 0 ? 0 : prior / effectiveCount(samples, weights);
 
 /**
- * What a fit should predict: the classes, and with the weight of the prior the uncalibrated probabilities, ([k = y] + share p_k) / (1 + share), shape
- * `[N, K]`. The cross-entropy to these is the NLL of the samples and of the prior's together, divided by 1 + share.
+ * What a fit should predict: the classes, and with the weight of the prior the uncalibrated probabilities, ([k = y] +
+ * share p_k) / (1 + share), shape `[N, K]`. The cross-entropy to these is the NLL of the samples and of the prior's
+ * together, divided by 1 + share.
  *
  * @param targets class indices, shape `[N]`
  * @param logarithms of the uncalibrated probabilities, shape `[N, K]`

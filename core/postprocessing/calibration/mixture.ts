@@ -5,7 +5,8 @@ import type { Probabilities, StackedClasses } from '../../metrics/stacks.ts';
 const LEAST_LOGARITHM = Math.log(2 ** -149);
 
 /**
- * log(1/M sum_m softmax(z_m / T_m)), the logarithms of the ensemble's probabilities, by log-sum-exp in float64: shape `[N, K]`.
+ * log(1/M sum_m softmax(z_m / T_m)), the logarithms of the ensemble's probabilities, by log-sum-exp in float64: shape
+ * `[N, K]`.
  *
  * @param temperatures T of each member, shape `[M]`; all 1 by default
  */

@@ -11,11 +11,14 @@ const FOLDS = 5;
 type Compared = NonNullable<ConformalSets['compared']>;
 
 /**
- * The smallest valid sets: in cross-validation each method is fitted on the other parts and measured on each, and of those whose coverage is not below
- * 1 − α by more than 1.96 standard errors the one with the least mean size is chosen; of equal ones, and where none is valid, the first of them. Samples
- * that are too few for thresholds in each part are not compared, because all sets would hold every class: the first method is taken. The samples must not be those that then fit the thresholds, so that the coverage of the chosen sets holds as if nothing had been chosen.
+ * The smallest valid sets: in cross-validation each method is fitted on the other parts and measured on each, and of
+ * those whose coverage is not below 1 − α by more than 1.96 standard errors the one with the least mean size is chosen;
+ * of equal ones, and where none is valid, the first of them. Samples that are too few for thresholds in each part are
+ * not compared, because all sets would hold every class: the first method is taken. The samples must not be those that
+ * then fit the thresholds, so that the coverage of the chosen sets holds as if nothing had been chosen.
  *
- * Source: Yang and Kuchibhotla, "Selection and aggregation of conformal prediction sets", JASA 2024: first efficiency, on samples of its own.
+ * Source: Yang and Kuchibhotla, "Selection and aggregation of conformal prediction sets", JASA 2024: first efficiency,
+ * on samples of its own.
  *
  * @param samples that the calibration may have seen
  */
@@ -60,7 +63,10 @@ export function compareSets(
   return { method: best.method, compared: { samples: count, needed, methods } };
 }
 
-/** How many samples a comparison needs, in a class-conditional one of each class: the parts without one of five must have 1/α − 1 for a threshold. */
+/**
+ * How many samples a comparison needs, in a class-conditional one of each class: the parts without one of five must
+ * have 1/α − 1 for a threshold.
+ */
 export function neededToCompare(alpha: number): number {
   const forThreshold = neededForThreshold(alpha);
   let count = forThreshold + 1;

@@ -1,7 +1,10 @@
 import type { Probabilities } from '../../metrics/stacks.ts';
 import type { ConformalSets } from '../schema.ts';
 
-/** Probabilities and scores that differ by less are equal: what they differ by is rounding, which must not decide what a set holds. */
+/**
+ * Probabilities and scores that differ by less are equal: what they differ by is rounding, which must not decide what a
+ * set holds.
+ */
 const ROUNDING = 1e-9;
 
 /** Whether a class or label of this score is in the set. */
@@ -13,13 +16,15 @@ export type SetScore = Pick<ConformalSets, 'method' | 'penalty' | 'freeRanks'>;
 /**
  * Nonconformity of every class of every sample, shape `[N, K]`: the larger, the less the class fits.
  *
- * - `thr`: 1 − p_k (Sadinle, Lei and Wasserman, "Least ambiguous set-valued classifiers with bounded error levels", JASA 2019; also LAC).
- * - `aps`: the sum of the probabilities from the largest down to p_k, without randomization (Romano, Sesia and Candès, "Classification with
- *   valid and adaptive coverage", NeurIPS 2020).
- * - `raps`: that plus penalty · max(0, rank of k − freeRanks), ranks from 1 (Angelopoulos et al., "Uncertainty sets for image classifiers
- *   using conformal prediction", ICLR 2021).
+ * - `thr`: 1 − p_k (Sadinle, Lei and Wasserman, "Least ambiguous set-valued classifiers with bounded error levels",
+ *   JASA 2019; also LAC).
+ * - `aps`: the sum of the probabilities from the largest down to p_k, without randomization (Romano, Sesia and Candès,
+ *   "Classification with valid and adaptive coverage", NeurIPS 2020).
+ * - `raps`: that plus penalty · max(0, rank of k − freeRanks), ranks from 1 (Angelopoulos et al., "Uncertainty sets for
+ *   image classifiers using conformal prediction", ICLR 2021).
  *
- * Equally probable classes are ranked by their index; probabilities count as equal where rounding may be all that they differ by.
+ * Equally probable classes are ranked by their index; probabilities count as equal where rounding may be all that they
+ * differ by.
  */
 export function classScores({ method, penalty, freeRanks }: SetScore, probabilities: Probabilities): Float64Array {
   const { samples, classes, values } = probabilities;
@@ -35,7 +40,10 @@ export function classScores({ method, penalty, freeRanks }: SetScore, probabilit
   return scores;
 }
 
-/** Classes from the most probable to the least. A class is tied with the next one where their probabilities differ by rounding alone. */
+/**
+ * Classes from the most probable to the least. A class is tied with the next one where their probabilities differ by
+ * rounding alone.
+ */
 function rankedClasses(row: Probabilities['values']): number[] {
   const order = Array.from(row.keys()).sort((left, right) => row[right] - row[left]);
   let first = 0;
@@ -49,8 +57,8 @@ function rankedClasses(row: Probabilities['values']): number[] {
 }
 
 /**
- * Conformal sets, shape `[N, K]`: 1 where the class is in the sample's set. A set always has the most probable class, which can only
- * raise the coverage.
+ * Conformal sets, shape `[N, K]`: 1 where the class is in the sample's set. A set always has the most probable class,
+ * which can only raise the coverage.
  *
  * @throws RangeError where class-conditional thresholds are those of another number of classes
  */

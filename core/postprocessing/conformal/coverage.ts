@@ -6,8 +6,8 @@ import type { Intervals } from './intervals.ts';
 type Coverage = NonNullable<Measured['conformal']>;
 
 /**
- * Share of the samples whose set has their class, with its standard error sqrt(c (1 − c) / n), the mean number of classes in a set, and the
- * share for each class.
+ * Share of the samples whose set has their class, with its standard error sqrt(c (1 − c) / n), the mean number of
+ * classes in a set, and the share for each class.
  *
  * @param sets shape `[N, K]`
  * @param targets class indices, shape `[N]`
@@ -35,7 +35,8 @@ export function setCoverage(sets: Uint8Array, targets: Int32Array, weights?: Wei
 }
 
 /**
- * Share of the labels that samples have which are in the sample's set, the mean number of labels in a set, and the share for each label.
+ * Share of the labels that samples have which are in the sample's set, the mean number of labels in a set, and the
+ * share for each label.
  *
  * @param sets shape `[N, L]`
  */

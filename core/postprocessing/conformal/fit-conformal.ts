@@ -6,15 +6,15 @@ import { classScores, type SetScore } from './class-sets.ts';
 import { type IntervalCentres, targetScores } from './intervals.ts';
 
 /**
- * The ⌈(n + 1)(1 − α)⌉-th smallest of n scores: a new score exchangeable with them is at most this with a probability of at least 1 − α.
- * Infinity where n is too small for that.
+ * The ⌈(n + 1)(1 − α)⌉-th smallest of n scores: a new score exchangeable with them is at most this with a probability
+ * of at least 1 − α. Infinity where n is too small for that.
  *
- * With weights the smallest score q for which the weights of the scores up to q make at least 1 − α of the sum of all weights and that of a new
- * sample. As the weight of a new sample is unknown, it counts as the largest of the given ones: the coverage holds for all new samples up to that
- * weight.
+ * With weights the smallest score q for which the weights of the scores up to q make at least 1 − α of the sum of all
+ * weights and that of a new sample. As the weight of a new sample is unknown, it counts as the largest of the given
+ * ones: the coverage holds for all new samples up to that weight.
  *
- * Sources: Vovk, Gammerman and Shafer, "Algorithmic learning in a random world", 2005; Lei et al. (2018); with weights Tibshirani, Barber, Candès and
- * Ramdas, "Conformal prediction under covariate shift", NeurIPS 2019, lemma 3.
+ * Sources: Vovk, Gammerman and Shafer, "Algorithmic learning in a random world", 2005; Lei et al. (2018); with weights
+ * Tibshirani, Barber, Candès and Ramdas, "Conformal prediction under covariate shift", NeurIPS 2019, lemma 3.
  *
  * @param weights shape `[N]`
  */
@@ -32,7 +32,8 @@ export const neededForThreshold = (alpha: number): number => Math.ceil(1 / alpha
  * @param probabilities calibrated ones of the ensemble, shape `[N, K]`
  * @param targets class indices, shape `[N]`
  * @param weights of the samples, shape `[N]`
- * @param isClassConditional one threshold for each class, from the samples of that class alone (Mondrian): the coverage holds for each class
+ * @param isClassConditional one threshold for each class, from the samples of that class alone (Mondrian): the coverage
+ * holds for each class
  */
 export function fitSets(
   score: SetScore & { alpha: number },

@@ -16,11 +16,12 @@ export interface IntervalCentres {
 }
 
 /**
- * Nonconformity of targets, shape `[N, T]`: how far a target lies outside [lower, upper], negative inside; divided by the standard
- * deviation with `sigma-scaled`. With `split` and `sigma-scaled` both ends are the mean, so it is |y − mean|.
+ * Nonconformity of targets, shape `[N, T]`: how far a target lies outside [lower, upper], negative inside; divided by
+ * the standard deviation with `sigma-scaled`. With `split` and `sigma-scaled` both ends are the mean, so it is |y −
+ * mean|.
  *
- * Sources: Lei et al., "Distribution-free predictive inference for regression", JASA 2018 (`split`, and section 5.2 for `sigma-scaled`);
- * Romano, Patterson and Candès, "Conformalized quantile regression", NeurIPS 2019 (`cqr`).
+ * Sources: Lei et al., "Distribution-free predictive inference for regression", JASA 2018 (`split`, and section 5.2 for
+ * `sigma-scaled`); Romano, Patterson and Candès, "Conformalized quantile regression", NeurIPS 2019 (`cqr`).
  */
 export function targetScores(
   method: ConformalIntervals['method'],
@@ -33,7 +34,9 @@ export function targetScores(
   });
 }
 
-/** Conformal intervals: [lower − margin, upper + margin], the margin times the standard deviation with `sigma-scaled`. */
+/**
+ * Conformal intervals: [lower − margin, upper + margin], the margin times the standard deviation with `sigma-scaled`.
+ */
 export function conformalIntervals({ method, margins }: ConformalIntervals, centres: IntervalCentres): Intervals {
   const columns = margins.length;
   const marginOf = (index: number): number =>

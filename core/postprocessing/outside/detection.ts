@@ -17,8 +17,8 @@ export interface DetectionFigures {
 /**
  * Figures of a score that should be larger for samples outside the training data. NaN where a score is not finite.
  *
- * Source: Hendrycks and Gimpel, "A baseline for detecting misclassified and out-of-distribution examples in neural networks", ICLR 2017;
- * samples outside are the positives.
+ * Source: Hendrycks and Gimpel, "A baseline for detecting misclassified and out-of-distribution examples in neural
+ * networks", ICLR 2017; samples outside are the positives.
  *
  * @param inside scores of samples like the training data, shape `[N]`
  * @param outside scores of other samples, shape `[L]`

@@ -37,8 +37,9 @@ export function meanDistances(distances: readonly Float64Array[]): Float64Array 
 }
 
 /**
- * Scores that look at the samples and not at the predictions: the Mahalanobis distance to the training samples, and the distance to the k-th nearest of
- * them; of the values before a member's last layer (its features), or of the inputs as the members take them.
+ * Scores that look at the samples and not at the predictions: the Mahalanobis distance to the training samples, and the
+ * distance to the k-th nearest of them; of the values before a member's last layer (its features), or of the inputs as
+ * the members take them.
  */
 export const distanceScoreNames = ['mahalanobis', 'knn', 'input-mahalanobis', 'input-knn'] as const;
 export type DistanceScore = (typeof distanceScoreNames)[number];

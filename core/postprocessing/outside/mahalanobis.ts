@@ -13,11 +13,13 @@ export interface GaussianReference {
 }
 
 /**
- * Fits means of the classes and a covariance that they share. The deviations from the means, each divided by its standard deviation (1 where that is
- * 0), have the covariance (1 − s) C + s I with the shrinkage s of Ledoit and Wolf, so that it can be inverted for any number of samples.
+ * Fits means of the classes and a covariance that they share. The deviations from the means, each divided by its
+ * standard deviation (1 where that is 0), have the covariance (1 − s) C + s I with the shrinkage s of Ledoit and Wolf,
+ * so that it can be inverted for any number of samples.
  *
- * Sources: Lee, Lee, Lee and Shin, "A simple unified framework for detecting out-of-distribution samples and adversarial attacks", NeurIPS 2018; Ledoit
- * and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", Journal of Multivariate Analysis 88, 2004.
+ * Sources: Lee, Lee, Lee and Shin, "A simple unified framework for detecting out-of-distribution samples and
+ * adversarial attacks", NeurIPS 2018; Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance
+ * matrices", Journal of Multivariate Analysis 88, 2004.
  *
  * @param values of training samples, shape `[N, D]`
  * @param labels the class of each sample, shape `[N]`; null: one mean of all
@@ -101,8 +103,8 @@ function classMeans(values: Float32Array, size: number, labels: Int32Array | nul
 const LEAST_SHRINKAGE = 1e-6;
 
 /**
- * (1 − s) C + s m I, where C = XᵀX / N, m is the mean of its diagonal, and s = min(β, δ) / δ with δ = |C − m I|² / D and
- * β = (1/N sum_n |x_n|⁴ − |C|²) / (N D).
+ * (1 − s) C + s m I, where C = XᵀX / N, m is the mean of its diagonal, and s = min(β, δ) / δ with δ = |C − m I|² / D
+ * and β = (1/N sum_n |x_n|⁴ − |C|²) / (N D).
  *
  * @param centred X, shape `[N, D]`
  */

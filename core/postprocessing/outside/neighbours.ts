@@ -15,7 +15,8 @@ export interface NeighbourReference {
  * Keeps training samples to compare with.
  *
  * @param values shape `[R, D]`
- * @param isStandardized each value is divided by its standard deviation (1 where that is 0); else each sample by its length
+ * @param isStandardized each value is divided by its standard deviation (1 where that is 0); else each sample by its
+ * length
  * @param neighbours k, at most R
  */
 export function keepNeighbours(

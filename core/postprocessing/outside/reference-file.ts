@@ -1,7 +1,10 @@
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../safetensors/safetensors.ts';
 import type { Reference } from './distances.ts';
 
-/** A safetensors file with the tensors of each reference under its position: `0/means`, `0/whitening`, or `0/bank`, `0/scale`. */
+/**
+ * A safetensors file with the tensors of each reference under its position: `0/means`, `0/whitening`, or `0/bank`,
+ * `0/scale`.
+ */
 export function encodeReferences(references: readonly Reference[]): Uint8Array<ArrayBuffer> {
   const tensors = references.flatMap((reference, place): NamedTensor[] => {
     const tensor = (name: string, data: Float32Array<ArrayBuffer>, shape: number[]): NamedTensor => ({

@@ -10,12 +10,14 @@ import type { OutsideScore, PredictionScore } from '../schema.ts';
  *
  * - `entropy` of the mean probabilities, in nats;
  * - `mutual-information` between class and member, in nats;
- * - `energy`, −log sum_k exp(z̄_k) of the members' mean logits z̄ (Liu et al., "Energy-based out-of-distribution detection", NeurIPS 2020);
- * - `max-logit`, −max_k z̄_k (Hendrycks et al., "Scaling out-of-distribution detection for real-world settings", ICML 2022);
+ * - `energy`, −log sum_k exp(z̄_k) of the members' mean logits z̄ (Liu et al., "Energy-based out-of-distribution
+ *   detection", NeurIPS 2020);
+ * - `max-logit`, −max_k z̄_k (Hendrycks et al., "Scaling out-of-distribution detection for real-world settings", ICML
+ *   2022);
  * - `variance`, sum_k 1/M sum_m (p_mk − p̄_k)².
  *
- * The logits of two classes are centred, since only their difference has a meaning. Members that give probabilities have these logarithms
- * as logits.
+ * The logits of two classes are centred, since only their difference has a meaning. Members that give probabilities
+ * have these logarithms as logits.
  *
  * @param stack probabilities or logits, shape `[M, N, K]`
  */

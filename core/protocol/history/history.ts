@@ -55,8 +55,8 @@ function changesBetween(
 }
 
 /**
- * How long a run has trained, in ms: the sum of its attempts. The time between an interruption and the resume does not count; a pause
- * within an attempt does.
+ * How long a run has trained, in ms: the sum of its attempts. The time between an interruption and the resume does not
+ * count; a pause within an attempt does.
  *
  * @param nowMs the present time in ms since 1970, for an attempt that still trains
  */
@@ -79,8 +79,9 @@ export interface ForkPoint extends Pick<RunOrigin, 'kind' | 'epoch' | 'step' | '
 export type ForkChoice = { by: 'last' | 'best' } | { by: 'epoch'; epoch: number } | { by: 'name'; name: string };
 
 /**
- * The point that a user asks for. Of several at the same place a state comes first, because it continues exactly, then one of the run's own
- * files before those that an attempt left. `last` is the newest state, or where there is none the newest checkpoint.
+ * The point that a user asks for. Of several at the same place a state comes first, because it continues exactly, then
+ * one of the run's own files before those that an attempt left. `last` is the newest state, or where there is none the
+ * newest checkpoint.
  * @throws Error with the points that there are
  */
 export function chooseForkPoint(run: string, points: readonly ForkPoint[], choice: ForkChoice): ForkPoint {

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** What a process that runs a project's code may do. The hub passes it to the process, which gives up everything else as it starts. */
+/**
+ * What a process that runs a project's code may do. The hub passes it to the process, which gives up everything else as
+ * it starts.
+ */
 export interface Confinement {
   /** Absolute paths that it may read, each with all that lies in it. */
   read: readonly string[];
@@ -22,7 +25,10 @@ export const confinementVariable = 'TUTTI_CONFINEMENT';
 
 const enforcerSchema = z.enum(['kernel', 'node', 'nothing']);
 
-/** Who refuses a process what it was not granted: the kernel, for all its threads and for native code; Node, for JavaScript only; or nothing. */
+/**
+ * Who refuses a process what it was not granted: the kernel, for all its threads and for native code; Node, for
+ * JavaScript only; or nothing.
+ */
 export const enforcementSchema = z.strictObject({
   files: enforcerSchema,
   network: enforcerSchema,

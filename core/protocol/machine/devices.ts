@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import { tutti } from '../../text/program.ts';
 
-/** A device that a rank can run on: a GPU or one CPU core. `webgpu-cpu` is WebGPU on the CPU, for instance by SwiftShader. */
+/**
+ * A device that a rank can run on: a GPU or one CPU core. `webgpu-cpu` is WebGPU on the CPU, for instance by
+ * SwiftShader.
+ */
 export const deviceSchema = z.strictObject({
-  /** Stable name, as selections use it: `cuda:0`, `webgpu:1`, `cpu:0`; on several nodes with the node before it: `node2/cuda:0`. */
+  /**
+   * Stable name, as selections use it: `cuda:0`, `webgpu:1`, `cpu:0`; on several nodes with the node before it:
+   * `node2/cuda:0`.
+   */
   id: z.string(),
   kind: z.enum(['cuda', 'webgpu', 'rocm', 'cpu', 'webgpu-cpu']),
   index: z.int().min(0),
@@ -18,7 +24,10 @@ export const deviceSchema = z.strictObject({
   processCount: z.int().min(0).nullable(),
   /** PCI address, e.g. `0000:03:00.0`, of a WebGPU adapter that shares its name with another one. */
   pciAddress: z.string().optional(),
-  /** The node of a launch on several nodes, and the world rank of the task there that starts its workers; absent on one machine. */
+  /**
+   * The node of a launch on several nodes, and the world rank of the task there that starts its workers; absent on one
+   * machine.
+   */
   node: z.strictObject({ name: z.string(), task: z.int().min(0) }).optional(),
   /** Why this device cannot be used although a backend supports its kind. */
   unusable: z.string().optional(),
@@ -32,7 +41,10 @@ export interface Detected {
   notes: string[];
 }
 
-/** All forms of PyTorch Lightning's `devices`, plus kinds and `idle`: 2, [0, 2], "0,2", -1, "all", "auto", "idle", "cpu", "cuda:0,1". */
+/**
+ * All forms of PyTorch Lightning's `devices`, plus kinds and `idle`: 2, [0, 2], "0,2", -1, "all", "auto", "idle",
+ * "cpu", "cuda:0,1".
+ */
 export const deviceSelectionSchema = z.union([z.int(), z.array(z.int().min(0)).min(1), z.string().min(1)]);
 export type DeviceSelection = z.output<typeof deviceSelectionSchema>;
 
@@ -132,7 +144,9 @@ export const probeTaskSchema = z.discriminatedUnion('kind', [
 ]);
 export type ProbeTask = z.output<typeof probeTaskSchema>;
 
-/** `description` is for users; `gflops` is the speed of the matrix products of a dense layer's training, on one core. */
+/**
+ * `description` is for users; `gflops` is the speed of the matrix products of a dense layer's training, on one core.
+ */
 export const probeReplySchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('measured'), description: z.string(), gflops: z.number() }),
   z.strictObject({ kind: z.literal('unusable'), reason: z.string() }),

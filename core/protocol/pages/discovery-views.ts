@@ -5,8 +5,8 @@ import type { MoleculeDrawing } from '../run/pool-task.ts';
 import { z } from 'zod';
 
 /**
- * `running`: a process works on it; `waiting`: a person has to give labels; `finished`: all its rounds are done; `failed`: this process could not go on;
- * `stopped`: none of these.
+ * `running`: a process works on it; `waiting`: a person has to give labels; `finished`: all its rounds are done;
+ * `failed`: this process could not go on; `stopped`: none of these.
  */
 export type DiscoveryStatus = 'running' | 'waiting' | 'finished' | 'failed' | 'stopped';
 
@@ -133,11 +133,18 @@ export interface DiscoveryApi {
   discoveryCandidates(id: string, indices: number[]): Promise<CandidateLooks>;
   /** Begins a search in this process. @throws if the request does not fit the project */
   createDiscovery(request: SearchRequest): Promise<{ id: string }>;
-  /** Continues a search in this process, until its rounds are done, a person has to label, or it is stopped. @throws if another process works on it */
+  /**
+   * Continues a search in this process, until its rounds are done, a person has to label, or it is stopped.
+   * @throws if another process works on it
+   */
   resumeDiscovery(id: string): Promise<void>;
   /** Stops the work of this process on a search. The round that trains is trained again when the search goes on. */
   stopDiscovery(id: string): Promise<void>;
-  /** Adds labels that a person gave, and continues the search. @returns how many are new @throws that names a wrong label */
+  /**
+   * Adds labels that a person gave, and continues the search.
+   * @returns how many are new
+   * @throws that names a wrong label
+   */
   answerDiscovery(id: string, answers: Answers): Promise<{ added: number }>;
   /** The question to a person as the text of a CSV file. @throws if nobody is asked */
   discoveryQuestion(id: string): Promise<string>;
@@ -178,7 +185,10 @@ export const searchRequestSchema = searchSchema
   });
 export type SearchRequest = z.output<typeof searchRequestSchema>;
 
-/** Labels that a person gives: one by one, in words or numbers, or as the text of a CSV file with the columns `index` and `label`. */
+/**
+ * Labels that a person gives: one by one, in words or numbers, or as the text of a CSV file with the columns `index`
+ * and `label`.
+ */
 export const answersSchema = z.union([
   z.strictObject({ labels: z.array(z.strictObject({ index: z.int().min(0), label: z.string() })).max(100_000) }),
   z.strictObject({ file: z.string(), csv: z.string().max(10_000_000) }),

@@ -19,7 +19,10 @@ import { sweepSummarySchema } from './sweep-summary.ts';
 import { studyImportanceSchema, studySummarySchema, studyTrialSchema } from './study-views.ts';
 import { runRowSchema } from './run-list.ts';
 
-/** What commands print with `--json`. `docs/json.md` is generated from these schemas, and tests check the outputs against them. */
+/**
+ * What commands print with `--json`. `docs/json.md` is generated from these schemas, and tests check the outputs
+ * against them.
+ */
 
 const position = { epoch: z.int().describe('zero-based'), step: z.int().describe('steps done') };
 

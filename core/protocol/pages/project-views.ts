@@ -103,11 +103,17 @@ export interface RunPreview {
   freeBytes: number;
   /** Duration of the last finished run of the project on as many devices; null without one. */
   durationSeconds: number | null;
-  /** The least memory of each rank, in bytes; null before the first run of a project, and for a pipeline, whose ranks hold parts of the model. */
+  /**
+   * The least memory of each rank, in bytes; null before the first run of a project, and for a pipeline, whose ranks
+   * hold parts of the model.
+   */
   leastRankBytes: number | null;
   /** What its processes may do, as phrases; empty if the project is not trusted. */
   grants: string[];
-  /** Of a fork or a resume: whether the project's code has changed since, and training uses the code that the run kept, unless asked otherwise. */
+  /**
+   * Of a fork or a resume: whether the project's code has changed since, and training uses the code that the run kept,
+   * unless asked otherwise.
+   */
   hasChangedCode?: boolean;
   /** The command that starts the same run from the terminal. */
   commandLine: string;

@@ -47,17 +47,24 @@ import { FrameError, headBytes } from '../wire/frames.ts';
 import { frameOfValue, valueOfFrame } from '../wire/value-frame.ts';
 
 /**
- * The contract between pages and the hub, over Electron's messages or a WebSocket. The hub checks arguments with the schemas of this
- * folder when they arrive. Typed arrays travel in binary form (`rpc-codec.ts`): NaN is kept, and nothing large becomes JSON.
+ * The contract between pages and the hub, over Electron's messages or a WebSocket. The hub checks arguments with the
+ * schemas of this folder when they arrive. Typed arrays travel in binary form (`rpc-codec.ts`): NaN is kept, and
+ * nothing large becomes JSON.
  */
 
 /** The calls of pages to the hub. Every method rejects with an error whose message is meant for the user. */
 export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi, DiskApi {
   /** What this page may do. */
   session(): Promise<PageSession>;
-  /** A link that opens these pages in another browser, as the owner. It works once. In the desktop app, the first one starts a server on this machine. */
+  /**
+   * A link that opens these pages in another browser, as the owner. It works once. In the desktop app, the first one
+   * starts a server on this machine.
+   */
   newLink(): Promise<{ link: string }>;
-  /** A link that lets another browser watch runs, and nothing else. It works once. In the desktop app, the first one starts a server on this machine. */
+  /**
+   * A link that lets another browser watch runs, and nothing else. It works once. In the desktop app, the first one
+   * starts a server on this machine.
+   */
   newWatchLink(): Promise<{ link: string }>;
   /** Ends all sessions that began with such a link, and makes the unopened links void. */
   endWatchers(): Promise<void>;
@@ -68,8 +75,8 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   openFolder(name: FolderName): Promise<void>;
 
   /**
-   * Examples first, then projects opened lately, the most recent first, then others that were trained, the last used first. Returns at once:
-   * projects may not be described yet.
+   * Examples first, then projects opened lately, the most recent first, then others that were trained, the last used
+   * first. Returns at once: projects may not be described yet.
    */
   projects(): Promise<ProjectCard[]>;
   /** The card of a described project. A trusted project's code runs for it, which takes about a second. */
@@ -77,7 +84,8 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   /** The newest figure of a trusted project: of its last runs, else of its folder `outputs`; null if there is none. */
   projectPicture(folder: string): Promise<ProjectPicture | null>;
   /**
-   * Opens what a path leads to: a project's folder, which is remembered and of which nothing runs unless it is trusted; a run's folder; or an exported run, which is imported.
+   * Opens what a path leads to: a project's folder, which is remembered and of which nothing runs unless it is trusted;
+   * a run's folder; or an exported run, which is imported.
    * @throws if it leads to none of them
    */
   openPath(path: string): Promise<Opened>;
@@ -85,7 +93,10 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   forgetProject(folder: string): Promise<void>;
   /** Trusts a project's folder, and describes the project. */
   trustProject(folder: string): Promise<ProjectCard>;
-  /** Allows a trusted project these phrases of its card: what the user has read. @throws if it asks for something else now */
+  /**
+   * Allows a trusted project these phrases of its card: what the user has read.
+   * @throws if it asks for something else now
+   */
   allowProject(folder: string, asks: string[]): Promise<ProjectCard>;
   trustedFolders(): Promise<TrustedFolder[]>;
   /** From now on nothing of the projects in the folder runs. Runs that train continue. */
@@ -99,7 +110,10 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   startRun(request: RunRequest): Promise<StartedRun>;
   /** Trains the runs of a sweep that have not finished, one after the other. */
   resumeSweep(id: string): Promise<void>;
-  /** Stops a sweep that this process trains: its run jointly, and begins no other. @throws if another process trains it */
+  /**
+   * Stops a sweep that this process trains: its run jointly, and begins no other.
+   * @throws if another process trains it
+   */
   stopSweep(id: string): Promise<void>;
   /** Checks a resume with some options changed, as `previewRun` does. */
   previewResume(id: string, overrides: RunRequest['overrides'], currentSource?: boolean): Promise<RunPreview>;
@@ -128,7 +142,10 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   runOverview(): Promise<RunOverview>;
   /** The runs of a query in groups, with means over those that have finished. */
   runGroups(request: GroupRequest): Promise<RunGroups>;
-  /** The course of the monitored metric of runs, by their ids: at most 48 values over its steps, none for a run without one. Runs that one answer has no time for are left out. */
+  /**
+   * The course of the monitored metric of runs, by their ids: at most 48 values over its steps, none for a run without
+   * one. Runs that one answer has no time for are left out.
+   */
   trends(ids: string[]): Promise<Record<string, Float64Array>>;
   /** The fields that lists of these runs can show, of the newest 1,000 of them. */
   runFields(query: RunQuery): Promise<KnownField[]>;
@@ -142,7 +159,10 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   run(id: string): Promise<RunView>;
   /** The command behind each attempt of a run that has one. @throws if its project cannot be described */
   attemptCommands(id: string): Promise<AttemptCommand[]>;
-  /** The points of some metrics, or of all if `names` is empty; each metric has at most `maximumPoints`, which include its extremes. */
+  /**
+   * The points of some metrics, or of all if `names` is empty; each metric has at most `maximumPoints`, which include
+   * its extremes.
+   */
   series(id: string, request: SeriesRequest): Promise<SeriesData>;
   /** The loads of the run's devices while it trained. */
   deviceLoads(id: string): Promise<DeviceLoadColumns[]>;
@@ -154,14 +174,20 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   checkpoints(id: string): Promise<CheckpointList>;
   /** Pins checkpoints, or removes their pins. */
   pinCheckpoints(id: string, request: { checkpoints: CheckpointKey[]; isPinned: boolean }): Promise<void>;
-  /** Moves checkpoints to the trash, as `deleteRun` does. @throws for a checkpoint that the run may replace while it trains */
+  /**
+   * Moves checkpoints to the trash, as `deleteRun` does.
+   * @throws for a checkpoint that the run may replace while it trains
+   */
   deleteCheckpoints(id: string, request: { checkpoints: CheckpointKey[] }): Promise<{ deletion: string }>;
   /** Evaluates any choice of checkpoints as one ensemble, in a worker. */
   evaluateSet(id: string, request: SetRequest): Promise<SetEvaluationResult>;
   /** The members' predictions on a split, kept under a name (`best`, `epoch-00012`, `final`, ...). */
   predictions(id: string, request: { split: 'validation' | 'test'; name: string }): Promise<PredictionData | null>;
   predictionNames(id: string): Promise<{ split: 'validation' | 'test'; name: string; epoch: number }[]>;
-  /** Inputs of samples that the run was evaluated on, from its project's data. @throws if these have changed since the run trained */
+  /**
+   * Inputs of samples that the run was evaluated on, from its project's data.
+   * @throws if these have changed since the run trained
+   */
   sampleInputs(id: string, request: InputsRequest): Promise<SampleInputs>;
   /** What new samples for the ensemble of a run have. @throws if the members have no checkpoints of one name */
   sampleForm(id: string): Promise<SampleForm>;
@@ -173,19 +199,25 @@ export interface HubApi extends ComparisonApi, DiscoveryApi, StudyApi, QueueApi,
   dropUpload(upload: string): Promise<void>;
   /** Predicts new samples with the ensemble of a run, in a worker. @throws if the samples do not fit */
   predictSamples(id: string, samples: SamplesToPredict): Promise<SamplePredictions>;
-  /** Fits calibration, sets or intervals and thresholds for a set of a run, as `tutti calibrate` does, and keeps them with the run. */
+  /**
+   * Fits calibration, sets or intervals and thresholds for a set of a run, as `tutti calibrate` does, and keeps them
+   * with the run.
+   */
   calibrate(id: string, request: CalibrationRequest): Promise<CalibrationResult>;
   /** What `tutti calibrate` fitted for the sets of a run. */
   postprocessing(id: string): Promise<Postprocessing[]>;
   /**
-   * Follows a run on another machine through the user's ssh, which asks for nothing, as `tutti attach` does: it appears among the runs, live and in reach, until it
-   * ends, `detachRun` is called, or this process ends.
+   * Follows a run on another machine through the user's ssh, which asks for nothing, as `tutti attach` does: it appears
+   * among the runs, live and in reach, until it ends, `detachRun` is called, or this process ends.
    * @param run `user@login:run`, or the id of one that was followed before
    * @param home Tutti's home there; null: the usual one
    * @throws with what ssh said and the remedy
    */
   attachRun(run: string, home: string | null): Promise<{ id: string }>;
-  /** Follows a run on another machine no longer. It trains on, and its copy stays. @throws if another process follows it */
+  /**
+   * Follows a run on another machine no longer. It trains on, and its copy stays.
+   * @throws if another process follows it
+   */
   detachRun(id: string): Promise<void>;
   /** Makes an exported run, which the page has sent, a run of this home. */
   importRun(request: ImportRequest): Promise<ImportedRunView>;
@@ -206,8 +238,8 @@ export interface PageApi extends DiscoveryPageApi, StudyPageApi {
   /** The list of runs has changed. */
   runsChanged(change: RunListChange): void;
   /**
-   * Updates of a watched run, in order, about ten times a second. A `record` with one more attempt means that the run was resumed:
-   * points beyond its resume step are gone, so the page must read `series` again.
+   * Updates of a watched run, in order, about ten times a second. A `record` with one more attempt means that the run
+   * was resumed: points beyond its resume step are gone, so the page must read `series` again.
    */
   runUpdates(id: string, updates: RunUpdate[]): void;
 }

@@ -84,7 +84,9 @@ export interface PredictionData {
   ranks: number[];
   epoch: number;
   samples: number;
-  /** Predictions that each sample of the split has, in their order: more than one where it has a target for each step. */
+  /**
+   * Predictions that each sample of the split has, in their order: more than one where it has a target for each step.
+   */
   positions: number;
   width: number;
   outputs: Float32Array[];
@@ -97,11 +99,16 @@ export interface PredictionData {
   classNames: string[] | null;
   /** Whether members held out different samples to validate on: a member's predictions of all others are NaN. */
   areHeldOut: boolean;
-  /** Place of each of these samples among all of the split, `[N]`, where samples without weight were left out; null: they are all of it. */
+  /**
+   * Place of each of these samples among all of the split, `[N]`, where samples without weight were left out; null:
+   * they are all of it.
+   */
   places: Int32Array | null;
 }
 
-/** Everything that the report of a run shows. One frame of `rpc-codec.ts`, so that arrays, NaN and infinities survive. */
+/**
+ * Everything that the report of a run shows. One frame of `rpc-codec.ts`, so that arrays, NaN and infinities survive.
+ */
 export interface ReportData {
   /** When it was written, as in the record of a run. */
   writtenAt: string;

@@ -61,7 +61,10 @@ export const maximumRunRows = 500;
 /** Which runs a list shows, and in which order. What is absent matches all runs. */
 export const runQuerySchema = z.strictObject({
   ids: z.array(z.string()).optional(),
-  /** Words, separated by spaces, that id, name, project, strategy, task, status, folder, error, tags or note contain, in any case of letters. */
+  /**
+   * Words, separated by spaces, that id, name, project, strategy, task, status, folder, error, tags or note contain, in
+   * any case of letters.
+   */
   search: z.string().optional(),
   statuses: z.array(runStatusSchema).optional(),
   project: z.string().optional(),

@@ -3,7 +3,10 @@ import { z } from 'zod';
 /** What the user chooses of a saved comparison. */
 export const comparisonContentSchema = z.strictObject({
   name: z.string().trim().min(1).max(200),
-  /** The parameters of the address of the page Compare: `runs`, `metric` (the panels), `baseline`, axes, zoom and selections. */
+  /**
+   * The parameters of the address of the page Compare: `runs`, `metric` (the panels), `baseline`, axes, zoom and
+   * selections.
+   */
   query: z
     .record(z.string().regex(/^[a-z]{1,20}$/), z.string().max(20_000))
     .refine((query) => (query.runs ?? '') !== '', 'it must name runs'),

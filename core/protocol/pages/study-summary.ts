@@ -57,7 +57,10 @@ export function importanceOf(
   }));
 }
 
-/** Says that a study ends, or has ended, before it has its trials, because no configuration is left to try; null if that is not so. */
+/**
+ * Says that a study ends, or has ended, before it has its trials, because no configuration is left to try; null if that
+ * is not so.
+ */
 export function describeSpentSpace({ status, trials, configurations }: StudySummary): string | null {
   if (configurations === null || configurations >= trials.wanted) return null;
   const begun = trials.running + trials.paused + trials.complete + trials.pruned + trials.failed;

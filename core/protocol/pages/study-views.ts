@@ -28,7 +28,10 @@ export const studySummarySchema = z.strictObject({
     pruned: count,
     failed: count,
   }),
-  /** How many configurations the sampler can suggest; null where there is no end of them. The study ends when all were tried. */
+  /**
+   * How many configurations the sampler can suggest; null where there is no end of them. The study ends when all were
+   * tried.
+   */
   configurations: count.nullable().describe('how many the sampler can suggest, each once; null: without end'),
   /** The best complete trial by the first objective, with the study's minimum improvement; null before the first. */
   best: z
@@ -70,7 +73,10 @@ export const studyTrialSchema = trialSchema.extend({
   isImported: z.boolean(),
   /** Of each objective over the parts; NaN with one part; null unless the trial is complete. */
   standardErrors: z.array(realNumber).nullable().describe('of each objective over splits and seeds'),
-  /** Of each metric of the study the means over the parts that have ended: of the ensemble and of the mean member, with standard errors. */
+  /**
+   * Of each metric of the study the means over the parts that have ended: of the ensemble and of the mean member, with
+   * standard errors.
+   */
   scores: z.array(scoreSchema.extend({ ensembleError: realNumber, meanMemberError: realNumber })),
   runs: z.array(trialRunSchema),
   startedAt: z.string(),
@@ -113,7 +119,10 @@ export interface StudyChange {
 
 /** A request to make an ensemble from trials of a study. */
 export const studyEnsembleSchema = z.strictObject({
-  /** `greedy`: members are added while the ensemble's validation loss falls, each as often as it helps; `top-k`: the members of the best trials. */
+  /**
+   * `greedy`: members are added while the ensemble's validation loss falls, each as often as it helps; `top-k`: the
+   * members of the best trials.
+   */
   method: z.enum(['greedy', 'top-k']),
   /** Numbers of the trials to choose from; null: all complete ones. */
   trials: z.array(z.int().min(0)).min(1).nullable(),
@@ -149,9 +158,13 @@ export interface StudyApi {
   study(id: string): Promise<StudyView>;
   /** Creates a study and begins its trials in this process. @throws with the problems of the request */
   createStudy(request: StudyRequest): Promise<{ id: string }>;
-  /** Works on a study in this process, until it has its trials or is stopped. Others may work on it at the same time. */
+  /**
+   * Works on a study in this process, until it has its trials or is stopped. Others may work on it at the same time.
+   */
   resumeStudy(id: string): Promise<void>;
-  /** Stops the work of all processes on a study. Running trials stop with their state, and go on when the study does. */
+  /**
+   * Stops the work of all processes on a study. Running trials stop with their state, and go on when the study does.
+   */
   stopStudy(id: string): Promise<void>;
   /** Raises the number of trials. */
   addTrials(id: string, count: number): Promise<void>;

@@ -6,16 +6,23 @@ import type { ActiveRun, RunRow } from './run-list.ts';
 /** The server's path for WebSockets. Each binary message is one call or answer (`rpc-codec.ts`). */
 export const rpcPath = '/rpc';
 
-/** The subprotocol of these WebSockets. The page requests it, and beside it a proof of its key, because it cannot set other headers. */
+/**
+ * The subprotocol of these WebSockets. The page requests it, and beside it a proof of its key, because it cannot set
+ * other headers.
+ */
 export const rpcProtocol = 'tutti';
 
 /** The name of the page's key in the browser's storage. The page never sends it. */
 export const pageKeyName = 'tutti-key';
 
-/** The path that answers with a challenge, for which the page proves that it has its key (`src-main/server/proof.ts`). */
+/**
+ * The path that answers with a challenge, for which the page proves that it has its key (`src-main/server/proof.ts`).
+ */
 export const challengePath = '/challenge';
 
-/** The header in which the page asks whether the server still accepts it: challenge and proof, with a dot between them. */
+/**
+ * The header in which the page asks whether the server still accepts it: challenge and proof, with a dot between them.
+ */
 export const pageProofName = 'tutti-proof';
 
 /** The path that has the server print a new link on its terminal, for a page without a session. */
@@ -57,7 +64,10 @@ export interface WindowBridge<DroppedFile> {
   pathOf(dropped: DroppedFile): string;
   /** Lets the user choose a folder; null if the user cancels. */
   openFolder(): Promise<string | null>;
-  /** Lets the user choose where to save a copy of an export (`exportRun`'s path). @returns the chosen path; null if the user cancels */
+  /**
+   * Lets the user choose where to save a copy of an export (`exportRun`'s path).
+   * @returns the chosen path; null if the user cancels
+   */
   saveFile(exported: string): Promise<string | null>;
   /** Says which theme the page uses, so that menus and dialogs do too. */
   useTheme(theme: 'system' | 'light' | 'dark'): void;

@@ -115,7 +115,10 @@ export type EnsembleReply =
 
 export type LayersReply = { type: 'written'; warnings: string[] } | { type: 'failed'; message: string; stack: string };
 
-/** What a process needs to open an ensemble. The task of the process that answers a server's requests (`workers/entries/serve.ts`). */
+/**
+ * What a process needs to open an ensemble. The task of the process that answers a server's requests
+ * (`workers/entries/serve.ts`).
+ */
 export const ensembleSourceSchema = z.strictObject({
   /** A run's folder, or one with `ensemble.json`. */
   folder: z.string(),
@@ -189,13 +192,17 @@ export const combineTaskSchema = z.strictObject({
 export type CombineTask = z.output<typeof combineTaskSchema>;
 
 export interface Combined {
-  /** For each member the positions of its candidates: one, or those whose mean it is or around whose mean it was drawn. */
+  /**
+   * For each member the positions of its candidates: one, or those whose mean it is or around whose mean it was drawn.
+   */
   members: number[][];
   /** Epoch and steps of each candidate. */
   positions: { epoch: number; step: number }[];
   /** By what members are chosen and compared. */
   criterion: PartCriterion;
-  /** The candidates that were added, with the loss on the validation split after each; empty where nothing was selected. */
+  /**
+   * The candidates that were added, with the loss on the validation split after each; empty where nothing was selected.
+   */
   path: { candidate: number; loss: number }[];
   /** The loss on the validation split of each candidate, of the ensemble of all, and of the new one. */
   losses: { candidates: number[]; all: number; chosen: number };

@@ -24,8 +24,8 @@ export const initialControlState: ControlState = {
 };
 
 /**
- * The state after a control. A stop of all ranks ends a pause, and no pause can follow an immediate stop. A repeated control changes
- * nothing. `checkpoint` is a single action, so it leaves no trace in the state.
+ * The state after a control. A stop of all ranks ends a pause, and no pause can follow an immediate stop. A repeated
+ * control changes nothing. `checkpoint` is a single action, so it leaves no trace in the state.
  */
 export function applyControl(state: ControlState, control: Control): ControlState {
   switch (control.action) {
@@ -48,8 +48,8 @@ export function applyControl(state: ControlState, control: Control): ControlStat
 }
 
 /**
- * Controls replayed to ranks that join later: applied to the initial state they give this one, except for the settings, which a rank
- * receives at its launch.
+ * Controls replayed to ranks that join later: applied to the initial state they give this one, except for the settings,
+ * which a rank receives at its launch.
  */
 export function controlsToReplay(state: ControlState): Control[] {
   return [
@@ -61,8 +61,8 @@ export function controlsToReplay(state: ControlState): Control[] {
 }
 
 /**
- * Another process of the same user controls a run by connecting to the socket that the run's record names. It sends one request and
- * gets one answer. The token is beside the socket, in the owner-only scratch folder.
+ * Another process of the same user controls a run by connecting to the socket that the run's record names. It sends one
+ * request and gets one answer. The token is beside the socket, in the owner-only scratch folder.
  */
 
 export const controlRequestSchema = z.union([controlSchema, z.strictObject({ action: z.literal('abort') })]);
@@ -91,7 +91,10 @@ export interface RemoteTarget {
   run: string;
 }
 
-/** `user@login:run`; null for a run of this machine: a text without a colon, or a path of Windows. @throws Error if ssh would take it for an option */
+/**
+ * `user@login:run`; null for a run of this machine: a text without a colon, or a path of Windows.
+ * @throws Error if ssh would take it for an option
+ */
 export function parseTarget(text: string): RemoteTarget | null {
   const found = /^([^:/\\]{2,}):(.*)$/.exec(text);
   if (found === null) return null;

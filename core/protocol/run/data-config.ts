@@ -88,7 +88,10 @@ export const augmentationSchema = z.strictObject({
   }),
 });
 
-/** Earlier versions had the strategy `coupled` crop and mirror images. @param config a configuration, or a part of one */
+/**
+ * Earlier versions had the strategy `coupled` crop and mirror images.
+ * @param config a configuration, or a part of one
+ */
 export function withAugmentation(config: unknown): unknown {
   if (!isObject(config) || !isObject(config.strategy)) return config;
   const { cropPadding, horizontalFlip, ...strategy } = config.strategy;

@@ -29,9 +29,10 @@ const further = [
 ];
 
 /**
- * What an ensemble gains over its members, in one to three sentences with the scores of a set of checkpoints. One says that the ensemble
- * is better only where the mean of the members' differences from it is beyond noise ({@link isBeyondNoise}): training the members with
- * other seeds would hardly reverse it. Scores that are missing or not finite are left out. None for a single member.
+ * What an ensemble gains over its members, in one to three sentences with the scores of a set of checkpoints. One says
+ * that the ensemble is better only where the mean of the members' differences from it is beyond noise
+ * ({@link isBeyondNoise}): training the members with other seeds would hardly reverse it. Scores that are missing or
+ * not finite are left out. None for a single member.
  */
 export function describeGain(found: EvaluatedSet): string[] {
   const [{ label, prefix }] = ensemblesOf(found.ensemble);

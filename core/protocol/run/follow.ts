@@ -3,11 +3,14 @@ import { controlRequestSchema } from './control-state.ts';
 import { runIdSchema } from './record.ts';
 
 /**
- * What a hub and a process on another machine that follows its run send each other (`tutti attach user@login:run`): the files of the run's folder as they
- * change, and requests to the run. Bytes of files travel as the arrays of a message.
+ * What a hub and a process on another machine that follows its run send each other (`tutti attach user@login:run`): the
+ * files of the run's folder as they change, and requests to the run. Bytes of files travel as the arrays of a message.
  */
 
-/** How a followed file changes. `growing`: lines are appended, or the whole file is replaced by renaming. `whole`: it is only replaced. */
+/**
+ * How a followed file changes. `growing`: lines are appended, or the whole file is replaced by renaming. `whole`: it is
+ * only replaced.
+ */
 export type FileKind = 'growing' | 'whole';
 
 const growing = [/^(metrics|metrics\.attempt-\d+|devices)\.csv$/, /^events\.jsonl$/, /^logs\/rank-\d+\.log$/];
@@ -32,7 +35,10 @@ export function followedAs(path: string): FileKind | null {
   return whole.some((pattern) => pattern.test(path)) ? 'whole' : null;
 }
 
-/** Where a run can be reached: a file in the home of the user who trains it, which only that user can read because of the token. */
+/**
+ * Where a run can be reached: a file in the home of the user who trains it, which only that user can read because of
+ * the token.
+ */
 export const runAccessSchema = z.strictObject({
   format: z.literal(1),
   id: runIdSchema,

@@ -8,7 +8,9 @@ export interface NotFinite {
   ranks: number[];
 }
 
-/** Finds metrics that are not finite, because the status of a finished run does not show them. Null if all are finite. */
+/**
+ * Finds metrics that are not finite, because the status of a finished run does not show them. Null if all are finite.
+ */
 export function notFiniteOf({ summary }: Pick<RunRecord, 'summary'>): NotFinite | null {
   if (summary === null) return null;
   const last = Object.entries(summary.metrics);

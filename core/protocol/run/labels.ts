@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { realNumber } from '../wire/numbers.ts';
 
 /**
- * The labels that a run trains on, where its project's training split is a pool of which only some samples are labelled (`tutti discover`): the file
- * `labels.json` in the run's folder.
+ * The labels that a run trains on, where its project's training split is a pool of which only some samples are labelled
+ * (`tutti discover`): the file `labels.json` in the run's folder.
  */
 export const labelsSchema = z
   .strictObject({
@@ -12,7 +12,10 @@ export const labelsSchema = z
     rows: z.array(z.int().min(0)).min(1),
     /** The label of each: a class, or a value. */
     targets: z.array(realNumber),
-    /** Names of the classes in the order of their numbers; absent: values, classes without names, and files of earlier versions. */
+    /**
+     * Names of the classes in the order of their numbers; absent: values, classes without names, and files of earlier
+     * versions.
+     */
     classNames: z.array(z.string()).optional(),
     /** The weight of each in the loss; absent: 1. */
     weights: z.array(z.number().min(0)).optional(),

@@ -9,7 +9,10 @@ export function lostRanksOf({ lostMembers = [] }: Pick<RunRecord, 'lostMembers'>
   return lostMembers.map(({ rank }) => rank);
 }
 
-/** The ranks that keep members of the ensemble: those that are not missing, or the first ranks of models that several train. */
+/**
+ * The ranks that keep members of the ensemble: those that are not missing, or the first ranks of models that several
+ * train.
+ */
 export function memberRanksOf({
   plan,
   lostMembers,

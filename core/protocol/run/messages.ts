@@ -8,8 +8,8 @@ import { checkpointRecordSchema, evaluatedSetSchema, runErrorSchema } from './re
 import { runSettingsSchema, settingChangesSchema } from './settings.ts';
 
 /**
- * Messages between the hub and workers, except for collectives. The points of metrics (`PointBatch`) travel as typed arrays in
- * the same frame.
+ * Messages between the hub and workers, except for collectives. The points of metrics (`PointBatch`) travel as typed
+ * arrays in the same frame.
  */
 
 export const workerStateSchema = z.enum([
@@ -49,7 +49,10 @@ export const launchSchema = z.strictObject({
   runFolder: z.string(),
   /** Owner-only folder for files that last as long as the run: the socket, decoded data shared by the ranks. */
   scratchFolder: z.string(),
-  /** The same on a disk, for data that do not fit into a scratch folder in memory; null where that lies on a disk, or there is none. */
+  /**
+   * The same on a disk, for data that do not fit into a scratch folder in memory; null where that lies on a disk, or
+   * there is none.
+   */
   overflowFolder: z.string().nullable(),
   projectFolder: z.string(),
   /** The run's copy of the project's scripts, which is loaded instead of them; null: they are loaded as they are. */
@@ -64,9 +67,15 @@ export const launchSchema = z.strictObject({
   groupRanks: z.array(z.int()),
   /** Of these, the ranks on this rank's node, which share its folders. */
   nodeRanks: z.array(z.int()),
-  /** The number of processes of the MPI job whose ranks exchange arrays by MPI, one for each rank; null: they do without. */
+  /**
+   * The number of processes of the MPI job whose ranks exchange arrays by MPI, one for each rank; null: they do
+   * without.
+   */
   mpiProcesses: z.int().min(1).nullable(),
-  /** Ranks that have ended and whose predictions lie in the run's folder: of earlier waves, or those that a missing member catches up with. */
+  /**
+   * Ranks that have ended and whose predictions lie in the run's folder: of earlier waves, or those that a missing
+   * member catches up with.
+   */
   finishedRanks: z.array(z.int()),
   /** Ranks that were lost before. */
   lostRanks: z.array(z.int()),
@@ -75,11 +84,20 @@ export const launchSchema = z.strictObject({
   /** Where the finished ranks ended, up to which missing members train alone; null unless they do. */
   until: z.strictObject({ round: z.int(), ...position }).nullable(),
   attempt: z.int().min(1),
-  /** The round of saved states from which the ranks of this wave continue, and the number of ranks that saved it; null: from the start. */
+  /**
+   * The round of saved states from which the ranks of this wave continue, and the number of ranks that saved it; null:
+   * from the start.
+   */
   resumeFrom: z.strictObject({ round: z.int().min(0), worldSize: z.int().min(1) }).nullable(),
-  /** The position of the checkpoint from which a forked run takes its first weights; null: from the model's initializers. */
+  /**
+   * The position of the checkpoint from which a forked run takes its first weights; null: from the model's
+   * initializers.
+   */
   forkedAt: z.strictObject(position).nullable(),
-  /** SHA-256 of `labels.json` in the run's folder, where the run trains on some labels of a pool; null: on the whole training split. */
+  /**
+   * SHA-256 of `labels.json` in the run's folder, where the run trains on some labels of a pool; null: on the whole
+   * training split.
+   */
   labels: z.string().nullable(),
 });
 export type Launch = z.output<typeof launchSchema>;
@@ -110,7 +128,10 @@ export const hubMessageSchema = z.discriminatedUnion('type', [
   /** Ranks were lost for good: collectives that are answered from now on are those of the remaining ranks. */
   z.strictObject({ type: z.literal('remaining'), ranks: z.array(z.int()) }),
   z.strictObject({ type: z.literal('leave') }),
-  /** The hub gives the rank up, whose process also trains ranks of other runs: it ends as if the hub were gone, and closes its connection. */
+  /**
+   * The hub gives the rank up, whose process also trains ranks of other runs: it ends as if the hub were gone, and
+   * closes its connection.
+   */
   z.strictObject({ type: z.literal('abandon') }),
 ]);
 export type HubMessage = z.output<typeof hubMessageSchema>;

@@ -14,7 +14,10 @@ export const partMethods = [
 ] as const;
 export type PartMethod = (typeof partMethods)[number];
 
-/** By what members are chosen: the NLL of their mixture in nats, or the pinball loss of their mean quantiles in the unit of the targets. */
+/**
+ * By what members are chosen: the NLL of their mixture in nats, or the pinball loss of their mean quantiles in the unit
+ * of the targets.
+ */
 export const partCriteria = ['nll', 'pinball'] as const;
 export type PartCriterion = (typeof partCriteria)[number];
 
@@ -36,7 +39,10 @@ export const partsSchema = z
   .strictObject({
     method: z.enum(partMethods),
     sources: z.array(partSourceSchema).min(1),
-    /** For each rank the position of its checkpoint in `sources`; several if its weights are their mean, or were drawn around it. */
+    /**
+     * For each rank the position of its checkpoint in `sources`; several if its weights are their mean, or were drawn
+     * around it.
+     */
     members: z.array(z.array(z.int().min(0)).min(1)).min(1),
   })
   .refine(({ sources, members }) => members.flat().every((position) => position < sources.length), {
@@ -54,7 +60,9 @@ export interface PartOrigin {
 /** More checkpoints of one rank than this are shown as one line. */
 const mostLines = 3;
 
-/** Where each rank comes from, for pages and messages: a line for each checkpoint, and one for many of the same rank. */
+/**
+ * Where each rank comes from, for pages and messages: a line for each checkpoint, and one for many of the same rank.
+ */
 export function originsOf({ sources, members }: Parts): PartOrigin[][] {
   return members.map((positions) => {
     const groups: PartSource[][] = [];

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What a project asks for beyond what every project gets (`permissions` of `defineProject`). The user allows it once for the project's
- * folder; a project that asks for more later is asked about again.
+ * What a project asks for beyond what every project gets (`permissions` of `defineProject`). The user allows it once
+ * for the project's folder; a project that asks for more later is asked about again.
  */
 export const permissionsSchema = z.strictObject({
   /** Absolute paths of folders or files that it reads. */

@@ -8,7 +8,9 @@ import type { FurtherOutput } from '../../ensemble/predictions.ts';
 /** The file with a project's code, the first of these that its folder holds. */
 export const projectEntries = ['project.ts', 'project.mts', 'project.cts', 'project.mjs', 'project.js', 'project.cjs'];
 
-/** A project's description of itself, available without training: for help texts, forms and checks of configurations. */
+/**
+ * A project's description of itself, available without training: for help texts, forms and checks of configurations.
+ */
 export interface ProjectDescription {
   name: string;
   description: string;
@@ -25,7 +27,10 @@ export interface ProjectDescription {
   hyperparameters: OptionDescription[];
   /** Its changes to the general defaults. */
   defaults: RunConfigInput;
-  /** What `tutti search` tries, by path of the option or name of the hyperparameter; absent: nothing that the project names. */
+  /**
+   * What `tutti search` tries, by path of the option or name of the hyperparameter; absent: nothing that the project
+   * names.
+   */
   search?: SearchSpace | undefined;
   /** What it asks for beyond what every project gets. */
   permissions: Permissions;

@@ -57,7 +57,9 @@ export const evaluatedSetSchema = z.strictObject({
 export type EvaluatedSet = z.output<typeof evaluatedSetSchema>;
 
 export const runSummarySchema = z.strictObject({
-  /** The attempt that ended with this summary; a later failed attempt keeps it. Absent from records of earlier versions. */
+  /**
+   * The attempt that ended with this summary; a later failed attempt keeps it. Absent from records of earlier versions.
+   */
   attempt: z.int().min(1).optional(),
   epochs: z.int(),
   steps: z.int(),
@@ -92,7 +94,10 @@ export const attemptSchema = z.strictObject({
   endedAt: z.iso.datetime().nullable(),
   status: runStatusSchema,
   // Attempts of earlier versions lack the fields below.
-  /** Its cause: the start of the run, its start as a fork of another one, a user's resume, or a restart after a lost process. */
+  /**
+   * Its cause: the start of the run, its start as a fork of another one, a user's resume, or a restart after a lost
+   * process.
+   */
   kind: z.enum(['start', 'fork', 'resume', 'restart']).optional(),
   /** The requested changes to the project's defaults, or to the configuration of the attempt before. */
   overrides: z.preprocess(withNewNames, z.record(z.string(), z.unknown())).optional(),
@@ -100,7 +105,10 @@ export const attemptSchema = z.strictObject({
   config: z.preprocess(withNewOptions, runConfigSchema).optional(),
   /** Settings that were changed while it trained, or earlier and not overridden; they replace those of its `config`. */
   changed: settingChangesSchema.optional(),
-  /** The position at which its ranks resumed, once they have; null with waves, because each wave resumes at a different position. */
+  /**
+   * The position at which its ranks resumed, once they have; null with waves, because each wave resumes at a different
+   * position.
+   */
   from: z.strictObject({ epoch: z.int(), step: z.int() }).nullable().optional(),
   /** Ranks of missing members that it completed alone; absent where all ranks that were not lost trained. */
   completes: z.array(z.int()).optional(),
@@ -136,7 +144,10 @@ export const originSchema = z.strictObject({
   folder: z.string(),
   /** Its attempt that saved the point. */
   attempt: z.int().min(1),
-  /** `state`: training continues exactly. `checkpoint`: with the weights alone, so that optimizer and callbacks start anew. */
+  /**
+   * `state`: training continues exactly. `checkpoint`: with the weights alone, so that optimizer and callbacks start
+   * anew.
+   */
   kind: z.enum(['state', 'checkpoint']),
   /** The point's name, as `tutti show` lists it: `round-40`, `ensemble-best`. */
   point: z.string(),
@@ -146,7 +157,10 @@ export const originSchema = z.strictObject({
 });
 export type RunOrigin = z.output<typeof originSchema>;
 
-/** Runs without `initializers` are older than their correction: ranks that start later in them use the old ones, as the others did. */
+/**
+ * Runs without `initializers` are older than their correction: ranks that start later in them use the old ones, as the
+ * others did.
+ */
 function withOldInitializers(config: unknown): unknown {
   return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(withNewOptions(config) as object) };
 }
@@ -221,11 +235,20 @@ export const runRecordSchema = z.strictObject({
   origin: originSchema.optional(),
   /** The sweep over seeds that it belongs to; absent from others. */
   sweep: sweepSchema.optional(),
-  /** The labels that it trains on, of a pool (`tutti discover`); absent from runs that train on their whole training split. */
+  /**
+   * The labels that it trains on, of a pool (`tutti discover`); absent from runs that train on their whole training
+   * split.
+   */
   labels: labelsRecordSchema.optional(),
-  /** Where the members of an ensemble that was made from checkpoints come from (`tutti ensemble`); absent from runs that trained. */
+  /**
+   * Where the members of an ensemble that was made from checkpoints come from (`tutti ensemble`); absent from runs that
+   * trained.
+   */
   parts: partsSchema.optional(),
-  /** The hub that trains it, for messages and controls; null if none does. It is alive as long as the lock of `hub.lock` is held. */
+  /**
+   * The hub that trains it, for messages and controls; null if none does. It is alive as long as the lock of `hub.lock`
+   * is held.
+   */
   hub: z.strictObject({ host: z.string(), pid: z.int(), socket: z.string() }).nullable(),
   /** Of a copy that `tutti attach user@login:run` keeps of a run elsewhere; absent from runs that train here. */
   remote: remoteSchema.optional(),
@@ -234,7 +257,10 @@ export const runRecordSchema = z.strictObject({
 });
 export type RunRecord = z.output<typeof runRecordSchema>;
 
-/** The configuration of an attempt; null for an early attempt of an earlier version, which kept only the last configuration. */
+/**
+ * The configuration of an attempt; null for an early attempt of an earlier version, which kept only the last
+ * configuration.
+ */
 export function configOfAttempt(
   { config, attempts }: Pick<RunRecord, 'config' | 'attempts'>,
   attempt: Attempt,
@@ -271,7 +297,10 @@ export const checkpointRecordSchema = z.strictObject({
   step: z.int(),
   monitor: z.string().nullable(),
   score: realNumber.nullable(),
-  /** SHA-256 of the model's architecture, which names its file in `models/`; absent from checkpoints of earlier versions. */
+  /**
+   * SHA-256 of the model's architecture, which names its file in `models/`; absent from checkpoints of earlier
+   * versions.
+   */
   model: sha256Schema.optional(),
   sha256: sha256Schema,
   bytes: z.int(),
@@ -286,7 +315,10 @@ export interface EvaluatedEnsemble {
   prefix: '' | 'product_';
 }
 
-/** The ensembles of an evaluated set, what answers first. Jointly trained members answer by their product of experts, beside which the mean stands. */
+/**
+ * The ensembles of an evaluated set, what answers first. Jointly trained members answer by their product of experts,
+ * beside which the mean stands.
+ */
 export function ensemblesOf(ensemble: EvaluatedSet['ensemble']): EvaluatedEnsemble[] {
   if (!('product_nll' in ensemble)) return [{ label: 'ensemble', prefix: '' }];
   return [

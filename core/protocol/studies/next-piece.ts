@@ -14,11 +14,13 @@ export type PieceOfWork = { work: number; number: number; group?: WorkGroup } & 
 export type Piece = PieceOfWork | { kind: 'wait' } | { kind: 'done' };
 
 /**
- * The next piece of work of a study. Piece k knows the results of pieces 0 to k - P, where P is the study's `parallel`, and of the others only that
- * they run. So it is the same whichever of the pieces under way ends first, and however often the study was interrupted. Where a rung must be full
- * before the next choice, piece k knows the results of as few more pieces as it needs, in their order.
+ * The next piece of work of a study. Piece k knows the results of pieces 0 to k - P, where P is the study's `parallel`,
+ * and of the others only that they run. So it is the same whichever of the pieces under way ends first, and however
+ * often the study was interrupted. Where a rung must be full before the next choice, piece k knows the results of as
+ * few more pieces as it needs, in their order.
  *
- * With several trials in a worker, the pieces that begin together know the same results, and P / `trialsPerWorker` groups are under way at a time.
+ * With several trials in a worker, the pieces that begin together know the same results, and P / `trialsPerWorker`
+ * groups are under way at a time.
  */
 export function nextPiece(study: Study, log: StudyLog): Piece {
   const work = log.works.length;
@@ -49,8 +51,8 @@ function leastKnown({ parallel, trialsPerWorker }: Study, { works }: StudyLog): 
 }
 
 /**
- * The trials that a piece of work may know when it decides whether to stop: those that {@link nextPiece} knew when it chose the piece by the number of
- * works under way alone.
+ * The trials that a piece of work may know when it decides whether to stop: those that {@link nextPiece} knew when it
+ * chose the piece by the number of works under way alone.
  */
 export function trialsKnownTo(study: Study, log: StudyLog, work: number): Trial[] {
   return viewOf(log, log.works.at(work)?.group?.known ?? Math.max(0, work - study.parallel + 1));

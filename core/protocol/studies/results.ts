@@ -50,8 +50,8 @@ export function objectiveOf(
 }
 
 /**
- * The complete trials that were the best so far when they came, by the first objective and in the order of their numbers. A trial replaces the best
- * one if it is better by more than the study's minimum improvement. NaN never is.
+ * The complete trials that were the best so far when they came, by the first objective and in the order of their
+ * numbers. A trial replaces the best one if it is better by more than the study's minimum improvement. NaN never is.
  */
 export function bestSoFar<T extends Pick<Trial, 'number' | 'state' | 'objectives'>>(
   { objectives, minimumImprovement }: Pick<Study, 'objectives' | 'minimumImprovement'>,

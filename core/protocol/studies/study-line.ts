@@ -3,8 +3,9 @@ import { assignmentSchema, trialSchema } from '../../search/trial.ts';
 import { realNumber } from '../wire/numbers.ts';
 
 /**
- * A line of `trials.jsonl`: what happened in a study, in order. Lines are added and never changed. A piece of work is a trial as far as it goes in
- * one go: a whole trial, or up to its next rung. The pieces are numbered from 0 in the order in which they were chosen.
+ * A line of `trials.jsonl`: what happened in a study, in order. Lines are added and never changed. A piece of work is a
+ * trial as far as it goes in one go: a whole trial, or up to its next rung. The pieces are numbered from 0 in the order
+ * in which they were chosen.
  */
 
 /** One of a trial's runs: a split of the data and a base seed, both counted from 0. */
@@ -16,7 +17,10 @@ export const scoreSchema = z.strictObject({ metric: z.string(), ensemble: realNu
 export type Score = z.output<typeof scoreSchema>;
 
 const work = z.int().min(0);
-/** The pieces of work that begin together: the first one of them, and how many pieces they know the results of. Absent: it begins alone. */
+/**
+ * The pieces of work that begin together: the first one of them, and how many pieces they know the results of. Absent:
+ * it begins alone.
+ */
 const group = z.strictObject({ first: work, known: z.int().min(0) }).optional();
 const number = z.int().min(0);
 const time = z.iso.datetime();

@@ -48,7 +48,10 @@ export interface LoggedTrial extends Trial {
   error: string | null;
 }
 
-/** The state of a study after the lines of its `trials.jsonl` so far. Lines that cannot follow on those before change nothing. */
+/**
+ * The state of a study after the lines of its `trials.jsonl` so far. Lines that cannot follow on those before change
+ * nothing.
+ */
 export class StudyLog {
   readonly works: Work[] = [];
   /** By number. */

@@ -5,7 +5,10 @@ import { searchSpaceSchema } from '../../search/space/schema.ts';
 import { assignmentSchema, directionSchema } from '../../search/trial.ts';
 import { runIdSchema } from '../run/record.ts';
 
-/** `study.json`: what a study searches, and how. It does not change after the study was created; what happens stands in `trials.jsonl`. */
+/**
+ * `study.json`: what a study searches, and how. It does not change after the study was created; what happens stands in
+ * `trials.jsonl`.
+ */
 
 /** What a study minimizes or maximizes. */
 export const objectiveSchema = z.strictObject({
@@ -29,18 +32,21 @@ const searchSchema = z.strictObject({
   evaluation: z.enum(['best', 'last']),
   /** Changes to the project's defaults in all trials, nested as in the configuration. */
   overrides: z.record(z.string(), z.unknown()),
-  /** Options that make the splits of the data, by path: `{ "data.folds": 5, "data.fold": 0 }`. Each trial runs with each. Empty: one split. */
+  /**
+   * Options that make the splits of the data, by path: `{ "data.folds": 5, "data.fold": 0 }`. Each trial runs with
+   * each. Empty: one split.
+   */
   splits: z.array(assignmentSchema).max(1000),
   /** Number of base seeds with which each trial runs. */
   seeds: z.int().min(1).max(1000),
   /**
-   * Trials that are under way at a time. It belongs to the study, and not to the machine: the suggestion of trial n knows the results of all
-   * trials up to n - parallel, and no others.
+   * Trials that are under way at a time. It belongs to the study, and not to the machine: the suggestion of trial n
+   * knows the results of all trials up to n - parallel, and no others.
    */
   parallel: z.int().min(1).max(256),
   /**
-   * Trials that train in one process, as one computation where their models are alike. They begin together, so that none of them knows the results
-   * of another. `parallel` is a multiple of it.
+   * Trials that train in one process, as one computation where their models are alike. They begin together, so that
+   * none of them knows the results of another. `parallel` is a multiple of it.
    */
   trialsPerWorker: z.int().min(1).max(64).default(1),
   /** Of the sampler. */

@@ -7,8 +7,8 @@ export type WireArray =
   | Uint16Array<ArrayBuffer>;
 
 /**
- * Names of element types, as tensor libraries spell them. A Uint16Array holds `bfloat16` values (`bfloat16.ts`). Their order is
- * part of the wire format: append only.
+ * Names of element types, as tensor libraries spell them. A Uint16Array holds `bfloat16` values (`bfloat16.ts`). Their
+ * order is part of the wire format: append only.
  */
 export const dataTypes = ['float32', 'float64', 'int32', 'uint8', 'bfloat16'] as const;
 export type DataType = (typeof dataTypes)[number];
@@ -44,19 +44,19 @@ export function viewArray(dataType: DataType, buffer: ArrayBuffer, byteOffset: n
 }
 
 /**
- * Frees the memory of an array that is no longer needed; it is empty afterwards. Does nothing for a part of a larger buffer, which
- * the garbage collector frees.
+ * Frees the memory of an array that is no longer needed; it is empty afterwards. Does nothing for a part of a larger
+ * buffer, which the garbage collector frees.
  *
- * V8 scans the whole heap whenever some 64 MB of buffers have become garbage. With megabytes sent at every step that costs more
- * than sending them.
+ * V8 scans the whole heap whenever some 64 MB of buffers have become garbage. With megabytes sent at every step that
+ * costs more than sending them.
  */
 export function freeMemory({ buffer, byteLength }: ArrayBufferView): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 /**
- * bfloat16 is the upper half of a float32: sign, 8 bits of exponent, 7 bits of fraction. It has float32's range and about three
- * decimal digits, in half the bytes.
+ * bfloat16 is the upper half of a float32: sign, 8 bits of exponent, 7 bits of fraction. It has float32's range and
+ * about three decimal digits, in half the bytes.
  */
 
 /** Rounds every value to the nearest bfloat16, ties to even. NaN stays NaN. */

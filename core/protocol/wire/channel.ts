@@ -111,7 +111,9 @@ export class StreamChannel implements Channel {
   }
 }
 
-/** Two channels joined in memory. They behave like sockets: frames arrive asynchronously, as bytes, and share no memory. */
+/**
+ * Two channels joined in memory. They behave like sockets: frames arrive asynchronously, as bytes, and share no memory.
+ */
 export function createChannelPair(): [Channel, Channel] {
   const first: StreamChannel = new StreamChannel(sinkInto(() => [second, first]));
   const second: StreamChannel = new StreamChannel(sinkInto(() => [first, second]));

@@ -1,6 +1,6 @@
 /**
- * Operations in which every rank of a group takes part, then those between two ranks (`send`, `receive`). Their order is part of the wire format:
- * append only.
+ * Operations in which every rank of a group takes part, then those between two ranks (`send`, `receive`). Their order
+ * is part of the wire format: append only.
  */
 export const collectiveOperations = [
   'all-gather',
@@ -15,14 +15,15 @@ export const collectiveOperations = [
 export type CollectiveOperation = (typeof collectiveOperations)[number];
 
 /**
- * The requests of a collective. Without shared memory there is one (`whole`), and its answer brings the result. Ranks that
- * share memory make several under one sequence number:
+ * The requests of a collective. Without shared memory there is one (`whole`), and its answer brings the result. Ranks
+ * that share memory make several under one sequence number:
  *
  * - `reserve`: the rank has room for its array (answer: whether all have).
  * - `written`: its array lies in memory. `reduced`: its slice of the result does.
- * - `mapped`: the rank begins; from here on ranks wait for each other in memory. `stuck` reports, with their indices, ranks
- *   that it has waited for too long.
- * - `awaited`: the rank has waited longer than usual for other ranks' small arrays in memory. `withdrawn`: it has them now.
+ * - `mapped`: the rank begins; from here on ranks wait for each other in memory. `stuck` reports, with their indices,
+ *   ranks that it has waited for too long.
+ * - `awaited`: the rank has waited longer than usual for other ranks' small arrays in memory. `withdrawn`: it has them
+ *   now.
  *
  * Their order is part of the wire format: append only.
  */
@@ -77,7 +78,9 @@ interface Staged {
   operation: CollectiveOperation;
 }
 
-/** What every rank requests next, one of these, under the sequence number of `call`; empty where the collective is over. */
+/**
+ * What every rank requests next, one of these, under the sequence number of `call`; empty where the collective is over.
+ */
 export function nextStages({ stage, operation }: Staged): readonly CollectiveStage[] {
   if (stage === 'written' && operation !== 'all-reduce') return [];
   return stageRules[stage].next;

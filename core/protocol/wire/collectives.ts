@@ -26,8 +26,8 @@ export interface CollectiveCall {
 }
 
 /**
- * Control signals that travel with every collective, without a separate message: each rank sends its own, the answer brings
- * the signals of all. Ranks that exchange at every step so act on a signal at the same step.
+ * Control signals that travel with every collective, without a separate message: each rank sends its own, the answer
+ * brings the signals of all. Ranks that exchange at every step so act on a signal at the same step.
  */
 export interface ControlSignals {
   /** How many controls of the hub (`Control` in `messages.ts`) the rank has received; over all ranks: the most. */
@@ -61,7 +61,9 @@ export function describeCall(call: CollectiveCall): string {
   return `${name}${operand}, sequence number ${call.sequence}${stage}`;
 }
 
-/** Whether a call is a message from one rank to another. Messages have separate sequence numbers for each pair of ranks. */
+/**
+ * Whether a call is a message from one rank to another. Messages have separate sequence numbers for each pair of ranks.
+ */
 export function isMessage({ operation }: CollectiveCall): boolean {
   return operation === 'send' || operation === 'receive';
 }

@@ -21,16 +21,16 @@ import { decodeUtf8 } from '../../text/host.ts';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Memory that is taken for an announced length before its bytes arrive; it grows as they do. A head of 12 bytes must not cost a
- * gigabyte. A third of a larger part is copied a second time.
+ * Memory that is taken for an announced length before its bytes arrive; it grows as they do. A head of 12 bytes must
+ * not cost a gigabyte. A third of a larger part is copied a second time.
  */
 const firstBytes = 2 ** 24;
 const growth = 4;
 
 /**
- * Decodes a stream of bytes, in chunks of any size, into frames (layout: `frame-layout.ts`). Copies every byte once, into the
- * memory of the frame's arrays (of more than 16 MiB, a third of them twice). Throws a {@link FrameError} for an invalid frame; the decoder is
- * unusable afterwards.
+ * Decodes a stream of bytes, in chunks of any size, into frames (layout: `frame-layout.ts`). Copies every byte once,
+ * into the memory of the frame's arrays (of more than 16 MiB, a third of them twice). Throws a {@link FrameError} for
+ * an invalid frame; the decoder is unusable afterwards.
  */
 export class FrameDecoder {
   readonly #head: Bytes = new Uint8Array(headBytes);

@@ -22,8 +22,8 @@ import { encodeUtf8 } from '../../text/host.ts';
 import { toJson } from './numbers.ts';
 
 /**
- * Encodes a frame in parts, to write one after the other (layout: `frame-layout.ts`). A collective's array is a separate part,
- * without a copy: it must not change until the parts have been written.
+ * Encodes a frame in parts, to write one after the other (layout: `frame-layout.ts`). A collective's array is a
+ * separate part, without a copy: it must not change until the parts have been written.
  */
 export function encodeFrame(frame: Frame): Uint8Array[] {
   if (frame.kind === 'message') return encodeMessage(frame);

@@ -43,9 +43,9 @@ export interface CollectiveFailure {
 export type Frame = MessageFrame | CollectiveFrame;
 
 /**
- * The layout of frames on the wire: a head, a description, a payload of arrays. The receiver puts the payload into separate
- * memory, in which arrays start at multiples of 8 bytes, so that it can use them in place. All integers are little-endian,
- * reserved bytes are zero.
+ * The layout of frames on the wire: a head, a description, a payload of arrays. The receiver puts the payload into
+ * separate memory, in which arrays start at multiples of 8 bytes, so that it can use them in place. All integers are
+ * little-endian, reserved bytes are zero.
  *
  *     head, 12 bytes             u32 bytes of the description, u32 bytes of the payload
  *                                u8 kind (index in `frameKinds`), 3 reserved

@@ -20,7 +20,9 @@ export function socketAddress(path: string, platform: string): string {
   return path;
 }
 
-/** {@link socketAddress} as Node's `net` and `http` take it. On Windows they need the prefix that node-ipc adds itself. */
+/**
+ * {@link socketAddress} as Node's `net` and `http` take it. On Windows they need the prefix that node-ipc adds itself.
+ */
 export function netAddress(path: string, platform: string): string {
   const address = socketAddress(path, platform);
   return platform === 'win32' ? `\\\\.\\pipe\\${address}` : address;

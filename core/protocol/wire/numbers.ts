@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A number that may be NaN or infinite. JSON cannot represent these, so on disk and on the wire they are the strings `"NaN"`,
- * `"Infinity"` and `"-Infinity"` (as in proto3's JSON mapping). The schema converts them to numbers.
+ * A number that may be NaN or infinite. JSON cannot represent these, so on disk and on the wire they are the strings
+ * `"NaN"`, `"Infinity"` and `"-Infinity"` (as in proto3's JSON mapping). The schema converts them to numbers.
  */
 export const realNumber = z.union([
   z.number(),
@@ -21,8 +21,8 @@ function spellNonFinite(item: unknown): unknown {
 }
 
 /**
- * Metric points, by column: `value[i]` belongs to metric `names[nameIndex[i]]` at `epoch[i]`, `step[i]`. The arrays are a frame's
- * payload, not JSON, so NaN and infinities are preserved.
+ * Metric points, by column: `value[i]` belongs to metric `names[nameIndex[i]]` at `epoch[i]`, `step[i]`. The arrays are
+ * a frame's payload, not JSON, so NaN and infinities are preserved.
  */
 export interface PointBatch {
   names: string[];

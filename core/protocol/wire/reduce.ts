@@ -2,11 +2,12 @@ import { createArray, dataTypeOf, decodeBfloat16, encodeBfloat16, freeMemory } f
 import { type CollectiveArray, CollectiveError, type ReduceOperation } from './collectives.ts';
 
 /**
- * Combines one array per rank, element by element, always in the given order, so that the result has the same bits whichever rank
- * came first. The first array becomes the result.
+ * Combines one array per rank, element by element, always in the given order, so that the result has the same bits
+ * whichever rank came first. The first array becomes the result.
  *
  * - `sum` of floats: added one rank after the other, rounded to the array's own type after every addition.
- * - `sum` of bfloat16: added in float32 one rank after the other, rounded to bfloat16 at the end. No other operation accepts bfloat16.
+ * - `sum` of bfloat16: added in float32 one rank after the other, rounded to bfloat16 at the end. No other operation
+ *   accepts bfloat16.
  * - `sum` of integers: exact, or a {@link CollectiveError} where it does not fit the type. Nothing wraps.
  * - `mean`: the sum of floats divided by the number of ranks. `checkCall` rejects integers.
  * - `min`, `max`: NaN where any rank has NaN.

@@ -2,7 +2,8 @@ import { dataTypeOf, type WireArray } from './arrays.ts';
 import { type Frame, FrameError, type MessageFrame } from './frames.ts';
 
 /**
- * Any plain value as one message frame (`frame-layout.ts`). The frame's JSON is the value. Objects with one key replace values that JSON cannot represent:
+ * Any plain value as one message frame (`frame-layout.ts`). The frame's JSON is the value. Objects with one key replace
+ * values that JSON cannot represent:
  *
  *     { "$array": 2 }         the frame's array of that index
  *     { "$number": "NaN" }    NaN, Infinity, -Infinity or -0
@@ -80,6 +81,7 @@ const escapeKey = (key: string): string => (key.startsWith('$') ? `$${key}` : ke
 function unescapeKey(key: string): string {
   if (!key.startsWith('$')) return key;
   if (key.startsWith('$$')) return key.slice(1);
-  // Special keys are alone in their objects, so this message is not from our encoder, which also writes a single "$" as "$$".
+  // Special keys are alone in their objects, so this message is not from our encoder, which also writes a single "$" as
+  // "$$".
   throw new FrameError(`A message holds the key "${key}", which means nothing here.`);
 }

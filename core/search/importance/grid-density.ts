@@ -8,8 +8,8 @@ const gridPlaces = 50;
 const narrowest = 0.5 / 1.64;
 
 /**
- * The density of values over the places of a grid, by kernels with Scott's deviation, 1.059 min(IQR / 1.34, σ) n^-1/5, and one even kernel for
- * the prior. Choices are places by themselves.
+ * The density of values over the places of a grid, by kernels with Scott's deviation, 1.059 min(IQR / 1.34, σ) n^-1/5,
+ * and one even kernel for the prior. Choices are places by themselves.
  *
  * Source: Scott, "Multivariate density estimation", 1992; Watanabe et al., "PED-ANOVA", 2023, appendix.
  *

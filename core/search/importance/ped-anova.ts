@@ -15,11 +15,12 @@ export interface ImportanceSettings {
 const leastTrials = 2;
 
 /**
- * The importance of each parameter for being among the best trials: the Pearson divergence Σ q (p/q - 1)² of the density p of its values among the best
- * from that among all, q, both on a grid. A parameter with a condition counts by the trials in which it took part. Not normalized; the largest first.
+ * The importance of each parameter for being among the best trials: the Pearson divergence Σ q (p/q - 1)² of the
+ * density p of its values among the best from that among all, q, both on a grid. A parameter with a condition counts by
+ * the trials in which it took part. Not normalized; the largest first.
  *
- * Source: Watanabe, Bansal and Hutter, "PED-ANOVA: efficiently quantifying hyperparameter importance in arbitrary subspaces", 2023; for conditions
- * "Conditional PED-ANOVA", 2026.
+ * Source: Watanabe, Bansal and Hutter, "PED-ANOVA: efficiently quantifying hyperparameter importance in arbitrary
+ * subspaces", 2023; for conditions "Conditional PED-ANOVA", 2026.
  */
 export function parameterImportance(
   space: Space,
@@ -74,15 +75,18 @@ const resamplesOf = (trials: number): number => Math.min(Math.max(Math.round(200
 export interface ImportanceReport {
   /** Number of complete trials with a finite value. */
   trials: number;
-  /** The largest first, each with the ends of its 95 % interval; empty with fewer trials than {@link leastForImportance}. */
+  /**
+   * The largest first, each with the ends of its 95 % interval; empty with fewer trials than
+   * {@link leastForImportance}.
+   */
   parameters: { path: string; share: number; low: number; high: number }[];
   /** Why the shares say little; null with enough trials. */
   note: string | null;
 }
 
 /**
- * The importance of each parameter for one objective as a share of the sum, with the 95 % percentile interval of up to 200 bootstrap samples of the trials,
- * which are the same for the same trials. The interval contains the share.
+ * The importance of each parameter for one objective as a share of the sum, with the 95 % percentile interval of up to
+ * 200 bootstrap samples of the trials, which are the same for the same trials. The interval contains the share.
  *
  * Source: Efron and Tibshirani, "An introduction to the bootstrap", 1993, chapter 13.
  *

@@ -31,7 +31,10 @@ export function parameterOf(distribution: Distribution): Parameter {
   return { kind: log ? 'log' : 'float', low, high };
 }
 
-/** The value of Optuna's internal number: the index of a choice, otherwise the number itself. Undefined for an index without a choice. */
+/**
+ * The value of Optuna's internal number: the index of a choice, otherwise the number itself. Undefined for an index
+ * without a choice.
+ */
 export function valueOf(distribution: Distribution, internal: number): ParameterValue | undefined {
   if (distribution.name !== 'CategoricalDistribution') return internal;
   return choicesOf(distribution.attributes.choices)[internal];

@@ -31,8 +31,8 @@ type OpenStudy = {
 };
 
 /**
- * Reads the studies of an Optuna journal (`JournalFileBackend`), by the rules of Optuna 5: operations on studies that are deleted and trials that have
- * ended do nothing, and an incomplete last line is ignored.
+ * Reads the studies of an Optuna journal (`JournalFileBackend`), by the rules of Optuna 5: operations on studies that
+ * are deleted and trials that have ended do nothing, and an incomplete last line is ignored.
  *
  * @throws Error with the line, what is wrong there, and the remedy
  */

@@ -7,9 +7,11 @@ import { directionNumbers, stateNumber, toPythonJson } from './operations.ts';
 const worker = { worker_id: 'tutti-0' };
 
 /**
- * A study as an Optuna journal, which `JournalFileBackend` opens: the study, then each trial whole. Paused trials are written as running ones.
+ * A study as an Optuna journal, which `JournalFileBackend` opens: the study, then each trial whole. Paused trials are
+ * written as running ones.
  *
- * @param trials in any order; a number that is missing becomes a failed trial without values, because Optuna numbers trials without gaps
+ * @param trials in any order; a number that is missing becomes a failed trial without values, because Optuna numbers
+ * trials without gaps
  */
 export function writeJournal(
   name: string,

@@ -15,7 +15,8 @@ export function paretoFront(losses: readonly (readonly number[])[]): number[] {
 }
 
 /**
- * Ranks of non-dominated sorting: 0 for the Pareto front, 1 for the front without those, and so on. Equal rows share a rank.
+ * Ranks of non-dominated sorting: 0 for the Pareto front, 1 for the front without those, and so on. Equal rows share a
+ * rank.
  *
  * Source: Deb et al., "A fast and elitist multiobjective genetic algorithm: NSGA-II", 2002.
  *

@@ -1,8 +1,8 @@
 import { compareRows, dominates } from './front.ts';
 
 /**
- * Chooses rows of a front one after the other, each the one that adds most to the hypervolume (at least 1 - 1/e of the best subset's). Equal rows
- * are chosen again only when all different ones are.
+ * Chooses rows of a front one after the other, each the one that adds most to the hypervolume (at least 1 - 1/e of the
+ * best subset's). Equal rows are chosen again only when all different ones are.
  *
  * Source: Guerreiro, Fonseca and Paquete, "Greedy hypervolume subset selection in low dimensions", 2016.
  *
@@ -61,7 +61,10 @@ function chooseInPlane(
   return chosen;
 }
 
-/** The volume that a point adds only shrinks as others are chosen, so a point is measured anew only while an old measure leads. */
+/**
+ * The volume that a point adds only shrinks as others are chosen, so a point is measured anew only while an old measure
+ * leads.
+ */
 function chooseLazily(points: readonly (readonly number[])[], size: number, reference: readonly number[]): number[] {
   const chosen: number[] = [];
   const waiting = points.map((point, place) => ({ place, added: addedVolume(point, [], reference), measuredWith: 0 }));
@@ -84,8 +87,8 @@ function chooseLazily(points: readonly (readonly number[])[], size: number, refe
 }
 
 /**
- * The volume that points dominate up to a reference point: for two points (1, 2) and (2, 1) with reference (3, 3) it is 3. Rows that do not
- * lie below the reference contribute nothing.
+ * The volume that points dominate up to a reference point: for two points (1, 2) and (2, 1) with reference (3, 3) it is
+ * 3. Rows that do not lie below the reference contribute nothing.
  *
  * Source: While, Bradstreet and Barone, "A fast way of calculating exact hypervolumes", 2012 (WFG).
  *

@@ -8,11 +8,13 @@ export type Work =
   | { kind: 'wait' };
 
 /**
- * The next piece of work of a study with rungs, where every trial pauses when it has reached its `untilStep`. A rung's paused trials go on from
- * their state, so none is stopped too early for good. `asha` resumes a trial as soon as it is in the best 1/η of those that reached its rung so far;
- * `halving` and `hyperband` do so when all trials of the rung have arrived.
+ * The next piece of work of a study with rungs, where every trial pauses when it has reached its `untilStep`. A rung's
+ * paused trials go on from their state, so none is stopped too early for good. `asha` resumes a trial as soon as it is
+ * in the best 1/η of those that reached its rung so far; `halving` and `hyperband` do so when all trials of the rung
+ * have arrived.
  *
- * @param trials all trials so far; failed ones leave their rung, and a step counts as reached once a report has at least that step
+ * @param trials all trials so far; failed ones leave their rung, and a step counts as reached once a report has at
+ * least that step
  * @param isLast whether no trial can begin any more, so that a rung is full with those that are there
  */
 export function nextWork(
@@ -47,7 +49,8 @@ export function nextWork(
 
 /**
  * The trial to resume, of the highest rung that has one: of the best 1/η of those that reached it.
- * @param among the trials of the bracket, and how many of a rung go on at least: a full one sends one, also when others failed
+ * @param among the trials of the bracket, and how many of a rung go on at least: a full one sends one, also when others
+ * failed
  */
 function findPromoted(
   pruner: RungPruner,
@@ -104,11 +107,12 @@ interface Bracket {
 }
 
 /**
- * The brackets that a pruner runs in turn. Hyperband has s_max + 1 of them, s_max = ⌊log_η(R / r)⌋, with
- * ⌈(s_max + 1) η^s / (s + 1)⌉ trials that begin with R η^-s steps, for s from s_max down to 0.
+ * The brackets that a pruner runs in turn. Hyperband has s_max + 1 of them, s_max = ⌊log_η(R / r)⌋, with ⌈(s_max + 1)
+ * η^s / (s + 1)⌉ trials that begin with R η^-s steps, for s from s_max down to 0.
  *
- * Source: Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016 (successive halving); Li et al.,
- * "Hyperband", 2018; Li et al., "A system for massively parallel hyperparameter tuning", 2020 (ASHA).
+ * Source: Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016
+ * (successive halving); Li et al., "Hyperband", 2018; Li et al., "A system for massively parallel hyperparameter
+ * tuning", 2020 (ASHA).
  */
 export function bracketsOf(pruner: RungPruner): Bracket[] {
   const { minimumResource, maximumResource, reductionFactor } = pruner;

@@ -3,7 +3,8 @@ import type { Pruner } from './settings.ts';
 import { chanceOfPositive } from './wilcoxon.ts';
 
 /**
- * Whether to stop a running trial after its last report, for pruners that stop trials for good; rungs have {@link nextWork}.
+ * Whether to stop a running trial after its last report, for pruners that stop trials for good; rungs have
+ * {@link nextWork}.
  * @param others the study's other trials
  */
 export function shouldStop(pruner: Pruner, trial: Trial, others: readonly Trial[], direction: Direction): boolean {
@@ -45,7 +46,10 @@ function medianOf(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Wilcoxon's test of the losses against the best trial's on the same splits, unless the mean so far is no worse, as in Optuna. */
+/**
+ * Wilcoxon's test of the losses against the best trial's on the same splits, unless the mean so far is no worse, as in
+ * Optuna.
+ */
 function isWorseOverSplits(
   { threshold, startupSteps }: Extract<Pruner, { kind: 'wilcoxon' }>,
   reports: readonly Report[],

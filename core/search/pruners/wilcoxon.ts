@@ -6,12 +6,13 @@ const countedWithTies = 13;
 const countedWithoutTies = 50;
 
 /**
- * The one-sided p-value of Wilcoxon's signed-rank test: how probable a rank sum of the positive differences at least this large is if the differences
- * are symmetric around 0. Zeros count half as positive (`zsplit`). Exact for up to 50 differences without ties and 13 with them, by the
- * normal approximation with a correction for ties above, as in SciPy. NaN without differences.
+ * The one-sided p-value of Wilcoxon's signed-rank test: how probable a rank sum of the positive differences at least
+ * this large is if the differences are symmetric around 0. Zeros count half as positive (`zsplit`). Exact for up to 50
+ * differences without ties and 13 with them, by the normal approximation with a correction for ties above, as in SciPy.
+ * NaN without differences.
  *
- * Source: Wilcoxon, "Individual comparisons by ranking methods", 1945; Cureton, "The normal approximation to the signed-rank sampling
- * distribution when zero differences are present", 1967.
+ * Source: Wilcoxon, "Individual comparisons by ranking methods", 1945; Cureton, "The normal approximation to the
+ * signed-rank sampling distribution when zero differences are present", 1967.
  */
 export function chanceOfPositive(differences: readonly number[]): number {
   const count = differences.length;
@@ -38,7 +39,9 @@ function zeroShare(differences: readonly number[], ranks: readonly number[]): nu
   return ranks.reduce((sum, rank, index) => sum + (differences[index] === 0 ? rank / 2 : 0), 0);
 }
 
-/** The share of all signs for which the ranks of the positive ones sum to at least `sum`. Ranks are multiples of 1/2. */
+/**
+ * The share of all signs for which the ranks of the positive ones sum to at least `sum`. Ranks are multiples of 1/2.
+ */
 function exactTail(ranks: readonly number[], sum: number): number {
   let ways = Float64Array.of(1);
   for (const rank of ranks) {

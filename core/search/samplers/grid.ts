@@ -3,8 +3,8 @@ import type { ParameterValue } from '../space/parameter.ts';
 import { takesPart, type Assignment, type Space } from '../space/space.ts';
 
 /**
- * The combinations of the grid. The last parameter changes fastest. Choices and steps contribute all of their values, continuous parameters `points` values
- * from bound to bound, evenly on their scale.
+ * The combinations of the grid. The last parameter changes fastest. Choices and steps contribute all of their values,
+ * continuous parameters `points` values from bound to bound, evenly on their scale.
  */
 export function combinationsOf(space: Space, points: number): Generator<Assignment> {
   return combinations(space, points, {}, 0);

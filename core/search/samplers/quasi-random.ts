@@ -5,8 +5,8 @@ import { scrambledSobolPoint } from './sobol.ts';
 import { firstUntried } from './untried.ts';
 
 /**
- * The point of the trial's number in a scrambled Sobol sequence, or the first one after it whose configuration no trial has had: covers the space more
- * evenly than random points.
+ * The point of the trial's number in a scrambled Sobol sequence, or the first one after it whose configuration no trial
+ * has had: covers the space more evenly than random points.
  */
 export function suggestQuasiRandom(question: Question): Assignment {
   const { space, seed } = question;

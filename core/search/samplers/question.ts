@@ -3,8 +3,8 @@ import type { Space } from '../space/space.ts';
 import type { Direction, Trial } from '../trial.ts';
 
 /**
- * What a sampler may know. A suggestion is a function of this alone, so a resumed study that shows a sampler the same trials gets the same
- * suggestions, bit for bit.
+ * What a sampler may know. A suggestion is a function of this alone, so a resumed study that shows a sampler the same
+ * trials gets the same suggestions, bit for bit.
  */
 export interface Question {
   space: Space;

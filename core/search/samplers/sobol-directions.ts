@@ -1,8 +1,9 @@
 /**
- * Direction numbers of the Sobol sequence: for each dimension after the first, the primitive polynomial over GF(2) as a binary number, then
- * the initial numbers m₁, m₂, ... , one for each degree.
+ * Direction numbers of the Sobol sequence: for each dimension after the first, the primitive polynomial over GF(2) as a
+ * binary number, then the initial numbers m₁, m₂, ... , one for each degree.
  *
- * Source: Joe and Kuo, "Constructing Sobol sequences with better two-dimensional projections", 2008, `new-joe-kuo-6.21201`.
+ * Source: Joe and Kuo, "Constructing Sobol sequences with better two-dimensional projections", 2008,
+ * `new-joe-kuo-6.21201`.
  */
 export const directionNumbers: readonly (readonly number[])[] = [
   [3, 1],

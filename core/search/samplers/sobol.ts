@@ -12,7 +12,8 @@ let vectors: Uint32Array[] | null = null;
 /**
  * The point `index` of the Sobol sequence, in Gray-code order, as fractions of 2^32; the first point is 0.
  *
- * Source: Bratley and Fox, "Algorithm 659: implementing Sobol's quasirandom sequence generator", 1988; direction numbers of Joe and Kuo.
+ * Source: Bratley and Fox, "Algorithm 659: implementing Sobol's quasirandom sequence generator", 1988; direction
+ * numbers of Joe and Kuo.
  *
  * @returns shape [dimensions]
  */
@@ -32,10 +33,11 @@ export function sobolPoint(index: number, dimensions: number): Uint32Array {
 }
 
 /**
- * The point `index` of a scrambled Sobol sequence, in (0, 1). Scrambling by a hash is Owen's: it keeps the even coverage of every elementary
- * interval, and each point by itself is uniform.
+ * The point `index` of a scrambled Sobol sequence, in (0, 1). Scrambling by a hash is Owen's: it keeps the even
+ * coverage of every elementary interval, and each point by itself is uniform.
  *
- * Source: Burley, "Practical hash-based Owen scrambling", 2020, with the constants of Vegdahl, "Building a better LK hash", 2021.
+ * Source: Burley, "Practical hash-based Owen scrambling", 2020, with the constants of Vegdahl, "Building a better LK
+ * hash", 2021.
  *
  * @returns shape [dimensions]
  */
@@ -72,7 +74,10 @@ function firstDimension(): Uint32Array {
   return Uint32Array.from({ length: bits }, (_, bit) => 2 ** (bits - 1 - bit));
 }
 
-/** Continues the initial numbers m₁ ... m_d by the recurrence that the coefficients of the primitive polynomial of degree d give. */
+/**
+ * Continues the initial numbers m₁ ... m_d by the recurrence that the coefficients of the primitive polynomial of
+ * degree d give.
+ */
 function laterDimension([polynomial, ...initial]: readonly number[]): Uint32Array {
   const degree = initial.length;
   const vector = new Uint32Array(bits);

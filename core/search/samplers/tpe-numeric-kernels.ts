@@ -5,11 +5,13 @@ import type { Kernels } from './tpe-kernels.ts';
 const halfLogTwoPi = Math.log(2 * Math.PI) / 2;
 
 /**
- * One normal distribution around each observed value, cut off at the bounds of the domain, and a wide one for the prior. A kernel's deviation is the
- * distance to the farther neighbour, at least (high - low) / min(100, 1 + kernels) ("magic clip") and at most high - low. Values in
- * steps have the mass of their interval, others the density; both on the domain's scale.
+ * One normal distribution around each observed value, cut off at the bounds of the domain, and a wide one for the
+ * prior. A kernel's deviation is the distance to the farther neighbour, at least (high - low) / min(100, 1 + kernels)
+ * ("magic clip") and at most high - low. Values in steps have the mass of their interval, others the density; both on
+ * the domain's scale.
  *
- * Source: Bergstra et al., "Algorithms for hyper-parameter optimization", 2011; Watanabe, "Tree-structured Parzen estimator", 2023; Optuna.
+ * Source: Bergstra et al., "Algorithms for hyper-parameter optimization", 2011; Watanabe, "Tree-structured Parzen
+ * estimator", 2023; Optuna.
  */
 export class NumericKernels implements Kernels<number> {
   readonly #domain: NumericDomain;

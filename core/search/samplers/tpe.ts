@@ -10,7 +10,10 @@ import { type Kernels, logSumExp } from './tpe-kernels.ts';
 import { NumericKernels } from './tpe-numeric-kernels.ts';
 import { chooseFronts } from '../pareto/choose-fronts.ts';
 
-/** With so many rounds of candidates that were all tried, nearly nothing is left where the density of the good trials is. */
+/**
+ * With so many rounds of candidates that were all tried, nearly nothing is left where the density of the good trials
+ * is.
+ */
 const mostRounds = 8;
 
 interface TpeSettings {
@@ -25,11 +28,12 @@ interface TpeSettings {
 }
 
 /**
- * The tree-structured Parzen estimator: fits a density l to the best trials and g to the rest, draws candidates from l, and suggests the one with the
- * largest l/g of those that no trial has had. Defaults as in Optuna 5, which also repeats trials.
+ * The tree-structured Parzen estimator: fits a density l to the best trials and g to the rest, draws candidates from l,
+ * and suggests the one with the largest l/g of those that no trial has had. Defaults as in Optuna 5, which also repeats
+ * trials.
  *
- * Source: Bergstra et al., "Algorithms for hyper-parameter optimization", 2011; Watanabe, "Tree-structured Parzen estimator: understanding its
- * algorithm components and their roles for better empirical performance", 2023.
+ * Source: Bergstra et al., "Algorithms for hyper-parameter optimization", 2011; Watanabe, "Tree-structured Parzen
+ * estimator: understanding its algorithm components and their roles for better empirical performance", 2023.
  */
 export function suggestTpe(settings: TpeSettings, question: Question): Assignment {
   const { directions, space } = question;
@@ -60,7 +64,9 @@ interface Group {
   bad: Mixture;
 }
 
-/** Draws one group after the other; null where all candidates of a group would make up a configuration that was tried. */
+/**
+ * Draws one group after the other; null where all candidates of a group would make up a configuration that was tried.
+ */
 function drawGroups(
   groups: readonly Group[],
   candidates: number,
@@ -167,8 +173,8 @@ function kernelsOf({ path, domain }: SpaceParameter, observed: readonly Assignme
 }
 
 /**
- * One distribution over the choices around each observed choice, and an even one for the prior. A kernel gives its own choice the weight
- * 1 + 1/K and others 1/K, for K kernels, divided by their sum.
+ * One distribution over the choices around each observed choice, and an even one for the prior. A kernel gives its own
+ * choice the weight 1 + 1/K and others 1/K, for K kernels, divided by their sum.
  */
 class ChoiceKernels implements Kernels<ParameterValue> {
   readonly #choices: readonly ParameterValue[];
@@ -219,7 +225,8 @@ interface Split {
 }
 
 /**
- * How many of n finished trials count as good: min(⌈0.1 n⌉, 25), or ⌈0.1 n⌉ with several objectives, where the front may be long.
+ * How many of n finished trials count as good: min(⌈0.1 n⌉, 25), or ⌈0.1 n⌉ with several objectives, where the front
+ * may be long.
  */
 export function countBelow(finished: number, objectives: number): number {
   const share = Math.ceil(0.1 * finished);
@@ -227,8 +234,9 @@ export function countBelow(finished: number, objectives: number): number {
 }
 
 /**
- * Splits trials into good ones and the rest: complete trials by their losses, then pruned ones, the later stopped the better. Running and paused
- * trials count as bad, which keeps the next suggestions away from them (the constant liar). Of equal trials the first are better.
+ * Splits trials into good ones and the rest: complete trials by their losses, then pruned ones, the later stopped the
+ * better. Running and paused trials count as bad, which keeps the next suggestions away from them (the constant liar).
+ * Of equal trials the first are better.
  */
 export function splitTrials(trials: readonly Trial[], directions: readonly Direction[], size: number): Split {
   const complete = trials.filter(({ state }) => state === 'complete');

@@ -8,7 +8,10 @@ import type { Question } from './question.ts';
 /** Draws before the configurations that are left are listed: by then nearly all of them have been tried. */
 const mostDraws = 100;
 
-/** The configurations of a space that trials have had, whatever became of them: a repetition with the same seeds would tell nothing new. */
+/**
+ * The configurations of a space that trials have had, whatever became of them: a repetition with the same seeds would
+ * tell nothing new.
+ */
 export class TriedConfigurations {
   readonly #space: Space;
   readonly #keys: ReadonlySet<string>;
@@ -54,7 +57,10 @@ export function spaceSize(space: Space): number | null {
   return space.every(({ domain }) => levelsOf(domain) !== null) ? gridSize(space, 1) : null;
 }
 
-/** The first of some draws that no trial has had, or one of those that are left, evenly; the last draw where there are none. */
+/**
+ * The first of some draws that no trial has had, or one of those that are left, evenly; the last draw where there are
+ * none.
+ */
 export function firstUntried(question: Question, generator: Generator, draw: () => Assignment): Assignment {
   const tried = triedBefore(question);
   let values = draw();

@@ -1,6 +1,8 @@
 import type { Parameter, ParameterValue } from './parameter.ts';
 
-/** Numbers from `low` to `high`, on a logarithmic scale or in steps from `low`, both of which whole numbers may have. */
+/**
+ * Numbers from `low` to `high`, on a logarithmic scale or in steps from `low`, both of which whole numbers may have.
+ */
 export interface NumericDomain {
   kind: 'numeric';
   low: number;
@@ -61,8 +63,8 @@ export function holdsValue(domain: Domain, value: unknown): boolean {
 }
 
 /**
- * The interval of the scale on which samplers work: the logarithm where the domain asks for it. Steps have half a step on either side, so that
- * each value's interval is equally wide (on a linear scale).
+ * The interval of the scale on which samplers work: the logarithm where the domain asks for it. Steps have half a step
+ * on either side, so that each value's interval is equally wide (on a linear scale).
  */
 export function scaleBounds({ low, high, log, step }: NumericDomain): { low: number; high: number } {
   const margin = (step ?? 0) / 2;

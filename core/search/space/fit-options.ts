@@ -15,7 +15,8 @@ const ownOptions: Readonly<Record<string, string>> = {
 const checkedLevels = 1000;
 
 /**
- * What of a space no run would accept: unknown options, with the closest names, and values that are no values of their options.
+ * What of a space no run would accept: unknown options, with the closest names, and values that are no values of their
+ * options.
  * @param options those of every run by path, and the project's hyperparameters by name
  */
 export function explainUnfitting(space: SearchSpace, options: readonly OptionDescription[]): SpaceFault[] {
@@ -27,7 +28,8 @@ export function explainUnfitting(space: SearchSpace, options: readonly OptionDes
 
 function explainParameter(path: string, domain: Domain, options: readonly OptionDescription[]): string | null {
   if (Object.hasOwn(ownOptions, path)) return `${path} cannot be searched: ${ownOptions[path]}.`;
-  // Kinds of a union may describe the option of one path differently. Which kind applies is known once a trial has its values.
+  // Kinds of a union may describe the option of one path differently. Which kind applies is known once a trial has its
+  // values.
   const variants = options.filter((option) => option.path === path);
   if (variants.length === 0) return unknownOptionMessage(path, options);
   const unfit = valuesOf(domain).find((value) => variants.every((option) => !fits(option, value)));

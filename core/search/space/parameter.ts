@@ -16,9 +16,9 @@ const numbers = { low: z.number(), high: z.number(), ...condition };
 const integers = { low: z.int(), high: z.int(), ...condition };
 
 /**
- * What a study may try for one option. `float`: any number from `low` to `high`; `log`: the same, drawn evenly on a logarithmic scale; `int`:
- * whole numbers, or every `step`th one; `log-int`: whole numbers on a logarithmic scale; `step`: low, low + step, ... up to high;
- * `choice`: one of the values.
+ * What a study may try for one option. `float`: any number from `low` to `high`; `log`: the same, drawn evenly on a
+ * logarithmic scale; `int`: whole numbers, or every `step`th one; `log-int`: whole numbers on a logarithmic scale;
+ * `step`: low, low + step, ... up to high; `choice`: one of the values.
  */
 export const parameterSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('float'), ...numbers }),

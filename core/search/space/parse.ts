@@ -15,7 +15,8 @@ const pattern = /^\s*([^\s=]+)\s*=\s*([a-z-]+)\s*\(([^]*)\)\s*(?:when\s+([^\s=]+
 
 /**
  * Reads a parameter from the command line: `weightDecay=log(1e-5,30)`, or with a condition
- * `momentum=float(0,0.99) when optimizer.kind=sgd,rmsprop`. Quotes keep a comma or a number as text: `choice("1,5","2")`.
+ * `momentum=float(0,0.99) when optimizer.kind=sgd,rmsprop`. Quotes keep a comma or a number as text:
+ * `choice("1,5","2")`.
  * @throws Error with the text, the rule and the remedy
  */
 export function parseParameter(text: string): { path: string; parameter: Parameter } {
@@ -95,7 +96,8 @@ function writeValue(value: ParameterValue): string {
 }
 
 /**
- * The splits of the data on which each trial trains, as options by path: `5` are the folds of a cross-validation, `split=0,1,2` the values of an option.
+ * The splits of the data on which each trial trains, as options by path: `5` are the folds of a cross-validation,
+ * `split=0,1,2` the values of an option.
  * @throws Error with the remedy
  */
 export function parseSplits(text: string): Assignment[] {

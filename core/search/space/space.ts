@@ -30,7 +30,10 @@ export function takesPart({ when }: SpaceParameter, values: Assignment): boolean
   return when === null || (Object.hasOwn(values, when.path) && when.equals.includes(values[when.path]));
 }
 
-/** An assignment to which `choose` contributes each parameter's value; parameters whose condition does not hold are left out. */
+/**
+ * An assignment to which `choose` contributes each parameter's value; parameters whose condition does not hold are left
+ * out.
+ */
 export function assign(space: Space, choose: (parameter: SpaceParameter, index: number) => ParameterValue): Assignment {
   const values: Record<string, ParameterValue> = {};
   for (const [index, parameter] of space.entries()) {

@@ -21,7 +21,10 @@ export class FolderCopy {
     return [...this.#held.values()];
   }
 
-  /** Writes parts of files, in their order. @throws Error for a path that is none of a run, and with the reason if a file cannot be written */
+  /**
+   * Writes parts of files, in their order.
+   * @throws Error for a path that is none of a run, and with the reason if a file cannot be written
+   */
   async take(parts: readonly FilePart[], bytes: readonly Uint8Array[], removed: readonly string[] = []): Promise<void> {
     for (const [index, part] of parts.entries()) await this.#takePart(part, bytes[index]);
     for (const path of removed) {

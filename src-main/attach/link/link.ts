@@ -46,7 +46,10 @@ export class Link {
     });
   }
 
-  /** Connects through ssh to the hub, by the first of its node's addresses that leads there. @throws Error with the reason for each */
+  /**
+   * Connects through ssh to the hub, by the first of its node's addresses that leads there.
+   * @throws Error with the reason for each
+   */
   static async open(ssh: Ssh, { hosts, port, token, node }: RunAccess): Promise<Link> {
     const problems: string[] = [];
     for (const host of hosts) {
@@ -71,7 +74,11 @@ export class Link {
     this.#send({ type: 'follow', have: copy.held });
   }
 
-  /** Sends a request to the run. @returns why it was refused; null where it was not @throws Error if the connection breaks before the answer */
+  /**
+   * Sends a request to the run.
+   * @returns why it was refused; null where it was not
+   * @throws Error if the connection breaks before the answer
+   */
   async request(request: ControlRequest): Promise<string | null> {
     const number = (this.#count += 1);
     const answer = Promise.withResolvers<string | null>();

@@ -8,8 +8,8 @@ import { startChild } from '../../processes/node-process.ts';
 const connectSeconds = 20;
 
 /**
- * The user's own ssh client, as a child process: host keys, agent, jumps and passwords are its configuration's. It must not ask on the terminal once a run is
- * shown there, nor for a page, which asks for no password.
+ * The user's own ssh client, as a child process: host keys, agent, jumps and passwords are its configuration's. It must
+ * not ask on the terminal once a run is shown there, nor for a page, which asks for no password.
  */
 export class Ssh {
   readonly #from: string;
@@ -21,7 +21,11 @@ export class Ssh {
     this.mayAsk = mayAsk;
   }
 
-  /** Runs a script of the POSIX shell there, whatever the user's shell is. @returns its output @throws Error with what ssh said */
+  /**
+   * Runs a script of the POSIX shell there, whatever the user's shell is.
+   * @returns its output
+   * @throws Error with what ssh said
+   */
   async run(script: string): Promise<Buffer> {
     const child = this.#spawn(['-T'], ['sh', '-s']);
     const said = text(child.stderr);

@@ -44,8 +44,8 @@ export class FolderFeed {
   }
 
   /**
-   * What changed since the last call, as far as one message takes it; null if nothing did. A new record comes only once everything else is there: if it says
-   * that the run has ended, its metrics and events are complete.
+   * What changed since the last call, as far as one message takes it; null if nothing did. A new record comes only once
+   * everything else is there: if it says that the run has ended, its metrics and events are complete.
    */
   async next(): Promise<FolderNews | null> {
     const news: FolderNews = { parts: [], bytes: [], removed: [] };

@@ -27,7 +27,10 @@ export interface ServedRun {
   obey(request: ControlRequest): void;
 }
 
-/** Lets processes on other machines follow and control a run that trains here. They learn address and key from a file that only this user can read. */
+/**
+ * Lets processes on other machines follow and control a run that trains here. They learn address and key from a file
+ * that only this user can read.
+ */
 export class FollowServer {
   readonly #run: ServedRun;
   readonly #server: SecureServer;

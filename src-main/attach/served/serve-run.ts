@@ -16,8 +16,8 @@ interface RunToServe {
 }
 
 /**
- * Lets other machines follow a run where its node is not the one that users log in to: in a launch on several nodes, in a job of SLURM, or where
- * `TUTTI_REACHABLE=1` asks for it. Elsewhere nothing listens on the network.
+ * Lets other machines follow a run where its node is not the one that users log in to: in a launch on several nodes, in
+ * a job of SLURM, or where `TUTTI_REACHABLE=1` asks for it. Elsewhere nothing listens on the network.
  */
 export async function serveRun({ record, folder, launch, obey, failed }: RunToServe): Promise<FollowServer | null> {
   if (launch === null && process.env.SLURM_JOB_ID === undefined && process.env.TUTTI_REACHABLE !== '1') return null;

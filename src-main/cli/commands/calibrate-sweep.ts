@@ -12,7 +12,10 @@ export interface CalibratedRun {
   measured: Measured | null;
 }
 
-/** Means with standard errors of the figures of a sweep's runs. A figure that is NaN or infinite is left out, and its run named. */
+/**
+ * Means with standard errors of the figures of a sweep's runs. A figure that is NaN or infinite is left out, and its
+ * run named.
+ */
 export function summarizeCalibrated(sweep: string, runs: readonly CalibratedRun[]): CalibratedSweep {
   const measured = runs.map(({ record, measured: found }) => ({ seed: record.config.seed, figures: figuresOf(found) }));
   const names = [...new Set(measured.flatMap(({ figures }) => [...figures.keys()]))];

@@ -16,7 +16,10 @@ export interface DeleteOptions {
   yes?: boolean;
 }
 
-/** `tutti delete <runs...>`: deletes all or, if one of them trains or the user does not agree, none. @returns the exit code */
+/**
+ * `tutti delete <runs...>`: deletes all or, if one of them trains or the user does not agree, none.
+ * @returns the exit code
+ */
 export function deleteRuns(names: readonly string[], { yes = false }: DeleteOptions): Promise<number> {
   return withHub(async (hub) => {
     const found = await Promise.all(names.map((name) => orUsageError(hub.find(name))));

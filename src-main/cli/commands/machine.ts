@@ -47,7 +47,10 @@ export function describeDevice(device: Device): string[] {
   ];
 }
 
-/** `tutti doctor`: checks whether this machine has what Tutti needs. @returns the exit code, `failed` if Tutti cannot work */
+/**
+ * `tutti doctor`: checks whether this machine has what Tutti needs.
+ * @returns the exit code, `failed` if Tutti cannot work
+ */
 export async function doctor(options: { json?: boolean }): Promise<number> {
   const checks = await runChecks();
   const isHealthy = checks.every(({ status }) => status !== 'fail');

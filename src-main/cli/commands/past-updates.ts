@@ -3,8 +3,8 @@ import { PointBuffer } from '../../hub/point-buffer.ts';
 import type { FollowedRun } from '../../hub/followed-run.ts';
 
 /**
- * What a report needs to know of a run's past: its record, the facts, every evaluation of the ensemble, and the latest loss of each member,
- * which tells its step.
+ * What a report needs to know of a run's past: its record, the facts, every evaluation of the ensemble, and the latest
+ * loss of each member, which tells its step.
  */
 export function pastUpdates(run: FollowedRun): RunUpdate[] {
   const about = factsOf(run.events);

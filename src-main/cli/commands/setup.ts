@@ -10,7 +10,10 @@ export interface SetupOptions {
   webgpu?: boolean;
 }
 
-/** `tutti setup`: downloads and compiles a backend that npm does not install, into Tutti's home. @returns the exit code */
+/**
+ * `tutti setup`: downloads and compiles a backend that npm does not install, into Tutti's home.
+ * @returns the exit code
+ */
 export async function setUp({ gpu = false, webgpu = false }: SetupOptions): Promise<number> {
   const { tensorflow, webgpu: webgpuFolder, cache } = homePaths();
   const folders = [

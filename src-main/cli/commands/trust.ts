@@ -12,7 +12,8 @@ export interface TrustOptions {
 }
 
 /**
- * `tutti trust [folder]`: lists trusted folders, trusts one and allows the project in it what it asks for, or removes one.
+ * `tutti trust [folder]`: lists trusted folders, trusts one and allows the project in it what it asks for, or removes
+ * one.
  * @returns the exit code
  */
 export async function trust(folder: string | undefined, { remove = false }: TrustOptions): Promise<number> {

@@ -29,8 +29,8 @@ interface TrainingDisplayParts extends TrayParts {
 }
 
 /**
- * Shows outside of the windows how far training is: on the taskbar or dock, and in a tray icon while no window is open, also while runs only wait. Keeps the system from
- * sleeping meanwhile; the screen may.
+ * Shows outside of the windows how far training is: on the taskbar or dock, and in a tray icon while no window is open,
+ * also while runs only wait. Keeps the system from sleeping meanwhile; the screen may.
  */
 export class TrainingDisplay {
   readonly #parts: TrainingDisplayParts;
@@ -157,7 +157,10 @@ async function iconOf(share: number | null): Promise<NativeImage> {
   return icon;
 }
 
-/** The tray's icon as SVG: Tutti's mark, with a ring around it that closes as training goes on. @param share from 0 to 1; null while nobody knows it */
+/**
+ * The tray's icon as SVG: Tutti's mark, with a ring around it that closes as training goes on.
+ * @param share from 0 to 1; null while nobody knows it
+ */
 export function trayIcon(share: number | null): string {
   const circumference = 2 * Math.PI * radius;
   const done = (share ?? 0) * circumference;

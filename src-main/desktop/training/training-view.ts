@@ -6,7 +6,10 @@ export interface TrainingView {
   lines: { id: string; text: string }[];
   /** The tray's tooltip. */
   summary: string;
-  /** Of the bar on the taskbar's button or the dock's icon, from 0 to 1; null for none, `unknown` while nobody knows how far it is. */
+  /**
+   * Of the bar on the taskbar's button or the dock's icon, from 0 to 1; null for none, `unknown` while nobody knows how
+   * far it is.
+   */
   bar: { share: number | 'unknown'; isPaused: boolean } | null;
   /** Number of runs, on the app's icon. */
   badge: number;

@@ -105,7 +105,8 @@ export class AppWindow {
     servePage(browser, connect, (reason) => browser.loadURL(crashPage(reason)).catch(onError));
     serveTheme(browser, changed);
     serveDialogs(browser, exportFolder);
-    // A link to a page of the app that is opened with Ctrl, or by the command for it, opens in a window of the app; any other opens nowhere.
+    // A link to a page of the app that is opened with Ctrl, or by the command for it, opens in a window of the app; any
+    // other opens nowhere.
     browser.webContents.setWindowOpenHandler(({ url }) => {
       const address = ownAddress(url);
       if (address !== null) openBeside(address);
@@ -137,7 +138,10 @@ function ownAddress(url: string): string | null {
   return new URL(url).hash.slice(1);
 }
 
-/** The address of a page that says why the window is empty. It needs no files, no scripts and no hub. @param reason of Electron, such as "oom" */
+/**
+ * The address of a page that says why the window is empty. It needs no files, no scripts and no hub.
+ * @param reason of Electron, such as "oom"
+ */
 function crashPage(reason: string): string {
   const text = [
     '<!doctype html><meta charset="utf-8"><title>Tutti</title>',

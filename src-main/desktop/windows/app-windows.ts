@@ -17,7 +17,10 @@ export interface WindowsOptions extends Omit<WindowParts, 'changed' | 'showed' |
   save: (state: DesktopState) => Promise<void>;
 }
 
-/** The windows of the app, none or several. They are kept while the app runs, so that also one that was killed restores them. */
+/**
+ * The windows of the app, none or several. They are kept while the app runs, so that also one that was killed restores
+ * them.
+ */
 export class AppWindows {
   readonly #options: WindowsOptions;
   readonly #parts: WindowParts;

@@ -2,13 +2,17 @@ import type { BrowserWindow, IpcMainEvent, IpcMainInvokeEvent } from 'electron';
 import { maximumCallBytes, messageChannel } from '../../../core/protocol/pages/window.ts';
 import type { PageWire } from '../../rpc/connection.ts';
 
-/** Whether a message comes from the window's own page, not from a frame in it or from another window. A last one may arrive once the window is closed. */
+/**
+ * Whether a message comes from the window's own page, not from a frame in it or from another window. A last one may
+ * arrive once the window is closed.
+ */
 export function isOwnPage(window: BrowserWindow, { senderFrame }: IpcMainEvent | IpcMainInvokeEvent): boolean {
   return !window.isDestroyed() && senderFrame !== null && senderFrame === window.webContents.mainFrame;
 }
 
 /**
- * Serves the window's page over Electron's messages, and again after each reload. A page whose process is gone loads again, unless that happens too often.
+ * Serves the window's page over Electron's messages, and again after each reload. A page whose process is gone loads
+ * again, unless that happens too often.
  * @param giveUp called instead of loading the page again
  */
 export function servePage(
@@ -58,7 +62,11 @@ const periodMs = 60_000;
 export class CrashCount {
   #timesMs: number[] = [];
 
-  /** Counts one crash. @param nowMs on any clock that never goes back @returns whether there were more than three within a minute */
+  /**
+   * Counts one crash.
+   * @param nowMs on any clock that never goes back
+   * @returns whether there were more than three within a minute
+   */
   isTooOften(nowMs: number): boolean {
     this.#timesMs = [...this.#timesMs.filter((timeMs) => nowMs - timeMs < periodMs), nowMs];
     return this.#timesMs.length > maximumCrashes;

@@ -4,7 +4,8 @@ import type { PageWire } from '../../rpc/connection.ts';
 export type Connect = (wire: PageWire) => () => void;
 
 /**
- * Connects pages to a hub that still opens: their calls wait for it, so that a page can load meanwhile. If it does not open, the app says so and ends.
+ * Connects pages to a hub that still opens: their calls wait for it, so that a page can load meanwhile. If it does not
+ * open, the app says so and ends.
  */
 export function connectWhenOpen(opening: Promise<Connect>): Connect {
   return (wire) => {

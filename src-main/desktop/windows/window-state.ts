@@ -40,8 +40,9 @@ export type DesktopState = z.output<typeof desktopStateSchema>;
 export const initialState: DesktopState = { windows: [], zoom: 1, theme: 'system' };
 
 /**
- * What the app had open last; {@link initialState} if it never ran. Synchronously, because an answer to an asynchronous read comes some 40 ms later in a process that
- * starts. @throws Error with the remedy if the file cannot be read or is damaged
+ * What the app had open last; {@link initialState} if it never ran. Synchronously, because an answer to an asynchronous
+ * read comes some 40 ms later in a process that starts. @throws Error with the remedy if the file cannot be read or is
+ * damaged
  */
 export function readDesktopState(path: string): DesktopState {
   let text: string;
@@ -66,8 +67,8 @@ export async function writeDesktopState(path: string, state: DesktopState): Prom
 }
 
 /**
- * The position and size of a window: those that it had if enough of its upper edge is on a display, else its size in the middle of the
- * first display.
+ * The position and size of a window: those that it had if enough of its upper edge is on a display, else its size in
+ * the middle of the first display.
  * @param state null for the first window of all
  * @param workAreas usable area of each display
  */

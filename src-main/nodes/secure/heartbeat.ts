@@ -3,7 +3,9 @@ import { TimeLimit } from '../../../core/node/time-limit.ts';
 /** Until the configuration of a run says otherwise. */
 export const firstHeartbeatMs = 30_000;
 
-/** A peer on another node: sends it a sign of life several times within the limit, and notices when none comes from it. */
+/**
+ * A peer on another node: sends it a sign of life several times within the limit, and notices when none comes from it.
+ */
 export class Heartbeat {
   readonly #beat: () => void;
   readonly #lost: (limitMs: number) => void;

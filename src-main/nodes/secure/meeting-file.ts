@@ -6,7 +6,10 @@ import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError, rereadStale } from '../../../core/node/file-error.ts';
 import { homePaths } from '../../store/home.ts';
 
-/** Where the tasks of a launch find the first one. It lies in Tutti's home, which only its owner can enter, because of the token. */
+/**
+ * Where the tasks of a launch find the first one. It lies in Tutti's home, which only its owner can enter, because of
+ * the token.
+ */
 const meetingSchema = z.strictObject({
   format: z.literal(1),
   job: z.string(),

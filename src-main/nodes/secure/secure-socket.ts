@@ -7,8 +7,9 @@ import { TimeLimit } from '../../../core/node/time-limit.ts';
 import { randomSecret } from '../../../core/node/secrets.ts';
 
 /**
- * TLS between the processes of one launch, with its token as pre-shared key (RFC 4279; with ECDHE for forward secrecy, RFC 5489 and 7905). Both sides prove
- * that they know the token, so a launch needs no certificate, no authority and no clock. Node has these suites in TLS 1.2.
+ * TLS between the processes of one launch, with its token as pre-shared key (RFC 4279; with ECDHE for forward secrecy,
+ * RFC 5489 and 7905). Both sides prove that they know the token, so a launch needs no certificate, no authority and no
+ * clock. Node has these suites in TLS 1.2.
  */
 const suite = {
   ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
@@ -16,7 +17,10 @@ const suite = {
   maxVersion: 'TLSv1.2',
 } as const;
 
-/** What a connection carries: the messages of a task, the bytes of a worker's connection to the hub, or those of a process that follows a run. */
+/**
+ * What a connection carries: the messages of a task, the bytes of a worker's connection to the hub, or those of a
+ * process that follows a run.
+ */
 const purposes = ['task', 'rank', 'follow'] as const;
 export type Purpose = (typeof purposes)[number];
 
@@ -125,7 +129,10 @@ function keyOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Names and addresses by which other machines may reach this one, each once. @param known by which the launcher knows it; null: it has none */
+/**
+ * Names and addresses by which other machines may reach this one, each once.
+ * @param known by which the launcher knows it; null: it has none
+ */
 export function hostsOfThis(known: string | null): string[] {
   const all = Object.values(networkInterfaces()).flatMap((of) => of ?? []);
   const outside = all.filter(({ internal, address }) => !internal && !address.startsWith('fe80'));

@@ -5,8 +5,8 @@ import { folderOf } from './kept-search.ts';
 const settleMs = 200;
 
 /**
- * Files whose changes matter to a page. The index of the search's runs changes all the time while one trains; SQLite removes its `-shm` when a process
- * ends its work.
+ * Files whose changes matter to a page. The index of the search's runs changes all the time while one trains; SQLite
+ * removes its `-shm` when a process ends its work.
  */
 const told: ReadonlySet<string> = new Set(['discovery.json', 'rounds.jsonl', 'pool.json', 'index.sqlite-shm']);
 

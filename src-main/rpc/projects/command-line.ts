@@ -13,8 +13,8 @@ import { changeConfig, resolveConfig } from '../../runs/configuration/resolve-co
 import type { Projects } from './projects.ts';
 
 /**
- * The command behind each attempt of a run: first the command that starts a run like it, or that forks its origin, then one for each resume. Restarts have no
- * command, nor do attempts whose configuration an earlier version did not keep.
+ * The command behind each attempt of a run: first the command that starts a run like it, or that forks its origin, then
+ * one for each resume. Restarts have no command, nor do attempts whose configuration an earlier version did not keep.
  * @throws Error if the project cannot be described, because the first command leaves out the project's defaults
  */
 export async function attemptCommands(hub: Hub, projects: Projects, id: string): Promise<AttemptCommand[]> {
@@ -116,8 +116,8 @@ export function changesBetween(before: RunConfig, config: RunConfig): PlainObjec
 }
 
 /**
- * The changes that turn a standard configuration into this one, as texts. Each kind of a union, such as the optimizer, has its own
- * defaults, so the standard configuration is taken with the kinds of this one.
+ * The changes that turn a standard configuration into this one, as texts. Each kind of a union, such as the optimizer,
+ * has its own defaults, so the standard configuration is taken with the kinds of this one.
  */
 function changesTo(
   config: RunConfig,

@@ -70,7 +70,10 @@ export async function listTrusted(): Promise<TrustedFolder[]> {
   }));
 }
 
-/** The part of a card that says whether the project may run. A folder that is gone is no question of trust: it cannot be read. */
+/**
+ * The part of a card that says whether the project may run. A folder that is gone is no question of trust: it cannot be
+ * read.
+ */
 export function trustOnCard(folder: string): Pick<ProjectCard, 'isTrusted' | 'warning'> {
   if (!existsSync(folder)) return { isTrusted: true, warning: null };
   const { by, warning } = trustOf(folder);

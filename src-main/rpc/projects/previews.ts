@@ -65,7 +65,10 @@ function problemOfPermissions(folder: string, { permissions }: ProjectDescriptio
   }
 }
 
-/** Checks a resume with some options changed, as {@link previewRun} checks a new run. @throws if there is no such run */
+/**
+ * Checks a resume with some options changed, as {@link previewRun} checks a new run.
+ * @throws if there is no such run
+ */
 export async function previewResume(
   hub: Hub,
   id: string,

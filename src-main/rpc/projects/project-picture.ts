@@ -14,9 +14,9 @@ const maximumPixels = 16_000_000;
 const searchedRuns = 5;
 
 /**
- * The picture of a project's card: the newest figure that a run of it drew, else a picture in its folder `outputs`; null if there is none, and for a project that
- * the user does not trust. Only regular files inside of these folders are read, and nothing of the project runs. Where there is an SVG and a PNG of
- * one name, the SVG is taken.
+ * The picture of a project's card: the newest figure that a run of it drew, else a picture in its folder `outputs`;
+ * null if there is none, and for a project that the user does not trust. Only regular files inside of these folders are
+ * read, and nothing of the project runs. Where there is an SVG and a PNG of one name, the SVG is taken.
  */
 export async function findPicture(hub: Hub, folder: string): Promise<ProjectPicture | null> {
   if (!trustOnCard(folder).isTrusted) return null;

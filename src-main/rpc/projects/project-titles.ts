@@ -20,8 +20,8 @@ const fileSchema = z.record(z.string(), titleSchema);
 export type ProjectTitle = z.output<typeof titleSchema>;
 
 /**
- * Caches the titles of described projects in Tutti's cache. Describing a project takes a process and a second, and the first page
- * shows all projects.
+ * Caches the titles of described projects in Tutti's cache. Describing a project takes a process and a second, and the
+ * first page shows all projects.
  */
 export class ProjectTitles {
   readonly #titles = new MadeOnce<Map<string, ProjectTitle>>();

@@ -38,12 +38,18 @@ interface Described {
 /** Most projects that are in the list only because they were trained. */
 const mostTrained = 200;
 
-/** The projects that pages offer: the examples, the folders that the user opened, and those that were trained from a terminal. */
+/**
+ * The projects that pages offer: the examples, the folders that the user opened, and those that were trained from a
+ * terminal.
+ */
 export class Projects {
   readonly #hub: Hub;
   readonly #described = new Map<string, Described>();
   readonly #titles = new ProjectTitles();
-  /** Why projects could not be described. A failure holds for one time of the newest source; null: the folder did not exist. */
+  /**
+   * Why projects could not be described. A failure holds for one time of the newest source; null: the folder did not
+   * exist.
+   */
   readonly #failures = new Map<string, { modifiedMs: number | null; message: string }>();
   readonly #listeners = new Set<(folders: string[]) => void>();
 
@@ -52,8 +58,9 @@ export class Projects {
   }
 
   /**
-   * Examples first, then opened projects, the most recent first, then others that were trained, the last used first. Runs no project's code, so that pages open at once: cards are complete
-   * for projects that were described before and have not changed since. A project that cannot be read has its error on its card.
+   * Examples first, then opened projects, the most recent first, then others that were trained, the last used first.
+   * Runs no project's code, so that pages open at once: cards are complete for projects that were described before and
+   * have not changed since. A project that cannot be read has its error on its card.
    */
   async list(): Promise<ProjectCard[]> {
     const listed = [...(await exampleFolders()), ...(await readRemembered())];
@@ -125,13 +132,19 @@ export class Projects {
     return readRemembered();
   }
 
-  /** Calls the listener with these folders whenever this process opens or forgets one. @returns a function that unsubscribes */
+  /**
+   * Calls the listener with these folders whenever this process opens or forgets one.
+   * @returns a function that unsubscribes
+   */
   subscribe(listener: (folders: string[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** A project's description of itself. The project runs again only after one of its files changed. @throws the project's own error */
+  /**
+   * A project's description of itself. The project runs again only after one of its files changed.
+   * @throws the project's own error
+   */
   async describe(folder: string): Promise<ProjectDescription> {
     const absolute = resolve(folder);
     const modifiedMs = await newestSourceMs(absolute);
@@ -153,7 +166,10 @@ export class Projects {
     return { description, options: pageOptions(description), defaults: resolveConfig(description, []) };
   }
 
-  /** The path under which a folder is listed already: the same folder under another path, such as a symbolic link, would be listed twice, without its runs. */
+  /**
+   * The path under which a folder is listed already: the same folder under another path, such as a symbolic link, would
+   * be listed twice, without its runs.
+   */
   async #spelling(folder: string): Promise<string> {
     const trained = this.#hub.index.projects(mostTrained).map((project) => project.folder);
     const listed = [...(await exampleFolders()), ...(await readRemembered()), ...trained];
@@ -168,7 +184,10 @@ export class Projects {
     for (const listener of this.#listeners) listener(folders);
   }
 
-  /** Folders whose projects were trained and are not in the list yet, without those that the user removed and has not trained since. */
+  /**
+   * Folders whose projects were trained and are not in the list yet, without those that the user removed and has not
+   * trained since.
+   */
   async #trained(listed: readonly string[]): Promise<string[]> {
     const forgotten = await readForgotten();
     return this.#hub.index

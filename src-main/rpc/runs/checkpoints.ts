@@ -16,7 +16,10 @@ import type { Trash } from './trash.ts';
 /** Names whose weights a run replaces while it trains. Checkpoints of epochs and requests are written once. */
 const replacedNames = ['ensemble-best', 'member-best', 'final'];
 
-/** The checkpoints of a run, by rank and epoch, without those whose records are damaged. If best weights are kept under several names, each of them is marked as best. */
+/**
+ * The checkpoints of a run, by rank and epoch, without those whose records are damaged. If best weights are kept under
+ * several names, each of them is marked as best.
+ */
 export async function listCheckpoints({ hub }: HubParts, id: string): Promise<CheckpointList> {
   const { folder } = await hub.find(id);
   const warnings: string[] = [];

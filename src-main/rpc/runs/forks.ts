@@ -42,7 +42,11 @@ export async function previewFork(hub: Hub, id: string, request: ForkRequest): P
   return withProblems(changed, [...ofFork, ...problemOfFolder(out), ...problemOfTrust(project.folder)]);
 }
 
-/** Starts a fork, in this process or detached. @returns the id of the new run @throws Error with the reason if it cannot start */
+/**
+ * Starts a fork, in this process or detached.
+ * @returns the id of the new run
+ * @throws Error with the reason if it cannot start
+ */
 export async function startFork(
   { hub, live }: HubParts,
   id: string,

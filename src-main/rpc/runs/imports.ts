@@ -25,7 +25,10 @@ export async function importSent(
   }
 }
 
-/** Opens what a path leads to. A run's folder that also holds a project, as `--out .` leaves it, is opened as the project. */
+/**
+ * Opens what a path leads to. A run's folder that also holds a project, as `--out .` leaves it, is opened as the
+ * project.
+ */
 export async function openAnyPath(hub: Hub, projects: Projects, path: string): Promise<Opened> {
   const absolute = resolve(path);
   if (await isExport(absolute)) {

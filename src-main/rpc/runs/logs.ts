@@ -68,7 +68,10 @@ function countLines(text: Buffer): number {
   return count;
 }
 
-/** Lines `2026-01-02T03:04:05.678Z text`. A line without a time has that of the line before, the first one that of the file. */
+/**
+ * Lines `2026-01-02T03:04:05.678Z text`. A line without a time has that of the line before, the first one that of the
+ * file.
+ */
 function parseLines(lines: readonly string[], rank: number, changed: string): LogLine[] {
   let time = changed;
   return lines.map((line) => {

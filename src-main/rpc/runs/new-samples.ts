@@ -45,7 +45,10 @@ export class NewSamples {
     return new Uploads(async () => (await this.#openPlace()).path);
   }
 
-  /** Removes sent samples with the answer. @throws Error that names the row, the column or the part of the ensemble that does not fit */
+  /**
+   * Removes sent samples with the answer.
+   * @throws Error that names the row, the column or the part of the ensemble that does not fit
+   */
   async predict(id: string, samples: SampleFile | SentSamples): Promise<Predicted> {
     const place = await this.#openPlace();
     const sent = 'folder' in samples ? samples : await writeSamples(place, samples);

@@ -18,7 +18,8 @@ export class Calibrations {
 
   /**
    * Fits what a page asks for, and keeps it with the run.
-   * @throws Error while the run trains, if a checkpoint is missing, the project is not trusted, or a method does not suit the task
+   * @throws Error while the run trains, if a checkpoint is missing, the project is not trusted, or a method does not
+   * suit the task
    */
   async calibrate(id: string, request: CalibrationRequest): Promise<CalibrationResult> {
     const { folder } = await this.#hub.find(id);

@@ -20,8 +20,8 @@ const pauseShare = 10;
 const toldRuns = 50;
 
 /**
- * The list of runs. Runs may train in several processes, such as terminals, which all write to the index. The system reports
- * changes of its files, so nothing is polled.
+ * The list of runs. Runs may train in several processes, such as terminals, which all write to the index. The system
+ * reports changes of its files, so nothing is polled.
  */
 export class RunList {
   readonly #hub: Hub;

@@ -10,8 +10,8 @@ const pointsPerBucket = 3;
 const rereadBytes = 48 * 2 ** 20;
 
 /**
- * The points of some metrics within a range of steps. Unknown names are skipped. The hub holds only the extremes of a long metric: if
- * these are fewer than the points of the range and fewer than requested, the run's file is read again.
+ * The points of some metrics within a range of steps. Unknown names are skipped. The hub holds only the extremes of a
+ * long metric: if these are fewer than the points of the range and fewer than requested, the run's file is read again.
  */
 export async function readSeries({ feed }: HubParts, id: string, request: SeriesRequest): Promise<SeriesData> {
   const run = await feed.open(id);

@@ -14,7 +14,9 @@ export interface SweepServiceParts {
   onError: (error: unknown) => void;
 }
 
-/** The sweeps that this process trains for pages. They go on whether or not a page shows them, and end with the process. */
+/**
+ * The sweeps that this process trains for pages. They go on whether or not a page shows them, and end with the process.
+ */
 export class SweepService {
   readonly #parts: SweepServiceParts;
   readonly #works = new Map<string, { work: SweepWork; ended: Promise<void> }>();

@@ -52,7 +52,10 @@ export class Trash {
     return setTimeout(() => this.#remove(key).catch(this.#onError), undoMs);
   }
 
-  /** Restores deleted files to their original paths. @throws Error if they were removed, or another file has the path now */
+  /**
+   * Restores deleted files to their original paths.
+   * @throws Error if they were removed, or another file has the path now
+   */
   async restore(key: string): Promise<void> {
     const deleted = this.#deleted.get(key);
     if (deleted === undefined) {
@@ -100,7 +103,10 @@ export class Trash {
   }
 }
 
-/** Moves a file into the trash; on another disk, where that would copy it, to a name beside it. @returns the new path */
+/**
+ * Moves a file into the trash; on another disk, where that would copy it, to a name beside it.
+ * @returns the new path
+ */
 async function moveAside(path: string): Promise<string> {
   const { trash } = homePaths();
   asideCount += 1;

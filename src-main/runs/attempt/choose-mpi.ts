@@ -15,8 +15,9 @@ export interface MpiChoice {
 }
 
 /**
- * Whether the arrays of a wave go by MPI. `auto` chooses it for ranks that need each other at every step, one in each task of a launcher of MPI, on several
- * nodes. On one node memory is faster; independent members gain nothing, and would end with the job; and a launch whose nodes may come and go has no job.
+ * Whether the arrays of a wave go by MPI. `auto` chooses it for ranks that need each other at every step, one in each
+ * task of a launcher of MPI, on several nodes. On one node memory is faster; independent members gain nothing, and
+ * would end with the job; and a launch whose nodes may come and go has no job.
  * @param mayUseNetwork whether the project may use the network, which MPI needs
  */
 export function chooseMpi(
@@ -48,8 +49,8 @@ export interface EventRecorder {
 }
 
 /**
- * A job of MPI can be entered once: after the loss of a process, and in later runs of a sweep, ranks exchange arrays through the hub. A run that is
- * resumed without a launcher exchanges them as on one machine.
+ * A job of MPI can be entered once: after the loss of a process, and in later runs of a sweep, ranks exchange arrays
+ * through the hub. A run that is resumed without a launcher exchanges them as on one machine.
  * @returns its processes
  */
 export function enterMpi(

@@ -36,8 +36,8 @@ export async function planCompletion(folder: string, record: RunRecord, rank: nu
 }
 
 /**
- * The changes of a run's record by a completion: the run keeps its status and gains the members, and what is evaluated of all. An attempt
- * that did not complete them leaves the record as it was.
+ * The changes of a run's record by a completion: the run keeps its status and gains the members, and what is evaluated
+ * of all. An attempt that did not complete them leaves the record as it was.
  * @param before the record before the attempt
  * @param status of the attempt; `finished` once the members have come as far as the others
  */

@@ -5,8 +5,9 @@ import type { RunRecorder } from '../recording/run-recorder.ts';
 import type { WaveOutcome } from './wave.ts';
 
 /**
- * The places of a wave's ranks on the nodes of a launch: those of nodes that are gone move to nodes that are there, which may be new ones. Where the number of ranks
- * follows that of the devices, there may be more or fewer. Waits until enough nodes are there.
+ * The places of a wave's ranks on the nodes of a launch: those of nodes that are gone move to nodes that are there,
+ * which may be new ones. Where the number of ranks follows that of the devices, there may be more or fewer. Waits until
+ * enough nodes are there.
  */
 export async function placeOnNodes(
   wave: readonly Placement[],
@@ -51,7 +52,10 @@ async function keepPlan(plan: Placement[], tasks: TaskServer, recorder: RunRecor
   tasks.sampleLoads(plan.map(({ device }) => device));
 }
 
-/** A wave's outcome, whose error also names nodes that were lost beside that of its rank: a network that breaks may take several away at once. */
+/**
+ * A wave's outcome, whose error also names nodes that were lost beside that of its rank: a network that breaks may take
+ * several away at once.
+ */
 export function nameLostNodes(
   outcome: WaveOutcome,
   wave: readonly Placement[],

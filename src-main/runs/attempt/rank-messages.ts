@@ -68,7 +68,10 @@ function describe(recorder: RunRecorder, rank: number, message: WorkerMessage & 
   recorder.event(rank, 'described', about, { data: { ...versions, ...facts } });
 }
 
-/** The five columns of a frame as a batch. @throws Error if columns are missing, have other types or lengths, or name no metric */
+/**
+ * The five columns of a frame as a batch.
+ * @throws Error if columns are missing, have other types or lengths, or name no metric
+ */
 export function pointBatch(names: string[], arrays: WireArray[]): PointBatch {
   const [nameIndex, epoch, step, value, timeMs] = arrays;
   const fits =

@@ -11,8 +11,9 @@ export interface Restart {
 }
 
 /**
- * Limits the restarts of ranks that train together, as `max_restarts` of torchelastic does, but counts anew after progress: once the ranks
- * restart from a newer state than the last time. The first restart in a row comes at once, later ones after a wait that doubles.
+ * Limits the restarts of ranks that train together, as `max_restarts` of torchelastic does, but counts anew after
+ * progress: once the ranks restart from a newer state than the last time. The first restart in a row comes at once,
+ * later ones after a wait that doubles.
  */
 export class Restarts {
   readonly #policy: MemberLossPolicy;

@@ -54,7 +54,10 @@ export function whyNotResume(record: RunRecord, config: RunConfig, point: Resume
   return new NothingLeftError(`${done}. To train it further: tutti resume ${id} ${limit}`);
 }
 
-/** The record of a run at the start of a resume, before its ranks are ready. It keeps the summary until there is a new one. */
+/**
+ * The record of a run at the start of a resume, before its ranks are ready. It keeps the summary until there is a new
+ * one.
+ */
 export function resumedRecord(
   record: RunRecord,
   override: PlainObject,
@@ -78,7 +81,10 @@ export function resumedRecord(
   };
 }
 
-/** Attempts of earlier versions have no configuration. That of the last one is the record's, which the resume is about to replace. */
+/**
+ * Attempts of earlier versions have no configuration. That of the last one is the record's, which the resume is about
+ * to replace.
+ */
 function keepConfigOfLast({ attempts, config, changed }: RunRecord): RunRecord['attempts'] {
   return attempts.map((attempt, index) =>
     index < attempts.length - 1 || attempt.config !== undefined

@@ -12,8 +12,8 @@ interface Attempted {
 }
 
 /**
- * Where an attempt's rows of metrics begin. Members of different waves, or a missing one, are at different steps, so their rows are merged by key instead of cut
- * off.
+ * Where an attempt's rows of metrics begin. Members of different waves, or a missing one, are at different steps, so
+ * their rows are merged by key instead of cut off.
  * @param point where the ranks of the present wave continue; null: from their beginning
  */
 export async function resumeStartOf(attempted: Attempted, point: ResumePoint | null): Promise<ResumeStart> {

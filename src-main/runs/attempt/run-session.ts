@@ -46,7 +46,9 @@ export interface SessionOptions {
   host?: WorkerHost;
   /** Missing members that train alone; absent or null: all ranks that are not missing train. */
   completion?: Completion | null;
-  /** Where its ranks train in one process with those of other runs; absent or null: its processes train no other run. */
+  /**
+   * Where its ranks train in one process with those of other runs; absent or null: its processes train no other run.
+   */
   seat?: WorkerSeat | null;
   /** The tasks of a launch on several nodes, which start its workers there; absent or null: all run on this machine. */
   tasks?: TaskServer | null;
@@ -86,8 +88,8 @@ export class RunSession {
   /**
    * Runs the session to its end.
    * @returns the final record, also of a failed run
-   * @throws Error if the run could not start because of its folder, socket or files. A resume that fails before a rank trains leaves the
-   * record unchanged
+   * @throws Error if the run could not start because of its folder, socket or files. A resume that fails before a rank
+   * trains leaves the record unchanged
    */
   async run(): Promise<RunRecord> {
     const scratch = await ScratchFolder.create();
@@ -220,7 +222,10 @@ export class RunSession {
     if (sourceFolder !== null) recorder.event(null, 'source-kept', sourceKept(recorder.record));
   }
 
-  /** Restores the run as its last attempt left it, since nothing was trained. @throws Error with the reason, unless the user ended it */
+  /**
+   * Restores the run as its last attempt left it, since nothing was trained.
+   * @throws Error with the reason, unless the user ended it
+   */
   private async undo(recorder: RunRecorder, before: RunRecord, outcome: WaveOutcome): Promise<RunRecord> {
     const reason = outcome.kind === 'failed' ? outcome.error.message : null;
     const message = `A resume did not start and changed nothing: ${reason ?? 'it was ended before its ranks were ready.'}`;

@@ -9,7 +9,10 @@ export interface DiskEvent {
   message: string;
 }
 
-/** What the user has asked of a wave's ranks, and whether time counts for them: not in a pause, nor while a write waits for space. */
+/**
+ * What the user has asked of a wave's ranks, and whether time counts for them: not in a pause, nor while a write waits
+ * for space.
+ */
 export class WaveControls {
   /** All controls so far, for ranks that have not connected yet: each rank gets the same controls in the same order. */
   readonly sent: Control[] = [];

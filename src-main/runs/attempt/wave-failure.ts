@@ -35,7 +35,10 @@ export class WaveFailure {
     this.#options = options;
   }
 
-  /** Null while nothing has failed. If ranks disagree about a collective, none of them is the cause, and the consequence is the only error. */
+  /**
+   * Null while nothing has failed. If ranks disagree about a collective, none of them is the cause, and the consequence
+   * is the only error.
+   */
   get error(): RunError | null {
     return this.#cause ?? this.#consequence;
   }
@@ -76,7 +79,10 @@ export class WaveFailure {
     killAll(this.#options.ranks.handles);
   }
 
-  /** Lets the others continue without ranks that did not come to a collective. @returns whether that is allowed for all of them */
+  /**
+   * Lets the others continue without ranks that did not come to a collective.
+   * @returns whether that is allowed for all of them
+   */
   dropStuck(missing: number[], { message }: Error): boolean {
     const stuck = missing.map((rank) => this.#options.ranks.get(rank));
     const areDropped = stuck.every((handle) => this.#drop(handle, tooLate, message));

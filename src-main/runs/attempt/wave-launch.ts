@@ -54,7 +54,9 @@ export function statesAt(point: ResumePoint | null, { config }: Pick<RunRecord, 
   return point === null ? null : { round: point.round, worldSize: point.worldSize ?? config.members };
 }
 
-/** The checkpoints of another run that the ranks start from. Only checkpoints: a record of others could name any file. */
+/**
+ * The checkpoints of another run that the ranks start from. Only checkpoints: a record of others could name any file.
+ */
 export function warmStartsOf({ warmStart: { checkpoint }, members }: RunConfig): string[] {
   if (!checkpoint.endsWith('.safetensors')) return [];
   const paths = Array.from({ length: members }, (_, rank) => resolve(checkpoint.replaceAll('{rank}', String(rank))));

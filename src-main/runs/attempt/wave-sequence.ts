@@ -49,7 +49,9 @@ export interface WaveSequenceOptions {
   seat: WorkerSeat | null;
   /** The tasks of a launch on several nodes; null: all workers run on this machine. */
   tasks: TaskServer | null;
-  /** Called each time that all ranks of a wave are ready, before they train, with the position at which they continue. */
+  /**
+   * Called each time that all ranks of a wave are ready, before they train, with the position at which they continue.
+   */
   begin(from: ResumeStart): Promise<void>;
 }
 
@@ -62,8 +64,8 @@ interface WaveStart {
 }
 
 /**
- * Runs the waves of a run, one after the other. A wave that loses a process restarts from the newest state that all its ranks have saved
- * (or from its start if there is none), as often as the run's policy allows.
+ * Runs the waves of a run, one after the other. A wave that loses a process restarts from the newest state that all its
+ * ranks have saved (or from its start if there is none), as often as the run's policy allows.
  */
 export class WaveSequence {
   readonly #options: WaveSequenceOptions;
@@ -221,8 +223,9 @@ export class WaveSequence {
   }
 
   /**
-   * What a worker gets, beside what all processes of the project get: it writes its part of the run and the ranks' scratch folder. One that stays for
-   * the next runs of its host writes all of these, because it cannot be granted more later.
+   * What a worker gets, beside what all processes of the project get: it writes its part of the run and the ranks'
+   * scratch folder. One that stays for the next runs of its host writes all of these, because it cannot be granted more
+   * later.
    */
   #grantOn(device: Device, { scratchFolder, overflowFolder }: RankFolders): Grant {
     const { recorder, host } = this.#options;
@@ -299,7 +302,10 @@ export class WaveSequence {
     this.#options.recorder.event(null, 'state-skipped', message, { epoch, step, data: { round } });
   }
 
-  /** A new run is refused without room for its largest size. One that has begun waits for room, as it does while it trains. */
+  /**
+   * A new run is refused without room for its largest size. One that has begun waits for room, as it does while it
+   * trains.
+   */
   async #checkDisk(isFirstStart: boolean): Promise<void> {
     const { recorder, resume } = this.#options;
     const { record, facts, folder } = recorder;

@@ -135,7 +135,9 @@ export class Wave {
     this.controls.follow(event);
   }
 
-  /** Suspends time limits during a pause, in which each rank waits at its next step, and while a write waits for space. */
+  /**
+   * Suspends time limits during a pause, in which each rank waits at its next step, and while a write waits for space.
+   */
   private hold(isHeld: boolean): void {
     if (isHeld) this.relay.hold();
     else this.relay.release();

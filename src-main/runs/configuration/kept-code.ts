@@ -10,8 +10,9 @@ import { describeSourceChange } from './project.ts';
 import { hashProjectSource } from './project-source.ts';
 
 /**
- * Code that a run kept (`sources/<hash>/`), and whether it may run. A run's folder may come from anywhere, so its code runs only if this
- * user's Tutti trained with exactly that code: `trained-sources.txt` in Tutti's home lists the hashes.
+ * Code that a run kept (`sources/<hash>/`), and whether it may run. A run's folder may come from anywhere, so its code
+ * runs only if this user's Tutti trained with exactly that code: `trained-sources.txt` in Tutti's home lists the
+ * hashes.
  */
 
 /** Where a run keeps the code of that hash. */
@@ -38,7 +39,9 @@ export async function usableCode(runFolder: string, hash: string | null | undefi
   return (await hashProjectSource(folder)) === hash ? folder : null;
 }
 
-/** Which code a process that rebuilds the run's models or loads its data runs, and what the user should know about it. */
+/**
+ * Which code a process that rebuilds the run's models or loads its data runs, and what the user should know about it.
+ */
 export async function codeOfRun(
   runFolder: string,
   record: RunRecord,

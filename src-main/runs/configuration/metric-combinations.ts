@@ -16,8 +16,8 @@ export interface Measured {
 }
 
 /**
- * The configuration with the direction of a project's own metric in place of `mode: auto` where it is monitored. Everything that reads the
- * run later then knows the direction without the project.
+ * The configuration with the direction of a project's own metric in place of `mode: auto` where it is monitored.
+ * Everything that reads the run later then knows the direction without the project.
  */
 export function withOwnModes(config: RunConfig, { task, metrics: own = [] }: Measured): RunConfig {
   const infos = metricsOfRun({ task, own }).filter(({ name }) => own.some((metric) => metric.name === name));
@@ -38,7 +38,10 @@ export function withOwnModes(config: RunConfig, { task, metrics: own = [] }: Mea
   };
 }
 
-/** Metrics that a run cannot compute, monitors whose direction is unknown, and monitors of the ensemble that differ from rank to rank. */
+/**
+ * Metrics that a run cannot compute, monitors whose direction is unknown, and monitors of the ensemble that differ from
+ * rank to rank.
+ */
 export function conflictsOfMetrics(given: RunConfig, project: Measured): ConfigProblem[] {
   const config = withOwnModes(given, project);
   const { earlyStopping, checkpoints, schedule } = config;

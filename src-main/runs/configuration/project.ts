@@ -20,7 +20,8 @@ const mostSeconds = 86_400;
 
 /**
  * Loads a trusted project in a separate process and returns its description of itself.
- * @throws the project's own error if its code fails, an error if the folder holds no project or its code takes too long, UntrustedError
+ * @throws the project's own error if its code fails, an error if the folder holds no project or its code takes too
+ * long, UntrustedError
  */
 export async function describeProject(folder: string): Promise<ProjectDescription> {
   const grant = grantFor({ project: folder, isDescribing: true });

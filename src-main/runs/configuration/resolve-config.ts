@@ -35,7 +35,8 @@ export function optionsOf(project: ProjectDescription): OptionDescription[] {
 }
 
 /**
- * The configuration of a run from its layers: general defaults, the project's, then `overrides` in their order (a file, flags).
+ * The configuration of a run from its layers: general defaults, the project's, then `overrides` in their order (a file,
+ * flags).
  * @throws Error with one line per wrong value: path, value, rule, remedy
  */
 export function resolveConfig(project: ProjectDescription, overrides: readonly PlainObject[]): RunConfig {
@@ -77,7 +78,10 @@ function checkResumed(before: RunConfig, config: RunConfig): ConfigProblem[] {
   return [...checkMembers(before, config), ...changesOfAdaptedBases(before, config)];
 }
 
-/** Each member resumes from its own state, so the number of members cannot change. Ranks that train one model may become more or fewer. */
+/**
+ * Each member resumes from its own state, so the number of members cannot change. Ranks that train one model may become
+ * more or fewer.
+ */
 function checkMembers(before: RunConfig, { members, strategy }: RunConfig): ConfigProblem[] {
   if (members === before.members || (mayResize(before) && strategy.kind === before.strategy.kind)) return [];
   const message = `A resumed run keeps its ${before.members} members, but ${members} were requested. Omit the option, or start a new run.`;
@@ -119,7 +123,10 @@ function unknownHyperparameters(project: ProjectDescription, config: RunConfig):
   }));
 }
 
-/** Checks hyperparameters against their descriptions. The project's own schema, which may have more rules, is checked at the start of a run. */
+/**
+ * Checks hyperparameters against their descriptions. The project's own schema, which may have more rules, is checked at
+ * the start of a run.
+ */
 function checkHyperparameters(project: ProjectDescription, config: RunConfig): ConfigProblem[] {
   const wrong = project.hyperparameters.flatMap((description) => {
     const { path, when } = description;

@@ -148,7 +148,9 @@ const shortFlags: Readonly<Record<string, string>> = {
   help: '-h',
 };
 
-/** Names that other tools give these options, which are understood unless a hyperparameter of the project has the name. */
+/**
+ * Names that other tools give these options, which are understood unless a hyperparameter of the project has the name.
+ */
 export const flagAliases: Readonly<Record<string, string>> = {
   '--epochs': 'maxEpochs',
   '--batch': 'batchSize',

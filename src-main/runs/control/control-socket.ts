@@ -10,12 +10,17 @@ import {
   remoteRequestSchema,
 } from '../../../core/protocol/run/control-state.ts';
 
-/** The path of the token that other processes of this user need to control the run whose hub listens at `socketPath`. */
+/**
+ * The path of the token that other processes of this user need to control the run whose hub listens at `socketPath`.
+ */
 export function controlTokenPath(socketPath: string): string {
   return join(dirname(socketPath), 'control-token');
 }
 
-/** Takes control requests of other processes on a run's socket: one per connection, from any process that can read the token. */
+/**
+ * Takes control requests of other processes on a run's socket: one per connection, from any process that can read the
+ * token.
+ */
 export class ControlSocket {
   readonly #token: string;
   readonly #obey: (request: ControlRequest) => void | Promise<void>;

@@ -19,7 +19,9 @@ import { controlTokenPath } from './control-socket.ts';
 const answerMs = 5_000;
 type Hub = NonNullable<RunRecord['hub']>;
 
-/** Whether the process that trains a run can take requests from here: by its socket, or on another node by the network. */
+/**
+ * Whether the process that trains a run can take requests from here: by its socket, or on another node by the network.
+ */
 export function isInReach({ id, hub, remote }: RunRecord): boolean {
   if (remote !== undefined && remote.link !== 'connected') return false;
   return hub !== null && (isHere(hub) || isReachable(id));

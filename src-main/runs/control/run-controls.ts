@@ -21,7 +21,10 @@ interface ControlledWave {
   position(): { epoch: number; step: number };
 }
 
-/** Takes the controls of users while a run trains: refuses each with a reason, or records it as an event and sends it to the ranks. */
+/**
+ * Takes the controls of users while a run trains: refuses each with a reason, or records it as an event and sends it to
+ * the ranks.
+ */
 export class RunControls {
   #state = initialControlState;
   #recorder: RunRecorder | null = null;

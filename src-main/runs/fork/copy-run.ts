@@ -27,9 +27,9 @@ const copiedEntries = ['models', 'sources', 'state', 'checkpoints', 'predictions
 const isComparedLater = (name: string): boolean => /^(ensemble-best|member-best|top-\d+)$/.test(name);
 
 /**
- * Copies what a fork begins with into its folder: the metrics up to the point, the models' architectures, the code that it trains with if the
- * run kept that, and the state with the best checkpoints
- * so far, or the weights alone. After an error nothing of it remains.
+ * Copies what a fork begins with into its folder: the metrics up to the point, the models' architectures, the code that
+ * it trains with if the run kept that, and the state with the best checkpoints so far, or the weights alone. After an
+ * error nothing of it remains.
  */
 export async function copyForFork(
   source: ForkSource,

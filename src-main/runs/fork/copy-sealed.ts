@@ -12,7 +12,8 @@ export interface SealedRecord {
 }
 
 /**
- * Copies a pair of files, a record (`.json`) and the data whose size and hash it holds, out of a run that may be replacing them.
+ * Copies a pair of files, a record (`.json`) and the data whose size and hash it holds, out of a run that may be
+ * replacing them.
  * @param base path in the run's folder, without an extension
  * @param to the other run, and the path of the copy in it, without an extension
  * @param change makes the record of the copy

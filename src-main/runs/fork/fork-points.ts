@@ -45,8 +45,8 @@ export function roundOf(name: string): number {
 }
 
 /**
- * The points at which a fork of a run can begin, by step: states that all ranks share, then checkpoints that all members saved at the same step. A run
- * in waves has no common states. What cannot be read is left out.
+ * The points at which a fork of a run can begin, by step: states that all ranks share, then checkpoints that all
+ * members saved at the same step. A run in waves has no common states. What cannot be read is left out.
  * @param onDamage called with the error of each
  */
 export async function readForkPoints(

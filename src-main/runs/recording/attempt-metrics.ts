@@ -62,8 +62,8 @@ export class AttemptMetrics {
   }
 
   /**
-   * Resolves once all points so far are on disk, to the number of rows that hold them; to null if they could not be written, and the
-   * `flush` of the writes then throws the error.
+   * Resolves once all points so far are on disk, to the number of rows that hold them; to null if they could not be
+   * written, and the `flush` of the writes then throws the error.
    */
   async keep(): Promise<number | null> {
     try {

@@ -6,7 +6,9 @@ import type { ParsedRow } from '../../store/metrics/metrics-row.ts';
 
 type Best = NonNullable<RunSummary['best']>;
 
-/** The last and the best values of a run's metrics on the disk. Its size depends on the number of metrics, not of rows. */
+/**
+ * The last and the best values of a run's metrics on the disk. Its size depends on the number of metrics, not of rows.
+ */
 export class EarlierMetrics {
   /** The last value of each metric. */
   readonly lastValues = new Map<string, number>();

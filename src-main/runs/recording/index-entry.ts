@@ -3,8 +3,8 @@ import type { RunRecord, RunSummary } from '../../../core/protocol/run/record.ts
 import type { RunIndex } from '../../store/index/run-index.ts';
 
 /**
- * A run's entry in the index of runs. The index is derived from the run folders, so a failure to change it is not the run's: the next command
- * that lists runs reads the record again.
+ * A run's entry in the index of runs. The index is derived from the run folders, so a failure to change it is not the
+ * run's: the next command that lists runs reads the record again.
  */
 export class IndexEntry {
   readonly #index: RunIndex;

@@ -7,8 +7,8 @@ import { keptCodeFolder } from '../configuration/kept-code.ts';
 import { hashScripts, readProjectScripts } from '../configuration/project-source.ts';
 
 /**
- * Keeps a copy of a project's scripts in the run's folder, once for each content: `sources/<hash>/`. Its name is the attempt's
- * `sourceHash`. Nothing is kept of a project without scripts or folder.
+ * Keeps a copy of a project's scripts in the run's folder, once for each content: `sources/<hash>/`. Its name is the
+ * attempt's `sourceHash`. Nothing is kept of a project without scripts or folder.
  * @param recorded the attempt's `sourceHash`
  * @returns the hash of what is kept; null if nothing is
  */

@@ -92,8 +92,8 @@ interface LostMetrics {
 }
 
 /**
- * Puts back what `metrics.csv` lacks of what the saved states know: from copies of the file that earlier attempts left, then the evaluations from the states
- * themselves. Nothing else holds the points between evaluations.
+ * Puts back what `metrics.csv` lacks of what the saved states know: from copies of the file that earlier attempts left,
+ * then the evaluations from the states themselves. Nothing else holds the points between evaluations.
  * @param metrics the open file, whose rows `known` has taken
  * @param place where to look; `from`: the step at which the attempt begins, null where its ranks begin at several
  * @returns null if nothing is missing
@@ -135,15 +135,18 @@ function countValues(rows: readonly MetricRow[]): number {
   return rows.reduce((sum, { values }) => sum + values.size, 0);
 }
 
-/** A file beside `metrics.csv` that an earlier attempt left, and the last step of which the present attempt has the same rows. */
+/**
+ * A file beside `metrics.csv` that an earlier attempt left, and the last step of which the present attempt has the same
+ * rows.
+ */
 interface MetricsCopy {
   path: string;
   untilStep: number;
 }
 
 /**
- * The copies of `metrics.csv` that the folder holds. Each attempt went on at the end of what it kept of the rows before it, so a copy's rows are those of the
- * present attempt up to the smallest step at which a later attempt began.
+ * The copies of `metrics.csv` that the folder holds. Each attempt went on at the end of what it kept of the rows before
+ * it, so a copy's rows are those of the present attempt up to the smallest step at which a later attempt began.
  * @param from the step at which the present attempt begins
  */
 async function copiesOf(folder: string, attempts: readonly Attempt[], from: number): Promise<MetricsCopy[]> {

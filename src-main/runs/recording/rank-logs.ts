@@ -8,8 +8,9 @@ import { LogFile, type LogFileOptions } from './log-file.ts';
 const ofRun = new Set(['described']);
 
 /**
- * The logs of an attempt's ranks, with what the hub notes in them beside the output of the workers: where a rank trains, the events of the rank
- * and of the run, and one line for each evaluation. So the log of a project that prints nothing tells how its training went.
+ * The logs of an attempt's ranks, with what the hub notes in them beside the output of the workers: where a rank
+ * trains, the events of the rank and of the run, and one line for each evaluation. So the log of a project that prints
+ * nothing tells how its training went.
  */
 export class RankLogs {
   readonly #folder: string;
@@ -35,7 +36,10 @@ export class RankLogs {
     for (const [own, log] of this.#logs) if (isOfAll || own === rank) log.note(message);
   }
 
-  /** Notes the evaluations among a rank's points. @param monitor the ensemble's metric, `val/ens_nll`; null until it is known */
+  /**
+   * Notes the evaluations among a rank's points.
+   * @param monitor the ensemble's metric, `val/ens_nll`; null until it is known
+   */
   points(rank: number, batch: PointBatch, monitor: string | null): void {
     const log = this.#logs.get(rank);
     if (log === undefined || monitor === null) return;
@@ -52,7 +56,10 @@ export class RankLogs {
   }
 }
 
-/** `Evaluation after epoch 3, step 120: member 1 NLL 0.5120, ens NLL 0.4101`: one for each step with values of the monitored metric. */
+/**
+ * `Evaluation after epoch 3, step 120: member 1 NLL 0.5120, ens NLL 0.4101`: one for each step with values of the
+ * monitored metric.
+ */
 export function describeEvaluations(rank: number, batch: PointBatch, monitor: string): string[] {
   const { names, nameIndex, value, epoch, step } = batch;
   const member = monitor.replace(/\/(ens|product)_/, `/member_${rank}_`);

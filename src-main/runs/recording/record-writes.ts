@@ -51,7 +51,9 @@ export class RecordWrites {
   }
 }
 
-/** Lets the hub's writes to a run's folder wait while the disk is full. What is to be written stays in memory meanwhile. */
+/**
+ * Lets the hub's writes to a run's folder wait while the disk is full. What is to be written stays in memory meanwhile.
+ */
 export class RecordRoom {
   readonly #tell: (kind: 'disk-full' | 'disk-room', message: string, data: Record<string, unknown>) => void;
   readonly #pause: RoomOptions['pause'];

@@ -5,7 +5,10 @@ import type { RunFacts } from '../../../core/protocol/pages/run-updates.ts';
 import { EarlierMetrics } from './earlier-metrics.ts';
 import type { KnownMetrics } from './lost-metrics.ts';
 
-/** What the ranks have reported so far, for the summary of a run: the last value of each metric, the best one, the evaluated sets. */
+/**
+ * What the ranks have reported so far, for the summary of a run: the last value of each metric, the best one, the
+ * evaluated sets.
+ */
 export class ReportedValues {
   readonly #lastValues = new Map<string, number>();
   #best: RunSummary['best'] = null;

@@ -140,7 +140,10 @@ export class RunRecorder {
     await this.values.readEarlier(folder, record.origin, null);
   }
 
-  /** Makes way for the files that this process appends to, where something else lies in their place. Call it before the first event of a resume. */
+  /**
+   * Makes way for the files that this process appends to, where something else lies in their place. Call it before the
+   * first event of a resume.
+   */
   async setAsideUnusable(): Promise<void> {
     const { folder } = this;
     const logs = this.record.plan.map(({ rank }) => join('logs', `rank-${rank}.log`));
@@ -273,7 +276,10 @@ export class RunRecorder {
     await this.flush();
   }
 
-  /** Whether the folder says what this process wrote last: only then may it report how the run ended. @throws Error if not */
+  /**
+   * Whether the folder says what this process wrote last: only then may it report how the run ended.
+   * @throws Error if not
+   */
   async requireKept(): Promise<void> {
     await requireOwnRecord(this.folder, this.kept);
   }

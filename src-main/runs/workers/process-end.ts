@@ -4,7 +4,10 @@ import type { LineSink } from '../../processes/output-lines.ts';
 /** What V8 prints before it aborts a process whose heap is full, or which the system gives no more memory. */
 const memoryIsFull = /FATAL ERROR: .*(heap limit|out of memory|Allocation failed)/i;
 
-/** Finds out why a worker process ended, from its exit, from what it printed, and from the kernel's counter of out-of-memory kills. */
+/**
+ * Finds out why a worker process ended, from its exit, from what it printed, and from the kernel's counter of
+ * out-of-memory kills.
+ */
 export class ProcessEnd implements LineSink {
   readonly #countKills: () => number | null;
   readonly #killsBefore: number | null;

@@ -21,13 +21,16 @@ interface LockedFolder {
 }
 
 /**
- * The owner-only folder for files that last as long as a run: its socket, and the data that its ranks share. The folder is in memory
- * (`/dev/shm`) if there is space. Its owner holds the lock of a file in it, so that other processes can tell whether it is abandoned, also
- * in containers that share the memory but count their own process ids.
+ * The owner-only folder for files that last as long as a run: its socket, and the data that its ranks share. The folder
+ * is in memory (`/dev/shm`) if there is space. Its owner holds the lock of a file in it, so that other processes can
+ * tell whether it is abandoned, also in containers that share the memory but count their own process ids.
  */
 export class ScratchFolder {
   readonly path: string;
-  /** Another such folder on a disk, for data that do not fit into memory; null if `path` is on a disk, or none could be made. */
+  /**
+   * Another such folder on a disk, for data that do not fit into memory; null if `path` is on a disk, or none could be
+   * made.
+   */
   readonly overflow: string | null;
   readonly #folders: readonly LockedFolder[];
 
@@ -136,8 +139,9 @@ function takeIfPossible(path: string): FileLock | null {
 export type RankFolders = Pick<Launch, 'scratchFolder' | 'overflowFolder'>;
 
 /**
- * The folders for files that ranks share, within those of the process. Later waves reuse them. They are emptied for a run's first wave, because a host's folders
- * served other runs, and for a restart, because a killed rank may have left parts. The folder itself stays: processes were granted this one.
+ * The folders for files that ranks share, within those of the process. Later waves reuse them. They are emptied for a
+ * run's first wave, because a host's folders served other runs, and for a restart, because a killed rank may have left
+ * parts. The folder itself stays: processes were granted this one.
  */
 export async function foldersOfRanks(
   { scratchFolder, overflowFolder }: RankFolders,

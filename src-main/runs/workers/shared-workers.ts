@@ -20,8 +20,8 @@ export type CommonProcess = Pick<WorkerChild, 'pid' | 'ended' | 'waitedMs' | 'be
 const abandonMs = 3_000;
 
 /**
- * Runs that start their processes together: once all runs that have a seat have asked for a process, one process starts for all of them. A run that
- * has nothing more to train leaves its seat.
+ * Runs that start their processes together: once all runs that have a seat have asked for a process, one process starts
+ * for all of them. A run that has nothing more to train leaves its seat.
  */
 export class SharedWorkers {
   readonly #seats = new Set<WorkerSeat>();
@@ -107,8 +107,8 @@ export class WorkerSeat {
 }
 
 /**
- * The part of a process that trains one run's ranks. It ends when the process does, or when the ranks have left it, because they have trained or were
- * given up.
+ * The part of a process that trains one run's ranks. It ends when the process does, or when the ranks have left it,
+ * because they have trained or were given up.
  */
 export class SharedProcess implements RankProcess {
   readonly ended: Promise<string>;

@@ -25,7 +25,10 @@ export interface WorkerChildOptions {
 /** Time from SIGTERM to SIGKILL. */
 const killAfterMs = 500;
 
-/** A process of `workers/entries/worker.ts`. It trains the ranks of one run, of several at a time or, where it stays, of several one after the other. */
+/**
+ * A process of `workers/entries/worker.ts`. It trains the ranks of one run, of several at a time or, where it stays, of
+ * several one after the other.
+ */
 export class WorkerChild {
   /** Resolves when the process has ended, with a description: `exited with code 1`. */
   readonly ended: Promise<string>;

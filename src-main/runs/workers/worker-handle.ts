@@ -42,7 +42,10 @@ export interface WorkerOptions {
 
 const tellEveryMs = 1_000;
 
-/** One rank of a worker process (`workers/entries/worker.ts`) as a state machine. Every phase has a time limit, and a worker that does not exit is killed. */
+/**
+ * One rank of a worker process (`workers/entries/worker.ts`) as a state machine. Every phase has a time limit, and a
+ * worker that does not exit is killed.
+ */
 export class WorkerHandle {
   readonly rank: number;
   readonly device: string;
@@ -100,7 +103,10 @@ export class WorkerHandle {
     this.sendFrame({ kind: 'message', message, arrays: [] });
   }
 
-  /** Tells the rank how many of its points are written, once a second: it saves the others in its state when the hub dies. */
+  /**
+   * Tells the rank how many of its points are written, once a second: it saves the others in its state when the hub
+   * dies.
+   */
   tellWritten(count: () => number): void {
     const nowMs = performance.now();
     if (nowMs - this.lastToldMs < tellEveryMs) return;

@@ -3,8 +3,9 @@ import { ScratchFolder } from './scratch.ts';
 import { WorkerChild, type WorkerChildOptions } from './worker-child.ts';
 
 /**
- * Keeps worker processes for the next runs of the same project: they then need not start, import the project and read its data again. A process stays only
- * after a run that succeeded. What it may write is granted when it starts, so all these runs lie in one folder and share the folders of ranks.
+ * Keeps worker processes for the next runs of the same project: they then need not start, import the project and read
+ * its data again. A process stays only after a run that succeeded. What it may write is granted when it starts, so all
+ * these runs lie in one folder and share the folders of ranks.
  */
 export class WorkerHost {
   /** The folder of the runs. */

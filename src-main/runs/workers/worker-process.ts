@@ -6,7 +6,9 @@ import type { WorkerChild } from './worker-child.ts';
 export interface RankProcess {
   /** Null where it could not be started. */
   readonly pid: number | null;
-  /** Resolves when the process has ended, or its ranks have left it to others, with a description: `exited with code 1`. */
+  /**
+   * Resolves when the process has ended, or its ranks have left it to others, with a description: `exited with code 1`.
+   */
   readonly ended: Promise<string>;
   /** How long it has waited for a processor so far, while other programs had it; always 0 for one of another node. */
   readonly waitedMs: () => number;

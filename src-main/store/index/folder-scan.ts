@@ -7,7 +7,10 @@ import { holdsRun, readExternalFolders } from '../runs/known-folders.ts';
 
 /** Looking at this many folders takes a few milliseconds. */
 const sliceFolders = 200;
-/** Times of files have steps of some milliseconds: a folder that changed just before it was read may change again without a new time. */
+/**
+ * Times of files have steps of some milliseconds: a folder that changed just before it was read may change again
+ * without a new time.
+ */
 const settledMs = 100;
 
 export interface FolderChanges {
@@ -18,8 +21,9 @@ export interface FolderChanges {
 }
 
 /**
- * Looks for run folders that are new or gone. The first look checks each folder, in slices, so that other work goes on. Later looks read the
- * list of names only after it has changed; then they check the names that are new, and those that held no run so far.
+ * Looks for run folders that are new or gone. The first look checks each folder, in slices, so that other work goes on.
+ * Later looks read the list of names only after it has changed; then they check the names that are new, and those that
+ * held no run so far.
  */
 export class FolderScan {
   readonly #paths: ReturnType<typeof homePaths>;

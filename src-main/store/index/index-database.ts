@@ -3,14 +3,16 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../core/text/errors.ts';
 
-/** Incremented with every change of the table. An index of another version is dropped and rebuilt from the run folders. */
+/**
+ * Incremented with every change of the table. An index of another version is dropped and rebuilt from the run folders.
+ */
 const SCHEMA_VERSION = 13;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 /**
- * SQLITE_PERM, _BUSY, _READONLY, _IOERR, _FULL, _CANTOPEN and _PROTOCOL: the file or its folder cannot be written, or its file system has no
- * locks (SQLite reports ENOLCK as _BUSY).
+ * SQLITE_PERM, _BUSY, _READONLY, _IOERR, _FULL, _CANTOPEN and _PROTOCOL: the file or its folder cannot be written, or
+ * its file system has no locks (SQLite reports ENOLCK as _BUSY).
  */
 const UNWRITABLE: ReadonlySet<number> = new Set([3, 5, 8, 10, 13, 14, 15]);
 
@@ -20,7 +22,10 @@ const SHOWN = [
   'best_metric best_value best_epoch error not_finite sweep tags note is_archived',
 ].flatMap((names) => names.split(' '));
 
-/** Notes the folder's last change under the next revision. It is no `INSERT OR REPLACE`, whose rule an upsert of the row would override. */
+/**
+ * Notes the folder's last change under the next revision. It is no `INSERT OR REPLACE`, whose rule an upsert of the row
+ * would override.
+ */
 const noteChange = (row: 'new' | 'old'): string =>
   `BEGIN DELETE FROM changes WHERE folder = ${row}.folder;
     INSERT INTO changes (folder, id) VALUES (${row}.folder, ${row}.id); END`;
@@ -94,8 +99,9 @@ export interface OpenedIndex {
 }
 
 /**
- * Opens the index's database. A corrupt file is replaced, and that of a copied home filled anew, because the run folders hold the same data. Where the file cannot be written (a
- * read-only or full disk), the index is in memory and is gone with the process.
+ * Opens the index's database. A corrupt file is replaced, and that of a copied home filled anew, because the run
+ * folders hold the same data. Where the file cannot be written (a read-only or full disk), the index is in memory and
+ * is gone with the process.
  */
 export function openIndexDatabase(path: string): OpenedIndex {
   try {

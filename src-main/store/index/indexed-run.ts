@@ -65,8 +65,8 @@ const meanings = [
 ];
 
 /**
- * The runs that a text means: by the first way to name runs with which it names any. A failed run that has left no checkpoints is not meant
- * where others are.
+ * The runs that a text means: by the first way to name runs with which it names any. A failed run that has left no
+ * checkpoints is not meant where others are.
  */
 export function meantRuns(database: DatabaseSync, text: string, folder: string): RunRow[] {
   for (const meaning of meanings) {

@@ -34,7 +34,10 @@ const indexSchema = z.strictObject({
   columns: z.array(columnSchema),
 });
 
-/** The contents of `metrics.index`, with which a large run is opened without reading `metrics.csv`. Format: docs/formats.md. */
+/**
+ * The contents of `metrics.index`, with which a large run is opened without reading `metrics.csv`. Format:
+ * docs/formats.md.
+ */
 export interface MetricsIndex {
   tail: TailState;
   columns: { name: string; column: MetricColumn }[];

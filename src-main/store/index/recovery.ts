@@ -28,7 +28,8 @@ export interface TakenRun {
 
 /**
  * Creates a run that this process trains. If several processes try at the same time, exactly one succeeds.
- * @param fill writes the files that a forked run begins with, before the folder becomes a run; after an error the folder is as it was
+ * @param fill writes the files that a forked run begins with, before the folder becomes a run; after an error the
+ * folder is as it was
  * @returns its lock, held until the run has ended
  * @throws Error if the folder holds a run or files of one
  */
@@ -55,7 +56,8 @@ export async function createOwnRun(
 }
 
 /**
- * Takes over a run that no living hub trains, and changes its record. If several processes try at the same time, exactly one succeeds.
+ * Takes over a run that no living hub trains, and changes its record. If several processes try at the same time,
+ * exactly one succeeds.
  * @throws Error if a living hub trains it
  */
 export async function takeOverRun(folder: string, change: (record: RunRecord) => RunRecord): Promise<TakenRun> {
@@ -83,8 +85,8 @@ async function refusal(folder: string): Promise<Error> {
 }
 
 /**
- * Marks a run that a dead hub left `created` or `running` as `interrupted`, with the last write to its files as its end. Other runs
- * stay unchanged.
+ * Marks a run that a dead hub left `created` or `running` as `interrupted`, with the last write to its files as its
+ * end. Other runs stay unchanged.
  * @returns the present record
  * @throws Error if it cannot be told whether its hub is alive; the run then stays as it is
  */
@@ -105,7 +107,10 @@ export async function markInterrupted(folder: string): Promise<RunRecord> {
   }
 }
 
-/** Ends the open attempt of a run whose lock this process holds, so that its hub must be dead. @returns the present record */
+/**
+ * Ends the open attempt of a run whose lock this process holds, so that its hub must be dead.
+ * @returns the present record
+ */
 async function endAbandoned(folder: string): Promise<RunRecord> {
   const record = await readRunRecord(folder);
   if (!isOpen(record)) return record;
@@ -120,7 +125,9 @@ async function endAbandoned(folder: string): Promise<RunRecord> {
 /** Workers leave at most 4 s after their hub, and may be saving until then. */
 const workersGoneMs = 10_000;
 
-/** Removes the temporary files of processes that were killed while they wrote the run, whose lock this process holds. */
+/**
+ * Removes the temporary files of processes that were killed while they wrote the run, whose lock this process holds.
+ */
 async function removeRemains(folder: string): Promise<void> {
   await removeAsides(folder);
   await removeAsides(folder, { isDeep: true, ageMs: workersGoneMs });

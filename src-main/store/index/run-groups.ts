@@ -18,7 +18,9 @@ import {
 } from '../../../core/protocol/pages/runs/run-groups.ts';
 import { fieldExpression, fieldValue, groupExpression, type IndexQuery, readValues, toClauses } from './run-query.ts';
 
-/** The fields that pages offer are those of so many runs, the newest ones: looking at all of 10,000 would take a second. */
+/**
+ * The fields that pages offer are those of so many runs, the newest ones: looking at all of 10,000 would take a second.
+ */
 const consideredRuns = 1000;
 
 /** What groups need of a run. Reading whole rows of 10,000 runs would take twice as long. */

@@ -80,7 +80,8 @@ export class RunIndex {
   }
 
   /**
-   * Opens the index of a home folder. If it is missing, corrupt, of another version or copied from another home, it is new and empty.
+   * Opens the index of a home folder. If it is missing, corrupt, of another version or copied from another home, it is
+   * new and empty.
    * @param isFilled whether to fill a new one now; otherwise the first {@link refresh} does
    */
   static async open(home: string = tuttiHome(), isFilled = true): Promise<RunIndex> {
@@ -168,7 +169,10 @@ export class RunIndex {
     return readKnownFields(this.#database, query);
   }
 
-  /** The id of the sweep over seeds that a text means: its id, name, or the beginning of its id; null if it means none, or may mean something else. */
+  /**
+   * The id of the sweep over seeds that a text means: its id, name, or the beginning of its id; null if it means none,
+   * or may mean something else.
+   */
   findSweep(text: string): string | null {
     return findSweepId(this.#database, text);
   }
@@ -193,7 +197,8 @@ export class RunIndex {
   }
 
   /**
-   * Finds a run by its folder (even if it is not indexed yet), its id, its name, or the beginning of its id or name; `last` is the newest run.
+   * Finds a run by its folder (even if it is not indexed yet), its id, its name, or the beginning of its id or name;
+   * `last` is the newest run.
    * @throws Error if there is none, or several, which it lists
    */
   async find(text: string): Promise<RunRow> {
@@ -215,7 +220,10 @@ export class RunIndex {
     );
   }
 
-  /** Rebuilds the index from the folders in `runs/` and the external ones. @returns the folders that could not be read */
+  /**
+   * Rebuilds the index from the folders in `runs/` and the external ones.
+   * @returns the folders that could not be read
+   */
   async rebuild(): Promise<FolderProblem[]> {
     this.#database.exec('DELETE FROM runs');
     this.#scan.restart();

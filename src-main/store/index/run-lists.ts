@@ -86,7 +86,10 @@ export function readOverview(database: DatabaseSync): RunOverview {
   };
 }
 
-/** The id of the sweep to which all runs belong that a text may mean; null if there is none, or the text names one of its runs. */
+/**
+ * The id of the sweep to which all runs belong that a text may mean; null if there is none, or the text names one of
+ * its runs.
+ */
 export function findSweepId(database: DatabaseSync, text: string): string | null {
   const [found, ...others] = database
     .prepare(
@@ -99,7 +102,9 @@ export function findSweepId(database: DatabaseSync, text: string): string | null
   return String(found.sweep);
 }
 
-/** Grows with every change of a row, by this process or another. It is smaller than before if the index was made again. */
+/**
+ * Grows with every change of a row, by this process or another. It is smaller than before if the index was made again.
+ */
 export function readRevision(database: DatabaseSync): number {
   return Number(database.prepare('SELECT coalesce(max(revision), 0) AS revision FROM changes').get()?.revision);
 }

@@ -102,13 +102,19 @@ function wordsOf(search: string): string[] {
 
 const valueSchema = z.union([realNumber, z.string()]).nullable();
 
-/** A field of runs as an expression of SQL. Names cannot end its quotes: the schema of fields allows neither `"` nor `\`. */
+/**
+ * A field of runs as an expression of SQL. Names cannot end its quotes: the schema of fields allows neither `"` nor
+ * `\`.
+ */
 export function fieldExpression(field: string): string {
   if (field === 'disk') return 'disk_bytes';
   return `(fields ->> '$."${field.replaceAll("'", "''")}"')`;
 }
 
-/** The same for sorting: NaN and infinities, which are stored as texts, come last in both directions, as missing values do. */
+/**
+ * The same for sorting: NaN and infinities, which are stored as texts, come last in both directions, as missing values
+ * do.
+ */
 function sortExpression(field: string): string {
   const value = fieldExpression(field);
   return `iif(${value} IN ('NaN', 'Infinity', '-Infinity'), NULL, ${value})`;

@@ -2,7 +2,10 @@ import { estimate } from '../../../core/numeric/estimate.ts';
 import type { RunRow, SweepGroup } from '../../../core/protocol/pages/run-list.ts';
 import { sweepStatus } from '../../../core/protocol/pages/sweep-summary.ts';
 
-/** What a list shows of a sweep. @param rows its runs, at least one, the oldest first; of copies only the first counts */
+/**
+ * What a list shows of a sweep.
+ * @param rows its runs, at least one, the oldest first; of copies only the first counts
+ */
 export function groupOf(rows: readonly RunRow[]): SweepGroup {
   const byPlace = new Map(rows.toReversed().map((row) => [row.sweep?.index ?? 0, row]));
   const runs = [...byPlace.values()];

@@ -11,7 +11,8 @@ export async function appendLoads(folder: string, { time, loads }: LoadSample): 
   const lines = loads.map(({ device, load, memoryUsedBytes }) =>
     [time, device, load === null ? '' : load.toFixed(3), formatCell(memoryUsedBytes)].join(','),
   );
-  // A number that was cut short is still a valid number, so the line is closed with an extra cell that makes it invalid.
+  // A number that was cut short is still a valid number, so the line is closed with an extra cell that makes it
+  // invalid.
   await appendLines(runPaths(folder).devices, lines, { header, closing: ',' });
 }
 

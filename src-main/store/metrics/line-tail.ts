@@ -5,8 +5,8 @@ import { type LinePortion, readPortions } from '../../../core/node/read-lines.ts
 import { openOwnFile } from '../../../core/node/own-files.ts';
 
 /**
- * Reads a text file that another process appends to, each time from the end of the last reading. A last line without a line break is
- * left for later: it is still being written, or was cut short.
+ * Reads a text file that another process appends to, each time from the end of the last reading. A last line without a
+ * line break is left for later: it is still being written, or was cut short.
  */
 export class LineTail {
   readonly #path: string;
@@ -20,7 +20,8 @@ export class LineTail {
   }
 
   /**
-   * Yields the lines since the last reading, in portions; none if there is no file. A portion is repeated if its reader threw.
+   * Yields the lines since the last reading, in portions; none if there is no file. A portion is repeated if its reader
+   * threw.
    * @param replaced called first if the file was replaced or is shorter than before; it is then read from the start
    */
   async *read(replaced: () => void): AsyncGenerator<LinePortion> {

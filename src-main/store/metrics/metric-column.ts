@@ -4,9 +4,10 @@ import { extremesOf } from '../../../core/series/extremes.ts';
 const usualMaximum = 65_536;
 
 /**
- * The points of one metric, ascending by (step, epoch); only the first `length` elements count. A full column divides its points
- * into blocks of `blockPoints` (a power of two) consecutive points and keeps the smallest, the largest and the first NaN of each
- * block, so that spikes and gaps stay. It always keeps the first point and those of the last, unfinished block.
+ * The points of one metric, ascending by (step, epoch); only the first `length` elements count. A full column divides
+ * its points into blocks of `blockPoints` (a power of two) consecutive points and keeps the smallest, the largest and
+ * the first NaN of each block, so that spikes and gaps stay. It always keeps the first point and those of the last,
+ * unfinished block.
  */
 export class MetricColumn {
   epoch = new Int32Array(64);
@@ -29,7 +30,9 @@ export class MetricColumn {
     return this.length < this.total;
   }
 
-  /** Sets the value of an (epoch, step), replacing an earlier value. Takes constant time on average for points in order. */
+  /**
+   * Sets the value of an (epoch, step), replacing an earlier value. Takes constant time on average for points in order.
+   */
   set(epoch: number, step: number, value: number): void {
     if (this.length >= this.#maximum) this.#thinOut();
     const isLast = this.length === 0 || this.#isBefore(this.length - 1, epoch, step);

@@ -22,9 +22,10 @@ interface Line extends Position {
 }
 
 /**
- * The rows of `metrics.csv`, one per (epoch, step) in ascending order, of a file of any size: it is read in pieces, and only pieces with
- * rows of the same range of positions are in memory together. Lines with the same (epoch, step) become one row with the later values.
- * Works while the file is written: a last line without a line break, and all that comes later, are left out.
+ * The rows of `metrics.csv`, one per (epoch, step) in ascending order, of a file of any size: it is read in pieces, and
+ * only pieces with rows of the same range of positions are in memory together. Lines with the same (epoch, step) become
+ * one row with the later values. Works while the file is written: a last line without a line break, and all that comes
+ * later, are left out.
  */
 export class MetricRows {
   /** Metrics, in the order of their columns. */
@@ -106,7 +107,10 @@ export async function withMetricRows<T>(
   }
 }
 
-/** Like {@link withMetricRows}, for callers that close the file themselves. @param name of a copy of `metrics.csv`, relative to the run's folder */
+/**
+ * Like {@link withMetricRows}, for callers that close the file themselves.
+ * @param name of a copy of `metrics.csv`, relative to the run's folder
+ */
 export async function openMetricRows(
   folder: string,
   onDamage: (damage: Error) => void = raise,

@@ -12,9 +12,9 @@ export interface MetricRow extends Position {
 }
 
 /**
- * Appends to `metrics.csv`. Every row is complete and as wide as the header: opening removes a row that a crash cut short, a write
- * removes the remains of a failed write, and a new metric rewrites the file with one more column. The file is closed between the few
- * writes, so that it can be replaced on every system.
+ * Appends to `metrics.csv`. Every row is complete and as wide as the header: opening removes a row that a crash cut
+ * short, a write removes the remains of a failed write, and a new metric rewrites the file with one more column. The
+ * file is closed between the few writes, so that it can be replaced on every system.
  */
 export class MetricsFile {
   readonly #path: string;
@@ -32,7 +32,8 @@ export class MetricsFile {
 
   /**
    * Opens or creates the file.
-   * @param kept drop the other rows, which a resumed run computes again; the old file is kept as `metrics.attempt-<n>.csv`
+   * @param kept drop the other rows, which a resumed run computes again; the old file is kept as
+   * `metrics.attempt-<n>.csv`
    */
   static async open(path: string, kept: KeptRows = allRows): Promise<MetricsFile> {
     try {

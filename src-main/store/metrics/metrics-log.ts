@@ -35,8 +35,9 @@ interface HeldRow extends MetricRow {
 }
 
 /**
- * Appends the points of all ranks to `metrics.csv`, one row per (epoch, step). A value that arrives after its row was written gets a
- * second row with the same key, which readers merge. The later of two values for one metric and key counts.
+ * Appends the points of all ranks to `metrics.csv`, one row per (epoch, step). A value that arrives after its row was
+ * written gets a second row with the same key, which readers merge. The later of two values for one metric and key
+ * counts.
  */
 export class MetricsLog {
   readonly #file: MetricsFile;
@@ -123,7 +124,10 @@ export class MetricsLog {
     await this.flush();
   }
 
-  /** The number of a rank's first points that are all in the file. They outlive this process, though not yet a power cut. */
+  /**
+   * The number of a rank's first points that are all in the file. They outlive this process, though not yet a power
+   * cut.
+   */
   writtenPoints(rank: number): number {
     const waiting = [...this.#held.values(), ...this.#ready].flatMap((row) => row.before.get(rank) ?? []);
     return Math.min(this.#appended.get(rank) ?? 0, ...waiting);

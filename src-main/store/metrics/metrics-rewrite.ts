@@ -31,8 +31,9 @@ interface Findings {
 }
 
 /**
- * Keeps only complete rows of `metrics.csv`, and of those the given ones; the old file is kept as the first free `<name>.attempt-<n>.csv` if that drops
- * rows. Creates the file if there is none. Reads in pieces, so that the size of the file does not matter.
+ * Keeps only complete rows of `metrics.csv`, and of those the given ones; the old file is kept as the first free
+ * `<name>.attempt-<n>.csv` if that drops rows. Creates the file if there is none. Reads in pieces, so that the size of
+ * the file does not matter.
  * @returns its metrics and the number of its rows
  */
 export async function repairMetrics(path: string, kept: KeptRows): Promise<{ metrics: string[]; rows: number }> {
@@ -76,7 +77,9 @@ export async function copyMetrics(from: string, to: string, kept: KeptRows): Pro
   }
 }
 
-/** Rewrites the first `bytes` of `metrics.csv` (whole lines) under a new header, with empty cells for the added metrics. */
+/**
+ * Rewrites the first `bytes` of `metrics.csv` (whole lines) under a new header, with empty cells for the added metrics.
+ */
 export async function widenMetrics(path: string, bytes: number, metrics: string[], addedCount: number): Promise<void> {
   const header = formatHeader(metrics).trimEnd();
   const emptyCells = ','.repeat(addedCount);
@@ -142,8 +145,8 @@ async function copyLines(
 }
 
 /**
- * Keeps the present file as the first free `<name>.attempt-<n>.csv`. A second name takes no space: the caller replaces the file rather
- * than changing it.
+ * Keeps the present file as the first free `<name>.attempt-<n>.csv`. A second name takes no space: the caller replaces
+ * the file rather than changing it.
  */
 async function keepCopy(path: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

@@ -28,8 +28,8 @@ export interface TailState {
 }
 
 /**
- * Follows `metrics.csv` of a run that may still write it. Each value is read once, even if the file is rewritten with more columns.
- * Rows that a resumed run dropped are detected. Rows can be read again by a range of steps.
+ * Follows `metrics.csv` of a run that may still write it. Each value is read once, even if the file is rewritten with
+ * more columns. Rows that a resumed run dropped are detected. Rows can be read again by a range of steps.
  */
 export class MetricsTail {
   readonly #path: string;

@@ -1,8 +1,8 @@
 import { extremesOf } from '../../../core/series/extremes.ts';
 
 /**
- * Thins a curve for a view: cuts x into buckets of equal width and keeps the smallest y, the largest y and the first NaN of
- * each, so that no spike and no gap is lost. Always keeps the first and the last point.
+ * Thins a curve for a view: cuts x into buckets of equal width and keeps the smallest y, the largest y and the first
+ * NaN of each, so that no spike and no gap is lost. Always keeps the first and the last point.
  * @param x ascending, shape [P]
  * @param y may hold NaN and infinities, shape [P]
  * @param buckets about one per pixel column of the view

@@ -30,8 +30,8 @@ export async function readCheckpointRecords(
 }
 
 /**
- * The files that a checkpoint may have. The record comes first, because the other files are invalid without it: they are deleted in
- * this order and restored in the reverse order.
+ * The files that a checkpoint may have. The record comes first, because the other files are invalid without it: they
+ * are deleted in this order and restored in the reverse order.
  */
 export function checkpointFiles(folder: string, { rank, name }: CheckpointKey): string[] {
   const base = join(runPaths(folder).checkpoints, `rank-${rank}`, name);

@@ -24,8 +24,8 @@ export function lookAtHub(folder: string): LockSight {
 }
 
 /**
- * Whether a run has a living hub, or nobody can tell from here. Only a lock that can be had proves that a hub is dead. Host name and process
- * id prove nothing: hosts are renamed, and each container counts its own processes.
+ * Whether a run has a living hub, or nobody can tell from here. Only a lock that can be had proves that a hub is dead.
+ * Host name and process id prove nothing: hosts are renamed, and each container counts its own processes.
  */
 export function isHubAlive(folder: string): boolean {
   return lookAtHub(folder).kind !== 'free';
@@ -38,8 +38,8 @@ const usualWaitMs = 2_000;
 const turns = new Map<string, Promise<unknown>>();
 
 /**
- * Runs `action` while nobody else, in this process or another, does so for the same run folder. For short changes; the hub that trains the
- * run holds another lock (`hub-lock.ts`).
+ * Runs `action` while nobody else, in this process or another, does so for the same run folder. For short changes; the
+ * hub that trains the run holds another lock (`hub-lock.ts`).
  * @param folder of a run or a study
  * @param waitMs how long others may keep it
  * @throws Error when another process keeps the lock for longer

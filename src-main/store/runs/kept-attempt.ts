@@ -9,7 +9,10 @@ import { errorCode, explainFileError, unlessMissing } from '../../../core/node/f
 import { copyOwnFile, listOwnFolder, makeOwnFolder, removeOwn, writeOwnFile } from '../../../core/node/own-folders.ts';
 import { workerParts } from './run-folder.ts';
 
-/** Files that a run replaces by renaming others, so that a second name (a hard link) keeps the old content without more space. */
+/**
+ * Files that a run replaces by renaming others, so that a second name (a hard link) keeps the old content without more
+ * space.
+ */
 const replacedFiles = [
   /^checkpoints\/rank-\d+\/(ensemble-best|member-best|final)\.(json|safetensors)$/,
   /^state\/rank-\d+\/round-\d+\.(json|safetensors)$/,
@@ -27,8 +30,8 @@ function keptAttemptPath(attempt: number): string {
 }
 
 /**
- * Keeps the results of the last attempt before a resume replaces them, if it ended with a summary: record, metrics, best and last
- * checkpoints, states, predictions and figures. An attempt that is kept already stays as it is.
+ * Keeps the results of the last attempt before a resume replaces them, if it ended with a summary: record, metrics,
+ * best and last checkpoints, states, predictions and figures. An attempt that is kept already stays as it is.
  */
 export async function keepEndedAttempt(folder: string, record: RunRecord): Promise<void> {
   const own = keptAttemptPath(record.attempts.length);

@@ -22,7 +22,9 @@ export function holdsRun(folder: string): boolean {
   return existsSync(record) || existsSync(events);
 }
 
-/** Records a folder that is not directly in `runs/`, so that a rebuilt index finds it. Recording it twice is harmless. */
+/**
+ * Records a folder that is not directly in `runs/`, so that a rebuilt index finds it. Recording it twice is harmless.
+ */
 export function noteExternalFolder(paths: HomePaths, folder: string): void {
   if (dirname(folder) === paths.runs) return;
   try {
@@ -54,7 +56,9 @@ export interface FoundRun {
   notesProblem: string | null;
 }
 
-/** Whether the folder has the name that it got with its run. A copy has another, as has a folder that the user chose. */
+/**
+ * Whether the folder has the name that it got with its run. A copy has another, as has a folder that the user chose.
+ */
 export function isOriginal({ folder, record }: FoundRun): boolean {
   return basename(folder) === record.id;
 }

@@ -18,9 +18,10 @@ export interface ResumePoint {
 }
 
 /**
- * The position at which a run resumes: the newest round that every rank has saved and of which all states are intact. Null if no round was
- * saved by all ranks, and the run starts again.
- * @param ranks those that resume. Where their number may differ from that of the ranks that saved, the states say who did
+ * The position at which a run resumes: the newest round that every rank has saved and of which all states are intact.
+ * Null if no round was saved by all ranks, and the run starts again.
+ * @param ranks those that resume. Where their number may differ from that of the ranks that saved, the states say who
+ * did
  * @throws Error if there are such rounds, but a state of each is damaged
  */
 export async function findResumePoint(folder: string, ranks: readonly number[]): Promise<ResumePoint | null> {

@@ -36,13 +36,17 @@ export function workerFolders(folder: string): string[] {
   return workerParts.map((name) => join(folder, name));
 }
 
-/** Creates the folders that workers write, because processes are granted what is there. @throws ForeignEntryError for a link or a file in place of one */
+/**
+ * Creates the folders that workers write, because processes are granted what is there.
+ * @throws ForeignEntryError for a link or a file in place of one
+ */
 export async function makeWorkerFolders(folder: string): Promise<void> {
   for (const name of workerParts) await makeOwnFolder(folder, name);
 }
 
 /**
- * Creates the folder of a new run and writes its record. If several processes try at the same time, exactly one succeeds.
+ * Creates the folder of a new run and writes its record. If several processes try at the same time, exactly one
+ * succeeds.
  * @param fill writes other files of the run before its record
  * @throws Error if the folder already holds a run (which it names) or files of one
  */
@@ -85,13 +89,20 @@ async function refuseHeldFolder(folder: string): Promise<never> {
   );
 }
 
-/** Reads `run.json`. @throws Error that says whether the file is missing, is not whole, or does not follow the format */
+/**
+ * Reads `run.json`.
+ * @throws Error that says whether the file is missing, is not whole, or does not follow the format
+ */
 export async function readRunRecord(folder: string): Promise<RunRecord> {
   const path = runPaths(folder).record;
   return parseRunRecord(await readRecordText(folder, path), path);
 }
 
-/** Parses the text of a `run.json`. @param path names it in errors @throws Error that says whether it is not whole, or does not follow the format */
+/**
+ * Parses the text of a `run.json`.
+ * @param path names it in errors
+ * @throws Error that says whether it is not whole, or does not follow the format
+ */
 export function parseRunRecord(text: string, path: string): RunRecord {
   const parsed = runRecordSchema.safeParse(parseRecord(text, path));
   if (parsed.success) return parsed.data;
@@ -175,9 +186,10 @@ export async function appendEvent(folder: string, event: RunEvent, options: { du
 }
 
 /**
- * Reads `events.jsonl` in the order written. A run without the file has no events. The last line is dropped if it has no line break: it
- * is still being written, or a crash cut it short.
- * @param onDamage called with the error of each damaged line, which is then skipped; without it the first damaged line throws
+ * Reads `events.jsonl` in the order written. A run without the file has no events. The last line is dropped if it has
+ * no line break: it is still being written, or a crash cut it short.
+ * @param onDamage called with the error of each damaged line, which is then skipped; without it the first damaged line
+ * throws
  */
 export async function readEvents(folder: string, onDamage: (damage: Error) => void = raise): Promise<RunEvent[]> {
   const path = runPaths(folder).events;
@@ -197,7 +209,10 @@ function raise(error: Error): never {
   throw error;
 }
 
-/** Parses a whole line of `events.jsonl`. @returns the event, or for a damaged line an error with `place`, the reason and the remedy */
+/**
+ * Parses a whole line of `events.jsonl`.
+ * @returns the event, or for a damaged line an error with `place`, the reason and the remedy
+ */
 export function parseEventLine(line: string, place: string): RunEvent | Error {
   let value: unknown;
   try {

@@ -8,7 +8,10 @@ import { writeOwnFile } from '../../../core/node/own-folders.ts';
 import { runPaths } from './run-folder.ts';
 import { withRunLock } from './hub-lock.ts';
 
-/** `notes.json`: the user's notes on a run. Keys that this version does not know are kept: another version may have written them. */
+/**
+ * `notes.json`: the user's notes on a run. Keys that this version does not know are kept: another version may have
+ * written them.
+ */
 const notesSchema = z.looseObject({
   ...runNotesSchema.shape,
   tags: z.array(z.string().min(1)).default([]),
@@ -19,7 +22,9 @@ const notesSchema = z.looseObject({
 });
 export type RunNotes = z.output<typeof notesSchema>;
 
-/** The notes on a run, or none and the reason where they cannot be read: a run is listed and works without its notes. */
+/**
+ * The notes on a run, or none and the reason where they cannot be read: a run is listed and works without its notes.
+ */
 export async function readNotesIfWhole(folder: string): Promise<{ notes: RunNotes; problem: string | null }> {
   try {
     return { notes: await readRunNotes(folder), problem: null };

@@ -5,8 +5,8 @@ import { unlessMissing } from '../../../core/node/file-error.ts';
 import { openOwnFile } from '../../../core/node/own-files.ts';
 
 /**
- * Renames what lies in place of a file to which the hub appends, where nothing can be appended: a link, a pipe, a folder, a file without permission, or one
- * that `check` refuses. Otherwise this one entry would end every resume.
+ * Renames what lies in place of a file to which the hub appends, where nothing can be appended: a link, a pipe, a
+ * folder, a file without permission, or one that `check` refuses. Otherwise this one entry would end every resume.
  * @param path relative to the run's folder
  * @param check reads the first bytes. @throws Error for a file of another kind
  * @returns what was wrong with it and where it is now; null where nothing is wrong

@@ -15,8 +15,8 @@ export interface ChosenWork {
 }
 
 /**
- * Chooses work: pieces that other processes left, or new ones. With several trials in a worker these are a group, of which an interruption may have left
- * a part.
+ * Chooses work: pieces that other processes left, or new ones. With several trials in a worker these are a group, of
+ * which an interruption may have left a part.
  * @param by the process that takes them, and whether a piece was left
  */
 export function chooseWork(

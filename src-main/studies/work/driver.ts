@@ -10,7 +10,9 @@ import { TrialWork } from './trial-work.ts';
 
 /** So many trials in a row that fail in this process mean that none can succeed. */
 const mostFailures = 5;
-/** No file changes when another process dies, so its lock is looked at this often while this process waits for its work. */
+/**
+ * No file changes when another process dies, so its lock is looked at this often while this process waits for its work.
+ */
 const lookEveryMs = 1_000;
 
 export interface DriverOptions {
@@ -25,8 +27,8 @@ export interface DriverOptions {
 type Choice = { kind: 'work'; works: number[] } | { kind: 'again' | 'wait' | 'done' | 'stop' };
 
 /**
- * Works on a study in this process until it has its trials, or is stopped. Any number of processes may do so: under a lock each chooses its next piece
- * of work, and takes over the pieces of processes that are gone.
+ * Works on a study in this process until it has its trials, or is stopped. Any number of processes may do so: under a
+ * lock each chooses its next piece of work, and takes over the pieces of processes that are gone.
  */
 export class StudyDriver {
   readonly #options: DriverOptions;

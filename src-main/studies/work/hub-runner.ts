@@ -119,7 +119,10 @@ export class HubRunner implements TrialRunner {
     return mergeConfig(config, { placement: 'share', membersPerDevice: Math.max(2, ranks) });
   }
 
-  /** What a run has up to its next rung. Its schedule is spread over a whole trial, so that going on repeats the bits of one that never paused. */
+  /**
+   * What a run has up to its next rung. Its schedule is spread over a whole trial, so that going on repeats the bits of
+   * one that never paused.
+   */
   #lengthOf(
     until: number | null,
     strategy: RunConfig['strategy'],

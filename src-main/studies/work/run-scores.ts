@@ -107,7 +107,8 @@ export async function readEvaluations(folder: string, run: ScoredRun): Promise<E
 }
 
 /**
- * What counts of a run: the last evaluation, or the best value of each metric over all evaluations, of the ensemble and of the mean member apart.
+ * What counts of a run: the last evaluation, or the best value of each metric over all evaluations, of the ensemble and
+ * of the mean member apart.
  * @throws Error if the run computed no such metric
  */
 export function scoresOfRun(

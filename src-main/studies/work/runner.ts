@@ -32,7 +32,10 @@ export interface PlannedPart {
   devices: string[];
   /** Epochs of the whole run. */
   epochs: number;
-  /** Starts the run, or goes on with it. @param onEvaluation called for each evaluation, in order, also for those of earlier processes */
+  /**
+   * Starts the run, or goes on with it.
+   * @param onEvaluation called for each evaluation, in order, also for those of earlier processes
+   */
   start(onEvaluation: (evaluation: Evaluation) => void): PartRun;
 }
 

@@ -32,7 +32,10 @@ interface WorkOptions {
   seat: WorkerSeat | null;
 }
 
-/** A piece of work on a study in this process: trains the parts of a trial one after the other, and writes to the log what comes of them. */
+/**
+ * A piece of work on a study in this process: trains the parts of a trial one after the other, and writes to the log
+ * what comes of them.
+ */
 export class TrialWork {
   readonly #options: WorkOptions;
   readonly #number: number;
@@ -203,7 +206,10 @@ export function layerOf(values: Assignment, hyperparameters: readonly Pick<Optio
   }, {});
 }
 
-/** The changes to the project's defaults with which a part of a trial trains. @param baseSeed of the study's first seed */
+/**
+ * The changes to the project's defaults with which a part of a trial trains.
+ * @param baseSeed of the study's first seed
+ */
 export function overridesOf(
   study: Study,
   { hyperparameters }: Pick<ProjectDescription, 'hyperparameters'>,

@@ -7,8 +7,8 @@ export interface LoadBar extends ChartRange {
 }
 
 /**
- * Loads as bars. Each load is the mean since the time of the element before, so its bar starts there. With more than `maximumBars`
- * in the range, neighbours are merged into their mean over time, but not across a NaN, which has no bar.
+ * Loads as bars. Each load is the mean since the time of the element before, so its bar starts there. With more than
+ * `maximumBars` in the range, neighbours are merged into their mean over time, but not across a NaN, which has no bar.
  */
 export function loadBars(time: Float64Array, load: Float64Array, range: ChartRange, maximumBars: number): LoadBar[] {
   const start = Math.max(1, bisectLeft(time, range.from));

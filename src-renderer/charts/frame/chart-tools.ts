@@ -1,6 +1,6 @@
 /**
- * A chart is one stop of the Tab key: its plot. Enter moves the focus from there to its tools, arrow keys move it from tool to tool, and
- * Escape moves it back. Tools have `data-chart-tool` and `tabindex="-1"`.
+ * A chart is one stop of the Tab key: its plot. Enter moves the focus from there to its tools, arrow keys move it from
+ * tool to tool, and Escape moves it back. Tools have `data-chart-tool` and `tabindex="-1"`.
  */
 export function moveAmongTools(event: KeyboardEvent): void {
   const { target, key } = event;

@@ -15,7 +15,9 @@ export function downloadFrom(href: string): void {
   link.click();
 }
 
-/** `val NLL of run 3.png` from a title, a run's name and an extension. Characters that file systems refuse become `-`. */
+/**
+ * `val NLL of run 3.png` from a title, a run's name and an extension. Characters that file systems refuse become `-`.
+ */
 export function fileName(title: string, runName: string, extension: string): string {
   return `${`${runName} ${title}`.replaceAll(/[^\p{L}\p{N}._ -]+/gu, '-')}.${extension}`;
 }

@@ -7,8 +7,8 @@ import type { ChartProps, ChartRange, Colored } from '../types.ts';
 const reach = 8;
 
 /**
- * All lines of a group as one SVG path. A value that is NaN, or that its axis cannot show, interrupts its line; a value between two gaps
- * becomes a short stroke.
+ * All lines of a group as one SVG path. A value that is NaN, or that its axis cannot show, interrupts its line; a value
+ * between two gaps becomes a short stroke.
  */
 export function parallelPath(
   rows: readonly (readonly number[])[],

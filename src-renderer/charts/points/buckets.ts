@@ -3,8 +3,8 @@ import { indicesWithin, withCapacity } from './columns.ts';
 import type { ChartRange, Column } from '../types.ts';
 
 /**
- * How a line is cut into buckets: every `width` of x (or of log10 x), counted from 0 instead of the window's start, so that only the
- * last bucket changes while a run grows.
+ * How a line is cut into buckets: every `width` of x (or of log10 x), counted from 0 instead of the window's start, so
+ * that only the last bucket changes while a run grows.
  */
 export interface BucketGrid {
   width: number;
@@ -13,7 +13,10 @@ export interface BucketGrid {
   window: ChartRange;
 }
 
-/** A grid with at most `maximum` + 1 buckets in the window. Widths are powers of two, so that a growing run rarely changes them. */
+/**
+ * A grid with at most `maximum` + 1 buckets in the window. Widths are powers of two, so that a growing run rarely
+ * changes them.
+ */
 export function bucketGrid(window: ChartRange, isLog: boolean, maximum: number): BucketGrid {
   const span = isLog ? Math.log10(window.to / window.from) : window.to - window.from;
   return { width: span > 0 ? 2 ** Math.ceil(Math.log2(span / maximum)) : 1, isLog, window };
@@ -26,8 +29,9 @@ export function canGrow(old: BucketGrid, grown: BucketGrid): boolean {
 }
 
 /**
- * A line thinned to the smallest and the largest value of each bucket, in their order, so that no spike is lost. A bucket with a
- * value that is not finite ends in NaN, which draws a gap. With one point per bucket, as after zooming in, it is the line itself.
+ * A line thinned to the smallest and the largest value of each bucket, in their order, so that no spike is lost. A
+ * bucket with a value that is not finite ends in NaN, which draws a gap. With one point per bucket, as after zooming
+ * in, it is the line itself.
  */
 export class ThinnedLine {
   #grid: BucketGrid;

@@ -2,7 +2,9 @@ import { bisectLeft, bisectRight } from 'd3-array';
 import type { ChartRange, Column } from '../types.ts';
 import type { Scale } from '../scene/axes.ts';
 
-/** The stretch `[start, end)` of the first `length` elements of an ascending column that lies in a range, ends included. */
+/**
+ * The stretch `[start, end)` of the first `length` elements of an ascending column that lies in a range, ends included.
+ */
 export function indicesWithin(column: Column, length: number, { from, to }: ChartRange): [start: number, end: number] {
   return [bisectLeft(column, from, 0, length), bisectRight(column, to, 0, length)];
 }
@@ -16,8 +18,8 @@ export function nearestIndex(column: Column, length: number, value: number): num
 }
 
 /**
- * Index of the point that a line has at `value`: the nearest one, or -1 beyond the line's end, by more than the mean distance of its points.
- * So a run that ended early has no value where a longer one goes on.
+ * Index of the point that a line has at `value`: the nearest one, or -1 beyond the line's end, by more than the mean
+ * distance of its points. So a run that ended early has no value where a longer one goes on.
  */
 export function indexAt(column: Column, length: number, value: number): number {
   const index = nearestIndex(column, length, value);
@@ -43,8 +45,8 @@ export function clamp(value: number, low: number, high: number): number {
 const room = 0.03;
 
 /**
- * The scale that shows all finite values with some room around them; from 0 to 1 (1 to 10 for a logarithm) without any. A logarithmic scale
- * leaves values that are not above 0 out.
+ * The scale that shows all finite values with some room around them; from 0 to 1 (1 to 10 for a logarithm) without any.
+ * A logarithmic scale leaves values that are not above 0 out.
  */
 export function scaleAround(columns: Iterable<Iterable<number>>, isLog = false): Scale {
   let [low, high] = [Infinity, -Infinity];

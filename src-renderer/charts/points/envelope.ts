@@ -9,8 +9,8 @@ export interface Envelope {
 }
 
 /**
- * The band between the smallest and the largest of several lines, bucket by bucket of the grid that thinned them. As thinned lines keep
- * the extremes of each bucket, it covers all their points. Values that are not finite do not count.
+ * The band between the smallest and the largest of several lines, bucket by bucket of the grid that thinned them. As
+ * thinned lines keep the extremes of each bucket, it covers all their points. Values that are not finite do not count.
  */
 export function envelopeOf(lines: readonly Points[], grid: BucketGrid): Envelope {
   const buckets = new Map<number, { x: number; low: number; high: number }>();

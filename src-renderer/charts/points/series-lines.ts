@@ -37,8 +37,8 @@ interface Cached {
 }
 
 /**
- * Smooths and thins a chart's lines and caches the result: new points cost only their own work. Another view, or changed points,
- * recompute the whole line.
+ * Smooths and thins a chart's lines and caches the result: new points cost only their own work. Another view, or
+ * changed points, recompute the whole line.
  */
 export class SeriesLines {
   #cache = new Map<string, Cached>();

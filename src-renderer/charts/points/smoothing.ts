@@ -14,8 +14,9 @@ export function nextSmoothing(smoothing: number): number {
 
 /**
  * Exponential moving average without the bias towards its start at zero, as in TensorBoard:
- * `s_n = w s_(n-1) + (1 - w) y_n`, shown as `s_n / (1 - w^n)`, where n counts the finite values so far. A point depends only on
- * earlier ones, so drawn points never change while the run grows. Values that are not finite remain and do not count.
+ * `s_n = w s_(n-1) + (1 - w) y_n`, shown as `s_n / (1 - w^n)`, where n counts the finite values so far. A point depends
+ * only on earlier ones, so drawn points never change while the run grows. Values that are not finite remain and do not
+ * count.
  *
  * Source: Kingma and Ba, Adam, section 3 (the correction); TensorBoard, `line-chart` data set smoothing.
  */

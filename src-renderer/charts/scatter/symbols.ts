@@ -13,7 +13,10 @@ export interface PlacedPoint {
 /** Distance of values that the axis cannot show from its edge, in pixels. */
 const edge = 5;
 
-/** Where the points of a group are drawn. What lies beyond the axes is on their edges, values that are NaN on the lower one. */
+/**
+ * Where the points of a group are drawn. What lies beyond the axes is on their edges, values that are NaN on the lower
+ * one.
+ */
 export function placePoints({ ids, x, y }: PointGroup, place: Place, area: PlotArea): PlacedPoint[] {
   return ids.flatMap((id, index) => {
     const left = place.x(x[index]);

@@ -92,8 +92,8 @@ function logValues(scale: Scale, most: number): number[] {
 }
 
 /**
- * Ticks that fit an axis. d3 takes a count as a hint and may give twice as many ticks: this lowers the hint until about `most`
- * come, then raises it until there are three.
+ * Ticks that fit an axis. d3 takes a count as a hint and may give twice as many ticks: this lowers the hint until about
+ * `most` come, then raises it until there are three.
  */
 function fitTicks<T>(most: number, ticksOf: (hint: number) => T[]): T[] {
   let hint = most;
@@ -107,8 +107,9 @@ function d3Scale({ from, to, isLog }: Scale): ScaleContinuousNumeric<number, num
 }
 
 /**
- * The pixels of an axis's values; NaN where a logarithmic axis cannot show one. The straight line is not left to d3, as lines
- * pass hundreds of thousands of points through it in each frame, for which d3's chain of closures needs nine times as long.
+ * The pixels of an axis's values; NaN where a logarithmic axis cannot show one. The straight line is not left to d3, as
+ * lines pass hundreds of thousands of points through it in each frame, for which d3's chain of closures needs nine
+ * times as long.
  */
 export function pixels(scale: Scale, start: number, end: number): (value: number) => number {
   if (scale.isLog) return d3Scale(scale).range([start, end]);

@@ -45,8 +45,9 @@ export function marksOf(scene: Scene): Mark[] {
 }
 
 /**
- * What Chart.js draws around the lines: axes, the legend of lines without a rank, tooltips of marks. The options are made once,
- * because new ones are slow in every frame. Most are functions of what is shown; `applyScene` sets those that cannot be functions.
+ * What Chart.js draws around the lines: axes, the legend of lines without a rank, tooltips of marks. The options are
+ * made once, because new ones are slow in every frame. Most are functions of what is shown; `applyScene` sets those
+ * that cannot be functions.
  *
  * @param fontFamily of the page, which a canvas does not inherit
  */
@@ -64,7 +65,10 @@ export function chartOptions(shown: Readonly<Shown>, fontFamily: string): Option
   };
 }
 
-/** Sets what changes from scene to scene: the axes' kinds, limits and titles, the room for names, and whether a legend is needed. */
+/**
+ * Sets what changes from scene to scene: the axes' kinds, limits and titles, the room for names, and whether a legend
+ * is needed.
+ */
 export function applyScene(
   { scales, plugins, font, layout }: Options,
   { scene, palette, width }: Readonly<Shown>,

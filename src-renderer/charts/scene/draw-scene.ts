@@ -8,7 +8,10 @@ import { type Drawing, markerPoints, membersOpacity, membersOutline, strokesOf, 
 
 type Canvas = CanvasRenderingContext2D;
 
-/** Draws everything inside the axes, and the names of lines beside them. @param width of the canvas, in pixels of CSS */
+/**
+ * Draws everything inside the axes, and the names of lines beside them.
+ * @param width of the canvas, in pixels of CSS
+ */
 export function drawScene(canvas: Canvas, drawing: Drawing, width: number): void {
   canvas.save();
   clip(canvas, drawing.area);
@@ -23,8 +26,8 @@ export function drawScene(canvas: Canvas, drawing: Drawing, width: number): void
 }
 
 /**
- * Clips to whole device pixels: a rasteriser without a GPU takes three times as long when a border cuts through pixels. Rounds
- * outward, because lines begin and end at the borders.
+ * Clips to whole device pixels: a rasteriser without a GPU takes three times as long when a border cuts through pixels.
+ * Rounds outward, because lines begin and end at the borders.
  */
 function clip(canvas: Canvas, { left, top, right, bottom }: PlotArea): void {
   const ratio = deviceRatio(canvas);

@@ -46,7 +46,10 @@ function widthOf({ series }: SceneLine): number {
   return endStroke.text + Math.max(length * pixelsPerCharacter, estimate);
 }
 
-/** Pixels that the labels need beside the plot of an image; 0 for none. It also fits the line that the pointer might single out. */
+/**
+ * Pixels that the labels need beside the plot of an image; 0 for none. It also fits the line that the pointer might
+ * single out.
+ */
 export function endLabelRoom(lines: readonly SceneLine[], imageWidth: number): number {
   return Math.max(0, ...namedLines(lines, imageWidth).map(widthOf));
 }
@@ -88,8 +91,9 @@ function mostImportant(labels: readonly EndLabel[], count: number): EndLabel[] {
 }
 
 /**
- * The nearest places to wished ones that are at least `distance` apart and within a range: those with the smallest sum of squared
- * moves, found by pooling adjacent violators (Barlow et al., Statistical inference under order restrictions, 1972).
+ * The nearest places to wished ones that are at least `distance` apart and within a range: those with the smallest sum
+ * of squared moves, found by pooling adjacent violators (Barlow et al., Statistical inference under order restrictions,
+ * 1972).
  *
  * @param wished ascending; the range has room for all of them
  */

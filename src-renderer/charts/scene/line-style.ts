@@ -20,8 +20,8 @@ export function cssColor({ rank, color }: Colored): string {
 }
 
 /**
- * The ensemble is a bold line in ink, its variants are dashed, ranks are thin. While a rank is hovered its line stands out and the
- * others with a rank fade, unless the hovered rank is hidden.
+ * The ensemble is a bold line in ink, its variants are dashed, ranks are thin. While a rank is hovered its line stands
+ * out and the others with a rank fade, unless the hovered rank is hidden.
  *
  * @param order position among the lines of the chart, which gives lines without a rank their colour
  */

@@ -2,9 +2,10 @@ import type { LineStyle } from '../types.ts';
 import type { Pen, PlotArea } from './plot.ts';
 
 /**
- * Draws lines with more points than pixels: records how far up and down they go in each column of device pixels. Drawn column by
- * column they look the same as connected points, in a third of the time: vertical strokes through pixel centres neither cross nor
- * need antialiasing, on which a rasteriser without a GPU spends its time. Two lines give the area between them.
+ * Draws lines with more points than pixels: records how far up and down they go in each column of device pixels. Drawn
+ * column by column they look the same as connected points, in a third of the time: vertical strokes through pixel
+ * centres neither cross nor need antialiasing, on which a rasteriser without a GPU spends its time. Two lines give the
+ * area between them.
  */
 export class PixelColumns implements Pen {
   /** Device pixels per unit of the canvas. */
@@ -48,8 +49,8 @@ export class PixelColumns implements Pen {
   }
 
   /**
-   * Traces a vertical stroke, in device pixels, in each column that the line passes. In the gaps between dashes it traces only
-   * what extends beyond the dashes on both sides, so that no spike is lost. The pen must be one pixel wide.
+   * Traces a vertical stroke, in device pixels, in each column that the line passes. In the gaps between dashes it
+   * traces only what extends beyond the dashes on both sides, so that no spike is lost. The pen must be one pixel wide.
    */
   trace(pen: Pen): void {
     const count = this.#tops.length;

@@ -27,7 +27,9 @@ export interface Pen {
 
 type Points = Pick<ThinnedLine, 'x' | 'y' | 'count'>;
 
-/** How far the mark of a line's only point reaches to each side: one pixel would hardly be visible on an empty chart. */
+/**
+ * How far the mark of a line's only point reaches to each side: one pixel would hardly be visible on an empty chart.
+ */
 const singleReach = 4;
 
 /** Follows a thinned line. A point between two gaps becomes one pixel of line, which would otherwise be invisible. */
@@ -52,8 +54,8 @@ export function tracePath({ x: xs, y: ys, count }: Points, { x, y }: Place, pen:
 }
 
 /**
- * Whether a line has more points than pixels. It then goes up and down so much that dashes along its length would look like
- * noise: such a line is dashed by position instead, and a canvas draws it with `PixelColumns`.
+ * Whether a line has more points than pixels. It then goes up and down so much that dashes along its length would look
+ * like noise: such a line is dashed by position instead, and a canvas draws it with `PixelColumns`.
  */
 export function isDenseLine(points: number, area: PlotArea): boolean {
   return points > area.right - area.left;

@@ -167,14 +167,17 @@ function placeBand(
 
 /** Points of each line, evenly spaced, from which outlier clipping estimates its percentiles. */
 const clippingSample = 1000;
-/** Smaller spans, relative to the values, come from the rounding of a smoothed constant and would look like noise if magnified. */
+/**
+ * Smaller spans, relative to the values, come from the rounding of a smoothed constant and would look like noise if
+ * magnified.
+ */
 const roundingErrors = 1e-12;
 /** Room at both ends of the y axis, as a share of its span. */
 const room = 0.05;
 
 /**
- * The range of x over all lines and the marks beside them: a rank can be lost before its first point. On a logarithmic axis it
- * starts at the first x above 0. Marks alone make no range, as a chart without points says so.
+ * The range of x over all lines and the marks beside them: a rank can be lost before its first point. On a logarithmic
+ * axis it starts at the first x above 0. Marks alone make no range, as a chart without points says so.
  */
 function wholeRange(
   series: readonly ChartSeries[],
@@ -188,7 +191,8 @@ function wholeRange(
     const first = isLog ? bisectRight(column, 0, 0, length) : 0;
     return first < length ? [column[first], column[length - 1]] : [];
   });
-  // A typed array, as everywhere else: the loop over millions of points runs at half its speed once it has seen another kind.
+  // A typed array, as everywhere else: the loop over millions of points runs at half its speed once it has seen another
+  // kind.
   const shown = ends.length === 0 ? [] : [...ends, ...marks];
   const range = rangeOf([Float64Array.from(shown)], isLog ? positiveNumbers : finiteNumbers);
   if (range === null) return emptyRange(isLog);

@@ -58,7 +58,9 @@ function shorten(value: number): string {
   return String(Number(value.toPrecision(9)));
 }
 
-/** The view of an address. A parameter that cannot be parsed gives its default, because addresses may be typed by hand. */
+/**
+ * The view of an address. A parameter that cannot be parsed gives its default, because addresses may be typed by hand.
+ */
 export function viewFromQuery(query: Record<string, unknown>): Partial<ChartViewState> {
   const text = (name: string): string => (typeof query[name] === 'string' ? query[name] : '');
   const smoothing = Number(text('smooth'));

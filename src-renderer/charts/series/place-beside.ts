@@ -12,8 +12,8 @@ const gap = 16;
 const border = 4;
 
 /**
- * Where a box beside a chart begins, in pixels of the window: to the right of it, else to its left, else below or above it. It
- * covers the chart only where no side has room.
+ * Where a box beside a chart begins, in pixels of the window: to the right of it, else to its left, else below or above
+ * it. It covers the chart only where no side has room.
  */
 export function placeBeside(
   chart: Rectangle,

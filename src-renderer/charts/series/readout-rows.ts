@@ -23,7 +23,9 @@ export interface Readout {
 /** Of more lines beside the ensemble, the box has the largest, the smallest and the one that is singled out. */
 const mostRows = 8;
 
-/** The box's rows from the largest value to the smallest, as the lines lie on the plot; last those that are not finite. */
+/**
+ * The box's rows from the largest value to the smallest, as the lines lie on the plot; last those that are not finite.
+ */
 export function readoutRows(values: readonly ReadoutValue[], litRank: number | null): Readout {
   const ensemble = values.find(({ role }) => role === 'ensemble')?.value ?? NaN;
   const sorted = values.toSorted((a, b) => sortKey(b.value) - sortKey(a.value));
@@ -59,7 +61,10 @@ export function formatDistance(distance: number): string {
   return `${distance > 0 ? '+' : '−'}${text}`;
 }
 
-/** The rank whose line is the next one above or below the lit one at the cursor; without a lit one, the highest or the lowest. */
+/**
+ * The rank whose line is the next one above or below the lit one at the cursor; without a lit one, the highest or the
+ * lowest.
+ */
 export function nextRank(
   values: readonly ReadoutValue[],
   litRank: number | null,
@@ -73,7 +78,9 @@ export function nextRank(
   return ranks.at(place === -1 ? -1 : Math.min(place + 1, ranks.length - 1))?.rank ?? null;
 }
 
-/** What a screen reader says at the cursor: the ensemble, the range of the members, and the line that is singled out. */
+/**
+ * What a screen reader says at the cursor: the ensemble, the range of the members, and the line that is singled out.
+ */
 export function spokenReadout(values: readonly ReadoutValue[], { rows }: Readout): string {
   const lit = rows.find(({ isLit }) => isLit);
   if (lit === undefined) return readoutSentence(values);

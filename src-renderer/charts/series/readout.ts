@@ -3,7 +3,10 @@ import { indexAt } from '../points/columns.ts';
 import type { Scene, SceneLine } from '../scene/scene.ts';
 import type { ChartAxis, ReadoutValue } from '../types.ts';
 
-/** The value of each line's point nearest to the cursor. A line without points has none, nor one that ended before the cursor. */
+/**
+ * The value of each line's point nearest to the cursor. A line without points has none, nor one that ended before the
+ * cursor.
+ */
 export function readoutAt(lines: readonly SceneLine[], x: number): ReadoutValue[] {
   return lines.flatMap(({ series, x: column, y, style }) => {
     const index = indexAt(column, series.length, x);
@@ -19,7 +22,10 @@ export function formatPosition(axis: ChartAxis, x: number): string {
   return `${axis} ${rounded.toLocaleString('en-US')}`;
 }
 
-/** The ensemble's value and the range of the ranks' values, for the heading of a chart. The title already names a single line. */
+/**
+ * The ensemble's value and the range of the ranks' values, for the heading of a chart. The title already names a single
+ * line.
+ */
 export function readoutSentence(values: readonly ReadoutValue[]): string {
   if (values.length === 1) return formatValue(values[0].value);
   const others = values

@@ -6,8 +6,8 @@ import type { ChartAxis, ChartRange, ChartSeries } from '../types.ts';
 import { formatPosition } from './readout.ts';
 
 /**
- * The visible part of some lines as a table: one row per point of the longest line, or `maximumRows` of them evenly spaced, with
- * the nearest points of the other lines. Each visible event is in the row nearest to it.
+ * The visible part of some lines as a table: one row per point of the longest line, or `maximumRows` of them evenly
+ * spaced, with the nearest points of the other lines. Each visible event is in the row nearest to it.
  */
 export function seriesTable(
   lines: readonly PreparedLine[],
@@ -65,7 +65,10 @@ function pointsWithin(
   return { held, measured: Math.max(held, measured) };
 }
 
-/** `20,000 of 100,000 points` for the visible part of lines of which the page holds only some points; null where it holds all. */
+/**
+ * `20,000 of 100,000 points` for the visible part of lines of which the page holds only some points; null where it
+ * holds all.
+ */
 export function spellThinning(series: readonly ChartSeries[], axis: ChartAxis, window: ChartRange): string | null {
   const counts = series.map((one) => pointsWithin(one, axis, window));
   const [held, measured] = [
@@ -83,7 +86,9 @@ function rowAt(lines: readonly PreparedLine[], axis: ChartAxis, position: number
   return [formatPosition(axis, position), ...values];
 }
 
-/** Every visible point of some lines that the page holds as CSV, not smoothed: `series,step,epoch,time_seconds,value`. */
+/**
+ * Every visible point of some lines that the page holds as CSV, not smoothed: `series,step,epoch,time_seconds,value`.
+ */
 export function seriesCsv(series: readonly ChartSeries[], axis: ChartAxis, window: ChartRange): string[] {
   return [
     csvText(['series', 'step', 'epoch', 'time_seconds', 'value'], []),

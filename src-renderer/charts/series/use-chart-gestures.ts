@@ -134,8 +134,8 @@ const panStep = 0.2;
 type KeyAction = { cursor: number | null } | { rank: number | null } | { zoom: ChartRange };
 
 /**
- * Arrows to the sides move the cursor, with Shift the window; arrows up and down single out the next rank's line; + and - zoom around the
- * cursor; Home and End go to the ends; Escape and z clear. Other keys do nothing: null.
+ * Arrows to the sides move the cursor, with Shift the window; arrows up and down single out the next rank's line; + and
+ * - zoom around the cursor; Home and End go to the ends; Escape and z clear. Other keys do nothing: null.
  */
 function keyAction(
   { key, shiftKey }: Pick<KeyboardEvent, 'key' | 'shiftKey'>,

@@ -34,7 +34,9 @@ const resizeTolerance = 40;
 /** What axes take before their first layout, in pixels. */
 const axisRoom = { width: 50, height: 45 };
 
-/** Keeps a canvas showing a chart's properties: at once when a user acts, about ten times a second when data arrives. */
+/**
+ * Keeps a canvas showing a chart's properties: at once when a user acts, about ten times a second when data arrives.
+ */
 export function useSeriesChart(canvas: CanvasRef, props: SeriesChartProps): Readonly<ShallowRef<Drawn | null>> {
   const drawn = shallowRef<Drawn | null>(null);
   const lines = new SeriesLines();
@@ -144,11 +146,12 @@ function useFrames(draw: () => void): Frames {
 Chart.register(LinearScale, LogarithmicScale, ScatterController, PointElement, Legend, Tooltip);
 
 /**
- * A canvas that shows scenes. Chart.js lays out and draws the axes, the legend and the tooltips of marks. The rest is ours:
- * - Lines: Chart.js keeps an object for each point and updates all of them in each frame. A live chart draws 17 lines of thousands
- *   of points ten times a second, straight from thinned typed arrays.
- * - Values at the cursor: one cursor moves through all charts, by pointer or by keys, and tooltips would cover the lines. The values
- *   stand beside the titles, and in a box beside the chart that is read.
+ * A canvas that shows scenes. Chart.js lays out and draws the axes, the legend and the tooltips of marks. The rest is
+ * ours:
+ * - Lines: Chart.js keeps an object for each point and updates all of them in each frame. A live chart draws 17 lines
+ *   of thousands of points ten times a second, straight from thinned typed arrays.
+ * - Values at the cursor: one cursor moves through all charts, by pointer or by keys, and tooltips would cover the
+ *   lines. The values stand beside the titles, and in a box beside the chart that is read.
  * - Ticks: d3 chooses them for the canvas and for the exported SVG, which Chart.js cannot draw, so that both agree.
  */
 class SceneCanvas {

@@ -7,7 +7,9 @@ import { z } from 'zod';
 import { maximumSmoothing } from '../points/smoothing.ts';
 import { usePreferences } from '../../stores/settings.ts';
 
-/** Browsers limit how often a page may change its address: it is written once the view has not changed for this long. */
+/**
+ * Browsers limit how often a page may change its address: it is written once the view has not changed for this long.
+ */
 const settleMs = 200;
 
 /** The query parameters that hold a view. */
@@ -19,8 +21,8 @@ function spell(view: ChartViewState): string {
 }
 
 /**
- * The view that all charts of a page share. It starts as the address says, else as the project's runs were last shown, and the address
- * follows it.
+ * The view that all charts of a page share. It starts as the address says, else as the project's runs were last shown,
+ * and the address follows it.
  * @param page the name of its route
  * @param projectFolder the project that remembers the view; undefined until it is known, and for none
  */
@@ -52,7 +54,10 @@ function withoutView(query: LocationQuery): LocationQuery {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !viewParameters.has(name)));
 }
 
-/** What a user sets once and expects to find again at the next run of a project. Zoom and hidden ranks belong to one run. */
+/**
+ * What a user sets once and expects to find again at the next run of a project. Zoom and hidden ranks belong to one
+ * run.
+ */
 const habitsSchema = z.object({
   axis: z.enum(['step', 'epoch', 'time']),
   logX: z.boolean(),

@@ -32,7 +32,10 @@ export function findCommands(commands: readonly Command[], query: string, limit:
     .map(({ command }) => command);
 }
 
-/** The palette's commands for a query: pages, attaching to a remote run, projects, the newest runs that match, and themes; at most `limit`. */
+/**
+ * The palette's commands for a query: pages, attaching to a remote run, projects, the newest runs that match, and
+ * themes; at most `limit`.
+ */
 export function useCommands(query: Ref<string>, limit: number): ComputedRef<Command[]> {
   const router = useRouter();
   const hub = useHub();

@@ -115,8 +115,8 @@ const advanced: SectionPlan[] = [
 ];
 
 /**
- * The form's sections with their options: the project's hyperparameters, what most runs set, then the rest by subject. Options that no section
- * names come last.
+ * The form's sections with their options: the project's hyperparameters, what most runs set, then the rest by subject.
+ * Options that no section names come last.
  */
 export function formSections(options: readonly OptionDescription[]): FormSection[] {
   const rest = new Set(options.filter(({ path }) => path !== 'hyperparameters'));

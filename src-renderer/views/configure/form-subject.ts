@@ -33,7 +33,10 @@ export interface FormSubject {
   standardName: 'default' | 'current' | 'origin';
   /** The changes at the start. */
   initial: PlainObject;
-  /** A resumed run has its name and folder already. Presets are changes to the defaults of a project, so only a new run has them. */
+  /**
+   * A resumed run has its name and folder already. Presets are changes to the defaults of a project, so only a new run
+   * has them.
+   */
   kind: 'new' | 'fork' | 'resume';
   preview(request: FormRequest): Promise<RunPreview>;
   begin(request: FormRequest): Promise<StartedRun>;
@@ -105,7 +108,10 @@ export function forkedRun(hub: ForkHub, id: string, { point, name, project, conf
   };
 }
 
-/** The options of a run that continues from saved files. They fix the project's hyperparameters and, unless ranks train one model, the members. */
+/**
+ * The options of a run that continues from saved files. They fix the project's hyperparameters and, unless ranks train
+ * one model, the members.
+ */
 function optionsOfSaved(config: RunConfig): OptionDescription[] {
   const fixed = mayResize(config) ? ['hyperparameters'] : ['hyperparameters', 'members'];
   return describeOptions(runConfigSchema).filter(({ path }) => !fixed.includes(path));

@@ -2,7 +2,10 @@ import type { OptionDescription, PlainObject } from '../../../core/options/index
 import { mergeConfig, setPath } from '../../../core/options/index.ts';
 import { getPath } from '../../../core/options/layers.ts';
 
-/** The values of a form: a project's defaults and, nested like the configuration, the user's changes to them (`overrides`). */
+/**
+ * The values of a form: a project's defaults and, nested like the configuration, the user's changes to them
+ * (`overrides`).
+ */
 export interface FormValues {
   readonly options: readonly OptionDescription[];
   readonly defaults: PlainObject;
@@ -32,7 +35,10 @@ export function isChanged(values: FormValues, option: OptionDescription): boolea
   return !isSame(valueOf(values, option), standardOf(values, option));
 }
 
-/** The overrides after an option gets a value. A value equal to the default is no override; a new kind starts with its own defaults. */
+/**
+ * The overrides after an option gets a value. A value equal to the default is no override; a new kind starts with its
+ * own defaults.
+ */
 export function withValue(values: FormValues, option: OptionDescription, value: unknown): PlainObject {
   if (isKind(option)) return withKind(values, option, value);
   const rest = removePath(values.overrides, option.path.split('.'));

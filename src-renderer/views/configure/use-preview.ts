@@ -12,7 +12,9 @@ export interface Preview {
   error: Readonly<Ref<string | null>>;
 }
 
-/** The hub's preview of a request, asked for whenever the request changes; the last answer stays until the next arrives. */
+/**
+ * The hub's preview of a request, asked for whenever the request changes; the last answer stays until the next arrives.
+ */
 export function usePreview<Request>(
   request: Readonly<Ref<Request>>,
   askHub: (request: Request) => Promise<RunPreview>,

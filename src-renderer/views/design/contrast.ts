@@ -1,7 +1,10 @@
 /** Red, green and blue from 0 to 255. */
 export type Rgb = readonly [red: number, green: number, blue: number];
 
-/** The channels of a colour as `getComputedStyle` writes it: `rgb(20, 24, 29)`. @throws Error for another notation, or one with transparency */
+/**
+ * The channels of a colour as `getComputedStyle` writes it: `rgb(20, 24, 29)`.
+ * @throws Error for another notation, or one with transparency
+ */
 export function parseRgb(text: string): Rgb {
   const match = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(text);
   if (match === null) throw new Error(`"${text}" is not an opaque colour like "rgb(20, 24, 29)".`);

@@ -11,7 +11,9 @@ export interface ProjectSections {
   gone: ProjectCard[];
 }
 
-/** The cards that have all words of a search in name, description, task or folder, in any case of letters, in sections. */
+/**
+ * The cards that have all words of a search in name, description, task or folder, in any case of letters, in sections.
+ */
 export function projectSections(cards: readonly ProjectCard[], search: string, order: ProjectOrder): ProjectSections {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const found = cards.filter(({ name, description, task, folder }) => {

@@ -14,7 +14,8 @@ const points = 24;
 const margin = { left: 20, right: 20, top: 24, bottom: 24 };
 
 /**
- * Curves that fall as e^(−rate · t) and wobble, drawn from a hash of a text, so that a project always has the same ones. They decorate and show no data.
+ * Curves that fall as e^(−rate · t) and wobble, drawn from a hash of a text, so that a project always has the same
+ * ones. They decorate and show no data.
  */
 export function sketchOf(text: string): Sketch {
   const draw = hashedNumbers(text);

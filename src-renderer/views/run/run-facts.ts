@@ -15,7 +15,10 @@ interface TimeLimit {
   message: string;
 }
 
-/** `stage 2 of 4`, or `member 0, stage 2 of 2`: which layers a rank of a pipeline has; null for other strategies. Stages count from 1. */
+/**
+ * `stage 2 of 4`, or `member 0, stage 2 of 2`: which layers a rank of a pipeline has; null for other strategies. Stages
+ * count from 1.
+ */
 export function describePlace(config: RunConfig, rank: number): string | null {
   if (config.strategy.kind !== 'pipeline') return null;
   const stages = stagesOf(config);
@@ -25,8 +28,8 @@ export function describePlace(config: RunConfig, rank: number): string | null {
 }
 
 /**
- * The rank whose lines, colour and legend stand for a rank in charts: the first rank of its member where several share the layers of one model and report the
- * same losses, else itself.
+ * The rank whose lines, colour and legend stand for a rank in charts: the first rank of its member where several share
+ * the layers of one model and report the same losses, else itself.
  */
 export function chartedRank(config: RunConfig, rank: number): number {
   return config.strategy.kind === 'pipeline' ? memberOfRank(config, rank) : rank;
@@ -48,7 +51,10 @@ export function describeStrategy({ strategy, earlyStopping }: RunConfig): string
   return `${strategy.kind} · ${earlyStopping.joint ? 'joint early stopping' : 'early stopping'}`;
 }
 
-/** Samples of an update where ranks train one model on different ones: `batch 512 = 128 × 4 ranks`; null for other strategies. */
+/**
+ * Samples of an update where ranks train one model on different ones: `batch 512 = 128 × 4 ranks`; null for other
+ * strategies.
+ */
 export function describeBatch({ strategy, batchSize, members }: RunConfig): string | null {
   if (!('accumulate' in strategy) || !strategyRules[strategy.kind].isOneModel || members === 1) return null;
   const { accumulate } = strategy;
@@ -105,7 +111,9 @@ export function titleOf(view: RunView): string {
   return `${row.name} · ${state}`;
 }
 
-/** The member's metric for an ensemble's metric: `val/member_3_nll` for `val/ens_nll` or `val/product_nll` and rank 3. */
+/**
+ * The member's metric for an ensemble's metric: `val/member_3_nll` for `val/ens_nll` or `val/product_nll` and rank 3.
+ */
 export function memberMetric(ensembleMetric: string, rank: number): string {
   return ensembleMetric.replace(/\/(ens|product)_/, `/member_${rank}_`);
 }

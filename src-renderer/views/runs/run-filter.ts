@@ -43,7 +43,9 @@ export function queryOf(
   };
 }
 
-/** The order after a click on a column: reversed on the sorted column, else ascending, or newest first for `created`. */
+/**
+ * The order after a click on a column: reversed on the sorted column, else ascending, or newest first for `created`.
+ */
 export function sortedBy(filter: RunFilter, key: SortKey): Pick<RunFilter, 'sort' | 'isDescending'> {
   return { sort: key, isDescending: filter.sort === key ? !filter.isDescending : key === 'created' };
 }

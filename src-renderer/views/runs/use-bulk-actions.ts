@@ -17,7 +17,8 @@ export interface BulkActions {
 const formats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'];
 
 /**
- * The actions on all selected runs; a selected sweep stands for its runs. A toast says what happened and offers to undo it.
+ * The actions on all selected runs; a selected sweep stands for its runs. A toast says what happened and offers to undo
+ * it.
  * @param selected ids of runs and sweeps
  */
 export function useBulkActions(selected: () => readonly string[]): BulkActions {

@@ -7,12 +7,18 @@ export interface RowKeysOptions {
   show(index: number): void;
   open(index: number): void;
   toggle(index: number): void;
-  /** Selects the rows from the one that was chosen last up to this one. Absent, with `selectAll`, where rows are chosen one by one. */
+  /**
+   * Selects the rows from the one that was chosen last up to this one. Absent, with `selectAll`, where rows are chosen
+   * one by one.
+   */
   extend?(index: number): void;
   selectAll?(): void;
 }
 
-/** Moves through the rows of a table by keyboard; `active` is the row that Enter and Space act on. With Shift, moving selects. */
+/**
+ * Moves through the rows of a table by keyboard; `active` is the row that Enter and Space act on. With Shift, moving
+ * selects.
+ */
 export function useRowKeys(options: RowKeysOptions): {
   active: Ref<number | null>;
   handle(event: KeyboardEvent): void;

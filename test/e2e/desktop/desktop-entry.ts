@@ -86,7 +86,9 @@ function withoutChromium(output: string): string {
     .join('\n');
 }
 
-/** The page of the app's window, once the hub has answered it: while that loads, Electron drops answers to Playwright. */
+/**
+ * The page of the app's window, once the hub has answered it: while that loads, Electron drops answers to Playwright.
+ */
 export async function ownPage(desktop: DesktopApp): Promise<Page> {
   const find = (): Page | undefined =>
     desktop.pages().findLast((page) => !page.isClosed() && /^(tutti:\/\/app|http:\/\/app\.tutti)/.test(page.url()));

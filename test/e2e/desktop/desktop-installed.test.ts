@@ -118,7 +118,10 @@ describe.skipIf(reason !== null)(`The Debian package, installed in a Debian 12${
     });
   });
 
-  /** The kernel confines the page's process: a filter of system calls, and namespaces apart from those of the app. Inside a chroot only Chromium's helper with root's rights can make them, so that users are the same. */
+  /**
+   * The kernel confines the page's process: a filter of system calls, and namespaces apart from those of the app.
+   * Inside a chroot only Chromium's helper with root's rights can make them, so that users are the same.
+   */
   async function expectConfined(): Promise<void> {
     const look = `
       app=$(pgrep --oldest --exact tutti-desktop)
@@ -159,12 +162,17 @@ describe.skipIf(reason !== null)(`The Debian package, installed in a Debian 12${
   }
 });
 
-/** A home apart from that of the command line: Debian 12's SQLite, which stands in for Electron's, cannot read the index that a newer one has written. */
+/**
+ * A home apart from that of the command line: Debian 12's SQLite, which stands in for Electron's, cannot read the index
+ * that a newer one has written.
+ */
 function windowVariables(display: string): Record<string, string> {
   return { DISPLAY: display, TUTTI_HOME: '/home/user/window' };
 }
 
-/** Chromium prints the address at which it can be driven. Later lines are read too: the app waits where nobody reads. */
+/**
+ * Chromium prints the address at which it can be driven. Later lines are read too: the app waits where nobody reads.
+ */
 function debuggerAddress(output: Readable): Promise<string> {
   return new Promise((resolve, reject) => {
     const lines = createInterface({ input: output });

@@ -16,7 +16,10 @@ export interface Shown {
   removals: true[];
 }
 
-/** Notes in a file what the app shows outside of its windows from now on. It is shown all the same. The file outlives the app. */
+/**
+ * Notes in a file what the app shows outside of its windows from now on. It is shown all the same. The file outlives
+ * the app.
+ */
 export async function noteDisplay(desktop: DesktopApp, file: string): Promise<void> {
   await desktop.evaluate(({ app, BrowserWindow, Menu, powerSaveBlocker, Tray }, path) => {
     const { appendFileSync } = process.getBuiltinModule('fs');

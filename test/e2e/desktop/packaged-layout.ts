@@ -7,8 +7,8 @@ import packaging from '../../../electron-builder.config.ts';
 const root = join(import.meta.dirname, '../../..');
 
 /**
- * Lays out the app in a folder as electron-builder packs it: an archive, and the files beside it that other processes read. It leaves out development
- * dependencies, so that the app cannot depend on them.
+ * Lays out the app in a folder as electron-builder packs it: an archive, and the files beside it that other processes
+ * read. It leaves out development dependencies, so that the app cannot depend on them.
  * @returns the main process
  */
 export async function layOutPackage(folder: string): Promise<string> {

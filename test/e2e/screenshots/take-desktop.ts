@@ -12,7 +12,10 @@ const root = join(import.meta.dirname, '../../..');
 const themes = ['light', 'dark'] as const;
 type Theme = (typeof themes)[number];
 
-/** Takes `desktop-*.png`: the window of the real Electron with its menu bar, at the start and with a run, in both themes. */
+/**
+ * Takes `desktop-*.png`: the window of the real Electron with its menu bar, at the start and with a run, in both
+ * themes.
+ */
 export async function takeDesktop(folder: string): Promise<void> {
   process.env.TUTTI_TRUST = root;
   const home = await mkdtemp(join(tmpdir(), 'tutti-desktop-'));

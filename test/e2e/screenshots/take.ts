@@ -10,8 +10,10 @@ import { takeDesign } from './take-design.ts';
 import { takePages } from './pages.ts';
 
 /**
- * `npm run screenshots`: takes `docs/screenshots/`, every page in both themes at three widths, from runs trained for it, and the references of the
- * design page's test. `--design` takes only the latter, `--desktop` only the window of the desktop app (in the Electron of the tests); `--before <revision>` only lays the pictures that a commit has beside the present ones.
+ * `npm run screenshots`: takes `docs/screenshots/`, every page in both themes at three widths, from runs trained for
+ * it, and the references of the design page's test. `--design` takes only the latter, `--desktop` only the window of
+ * the desktop app (in the Electron of the tests); `--before <revision>` only lays the pictures that a commit has beside
+ * the present ones.
  */
 
 const root = join(import.meta.dirname, '..', '..', '..');

@@ -34,7 +34,10 @@ export async function violationsIn(page: Page, isColorOnly = false): Promise<str
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary ?? ''}`));
 }
 
-/** What axe finds in a page at all widths in both themes, without loading it again; and whether it is too wide for a window at 200 % zoom. */
+/**
+ * What axe finds in a page at all widths in both themes, without loading it again; and whether it is too wide for a
+ * window at 200 % zoom.
+ */
 export async function violationsInAllLooks(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const { width, height, theme, isColorOnly } of looks) {

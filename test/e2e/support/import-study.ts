@@ -21,7 +21,10 @@ function trialOf(number: number): Trial {
   return { number, state: 'complete', values, objectives: [loss], reports };
 }
 
-/** Imports a study of 40 trials of an example on the page of studies, as a user does, so that nothing trains. @returns its id, with its page open */
+/**
+ * Imports a study of 40 trials of an example on the page of studies, as a user does, so that nothing trains.
+ * @returns its id, with its page open
+ */
 export async function importStudy(page: Page, project: string): Promise<string> {
   const trials = Array.from({ length: 40 }, (_, number) => trialOf(number));
   const journal = writeJournal('learning rate and decay', ['minimize'], space, trials);

@@ -3,7 +3,10 @@ import { dirname, join } from 'node:path';
 import pixelmatch from 'pixelmatch';
 import sharp from 'sharp';
 
-/** How far a colour may be from that of the reference, from 0 to 1; smoothed edges do not count. Another build of Chromium rounds colours otherwise. */
+/**
+ * How far a colour may be from that of the reference, from 0 to 1; smoothed edges do not count. Another build of
+ * Chromium rounds colours otherwise.
+ */
 const colorTolerance = 0.02;
 /** Share of pixels that may differ. The patch of a token on the design page is ten times as large. */
 const toleratedShare = 0.0002;

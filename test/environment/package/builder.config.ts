@@ -5,8 +5,8 @@ import packaging from '../../../electron-builder.config.ts';
 const root = join(import.meta.dirname, '../../..');
 
 /**
- * The packages' configuration, with the Electron that `npm run setup:electron-test` prepared in place of the pinned one, and with what that Electron lacks
- * (test/environment/electron/app).
+ * The packages' configuration, with the Electron that `npm run setup:electron-test` prepared in place of the pinned
+ * one, and with what that Electron lacks (test/environment/electron/app).
  */
 export default {
   ...packaging,

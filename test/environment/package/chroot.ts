@@ -11,7 +11,10 @@ import { whyNoElectron } from '../electron/electron.ts';
 import { isOnPath } from '../programs.ts';
 import { testHome } from '../test-home.ts';
 
-/** Debian 12 with the packages on which Tutti's package depends, and no others; for the stand-in of Electron's SQLite, also the system's. */
+/**
+ * Debian 12 with the packages on which Tutti's package depends, and no others; for the stand-in of Electron's SQLite,
+ * also the system's.
+ */
 export const baseSuite = 'bookworm';
 export const basePackages = [...packaging.deb.depends, 'libsqlite3-0'];
 const basePrint = createHash('sha256')

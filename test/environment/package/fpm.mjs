@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Stands in for fpm, which electron-builder would download: makes the Debian package with the distribution's own `dpkg-deb`, from the same arguments. It does not
- * compress, because that takes minutes.
+ * Stands in for fpm, which electron-builder would download: makes the Debian package with the distribution's own
+ * `dpkg-deb`, from the same arguments. It does not compress, because that takes minutes.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

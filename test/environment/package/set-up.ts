@@ -1,6 +1,6 @@
 /**
- * `npm run setup:package-test`: prepares what the test of the installed package needs: electron-builder from npm, and a Debian 12 from the mirror that this
- * machine is configured to use, with the packages on which Tutti's depends.
+ * `npm run setup:package-test`: prepares what the test of the installed package needs: electron-builder from npm, and a
+ * Debian 12 from the mirror that this machine is configured to use, with the packages on which Tutti's depends.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';

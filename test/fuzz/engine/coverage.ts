@@ -37,8 +37,8 @@ interface FilePlaces {
 }
 
 /**
- * The branches and functions that cases have reached, each with how often (1, 2, 3, 4-7, 8-15, 16-31, 32-127, 128 or more times
- * in one case), as AFL counts them (https://lcamtuf.coredump.cx/afl/technical_details.txt, section 1).
+ * The branches and functions that cases have reached, each with how often (1, 2, 3, 4-7, 8-15, 16-31, 32-127, 128 or
+ * more times in one case), as AFL counts them (https://lcamtuf.coredump.cx/afl/technical_details.txt, section 1).
  */
 export class Coverage {
   readonly #files = new Map<string, FilePlaces>();

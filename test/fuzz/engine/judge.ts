@@ -43,8 +43,8 @@ function memoryBytes(): number {
 }
 
 /**
- * A module's own error is an `Error` that names the value and the rule. A `TypeError` or `RangeError` of the language, a coded
- * error of Node, or an error of a library that nobody explained shows that nobody expected this input.
+ * A module's own error is an `Error` that names the value and the rule. A `TypeError` or `RangeError` of the language,
+ * a coded error of Node, or an error of a library that nobody explained shows that nobody expected this input.
  */
 function judgeError(error: unknown): Finding | null {
   const unexpected = (why: string): Finding => ({

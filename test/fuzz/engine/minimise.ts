@@ -3,14 +3,18 @@ import type { FuzzTarget } from './target.ts';
 
 const maximumTries = 300;
 
-/** What makes two findings the same: the kind, and the innermost line of the product in the stack, or else the message without numbers. */
+/**
+ * What makes two findings the same: the kind, and the innermost line of the product in the stack, or else the message
+ * without numbers.
+ */
 export function signatureOf({ kind, message }: Finding): string {
   const frame = /\n\s+at .*?\/((core|src-main|workers)\/\S+?:\d+)/.exec(message)?.[1];
   return `${kind} ${frame ?? message.split('\n')[0].replaceAll(/\d+/g, 'n').slice(0, 60)}`;
 }
 
 /**
- * Removes ranges of an input, halves first, as long as the finding stays the same (Zeller and Hildebrandt's ddmin, without sets).
+ * Removes ranges of an input, halves first, as long as the finding stays the same (Zeller and Hildebrandt's ddmin,
+ * without sets).
  * @param current gets each input that is tried
  */
 export async function minimise(

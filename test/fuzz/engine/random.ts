@@ -1,4 +1,7 @@
-/** A generator of pseudo-random integers: sfc32 of PractRand (https://pracrand.sourceforge.net). Equal seeds give equal sequences. */
+/**
+ * A generator of pseudo-random integers: sfc32 of PractRand (https://pracrand.sourceforge.net). Equal seeds give equal
+ * sequences.
+ */
 export class Random {
   readonly #state: Uint32Array;
 

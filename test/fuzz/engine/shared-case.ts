@@ -1,4 +1,6 @@
-/** The case that a thread runs now, in memory shared with the thread that watches it: a hang leaves the bytes behind. */
+/**
+ * The case that a thread runs now, in memory shared with the thread that watches it: a hang leaves the bytes behind.
+ */
 export class SharedCase {
   readonly buffer: SharedArrayBuffer;
   /** Number of cases so far, bytes of the present input, number of inputs (with those that minimise a finding). */

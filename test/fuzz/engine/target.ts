@@ -6,8 +6,8 @@ export interface FuzzTarget {
   /** Valid inputs from which cases are made. */
   seeds: () => Promise<readonly Uint8Array[]>;
   /**
-   * Reads one input. Returns, or throws the module's own error. Anything else is a finding. It leaves nothing behind that changes
-   * the next case.
+   * Reads one input. Returns, or throws the module's own error. Anything else is a finding. It leaves nothing behind
+   * that changes the next case.
    */
   run: (bytes: Buffer) => unknown;
   /** The longest input in bytes; 16 KiB by default. */

@@ -11,8 +11,8 @@ const heapMebibytes = 768;
 const maximumInputBytes = 2 ** 22;
 
 /**
- * Runs cases of a target in a thread with a limit on its memory. A case that hangs or ends the thread is a finding; a new thread with
- * another seed runs the remaining cases.
+ * Runs cases of a target in a thread with a limit on its memory. A case that hangs or ends the thread is a finding; a
+ * new thread with another seed runs the remaining cases.
  */
 export async function fuzzInThread(
   { cases, seed, ...where }: Omit<ThreadTask, 'shared'>,

@@ -12,7 +12,10 @@ import type { FuzzTarget } from '../engine/target.ts';
 import { runRecord } from '../../unit/store/records.ts';
 import { json } from './files.ts';
 
-/** Calls that start programs: a doctor, a file manager, ssh, workers that evaluate and calibrate. Their arguments are checked like all others. */
+/**
+ * Calls that start programs: a doctor, a file manager, ssh, workers that evaluate and calibrate. Their arguments are
+ * checked like all others.
+ */
 const startPrograms = new Set(['health', 'openFolder', 'attachRun', 'evaluateSet', 'calibrate']);
 /** What V8 and Node say of a mistake in the code. A method's own errors speak of runs and files. */
 const languageError =

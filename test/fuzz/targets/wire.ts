@@ -54,7 +54,10 @@ const frames: FuzzTarget = {
   weight: 2,
 };
 
-/** What the hub does with a rank's frames until one is invalid: schemas, columns of points, the relay's checks of collectives. */
+/**
+ * What the hub does with a rank's frames until one is invalid: schemas, columns of points, the relay's checks of
+ * collectives.
+ */
 function takeAsHub(relay: Relay, decoded: readonly Frame[]): void {
   for (const [index, frame] of decoded.entries()) {
     if (frame.kind === 'collective') {

@@ -29,7 +29,8 @@ const patienceMs = Number(process.env.TUTTI_PATIENCE ?? 90_000);
 /**
  * Runs a command on a copy of the run with one damage.
  * @returns the outcome; null where the damage makes no sense for the file
- * @throws Error for what must never happen: a hang, a stack trace, another run hidden, a private file shown, an error without the file's name, silence
+ * @throws Error for what must never happen: a hang, a stack trace, another run hidden, a private file shown, an error
+ * without the file's name, silence
  */
 export async function outcomeOf(sample: Sample, { path, damage, command }: Case): Promise<Outcome | null> {
   const subject = freshCopy(sample);
@@ -109,7 +110,10 @@ function withoutFile(wrote: string, path: string): string {
     .join('\n');
 }
 
-/** What nobody can tell from a file that only grows by whole lines, which mean nothing to each other, or from a text of the project's. */
+/**
+ * What nobody can tell from a file that only grows by whole lines, which mean nothing to each other, or from a text of
+ * the project's.
+ */
 function isUnknowable(path: string, damage: string): boolean {
   // A figure is a text of the project's.
   if (path.startsWith('plots/')) return damage === 'flipped';

@@ -8,7 +8,9 @@ import { changeRunNotes } from '../../../src-main/store/runs/run-notes.ts';
 import { startRun, watchResume } from '../harness.ts';
 import { runCommand } from './run-command.ts';
 
-/** The files that a run's folder may hold, each by a pattern of its path; of several that match, the first is damaged. */
+/**
+ * The files that a run's folder may hold, each by a pattern of its path; of several that match, the first is damaged.
+ */
 export const fileKinds: [name: string, pattern: RegExp][] = [
   ['run.json', /^run\.json$/],
   ['notes.json', /^notes\.json$/],
@@ -50,7 +52,10 @@ const config = {
   checkpoints: { stateEverySeconds: 0 },
 };
 
-/** Trains a run that has every kind of file: finished, calibrated, resumed, and stopped within a round. @returns its folder */
+/**
+ * Trains a run that has every kind of file: finished, calibrated, resumed, and stopped within a round.
+ * @returns its folder
+ */
 export async function trainSample(hub: Hub): Promise<string> {
   const first = await startRun(hub, 'passengers', config);
   const { folder } = first;

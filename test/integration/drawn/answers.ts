@@ -23,7 +23,10 @@ export interface GivenSamples {
   input: EnsembleInput;
   /** The same as a file, or a folder of images. */
   path: string;
-  /** The texts of the targets of each sample, where it is not known which sample of the split it is; null: they are the split's, in its order. */
+  /**
+   * The texts of the targets of each sample, where it is not known which sample of the split it is; null: they are the
+   * split's, in its order.
+   */
   targets: string[][] | null;
 }
 
@@ -71,8 +74,8 @@ export function givenImages(folder: string, files: readonly string[]): GivenSamp
 }
 
 /**
- * Finds each sample of the split among the given ones: the one with its target for which all members give what they gave while the run
- * evaluated them, to 1e-5.
+ * Finds each sample of the split among the given ones: the one with its target for which all members give what they
+ * gave while the run evaluated them, to 1e-5.
  * @returns for each of the N predictions of the split, the index among those of the given samples
  */
 export function matchRows(
@@ -138,7 +141,9 @@ const roundings = { float64: 1e-13, float32: 2 ** -22, text: 1e-8 };
 /** Outputs in the unit of the targets, beside those in parts of it. */
 const places = new Set(['mean', 'lower', 'upper', 'members']);
 
-/** Expects outputs to be equal to 1e-5 of the target's deviation, and beside that to the rounding of the way's numbers. */
+/**
+ * Expects outputs to be equal to 1e-5 of the target's deviation, and beside that to the rounding of the way's numbers.
+ */
 export function expectSame(
   way: string,
   found: ways.Answers,
@@ -175,7 +180,10 @@ export const ofGraph = (all: ways.Answers): ways.Answers =>
 export const answersOf = (found: EnsemblePredictions, { description }: Ensemble): ways.Answers =>
   ways.answersOf(allTensors(found, description));
 
-/** Expects that a file of predictions has the columns of what was predicted in Node, in both formats. @returns the names of images */
+/**
+ * Expects that a file of predictions has the columns of what was predicted in Node, in both formats.
+ * @returns the names of images
+ */
 export async function expectSameFile(
   folder: string,
   ensemble: Ensemble,

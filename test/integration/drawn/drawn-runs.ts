@@ -35,7 +35,10 @@ interface Place {
   host: WorkerHost;
 }
 
-/** Trains runs whose code, data and configuration tests draw. Their worker processes stay, so that a run takes a tenth of a second. */
+/**
+ * Trains runs whose code, data and configuration tests draw. Their worker processes stay, so that a run takes a tenth
+ * of a second.
+ */
 export class DrawnRuns {
   readonly #hub: Hub;
   readonly #root: string;

@@ -141,7 +141,10 @@ async function failureOf(wishes: Wishes): Promise<string | null> {
   return requireTrue(wishes).then(() => null, messageOf);
 }
 
-/** The fewest of the wishes that fail, found by leaving out halves, then quarters and so on (Zeller and Hildebrandt, 2002, delta debugging). */
+/**
+ * The fewest of the wishes that fail, found by leaving out halves, then quarters and so on (Zeller and Hildebrandt,
+ * 2002, delta debugging).
+ */
 async function smallest(wishes: Wishes): Promise<string> {
   let own = wishes;
   for (let size = Math.ceil(own.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

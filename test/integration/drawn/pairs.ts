@@ -35,7 +35,9 @@ function companyOf(setting: Setting, all: readonly Setting[], refusals: Refusals
 
 const union = (a: Wishes, b: Wishes): Wishes => [...new Set([...a, ...b])];
 
-/** A covering array of strength 2 (Cohen et al., 1997, "The AETG system", IEEE Transactions on Software Engineering). */
+/**
+ * A covering array of strength 2 (Cohen et al., 1997, "The AETG system", IEEE Transactions on Software Engineering).
+ */
 export class PairCover {
   /** Settings that are refused with whatever one other setting goes with them. */
   readonly never: readonly RefusedPair[];
@@ -74,7 +76,8 @@ export class PairCover {
   }
 
   /**
-   * Each run begins with a pair that none has yet, and takes one setting after the other that adds pairs and is not refused with those it has.
+   * Each run begins with a pair that none has yet, and takes one setting after the other that adds pairs and is not
+   * refused with those it has.
    * @param below draws a whole number, so that the same seed makes the same runs
    * @param most settings of a run
    */

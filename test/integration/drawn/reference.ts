@@ -5,8 +5,9 @@ import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 
 /**
- * What an ensemble answers and how it is judged, computed in float64 from the members' predictions that a run kept, by the formulas of
- * `docs/metrics.md`. Shares no code with the product. Legend: M members, N samples (positions count each), W outputs, K classes or values.
+ * What an ensemble answers and how it is judged, computed in float64 from the members' predictions that a run kept, by
+ * the formulas of `docs/metrics.md`. Shares no code with the product. Legend: M members, N samples (positions count
+ * each), W outputs, K classes or values.
  */
 
 /** Predictions of the members, and the targets. */
@@ -119,7 +120,10 @@ const gaussian = (value: number, mean: number, variance: number): number =>
 
 const levels = [0.05, 0.5, 0.95];
 
-/** The losses of one sample under what the ensemble answers, one for each of its targets: those whose mean is the score that a run monitors. */
+/**
+ * The losses of one sample under what the ensemble answers, one for each of its targets: those whose mean is the score
+ * that a run monitors.
+ */
 function lossesOf(kept: Kept, sample: number, isJoint: boolean, epsilon: number): number[] {
   const { task, targets, width } = kept;
   const answer = answerOf(kept, sample, isJoint);

@@ -2,7 +2,9 @@ import { describeOptions, type OptionDescription, type PlainObject, setPath } fr
 import { taskKinds } from '../../../core/metrics/registry/metric.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 
-/** A value of an option other than its default, with the kinds that have the option; or a task, or a form of the data. */
+/**
+ * A value of an option other than its default, with the kinds that have the option; or a task, or a form of the data.
+ */
 export interface Setting {
   /** Of the option; `(task)`, `(data)`. */
   path: string;
@@ -15,8 +17,9 @@ export interface Setting {
 export const dataForms = ['weights', 'mask', 'steps', 'context', 'outputs', 'pixels'] as const;
 
 /**
- * Values of options for which a half of the default, or twice the least, would not do: texts, structures, and sizes that would make a run long or
- * impossible. A new option of a text or a structure needs a line; of all others it is tried without.
+ * Values of options for which a half of the default, or twice the least, would not do: texts, structures, and sizes
+ * that would make a run long or impossible. A new option of a text or a structure needs a line; of all others it is
+ * tried without.
  */
 const named: Readonly<Record<string, readonly unknown[]>> = {
   members: [1, 3],
@@ -94,7 +97,10 @@ function valuesOf(option: OptionDescription): readonly unknown[] {
   }
 }
 
-/** All values that are tried: of each option, for each kind of strategy, optimizer, schedule and loss of members that has it. */
+/**
+ * All values that are tried: of each option, for each kind of strategy, optimizer, schedule and loss of members that
+ * has it.
+ */
 export function allSettings(): Setting[] {
   const options = describeOptions(runConfigSchema);
   const ofOptions = options.flatMap((option): Setting[] => {

@@ -63,7 +63,10 @@ async function untilEvent(run: WatchedRun, matches: (event: RunEvent) => boolean
   return update.event;
 }
 
-/** The hub may find the disk full first: the first rank then waits until its metrics are written, and the others wait for it. */
+/**
+ * The hub may find the disk full first: the first rank then waits until its metrics are written, and the others wait
+ * for it.
+ */
 const ofKind = (kind: string) => (event: RunEvent) => event.kind === kind;
 
 describe('a disk without room', () => {

@@ -5,8 +5,9 @@ import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import type { RunSession } from '../../../src-main/runs/attempt/run-session.ts';
 
 /**
- * A hub in a separate process, for tests that kill it: `hub-process.ts <project folder> <run folder> <configuration>`. It resumes the run if
- * the folder holds one. Prints one line of JSON for each worker message, batch of points, the first step of a rank, each recorded evaluation and the end.
+ * A hub in a separate process, for tests that kill it: `hub-process.ts <project folder> <run folder> <configuration>`.
+ * It resumes the run if the folder holds one. Prints one line of JSON for each worker message, batch of points, the
+ * first step of a rank, each recorded evaluation and the end.
  */
 
 const [projectFolder, folder, config] = process.argv.slice(2);

@@ -65,7 +65,8 @@ describe('a learning rate changed during training', () => {
     const config: RunConfigInput = { ...endless, maxEpochs: 40, checkpoints: { stateEverySeconds: 0 } };
     const broken = await startRun(hub(), 'blobs', config);
     await broken.until((update) => update.type === 'record' && update.record.status === 'running');
-    // Before any rank has begun. It applies from the first step, so a run configured with that rate must give the same results.
+    // Before any rank has begun. It applies from the first step, so a run configured with that rate must give the same
+    // results.
     broken.session.control({ action: 'set', changes: { learningRate: 0.02 } });
     await broken.until((update) => update.type === 'checkpoint');
     broken.session.abort();

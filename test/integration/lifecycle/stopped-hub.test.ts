@@ -14,7 +14,9 @@ const { home } = useHub();
 const entry = fileURLToPath(new URL('hub-process.ts', import.meta.url));
 const noSignals = process.platform === 'win32' ? 'Windows cannot stop a process' : null;
 
-/** Longer than the limits of a running rank here: when the hub wakes, its timers are due before it has read a message. */
+/**
+ * Longer than the limits of a running rank here: when the hub wakes, its timers are due before it has read a message.
+ */
 const stopMs = 5_000;
 const limits = { silenceMs: 1_500, collectiveMs: 1_500, firstCollectiveMs: 4_000, exitMs: 1_500 };
 

@@ -63,7 +63,10 @@ async function severalUnderWay(group: ProcessGroup): Promise<Result> {
   return [...gathered, await large];
 }
 
-/** Every rank sends to every other one, before any receives: arrays that travel with their heads, in one piece, and in more than are under way at a time. */
+/**
+ * Every rank sends to every other one, before any receives: arrays that travel with their heads, in one piece, and in
+ * more than are under way at a time.
+ */
 async function messages(group: ProcessGroup): Promise<Result> {
   const { rank, ranks } = group;
   const others = ranks.filter((other) => other !== rank);
@@ -92,7 +95,10 @@ const calls = [
   ['several under way', severalUnderWay] as const,
 ];
 
-/** Makes all calls one after the other. @returns a line for each: its name, and the SHA-256 of the bits of its result */
+/**
+ * Makes all calls one after the other.
+ * @returns a line for each: its name, and the SHA-256 of the bits of its result
+ */
 export async function makeCalls(group: ProcessGroup): Promise<string[]> {
   const lines: string[] = [];
   for (const [name, call] of calls) {

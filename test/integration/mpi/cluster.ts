@@ -41,7 +41,10 @@ export function startOn(
   return watchProcess(inside, { ...variables, TUTTI_CLUSTER: clusterName });
 }
 
-/** The launcher notices in seconds that a node is gone. Its processes leave the cores, of which there are too few, to each other. */
+/**
+ * The launcher notices in seconds that a node is gone. Its processes leave the cores, of which there are too few, to
+ * each other.
+ */
 const settings = Object.entries({
   plm_rsh_agent: join(scripts, 'enter.sh'),
   btl_tcp_if_include: 'eth0',
@@ -57,7 +60,10 @@ const launchers = {
   MPICH: ['mpiexec.hydra', '-launcher', 'rsh', '-launcher-exec', join(scripts, 'enter.sh'), '-iface', 'eth0', '-hosts'],
 } as const;
 
-/** Starts a script of Node by a launcher of MPI on the first node. @param nodes a digit for each rank, its node from 0 on: `0011` */
+/**
+ * Starts a script of Node by a launcher of MPI on the first node.
+ * @param nodes a digit for each rank, its node from 0 on: `0011`
+ */
 export function startOnCluster(launcher: Launcher, nodes: string, script: readonly string[]): LaunchedTask {
   const counts = Map.groupBy(nodes, (node) => node);
   const hosts = [...counts].map(([node, ranks]) => `10.77.0.${Number(node) + 1}:${ranks.length}`).join(',');

@@ -66,7 +66,10 @@ export function startTutti(count: number, args: readonly string[], launcher: Lau
   return watchProcess([command, ...before, String(count), process.execPath, ...tuttiCommand, ...args], asRoot);
 }
 
-/** The same with Open MPI, where each process takes itself for a node: node0, node1. @param setUp shell commands that each of them runs before */
+/**
+ * The same with Open MPI, where each process takes itself for a node: node0, node1.
+ * @param setUp shell commands that each of them runs before
+ */
 export function startOnNodes(count: number, args: readonly string[], setUp: string): LaunchedTask {
   const script = `export TUTTI_NODE=node$OMPI_COMM_WORLD_RANK; ${setUp}; exec "$@"`;
   const command = [process.execPath, ...tuttiCommand, ...args];

@@ -5,8 +5,8 @@ import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { makeCalls, makeSmallCalls } from './calls.ts';
 
 /**
- * One rank, started by mpirun: makes all calls and writes their results to `<folder>/<rank>.json`. `<nodes>` has a digit for each rank, the node that it
- * plays.
+ * One rank, started by mpirun: makes all calls and writes their results to `<folder>/<rank>.json`. `<nodes>` has a
+ * digit for each rank, the node that it plays.
  */
 
 const [folder, nodes] = process.argv.slice(2);

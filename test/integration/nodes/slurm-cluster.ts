@@ -28,7 +28,10 @@ function whyNot(): string | null {
   return process.getuid?.() === 0 ? null : 'only root can start SLURM';
 }
 
-/** Starts SLURM's daemons of Debian's packages in a temporary folder, with two nodes. @returns the reason why it does not run here, as the end of a sentence */
+/**
+ * Starts SLURM's daemons of Debian's packages in a temporary folder, with two nodes.
+ * @returns the reason why it does not run here, as the end of a sentence
+ */
 export async function startSlurm(): Promise<SlurmCluster | string> {
   const reason = whyNot();
   if (reason !== null) return reason;

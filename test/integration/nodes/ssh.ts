@@ -22,7 +22,8 @@ export interface LoginNode {
 }
 
 /**
- * Starts `sshd` for this user alone, with keys in a folder, and writes an `ssh` before the real one in the path that uses a configuration of that folder.
+ * Starts `sshd` for this user alone, with keys in a folder, and writes an `ssh` before the real one in the path that
+ * uses a configuration of that folder.
  * @param home the home of Tutti behind it
  */
 export async function startLoginNode(folder: string, home: string): Promise<LoginNode> {
@@ -62,7 +63,8 @@ export async function startLoginNode(folder: string, home: string): Promise<Logi
 }
 
 /**
- * A stand-in for ssh: its login node is this machine. It notes the process of each forwarded connection in `forwards`, and refuses while the file `down` is there.
+ * A stand-in for ssh: its login node is this machine. It notes the process of each forwarded connection in `forwards`,
+ * and refuses while the file `down` is there.
  * @param home the home of Tutti behind it
  */
 export async function standInForSsh(folder: string, home: string): Promise<Record<string, string>> {

@@ -1,7 +1,10 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
-/** `sbatch` keeps the script, `scontrol` notes its arguments, and `srun` starts a task for each node with SLURM's variables and passes USR1 on. */
+/**
+ * `sbatch` keeps the script, `scontrol` notes its arguments, and `srun` starts a task for each node with SLURM's
+ * variables and passes USR1 on.
+ */
 const programs = (folder: string, nodes: number) => ({
   sbatch: `#!/bin/bash
 cat > ${folder}/script.sh

@@ -64,7 +64,9 @@ describe('members trained jointly in separate workers', () => {
   );
 });
 
-/** −log of the probability that an answer gives each target, averaged: of a class, of each label's state, of a count. */
+/**
+ * −log of the probability that an answer gives each target, averaged: of a class, of each label's state, of a count.
+ */
 function nllOf({ kind, mean, width }: EnsemblePredictions, targets: ArrayLike<number>): number {
   const losses = Array.from({ length: targets.length }, (_, i) => {
     const target = targets[i];

@@ -4,7 +4,10 @@ import { StudyDriver } from '../../../src-main/studies/work/driver.ts';
 import type { PartOutcome, TrialRunner } from '../../../src-main/studies/work/runner.ts';
 import { lossOf } from './loss.ts';
 
-/** Works on the study in a folder with one trial at a time, whose runs are computed here, and prints the number of each trial that it begins. */
+/**
+ * Works on the study in a folder with one trial at a time, whose runs are computed here, and prints the number of each
+ * trial that it begins.
+ */
 
 const runner: TrialRunner = {
   plan: ({ trial, values }) => {

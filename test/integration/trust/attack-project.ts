@@ -91,7 +91,10 @@ async function attack({ secretFile, outside, runFolder, port, hubPid }) {
 }
 `;
 
-/** Lets every thread that the process has, also those that it started before any code of the project, try to open a file. */
+/**
+ * Lets every thread that the process has, also those that it started before any code of the project, try to open a
+ * file.
+ */
 const threadsSource = `
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { areas } from '../areas.ts';
 import { countNoticed, type MutantResult, type MutationReport } from './report.ts';
 
-/** Why a surviving mutant is accepted: the change makes no difference that a user can see, or the cost of noticing it. */
+/**
+ * Why a surviving mutant is accepted: the change makes no difference that a user can see, or the cost of noticing it.
+ */
 export const reasonsSchema = z.array(z.object({ name: z.string(), mutated: z.string(), reason: z.string().min(1) }));
 export type Reasons = z.infer<typeof reasonsSchema>;
 

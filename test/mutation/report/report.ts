@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { format } from 'prettier';
 
 /**
- * `void` mutants do not count: those that cannot be parsed or compiled, and kernels that compile to the same bytes. A timeout counts as
- * noticed.
+ * `void` mutants do not count: those that cannot be parsed or compiled, and kernels that compile to the same bytes. A
+ * timeout counts as noticed.
  */
 const outcomes = ['noticed', 'timeout', 'survived', 'void'] as const;
 

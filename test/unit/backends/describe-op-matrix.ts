@@ -28,7 +28,10 @@ export interface Bounds {
   readonly refusal?: (sample: OpSample) => RegExp | null;
 }
 
-/** Compares a backend with PyTorch's recorded values, and draws of every op, alone and in a stack of members, with the reference. */
+/**
+ * Compares a backend with PyTorch's recorded values, and draws of every op, alone and in a stack of members, with the
+ * reference.
+ */
 export function describeOpMatrix(backend: string, bounds: Bounds = {}): void {
   describe.each([...opMatrix])(`${backend} against the float64 reference: %s`, (_, ofHeading) => {
     for (const testCase of ofHeading) {
@@ -53,8 +56,8 @@ async function expectRecordedWithin(testCase: RecordedCase, bounds: Bounds): Pro
 }
 
 /**
- * The mean of equal values may be off by one rounding. 1/√ε = 10 and the sum over all samples amplify it in the scale's gradient, which is
- * 0.
+ * The mean of equal values may be off by one rounding. 1/√ε = 10 and the sum over all samples amplify it in the scale's
+ * gradient, which is 0.
  */
 const widerBounds: Readonly<Record<string, number>> = { 'layers.batchNormalization': 2e-4 };
 

@@ -15,7 +15,10 @@ function sceneOf(series: readonly ChartSeries[], view: Partial<ChartView> = {}) 
   return composeScene(props, new SeriesLines(), { width: 300, height: 110 });
 }
 
-/** Labels by text: where the line ends, and where the text is. The y axis is 0 to 11 with room of 0.5, so 10 pixels are 1. */
+/**
+ * Labels by text: where the line ends, and where the text is. The y axis is 0 to 11 with room of 0.5, so 10 pixels are
+ * 1.
+ */
 function labelsOf(series: readonly ChartSeries[], view: Partial<ChartView> = {}) {
   const scene = { ...sceneOf(series, view) };
   scene.y = { ...scene.y, from: 0, to: 11 };
@@ -36,7 +39,8 @@ describe('places of labels', () => {
 
   it('move as little as possible: two at one place move half the distance each', () => {
     expect(spreadOut([50, 50], 14, { from: 0, to: 100 })).toEqual([43, 57]);
-    // The least squares of a - 50, b - 50 and c - 52 with a + 14 <= b and b + 14 <= c: b is their mean minus nothing, 152 / 3.
+    // The least squares of a - 50, b - 50 and c - 52 with a + 14 <= b and b + 14 <= c: b is their mean minus nothing,
+    // 152 / 3.
     const [a, b, c] = spreadOut([50, 50, 52], 14, { from: 0, to: 100 });
     expect([a, b, c]).toEqual([152 / 3 - 14, 152 / 3, 152 / 3 + 14]);
   });

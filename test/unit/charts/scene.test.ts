@@ -235,7 +235,8 @@ describe('tables and files', () => {
       'rank-1': '#rank-1',
     };
     const svg = sceneSvg(scene(two), { title: 'NLL <1>', runName: 'a & b', width: 480, height: 316, palette });
-    // Plot: 64..408 by 72..272, as `ensemble` needs 72 of the 480 pixels. x from 0 to 2, y from 0.8 to 5.2, so 4 is at 72 + 200 * 1.2 / 4.4.
+    // Plot: 64..408 by 72..272, as `ensemble` needs 72 of the 480 pixels. x from 0 to 2, y from 0.8 to 5.2, so 4 is at
+    // 72 + 200 * 1.2 / 4.4.
     expect(svg).toContain('<path d="M64 126.55L236 217.45L408 262.91" fill="none" stroke="#text" stroke-width="2.5"');
     expect(svg).toContain('stroke="#rank-1" stroke-width="1.25" stroke-linejoin="round"');
     expect(svg).toContain('NLL &lt;1&gt; of a &amp; b');

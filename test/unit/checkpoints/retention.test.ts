@@ -88,7 +88,10 @@ describe('the retention of checkpoints', () => {
   });
   type Kept = ReturnType<typeof record>;
 
-  /** How many of the same kind come before a checkpoint: newer numbered ones; better ones, or equal and earlier. A missing score is the worst. */
+  /**
+   * How many of the same kind come before a checkpoint: newer numbered ones; better ones, or equal and earlier. A
+   * missing score is the worst.
+   */
   function placeOf(one: Kept, records: readonly Kept[], mode: 'min' | 'max'): number {
     const loss = ({ score }: Kept) => (score === null ? Infinity : mode === 'min' ? score : -score);
     const isTop = one.name.startsWith('top');

@@ -9,7 +9,10 @@ import { runRecord } from '../store/records.ts';
 
 const command = join(import.meta.dirname, '../../../src-main/tutti.mjs');
 
-/** Sets the title, erases the screen, moves up, starts a hidden text, in the forms of C0 and C1, and reverses the direction. */
+/**
+ * Sets the title, erases the screen, moves up, starts a hidden text, in the forms of C0 and C1, and reverses the
+ * direction.
+ */
 const attack = '\u001B]0;owned\u0007\u001B[2J\u001B[1A\u001B[8m\u009B2J\u202E\rerror\n';
 
 let home: string;

@@ -61,7 +61,8 @@ it('says nothing of a single member, without scores, and of scores that are not 
 });
 
 it('knows what is beyond noise: the 95 % interval of Student', () => {
-  // Student's sleep data: SciPy's ttest_1samp gives t = 4.0621 with 9 degrees of freedom, p = 0.0028; of the first drug t = 1.3257, p = 0.2176.
+  // Student's sleep data: SciPy's ttest_1samp gives t = 4.0621 with 9 degrees of freedom, p = 0.0028; of the first drug
+  // t = 1.3257, p = 0.2176.
   expect(isBeyondNoise(estimate([1.2, 2.4, 1.3, 1.3, 0, 1, 1.8, 0.8, 4.6, 1.4]))).toBe(true);
   expect(isBeyondNoise(estimate([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0, 2]))).toBe(false);
   expect(isBeyondNoise(estimate([5]))).toBe(false);

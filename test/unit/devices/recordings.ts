@@ -2,7 +2,9 @@ import type { CommandResult, CommandRunner } from '../../../src-main/processes/c
 
 /** Output of the vendors' tools, from published outputs and the tools' sources. No device is needed. */
 
-/** A runner that replays recordings, looked up first by command and first argument, then by command, or else "absent". */
+/**
+ * A runner that replays recordings, looked up first by command and first argument, then by command, or else "absent".
+ */
 export function replay(recordings: Record<string, CommandResult | string>): CommandRunner {
   return (command, args) => {
     const recorded = recordings[`${command} ${args[0]}`] ?? recordings[command] ?? { status: 'absent' };

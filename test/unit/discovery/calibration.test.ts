@@ -26,7 +26,8 @@ describe('the calibration of a chosen batch', () => {
   });
 
   it('of values counts labels within the deviation of members and noise together, in the direction of the search', () => {
-    // Means of a search for small values are negated: the predictions are 1, 2, 3 and 4, with a deviation of √(9 + 16) = 5.
+    // Means of a search for small values are negated: the predictions are 1, 2, 3 and 4, with a deviation of √(9 + 16)
+    // = 5.
     const choice = {
       indices: [0, 1, 2, 3],
       means: [-1, -2, -3, -4],

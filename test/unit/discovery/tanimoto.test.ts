@@ -63,7 +63,8 @@ test('distances of numbers are those of the formula in NumPy', () => {
 });
 
 test('bits that two rows share decide, not those that neither has: Euclidean and Tanimoto distances pick others', () => {
-  // Of eight bits: a small molecule, one without a common bit, and a large one with one bit more than another large one.
+  // Of eight bits: a small molecule, one without a common bit, and a large one with one bit more than another large
+  // one.
   const rows = [0b00000001, 0b00000010, 0b11111100, 0b11111101];
   const own = Uint8Array.from(rows.flatMap((row) => Array.from({ length: 8 }, (_, bit) => ((row >> bit) & 1) * 255)));
   const packed = { width: 8, values: packBits(own, 8) ?? own, isPacked: true };

@@ -3,7 +3,8 @@ import { bestTrial, errorOf, leftOutGains } from '../../../examples/03_hpo_ensem
 import { publishedSplit, torchPermutation } from '../../../examples/03_hpo_ensemble/split.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 
-// torch.randperm(length, generator=torch.Generator().manual_seed(seed)) of PyTorch 2.15: its first and last five numbers.
+// torch.randperm(length, generator=torch.Generator().manual_seed(seed)) of PyTorch 2.15: its first and last five
+// numbers.
 test.each([
   [10, 0, [4, 1, 7, 5, 3], [9, 0, 8, 6, 2]],
   [1599, 1, [1579, 1234, 1040, 923, 7], [113, 557, 1312, 437, 1035]],
@@ -35,7 +36,8 @@ test('chooses by the mean over splits, and passes over a trial that diverged', (
 });
 
 test('a gain is judged on the split that did not choose', () => {
-  // Without split 0 both means are 4 and 3.5: strong for both, no gain. Without 1: 3.5 and 3.5, the first one wins. Without 2: weak.
+  // Without split 0 both means are 4 and 3.5: strong for both, no gain. Without 1: 3.5 and 3.5, the first one wins.
+  // Without 2: weak.
   expect(leftOutGains([weak, strong])).toEqual([0, 3 - 2, 4 - 6]);
 });
 

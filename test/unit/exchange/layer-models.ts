@@ -14,7 +14,10 @@ export interface LayerModel {
   about: string;
 }
 
-/** The op matrix's layers in inference mode: in training, batch normalization uses the batch's moments, which no file has. */
+/**
+ * The op matrix's layers in inference mode: in training, batch normalization uses the batch's moments, which no file
+ * has.
+ */
 export const exportedCases = layerCases.filter(({ op }) => op !== 'layers.batchNormalization');
 
 /** Draws options, weights and values of a layer. */

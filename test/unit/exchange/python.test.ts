@@ -116,7 +116,9 @@ function averagedSteps(): LayerModel {
   };
 }
 
-/** An image between whose pixels values are interpolated, by TensorFlow.js alone: the float64 reference repeats pixels. */
+/**
+ * An image between whose pixels values are interpolated, by TensorFlow.js alone: the float64 reference repeats pixels.
+ */
 function enlarged(dataFormat: 'channelsFirst' | 'channelsLast'): LayerModel {
   const layer = tf.layers.upSampling2d({ size: [3, 2], interpolation: 'bilinear', dataFormat, inputShape: [4, 3, 2] });
   const model = tf.sequential({ layers: [layer] });

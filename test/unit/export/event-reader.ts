@@ -1,4 +1,6 @@
-/** An independent reader of TensorBoard event files, from the format's description. It shares no code with the writer. */
+/**
+ * An independent reader of TensorBoard event files, from the format's description. It shares no code with the writer.
+ */
 
 export interface ReadEvent {
   wallTimeSeconds: number;

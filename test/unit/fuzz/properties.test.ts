@@ -5,7 +5,10 @@ import { cross, mutate } from '../../fuzz/engine/mutate.ts';
 import { Random } from '../../fuzz/engine/random.ts';
 import { allTargets } from '../../fuzz/targets/index.ts';
 
-/** The quick form of `npm run fuzz`: mutations of valid inputs, drawn with a fixed seed; without the guidance of coverage. */
+/**
+ * The quick form of `npm run fuzz`: mutations of valid inputs, drawn with a fixed seed; without the guidance of
+ * coverage.
+ */
 const draws = 60;
 const targets = await allTargets();
 
@@ -13,7 +16,10 @@ afterAll(async () => {
   for (const { target } of targets) await target.close?.();
 });
 
-/** One mutated input: which valid inputs it comes from, and the seed of the mutations. fast-check finds the smallest of both. */
+/**
+ * One mutated input: which valid inputs it comes from, and the seed of the mutations. fast-check finds the smallest of
+ * both.
+ */
 const origin = fc.record({ first: fc.nat(), second: fc.nat(), isCrossed: fc.boolean(), seed: fc.nat() });
 
 describe('every reader', () => {

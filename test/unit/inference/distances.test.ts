@@ -76,7 +76,8 @@ describe('an ensemble with distances to the training samples', () => {
     await exportRun(folder, { to: join(into, 'taken'), zip: false, formats: ['ensemble'] });
     for (const place of [folder, join(into, 'taken')]) {
       const ensemble = await openEnsemble(place);
-      // The samples' means are 1 and 2, their deviations 1 and 2, without correlation: lengths do not depend on the factor.
+      // The samples' means are 1 and 2, their deviations 1 and 2, without correlation: lengths do not depend on the
+      // factor.
       const found = await ensemble.predict({ prepared: Float32Array.of(1, 2, 1, 6, 4, 2) });
       expect([...found.mean]).toEqual([6, 14, 12]);
       const { outsideScores, isOutside } = found.judgement ?? {};

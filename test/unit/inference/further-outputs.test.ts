@@ -14,7 +14,10 @@ import { runWithModels } from './run-with-models.ts';
 
 beforeAll(() => startBackend('cpu'));
 
-/** Outputs of two inputs x: logits x of two classes, the sum of x times a factor, its variance 4, and a logit, the first input. */
+/**
+ * Outputs of two inputs x: logits x of two classes, the sum of x times a factor, its variance 4, and a logit, the first
+ * input.
+ */
 function model(factor: number) {
   const x = tf.input({ shape: [2] });
   const dense = (name: string, units: number) => tf.layers.dense({ name, units }).apply(x) as SymbolicTensor;

@@ -56,7 +56,8 @@ describe('an ensemble of tensors', () => {
       { name: 'sold', datatype: 'BOOL', shape: [2, 1], values: Float64Array.of(1, 0) },
       { name: 'town', datatype: 'BYTES', shape: [2, 1], values: ['Chur', 'Bern'] },
     ];
-    // Features [1, 1, 0, 1] and, with the imputed size, [2, 0, 1, 0]: 4 and 2 of the first member, 6 and 6 of the second; times 10, plus 100.
+    // Features [1, 1, 0, 1] and, with the imputed size, [2, 0, 1, 0]: 4 and 2 of the first member, 6 and 6 of the
+    // second; times 10, plus 100.
     expect(byName(await ensemble.predict(asking(tensors, null)))).toEqual({
       mean: { shape: [2, 1], values: [150, 140] },
       epistemic: { shape: [2, 1], values: [10, 20] },

@@ -21,7 +21,10 @@ export function float32Errors(seed: number): { firstSteps: number; laterLoss: nu
   return { firstSteps, laterLoss, laterWeight };
 }
 
-/** 1000 images of handwritten digits (UCI Machine Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0), from −1 to 1. */
+/**
+ * 1000 images of handwritten digits (UCI Machine Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0), from
+ * −1 to 1.
+ */
 export function digits(): Dataset {
   const tensors = readTensors('digits.safetensors');
   return createDataset({

@@ -1,9 +1,9 @@
 import type { StackedProbabilities, StackedValues } from '../../../core/metrics/index.ts';
 
 /**
- * Predictions from integer arithmetic, so that other languages build the same bits. The expected values were computed by PyTorch in float64
- * (2.15: `F.nll_loss(torch.log(p), y)`; 1.13: `argmax`, `std`, `var`, `F.gaussian_nll_loss(full=True)`, `MixtureSameFamily`) and
- * torchmetrics 1.4.0 (accuracy, calibration error).
+ * Predictions from integer arithmetic, so that other languages build the same bits. The expected values were computed
+ * by PyTorch in float64 (2.15: `F.nll_loss(torch.log(p), y)`; 1.13: `argmax`, `std`, `var`,
+ * `F.gaussian_nll_loss(full=True)`, `MixtureSameFamily`) and torchmetrics 1.4.0 (accuracy, calibration error).
  */
 
 /** 3 members, 200 samples, 4 classes. */

@@ -20,7 +20,8 @@ function plotAreas(svg: string): number[][] {
 describe('renderSvg', () => {
   it('leaves exactly the room that labels need, and maps the ranges onto the rest', () => {
     const svg = renderSvg(single(diagonal));
-    // Left: 12 padding + 6 gap + 15.9 for "0.0"; right: 12 + 12; top: 12 + 12; bottom: 12 + 6 gap + 12.5 for tick labels.
+    // Left: 12 padding + 6 gap + 15.9 for "0.0"; right: 12 + 12; top: 12 + 12; bottom: 12 + 6 gap + 12.5 for tick
+    // labels.
     expect(plotAreas(svg)).toEqual([[33.9, 24, 342.1, 245.5]]);
     expect(svg).toContain('<path d="M0 245.5L342.1 0"');
     // 342.1 px hold 6 ticks 55 px apart, so steps of 2; 245.5 px hold 5 ticks 42 px apart, so steps of 0.2.

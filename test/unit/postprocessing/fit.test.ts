@@ -14,7 +14,10 @@ import { type PostprocessingRequest, usualRequest } from '../../../core/postproc
 const times = 100;
 const repeat = (...own: number[]): number[] => Array.from({ length: times }, () => own).flat();
 
-/** Two members, four kinds of samples of two classes: three with probabilities [0.9, 0.1], all of class 0 but the second; one undecided. */
+/**
+ * Two members, four kinds of samples of two classes: three with probabilities [0.9, 0.1], all of class 0 but the
+ * second; one undecided.
+ */
 const classes: ClassSamples = {
   kind: 'classes',
   stack: {
@@ -36,7 +39,10 @@ const values: ValueSamples = {
   targets: repeat(4, 0, 4, 0),
 };
 
-/** What the prior's ten samples weigh beside 400: a fit to a share or a mean square m takes (m + share · expected) / (1 + share). */
+/**
+ * What the prior's ten samples weigh beside 400: a fit to a share or a mean square m takes (m + share · expected) / (1
+ * + share).
+ */
 const share = 10 / (4 * times);
 const sure = (2 / 3 + share * 0.9) / (1 + share);
 const scale = Math.sqrt((4 + share) / (1 + share));

@@ -195,7 +195,8 @@ describe('answers of labels', () => {
       stack: { members: 1, samples: 4, classes: 1, logits: Float32Array.from(logits) },
       targets,
     };
-    // log σ(±z/2) − log σ(±z) of each sample, and what p = σ(z) expects of it; four samples with that count beside the four that were seen.
+    // log σ(±z/2) − log σ(±z) of each sample, and what p = σ(z) expects of it; four samples with that count beside the
+    // four that were seen.
     const gainOf = (z: number) => Math.log1p(Math.exp(-z)) - Math.log1p(Math.exp(-z / 2));
     const seen = logits.map((z, n) => gainOf(targets[n] === 1 ? z : -z));
     const expected = logits.map((z) => {

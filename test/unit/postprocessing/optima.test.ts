@@ -34,7 +34,9 @@ function logMean({ stack: { members, samples, classes, logits } }: Drawn): numbe
   });
 }
 
-/** The largest of |p_k − [k = y]| times an input, averaged over the samples: entries of the gradient without a penalty. */
+/**
+ * The largest of |p_k − [k = y]| times an input, averaged over the samples: entries of the gradient without a penalty.
+ */
 function residuals(drawn: Drawn, mapped: (logs: number[]) => number[]) {
   return logMean(drawn).map((logs, n) => {
     const z = mapped(logs);

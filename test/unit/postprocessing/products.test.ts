@@ -15,8 +15,8 @@ import { calibratedSet } from './recorded-file.ts';
 const [N, M, K] = [400, 3, 4];
 
 /**
- * Members whose product is right where single members are very sure and wrong: each member's logits are the true ones plus noise of its own, which
- * the mean of logits averages out and the mean of probabilities does not.
+ * Members whose product is right where single members are very sure and wrong: each member's logits are the true ones
+ * plus noise of its own, which the mean of logits averages out and the mean of probabilities does not.
  */
 function drawClasses(seed: number): { logits: Float32Array; targets: Int32Array } {
   const generator = new Generator(seed, 'products');
@@ -101,7 +101,8 @@ describe('what is fitted on members that answer by their product', () => {
   });
 
   it('fits labels on the mean logits', () => {
-    // Mean logits ±2 with three of four right: σ(2 / T) = 3/4, but for the ten samples of the prior, which expect σ(2). Members are at ±6 and ∓2.
+    // Mean logits ±2 with three of four right: σ(2 / T) = 3/4, but for the ten samples of the prior, which expect σ(2).
+    // Members are at ±6 and ∓2.
     const repeat = (...own: number[]): number[] => Array.from({ length: 100 }, () => own).flat();
     const values = Float32Array.from([...repeat(6, 6, -6, -6), ...repeat(-2, -2, 2, 2)]);
     const states: HeldOut = {
@@ -121,8 +122,8 @@ describe('what is fitted on members that answer by their product', () => {
   });
 
   it('scales the deviations of counts from the rate of the product', () => {
-    // Rates 2 and 8: the product has the rate and variance 4. Targets 4 ± 4: squares of 16 / 4, beside those of 1 of the
-    // prior's ten samples, give the scale √((2 · 4 + 10) / 12).
+    // Rates 2 and 8: the product has the rate and variance 4. Targets 4 ± 4: squares of 16 / 4, beside those of 1 of
+    // the prior's ten samples, give the scale √((2 · 4 + 10) / 12).
     const rates = { members: 2, samples: 2, values: Float32Array.of(2, 2, 8, 8) };
     const counts: HeldOut = {
       kind: 'values',

@@ -145,8 +145,8 @@ describe('labels that do not belong to the inputs', () => {
     ] as const) {
       const fitted = fitPostprocessing({ ...calibrationOnly, method }, wrong, 7);
       expect(fitted.calibration).toBeNull();
-      // ln p of the wrong class lies 2 nats below the other, so 1 below the mean. With four samples that the answers expect, of mean tanh(1) = 0.7616:
-      // (200 · −1 + 4 · 0.7616) / 204.
+      // ln p of the wrong class lies 2 nats below the other, so 1 below the mean. With four samples that the answers
+      // expect, of mean tanh(1) = 0.7616: (200 · −1 + 4 · 0.7616) / 204.
       expect(fitted.judged?.agreement?.mean).toBeCloseTo((-200 + 4 * Math.tanh(1)) / 204, 6);
       expect(describeJudged(fileOf(fitted))).toContain('is not kept, because the answers contradict the labels.');
       expect(cautionsOf(fitted)[0]).toMatch(
@@ -261,7 +261,8 @@ describe('automatic sets', () => {
         logits.map((logit) => Number(logit > 0)),
       );
     };
-    // Four fifths of the samples must be nine for 90 %: of 12 each part leaves at least 9, of 11 one leaves 8. Half of all samples choose.
+    // Four fifths of the samples must be nine for 90 %: of 12 each part leaves at least 9, of 11 one leaves 8. Half of
+    // all samples choose.
     for (const count of [8, 14, 20, 22]) {
       const fitted = fitPostprocessing({ ...usualRequest, outside: 'none' }, draw(count), 7);
       expect(fitted.conformal).toMatchObject({

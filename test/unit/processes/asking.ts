@@ -2,7 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { askProcess } from '../../../src-main/processes/ask-process.ts';
 
-/** For `ask-process.test.ts`: a hub that gets killed, and the process that it asks, in an endless loop after it has written its id to a file. */
+/**
+ * For `ask-process.test.ts`: a hub that gets killed, and the process that it asks, in an endless loop after it has
+ * written its id to a file.
+ */
 
 const [pidFile, isAsked] = process.argv.slice(2);
 if (isAsked === 'asked') {

@@ -1,6 +1,9 @@
 import { onQuestion, tellHub } from '../../../workers/session/hub-link.ts';
 
-/** For `standing-process.test.ts`: answers each question with its process and how many there were, and ends itself when told to. */
+/**
+ * For `standing-process.test.ts`: answers each question with its process and how many there were, and ends itself when
+ * told to.
+ */
 let questions = 0;
 onQuestion((message) => {
   if ((message as { end?: boolean }).end === true) {

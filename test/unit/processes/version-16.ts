@@ -1,6 +1,9 @@
 import v8 from 'node:v8';
 
-/** From now on this process serializes values as Electron 45's V8 does: with a header that says version 16, which Node 24 does not read. */
+/**
+ * From now on this process serializes values as Electron 45's V8 does: with a header that says version 16, which Node
+ * 24 does not read.
+ */
 export function writeVersion16(): () => void {
   const { prototype } = v8.Serializer;
   const before = Object.getOwnPropertyDescriptor(prototype, 'writeHeader');

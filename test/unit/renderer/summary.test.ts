@@ -6,7 +6,9 @@ import { endReason } from '../../../src-renderer/views/run/header/end-reason.ts'
 import { sparklinePath, summaryFigures } from '../../../src-renderer/views/run/live/summary-figures.ts';
 import { runRecord, runView } from './run-fixtures.ts';
 
-/** Columns of evaluations after epochs 0, 1, ... of 10 steps each. `total`: how many the hub had before it thinned them. */
+/**
+ * Columns of evaluations after epochs 0, 1, ... of 10 steps each. `total`: how many the hub had before it thinned them.
+ */
 function columns(name: string, value: readonly number[], total = value.length): MetricColumns {
   const epoch = Int32Array.from(value, (_, i) => i);
   const step = Int32Array.from(value, (_, i) => 10 * (i + 1));

@@ -14,7 +14,10 @@ import { openService } from './page.ts';
 const id = 'run-1';
 const request = { names: [], maximumPoints: 100, fromStep: null, toStep: null };
 
-/** A run that another process trains: its hub holds the lock and has a socket that closes every connection, and the test writes its files. */
+/**
+ * A run that another process trains: its hub holds the lock and has a socket that closes every connection, and the test
+ * writes its files.
+ */
 async function openForeignRun() {
   const opened = await openService();
   const folder = join(opened.home, 'home', 'runs', id);

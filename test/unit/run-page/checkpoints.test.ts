@@ -39,7 +39,10 @@ const cells = [
   kept(0, 'final', 7),
   kept(1, 'final', 7),
 ];
-/** Rank 0 scores .2 after epoch 4 and .4 after 7. Rank 1 scores .3 after 2 and .6 after 4, and was not evaluated after 7. */
+/**
+ * Rank 0 scores .2 after epoch 4 and .4 after 7. Rank 1 scores .3 after 2 and .6 after 4, and was not evaluated after
+ * 7.
+ */
 const scores = new Map([
   ['0@4', 0.2],
   ['0@7', 0.4],

@@ -30,7 +30,10 @@ function predictions(fields: Partial<PredictionData>): PredictionData {
   };
 }
 
-/** Member 0 predicts [.9 .1], [.4 .6] and member 1 [.7 .3], [.8 .2]. Their mean is [.8 .2], [.6 .4]. The classes are 0 and 1. */
+/**
+ * Member 0 predicts [.9 .1], [.4 .6] and member 1 [.7 .3], [.8 .2]. Their mean is [.8 .2], [.6 .4]. The classes are 0
+ * and 1.
+ */
 const kept = keptClasses(predictions({}));
 
 describe('kept predictions of classifiers, by hand', () => {

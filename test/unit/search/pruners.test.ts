@@ -93,7 +93,10 @@ describe('the Wilcoxon pruner', () => {
 
 type Loss = (number: number, step: number) => number;
 
-/** Runs a study with rungs on one device, or on several whose work ends in turn; returns trials and how far each was trained. */
+/**
+ * Runs a study with rungs on one device, or on several whose work ends in turn; returns trials and how far each was
+ * trained.
+ */
 function simulate(pruner: RungPruner, count: number, loss: Loss, devices = 1): { trials: Trial[]; log: Work[] } {
   const trials: Trial[] = [];
   const log: Work[] = [];

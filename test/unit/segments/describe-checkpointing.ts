@@ -10,7 +10,10 @@ import type { Checkpointing } from '../../../workers/segments/checkpointed-model
 import { unitsOf } from '../../../workers/segments/model-units.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
 
-/** Layers of all kinds that recomputing could get wrong: statistics, dropout, a connection that skips layers, recurrence, penalties. */
+/**
+ * Layers of all kinds that recomputing could get wrong: statistics, dropout, a connection that skips layers,
+ * recurrence, penalties.
+ */
 const networks: Record<string, { create: () => LayersModel; shape: number[] }> = {
   'batch normalization, dropout and a skipped block': { create: residual, shape: [8] },
   convolutions: { create: convolutional, shape: [6, 6, 2] },

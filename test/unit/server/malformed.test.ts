@@ -37,7 +37,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** @param isWhole whether the server ends the connection; it waits for the rest of other bytes until the client ends it */
+/**
+ * @param isWhole whether the server ends the connection; it waits for the rest of other bytes until the client ends it
+ */
 function sendRaw(bytes: string, isWhole = true): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = connect(server.port, '127.0.0.1');

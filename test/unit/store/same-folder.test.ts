@@ -4,7 +4,10 @@ import { join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderKey, type FolderSystem, isDirectlyIn, isSameFolder } from '../../../core/node/same-folder.ts';
 
-/** A system with these folders, by the spelling that its disk has. @param real finds it for a path; null: nothing there */
+/**
+ * A system with these folders, by the spelling that its disk has.
+ * @param real finds it for a path; null: nothing there
+ */
 function system(platform: NodeJS.Platform, real: (path: string) => string | null): FolderSystem {
   const realpath = (path: string): string => {
     const found = real(path);

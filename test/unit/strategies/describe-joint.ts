@@ -53,7 +53,10 @@ const weightsOf = ({ model }: Member): number[] => model.getWeights().flatMap((w
 const logitsOf = ({ model }: Member, { features, featureShape }: Batch): Tensor =>
   model.apply(tf.tensor(features, featureShape), { training: true }) as Tensor;
 
-/** The result of tfjs's gradients on one graph with all members. `lag` is the number of updates by which a gradient is late. */
+/**
+ * The result of tfjs's gradients on one graph with all members. `lag` is the number of updates by which a gradient is
+ * late.
+ */
 function trainOneGraph(lag: 0 | 1): { losses: number[]; weights: number[][] } {
   const all = Array.from({ length: members }, (_, member) => createMember(member));
   const variables = all.flatMap((member) => member.variables);

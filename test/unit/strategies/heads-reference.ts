@@ -11,8 +11,9 @@ const headCount = 3;
 const inputs = 4;
 
 /**
- * Whether the loss of some samples depends on a head. It always depends on the first, on the second at the steps that `stepMask` names (bit
- * step mod 8), and on the third where a sample has the label 2, which differs between ranks and between micro-batches.
+ * Whether the loss of some samples depends on a head. It always depends on the first, on the second at the steps that
+ * `stepMask` names (bit step mod 8), and on the third where a sample has the label 2, which differs between ranks and
+ * between micro-batches.
  */
 export function isHeadReached(head: number, step: number, labels: ArrayLike<number>, stepMask: number): boolean {
   if (head === 1) return ((stepMask >> (step % 8)) & 1) === 1;
@@ -77,9 +78,9 @@ function gradientOf(weights: Weights, indices: readonly number[], step: number, 
 }
 
 /**
- * Trains one model on all ranks of a configuration, in float64, from the definitions: the mean gradient over all samples of a step, with
- * micro-batches weighted by their samples. A weight on which no sample's loss depends is skipped with its step count, as PyTorch's
- * optimizers skip a parameter whose gradient is None.
+ * Trains one model on all ranks of a configuration, in float64, from the definitions: the mean gradient over all
+ * samples of a step, with micro-batches weighted by their samples. A weight on which no sample's loss depends is
+ * skipped with its step count, as PyTorch's optimizers skip a parameter whose gradient is None.
  */
 export function trainReference(start: Weights, config: RunConfig, steps: number, stepMask: number): Weights {
   const weights = start.map((values) => [...values]);

@@ -13,7 +13,10 @@ import { studyOf } from './studies.ts';
 const time = '2026-11-23T07:00:00.000Z';
 const rungs = { minimumResource: 1, maximumResource: 9, reductionFactor: 3 };
 
-/** Lines of a study whose pieces end in an order drawn from a seed. A loss that depends on the values alone stands in for training. */
+/**
+ * Lines of a study whose pieces end in an order drawn from a seed. A loss that depends on the values alone stands in
+ * for training.
+ */
 function simulate(study: Study, wanted: number, order: Generator): StudyLine[] {
   const lines: StudyLine[] = [];
   let log = new StudyLog();

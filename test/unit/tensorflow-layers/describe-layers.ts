@@ -27,7 +27,9 @@ interface LayerCase {
   dy: Values;
   /** Gradients of x, then of each weight. */
   gradients: Values[];
-  /** The value in inference with `buffers`, the moving mean and variance, which the training step updates to `moved`. */
+  /**
+   * The value in inference with `buffers`, the moving mean and variance, which the training step updates to `moved`.
+   */
   inference?: Values;
   buffers?: Values[];
   moved?: Values[];

@@ -9,7 +9,10 @@ beforeAll(async () => void (await startBackend('cpu')));
 afterEach(() => useInitializers('corrected'));
 
 const [inputs, units] = [300, 200];
-/** Variance of a standard normal distribution truncated at ±2: 1 − 2·2φ(2)/(2Φ(2) − 1), φ(2) = 0.0539909665, 2Φ(2) − 1 = 0.9544997361. */
+/**
+ * Variance of a standard normal distribution truncated at ±2: 1 − 2·2φ(2)/(2Φ(2) − 1), φ(2) = 0.0539909665, 2Φ(2) − 1 =
+ * 0.9544997361.
+ */
 const truncatedVariance = 1 - (4 * 0.0539909665) / 0.9544997361;
 
 const normal = {

@@ -15,7 +15,10 @@ interface Call {
   values: readonly number[];
 }
 
-/** Runs classic BPF as the kernel does (net/core/filter.c), for the instructions that the filter uses. @returns the verdict */
+/**
+ * Runs classic BPF as the kernel does (net/core/filter.c), for the instructions that the filter uses.
+ * @returns the verdict
+ */
 function execute(program: readonly Instruction[], { audit, number, values }: Call): number {
   const halves = values.flatMap((value, i): [number, number][] => [
     [16 + 8 * i, value % 2 ** 32],
@@ -43,7 +46,10 @@ const allowed = 0x7fff_0000;
 const refusedWith = (errno: number): number => 0x0005_0000 | errno;
 const pid = 4321;
 
-/** Calls that no project without programs may make, which the tables of the product need not name: chmod on arm64 is fchmodat. */
+/**
+ * Calls that no project without programs may make, which the tables of the product need not name: chmod on arm64 is
+ * fchmodat.
+ */
 const others: Record<string, readonly [number, number]> = {
   chmod: [90, 53], fchmodat: [268, 53], fchmodat2: [452, 452], fchownat: [260, 54], fchown: [93, 55], setxattr: [188, 5],
   getxattr: [191, 8], inotify_init1: [294, 26], inotify_add_watch: [254, 27], fanotify_init: [300, 262], mknodat: [259, 33],

@@ -4,7 +4,10 @@ import { families, readFamily } from './recorded-runs.ts';
 import { tolerance } from './tolerance.ts';
 import { errorOf, formsOf, trainRun } from './train-run.ts';
 
-/** A process has one backend, so each backend has its own test file. Slow backends train each run in its first form only, and its first steps. */
+/**
+ * A process has one backend, so each backend has its own test file. Slow backends train each run in its first form
+ * only, and its first steps.
+ */
 export function describeWholeRuns(
   backend: BackendKind,
   { mostForms = Infinity, mostSteps = Infinity }: { mostForms?: number; mostSteps?: number } = {},

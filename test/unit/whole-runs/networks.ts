@@ -122,7 +122,10 @@ export function lossOf(run: RecordedRun): LossFunction {
   };
 }
 
-/** A project's loss that fixes the variance at ¼ for a while, or in incomplete batches. Then it does not depend on that head. */
+/**
+ * A project's loss that fixes the variance at ¼ for a while, or in incomplete batches. Then it does not depend on that
+ * head.
+ */
 export const heldLoss =
   ({ hold, config }: RecordedRun) =>
   ({

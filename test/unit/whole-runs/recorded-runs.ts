@@ -6,7 +6,9 @@ import type { NetworkName } from './networks.ts';
 export const families = ['independent', 'joint', 'coupled', 'data-parallel', 'hdet'] as const;
 export type Family = (typeof families)[number];
 
-/** A run of PyTorch as recorded by `generator/generate.py`. Values common to all ranks are recorded for the first only. */
+/**
+ * A run of PyTorch as recorded by `generator/generate.py`. Values common to all ranks are recorded for the first only.
+ */
 export interface RecordedRun {
   name: string;
   config: RunConfigInput & { members: number; maxSteps: number };

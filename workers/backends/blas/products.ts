@@ -7,7 +7,10 @@ export interface Product {
   transposeB: boolean;
 }
 
-/** The products of a dense layer: forward X·W, weights' gradient Xᵀ·dY, inputs' gradient dY·Wᵀ. Each takes `2 · batch · inputs · units` operations. */
+/**
+ * The products of a dense layer: forward X·W, weights' gradient Xᵀ·dY, inputs' gradient dY·Wᵀ. Each takes
+ * `2 · batch · inputs · units` operations.
+ */
 export function denseLayerProducts({ batch, inputs, units }: DenseLayer): Product[] {
   return [
     { m: batch, k: inputs, n: units, transposeA: false, transposeB: false },
@@ -26,7 +29,8 @@ const repeats = 4;
 
 /**
  * GFLOP/s over all products. Each counts with its fastest try after a warm-up, since other load can only slow it down.
- * @param prepare makes a product's operands and returns the function that multiplies them; a returned promise is awaited
+ * @param prepare makes a product's operands and returns the function that multiplies them; a returned promise is
+ * awaited
  */
 export async function measureProducts(
   products: readonly Product[],

@@ -2,8 +2,9 @@ import type { LibraryHandle } from 'koffi';
 import type { Blas, BlasKind } from '../../../core/protocol/machine/devices.ts';
 
 /**
- * C ← A·B + β·C in single precision, row major. a, b and c are addresses in this process. A is `[m, k]`, stored as `[k, m]` if it is to be
- * transposed; B is `[k, n]`, stored as `[n, k]`; C is `[m, n]`. rowA, rowB and rowC are the distances between rows, in elements.
+ * C ← A·B + β·C in single precision, row major. a, b and c are addresses in this process. A is `[m, k]`, stored as
+ * `[k, m]` if it is to be transposed; B is `[k, n]`, stored as `[n, k]`; C is `[m, n]`. rowA, rowB and rowC are the
+ * distances between rows, in elements.
  */
 export type Sgemm = (
   transposeA: boolean,
@@ -24,14 +25,19 @@ export interface SystemBlas {
   /** For people, e.g. `OpenBLAS (SkylakeX)`. */
   readonly description: string;
   readonly sgemm: Sgemm;
-  /** The address of a buffer's first byte. It holds until the buffer is detached, as a WebAssembly memory's is when it grows. */
+  /**
+   * The address of a buffer's first byte. It holds until the buffer is detached, as a WebAssembly memory's is when it
+   * grows.
+   */
   readonly addressOf: (buffer: ArrayBufferLike) => number;
 }
 
 /** A worker has one core. */
 const threads = '1';
 
-/** Variables that the libraries read when they load. Later is too late: OpenBLAS starts a thread for every core at once. */
+/**
+ * Variables that the libraries read when they load. Later is too late: OpenBLAS starts a thread for every core at once.
+ */
 const environment = {
   OPENBLAS_NUM_THREADS: threads,
   OMP_NUM_THREADS: threads,
@@ -47,7 +53,8 @@ const plain = 111;
 const transposed = 112;
 
 /**
- * Loads the system's BLAS into this process, for one thread. A process can load one library only: OpenBLAS reads OPENBLAS_CORETYPE once.
+ * Loads the system's BLAS into this process, for one thread. A process can load one library only: OpenBLAS reads
+ * OPENBLAS_CORETYPE once.
  * @throws Error if koffi, the library or its `cblas_sgemm` is missing
  */
 export async function loadBlas(blas: Blas): Promise<SystemBlas> {

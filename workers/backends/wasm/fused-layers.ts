@@ -14,8 +14,9 @@ interface Dense {
 const fused = new Set(['linear', 'relu', 'sigmoid', 'tanh']);
 
 /**
- * Makes dense layers compute with one op, and one op for each gradient, if the backend has it. In a small network, the ops that tfjs composes a
- * layer of (sixteen for a sigmoid layer and its gradients; five here) take longer than the arithmetic.
+ * Makes dense layers compute with one op, and one op for each gradient, if the backend has it. In a small network, the
+ * ops that tfjs composes a layer of (sixteen for a sigmoid layer and its gradients; five here) take longer than the
+ * arithmetic.
  */
 export function denseInLayers(): void {
   const layers = Object.getPrototypeOf(tf.layers.dense({ units: 1 })) as Dense;
@@ -56,9 +57,9 @@ interface LayerVariable {
 }
 
 /**
- * Makes layers normalize the batches of training steps with the kernels of `batch-normalization.ts`, if the backend has them. tfjs composes the
- * layer and its gradients of about thirty ops, with copies of the statistics as large as the batch; they took three times as long as the
- * convolutions before it. Inference is unchanged.
+ * Makes layers normalize the batches of training steps with the kernels of `batch-normalization.ts`, if the backend has
+ * them. tfjs composes the layer and its gradients of about thirty ops, with copies of the statistics as large as the
+ * batch; they took three times as long as the convolutions before it. Inference is unchanged.
  */
 export function normalizeInLayers(): void {
   const layers = Object.getPrototypeOf(tf.layers.batchNormalization()) as BatchNormalization;

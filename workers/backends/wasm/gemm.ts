@@ -3,8 +3,9 @@ import type { TensorMemory } from './memory/tensor-memory.ts';
 import type { SystemBlas } from '../blas/system-blas.ts';
 
 /**
- * C ← op(A) op(B) + βC in float32, row major: op(A) is `m x k`, op(B) `k x n`, C `m x n`; op(X) = Xᵀ if X is transposed, else X. `a`, `b` and `c` are
- * addresses in the backend's memory; `lda`, `ldb` and `ldc` are the distances between stored rows, in values. m, n and k are at least 1.
+ * C ← op(A) op(B) + βC in float32, row major: op(A) is `m x k`, op(B) `k x n`, C `m x n`; op(X) = Xᵀ if X is
+ * transposed, else X. `a`, `b` and `c` are addresses in the backend's memory; `lda`, `ldb` and `ldc` are the distances
+ * between stored rows, in values. m, n and k are at least 1.
  */
 export type Gemm = (
   transposeA: boolean,

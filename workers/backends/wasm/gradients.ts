@@ -2,8 +2,8 @@ import type { GradConfig, NamedAttrMap, NamedTensorMap } from '@tensorflow/tfjs-
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
 
 /**
- * Gradients that Tutti's kernels compute in one call. TensorFlow.js has one gradient for all backends, so the original gradient stays in use on
- * other backends and when the gradient's own gradient is needed.
+ * Gradients that Tutti's kernels compute in one call. TensorFlow.js has one gradient for all backends, so the original
+ * gradient stays in use on other backends and when the gradient's own gradient is needed.
  */
 export function registerGradients(): void {
   if (tf.getGradient('CrossEntropy') !== undefined) return;
@@ -46,7 +46,10 @@ export function registerGradients(): void {
 /** The activations' ops, by the layers' names for them. Each has a kernel for its gradient. */
 const activations: Record<string, string> = { relu: 'Relu', sigmoid: 'Sigmoid', tanh: 'Tanh' };
 
-/** With s = x W + b and y = act(s): ds from y and dy, then dx = ds Wᵀ, dW = xᵀ ds, db = Σ ds. Each is computed only when requested. */
+/**
+ * With s = x W + b and y = act(s): ds from y and dy, then dx = ds Wᵀ, dW = xᵀ ds, db = Σ ds. Each is computed only when
+ * requested.
+ */
 function gradientOfDense(dy: Tensor, x: Tensor, kernel: Tensor, y: Tensor, { activation }: NamedAttrMap) {
   const ds = activation === 'linear' ? dy : run(`${activations[activation as string]}Gradient`, { x: y, dy });
   return {

@@ -3,7 +3,9 @@ import type { RecurrentModule } from './recurrent/recurrent-module.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ownFile } from '../../system/own-copies.ts';
 
-/** Exports of `workers/kernels/assembly/products/gemm.ts`. Addresses and counts are 32-bit integers; flags are 0 or 1. */
+/**
+ * Exports of `workers/kernels/assembly/products/gemm.ts`. Addresses and counts are 32-bit integers; flags are 0 or 1.
+ */
 export interface GemmModule {
   gemm(
     transposeA: number,
@@ -209,8 +211,8 @@ export interface KernelModule extends GemmModule, RecurrentModule {
 }
 
 /**
- * How sums of products are rounded: `deterministic` in the same way on every processor, `relaxed` by the processor's fused multiply-add, which
- * takes about two thirds of the time.
+ * How sums of products are rounded: `deterministic` in the same way on every processor, `relaxed` by the processor's
+ * fused multiply-add, which takes about two thirds of the time.
  */
 export type Determinism = RunConfig['determinism'];
 

@@ -30,7 +30,9 @@ export function fusedMatMul(runtime: WasmRuntime, inputs: NamedTensorInfoMap, at
   return applyFused(runtime, batchMatMul(runtime, inputs, attributes), inputs, attributes);
 }
 
-/** Applies the bias and activation of a fused kernel, in the form in which tfjs passes them. Overwrites or disposes `x`. */
+/**
+ * Applies the bias and activation of a fused kernel, in the form in which tfjs passes them. Overwrites or disposes `x`.
+ */
 export function applyFused(
   runtime: WasmRuntime,
   x: TensorInfo,
@@ -84,7 +86,8 @@ function applyBiasAndActivation(
 }
 
 /**
- * Whether a bias has one value for each column, `[n]` or `[1, ..., n]`, or one such bias for each matrix of a stack, `[M, 1, n]` for `[M, m, n]`.
+ * Whether a bias has one value for each column, `[n]` or `[1, ..., n]`, or one such bias for each matrix of a stack,
+ * `[M, 1, n]` for `[M, m, n]`.
  */
 function isBiasOfColumns(shape: readonly number[], bias: readonly number[]): boolean {
   if (bias.at(-1) !== shape.at(-1)) return false;

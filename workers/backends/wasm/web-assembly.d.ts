@@ -1,4 +1,7 @@
-/** The parts of WebAssembly that the kernels' loader uses. Only the DOM's types declare them, which workers do not include. */
+/**
+ * The parts of WebAssembly that the kernels' loader uses. Only the DOM's types declare them, which workers do not
+ * include.
+ */
 declare namespace WebAssembly {
   class Memory {
     constructor(size: { initial: number });

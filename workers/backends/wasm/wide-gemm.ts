@@ -9,15 +9,19 @@ import type { TensorMemory } from './memory/tensor-memory.ts';
 /** The version of V8 that has these flags: Node 24's. Other versions may not know them. */
 const knownV8 = '13.6.';
 /**
- * Flags that make V8 compile a module at once, optimize it, and join neighbouring 128-bit instructions to 256-bit ones of AVX2. Only this module
- * is compiled this way: with TensorFlow.js's module too, steps of small models took a tenth longer.
+ * Flags that make V8 compile a module at once, optimize it, and join neighbouring 128-bit instructions to 256-bit ones
+ * of AVX2. Only this module is compiled this way: with TensorFlow.js's module too, steps of small models took a tenth
+ * longer.
  */
 const whileCompiling = ['--experimental-wasm-revectorize', '--no-liftoff', '--no-wasm-lazy-compilation'];
 const afterwards = ['--no-experimental-wasm-revectorize', '--liftoff', '--wasm-lazy-compilation'];
 
 /** With fewer multiplications, wide tiles cost more than they save. */
 const leastProducts = 2 ** 17;
-/** The measured product: whole tiles that fit the second-level cache. V8 optimizes both kernels within a few rounds; all rounds take about 10 ms. */
+/**
+ * The measured product: whole tiles that fit the second-level cache. V8 optimizes both kernels within a few rounds; all
+ * rounds take about 10 ms.
+ */
 const trial = { m: 48, n: 64, k: 256 };
 const trialRounds = 60;
 
@@ -28,8 +32,8 @@ export interface WideKernels {
 }
 
 /**
- * Matrix products in tiles of 6 x 16 and recurrent layers, with 256-bit instructions. The results have the same bits as those of the narrow kernels;
- * `narrow` computes small products.
+ * Matrix products in tiles of 6 x 16 and recurrent layers, with 256-bit instructions. The results have the same bits as
+ * those of the narrow kernels; `narrow` computes small products.
  *
  * @returns null if this V8 cannot compile them, or a measurement shows that they are not faster
  */

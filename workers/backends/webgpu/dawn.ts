@@ -24,7 +24,9 @@ interface Gpu {
   requestAdapter(options: { powerPreference: 'high-performance' }): Promise<Adapter | null>;
 }
 
-/** Chromium's WebGPU, as the npm package `webgpu` brings it: Vulkan on Linux, Metal on macOS, Direct3D 12 on Windows. */
+/**
+ * Chromium's WebGPU, as the npm package `webgpu` brings it: Vulkan on Linux, Metal on macOS, Direct3D 12 on Windows.
+ */
 export interface Dawn {
   create(flags: string[]): Gpu;
   /** WebGPU's classes and constants, which are globals in a browser. */
@@ -43,7 +45,10 @@ export async function loadDawn(folder: string): Promise<Dawn> {
   return (await import(pathToFileURL(join(folder, 'webgpu', 'index.js')).href)) as Dawn;
 }
 
-/** Keeps Dawn's instances alive: adapters and devices do not, and the process crashes when an instance is garbage-collected. */
+/**
+ * Keeps Dawn's instances alive: adapters and devices do not, and the process crashes when an instance is
+ * garbage-collected.
+ */
 const instances: Gpu[] = [];
 
 function requestAdapter(dawn: Dawn, name: string | null): Promise<Adapter | null> {
@@ -77,8 +82,8 @@ async function adapterNames(dawn: Dawn): Promise<string[]> {
 }
 
 /**
- * The adapter with this name; for null the first GPU. Dawn returns the first adapter whose name contains the request, so the result's name is
- * checked.
+ * The adapter with this name; for null the first GPU. Dawn returns the first adapter whose name contains the request,
+ * so the result's name is checked.
  * @throws Error if there is no such adapter, or Dawn returned another one
  */
 export async function chooseAdapter(dawn: Dawn, name: string | null): Promise<Adapter> {

@@ -4,7 +4,9 @@ import { covered, describePool, type PoolAxis, refuseEmptyWindows } from '../poo
 import { replaceKernel, tensorOf } from '../contract.ts';
 import { correctVolumes } from '../volumes.ts';
 
-/** Replaces the kernels that are wrong in TensorFlow.js 4.22 on webgpu. Call it after tfjs's own kernels are registered. */
+/**
+ * Replaces the kernels that are wrong in TensorFlow.js 4.22 on webgpu. Call it after tfjs's own kernels are registered.
+ */
 export function correctKernels(): void {
   for (const name of ['Cumsum', 'Cumprod']) replace(name, cumulate);
   for (const name of ['Prod', 'ArgMax', 'ArgMin']) replace(name, withReducedShape);
@@ -22,7 +24,10 @@ function replace(kernelName: string, correct: (own: KernelFunc) => KernelFunc): 
   replaceKernel('webgpu', kernelName, correct);
 }
 
-/** tfjs reduces small tensors on the host, where it ignores `keepDims`; for a single axis it returns a scalar with an axis. */
+/**
+ * tfjs reduces small tensors on the host, where it ignores `keepDims`; for a single axis it returns a scalar with an
+ * axis.
+ */
 function withReducedShape(own: KernelFunc): KernelFunc {
   return (call) => {
     const { shape } = tensorOf(call.inputs.x);
@@ -76,7 +81,10 @@ function cumulate(own: KernelFunc): KernelFunc {
   };
 }
 
-/** Applies a kernel that treats each axis separately to the middle axis of x, which stands for axis `axis` of a tensor of rank `rank`. */
+/**
+ * Applies a kernel that treats each axis separately to the middle axis of x, which stands for axis `axis` of a tensor
+ * of rank `rank`.
+ */
 type Step = (x: Tensor3D, axis: number, attributes: NamedAttrMap, rank: number) => Tensor3D;
 
 const unchanged = [0, 0];

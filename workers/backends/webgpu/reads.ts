@@ -12,8 +12,8 @@ export interface WebgpuBackend extends KernelBackend {
 }
 
 /**
- * Makes reads throw the errors of the GPU, which WebGPU reports to no caller: later kernels run on, and reads return zeros. Makes synchronous
- * reads, for which tfjs needs a browser's canvas, throw an error that names the alternative.
+ * Makes reads throw the errors of the GPU, which WebGPU reports to no caller: later kernels run on, and reads return
+ * zeros. Makes synchronous reads, for which tfjs needs a browser's canvas, throw an error that names the alternative.
  */
 export function guardReads(backend: WebgpuBackend, adapter: string): void {
   let failure: Error | null = null;

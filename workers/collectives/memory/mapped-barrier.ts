@@ -4,7 +4,10 @@ import { MappedWord, writeTimespec } from './mapped-word.ts';
 
 /** Bytes at the beginning of each rank's file that belong to the barrier. */
 export const barrierBytes = 4096;
-/** Offsets: the number of stages that the rank has completed, the current collective of either area, the length of a sleep. */
+/**
+ * Offsets: the number of stages that the rank has completed, the current collective of either area, the length of a
+ * sleep.
+ */
 const progressOffset = 0;
 const callsOffset = 4;
 const timespecOffset = 16;
@@ -12,8 +15,8 @@ const timespecOffset = 16;
 const spins = 2000;
 
 /**
- * Synchronises ranks without the hub: each counts completed stages in the first word of its file, and sleeps on the words
- * of the others. The relay detects a rank that never comes; a waiting rank asks it every few milliseconds.
+ * Synchronises ranks without the hub: each counts completed stages in the first word of its file, and sleeps on the
+ * words of the others. The relay detects a rank that never comes; a waiting rank asks it every few milliseconds.
  */
 export class MappedBarrier {
   readonly #own: Progress;
@@ -34,7 +37,8 @@ export class MappedBarrier {
 
   /**
    * Resolves once all ranks have come as far as this one.
-   * @param isAwaited called every few milliseconds during the wait, with a rank that has not come; ends the wait by throwing
+   * @param isAwaited called every few milliseconds during the wait, with a rank that has not come; ends the wait by
+   * throwing
    */
   async meet(isAwaited: (rank: number) => Promise<void>): Promise<void> {
     const stage = (this.#own.stages.value + 1) | 0;

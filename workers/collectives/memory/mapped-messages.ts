@@ -7,7 +7,10 @@ import { MappedWord, writeTimespec } from './mapped-word.ts';
 import { RingReader, RingWriter, ringFileBytes, roomOf } from './message-ring.ts';
 import { growFile } from './rank-files.ts';
 
-/** Each pair of ranks has a cache line: the number of the last message in memory, and the number of the sender's newest ring. */
+/**
+ * Each pair of ranks has a cache line: the number of the last message in memory, and the number of the sender's newest
+ * ring.
+ */
 const lineBytes = 64;
 /** The first page has the length of a sleep. */
 const pageBytes = 4096;
@@ -53,8 +56,9 @@ interface Inbox extends Line {
 }
 
 /**
- * Messages between ranks of one machine through memory. A sender has a ring (`message-ring.ts`) for each rank that it sends to, writes a message into it, and
- * wakes the receiver. If there is no room it makes a larger ring, which the receiver opens once it has read the one before.
+ * Messages between ranks of one machine through memory. A sender has a ring (`message-ring.ts`) for each rank that it
+ * sends to, writes a message into it, and wakes the receiver. If there is no room it makes a larger ring, which the
+ * receiver opens once it has read the one before.
  */
 export class MappedMessages implements DirectMessages {
   readonly #options: MappedMessagesOptions;

@@ -29,9 +29,9 @@ const rankBytes = slotCount * (headBytes + roomBytes);
 export const slotsBytes = (ranks: number): number => pageBytes + ranks * rankBytes;
 
 /**
- * Memory that ranks share for small arrays: four slots, used in turn, each with room for every rank's array. A rank puts its
- * array and counts up; only the last one wakes the others. All ranks read all arrays and count up again, which frees the slot
- * for the fourth call after.
+ * Memory that ranks share for small arrays: four slots, used in turn, each with room for every rank's array. A rank
+ * puts its array and counts up; only the last one wakes the others. All ranks read all arrays and count up again, which
+ * frees the slot for the fourth call after.
  */
 export class MappedSlots implements Slots {
   readonly slotBytes = roomBytes;

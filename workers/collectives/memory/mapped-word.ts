@@ -53,7 +53,10 @@ export class MappedWord {
   }
 }
 
-/** Writes the length of a sleep to a mapping of this process. @returns its address, for {@link MappedWord.sleepUntil} */
+/**
+ * Writes the length of a sleep to a mapping of this process.
+ * @returns its address, for {@link MappedWord.sleepUntil}
+ */
 export function writeTimespec({ buffer, address }: Mapping, offset: number): number {
   const [seconds, nanoseconds] = [0n, BigInt(sleepNs)];
   new BigInt64Array(buffer, offset, timespecBytes / 8).set([seconds, nanoseconds]);

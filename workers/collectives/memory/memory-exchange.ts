@@ -26,8 +26,8 @@ export interface Operands {
 
 /**
  * Collectives of large arrays through memory that the ranks share. The relay only synchronises the ranks
- * (`collective-stages.ts`). Where a barrier in mapped memory does so, ranks still tell the relay what they call: it detects
- * ranks that disagree or never come.
+ * (`collective-stages.ts`). Where a barrier in mapped memory does so, ranks still tell the relay what they call: it
+ * detects ranks that disagree or never come.
  */
 export class MemoryExchange {
   readonly #memory: SharedMemory;
@@ -234,9 +234,9 @@ class SharedArrays {
   }
 
   /**
-   * Writes this rank's slice of the combined array to `target`, from `targetStart` on: `reduceArrays` over the ranks in their
-   * order, in pieces that stay in the processor's cache. In an all-reduce, other ranks then read the slice where this rank
-   * wrote its array, a part that they do not read otherwise.
+   * Writes this rank's slice of the combined array to `target`, from `targetStart` on: `reduceArrays` over the ranks in
+   * their order, in pieces that stay in the processor's cache. In an all-reduce, other ranks then read the slice where
+   * this rank wrote its array, a part that they do not read otherwise.
    * @param own this rank's array
    */
   reduceOwnSlice(call: CollectiveCall, own: Parts, target: Parts, targetStart: number): void {

@@ -21,7 +21,10 @@ export const ringFileBytes = (bytes: number): number => pageBytes + Math.ceil(by
 /** Bytes that a message needs in a ring. */
 export const roomOf = (message: Message): number => blocksOf(message) * blockBytes;
 
-/** Common parts of both ends of a ring: memory for the messages from one rank to another, used in turn. Counts of blocks wrap around. */
+/**
+ * Common parts of both ends of a ring: memory for the messages from one rank to another, used in turn. Counts of blocks
+ * wrap around.
+ */
 class MessageRing {
   protected readonly buffer: ArrayBuffer;
   protected readonly words: Int32Array;

@@ -8,8 +8,8 @@ export const pieceBytes = 128 * 1024;
 const pageBytes = 64 * 1024;
 
 /**
- * Room for a piece of every rank's array in WebAssembly memory, where Tutti's kernels add float32 values four at a time: the
- * bits of {@link reduceArrays} in a fifth of its time.
+ * Room for a piece of every rank's array in WebAssembly memory, where Tutti's kernels add float32 values four at a
+ * time: the bits of {@link reduceArrays} in a fifth of its time.
  */
 export class Pieces {
   readonly #kernels: KernelModule;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const zeros = new Uint8Array(2 ** 20);
 
 /**
- * Makes a file in memory longer, if its folder has room for twice what is added. Writes zeros: a file that is only extended
- * takes its memory later, when there may be none left.
+ * Makes a file in memory longer, if its folder has room for twice what is added. Writes zeros: a file that is only
+ * extended takes its memory later, when there may be none left.
  * @returns whether there was room
  */
 export function growFile(file: number, folder: string, fromBytes: number, toBytes: number): boolean {
@@ -22,7 +22,10 @@ export function growFile(file: number, folder: string, fromBytes: number, toByte
   }
 }
 
-/** The files in memory of a group's ranks. Each rank writes its own file, and all read it. Offsets and sizes are in bytes. */
+/**
+ * The files in memory of a group's ranks. Each rank writes its own file, and all read it. Offsets and sizes are in
+ * bytes.
+ */
 export class RankFiles {
   readonly #folder: string;
   readonly #rank: number;

@@ -45,12 +45,13 @@ const areaBytes = (bytes: number): number => Math.ceil(bytes / 4096) * 4096;
 const fileBytes = (capacity: number): number => (capacity === 0 ? 0 : barrierBytes + 2 * areaBytes(capacity));
 
 /**
- * Memory for large arrays between ranks of one machine: each rank has a file in memory, which it alone writes and all read.
- * Where koffi is installed the files are mapped, and a {@link MappedBarrier} synchronises the ranks. Otherwise ranks read and
- * write the files, and the hub's relay synchronises them (`collective-stages.ts`).
+ * Memory for large arrays between ranks of one machine: each rank has a file in memory, which it alone writes and all
+ * read. Where koffi is installed the files are mapped, and a {@link MappedBarrier} synchronises the ranks. Otherwise
+ * ranks read and write the files, and the hub's relay synchronises them (`collective-stages.ts`).
  *
  * A file has a page for the barrier and two areas, used in turn. When a rank writes to one, every rank has called the
- * collective before, and so has read what the area held. For that a rank must not make a large call during an earlier one.
+ * collective before, and so has read what the area held. For that a rank must not make a large call during an earlier
+ * one.
  */
 export class SharedMemory {
   readonly rank: number;

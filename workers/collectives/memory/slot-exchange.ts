@@ -33,9 +33,14 @@ export interface SlotExchangeOptions {
   rank: number;
   /** Ascending. */
   ranks: readonly number[];
-  /** Tells the hub's relay that this rank awaits a call, or no longer does. The relay answers only by failing the group. */
+  /**
+   * Tells the hub's relay that this rank awaits a call, or no longer does. The relay answers only by failing the group.
+   */
   tell: (call: CollectiveCall) => void;
-  /** Takes the arrays that are too large for the slots, in which then only the headers travel; null: they go another way. */
+  /**
+   * Takes the arrays that are too large for the slots, in which then only the headers travel; null: they go another
+   * way.
+   */
   large: LargeArrays | null;
 }
 
@@ -61,8 +66,9 @@ export interface LargeWait {
 }
 
 /**
- * Collectives of small arrays through memory that the ranks share, without the hub. Several may run at a time; they end in the
- * order of their calls. Only a rank that waits longer than usual tells the relay of its call (`collective-stages.ts`).
+ * Collectives of small arrays through memory that the ranks share, without the hub. Several may run at a time; they end
+ * in the order of their calls. Only a rank that waits longer than usual tells the relay of its call
+ * (`collective-stages.ts`).
  */
 export class SlotExchange {
   readonly #slots: Slots;
@@ -169,8 +175,8 @@ interface SlotCall {
 }
 
 /**
- * Turns of the event loop, which take messages of the hub. Waiting blocks the process, so a turn comes before it and lets the caller run first. Calls
- * whose parts are there at once need no turn for some time.
+ * Turns of the event loop, which take messages of the hub. Waiting blocks the process, so a turn comes before it and
+ * lets the caller run first. Calls whose parts are there at once need no turn for some time.
  */
 class Turns {
   #lastMs = -Infinity;
@@ -219,8 +225,8 @@ class Patience {
 }
 
 /**
- * The result of a call from all ranks' arrays, in `into` where that is given, else in a new array; null where this rank needs
- * none. It has the bits of the relay's `computeAnswers`.
+ * The result of a call from all ranks' arrays, in `into` where that is given, else in a new array; null where this rank
+ * needs none. It has the bits of the relay's `computeAnswers`.
  */
 export function answerOf(
   { operation, reduce, root, distance }: CollectiveCall,

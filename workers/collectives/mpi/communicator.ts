@@ -1,7 +1,10 @@
 import type { MpiLibrary } from './library.ts';
 import type { Requests } from './requests.ts';
 
-/** A group of MPI's ranks. Numbers of ranks are those inside it. Only bytes travel: Tutti itself adds, in the order of ranks. */
+/**
+ * A group of MPI's ranks. Numbers of ranks are those inside it. Only bytes travel: Tutti itself adds, in the order of
+ * ranks.
+ */
 export class Communicator {
   readonly rank: number;
   readonly size: number;
@@ -39,7 +42,10 @@ export class Communicator {
     return [...new Int32Array(all.bytes.buffer, 0, this.size)];
   }
 
-  /** A window of memory that the ranks share, who all run on one node. Waits until all have called it. @returns its handle */
+  /**
+   * A window of memory that the ranks share, who all run on one node. Waits until all have called it.
+   * @returns its handle
+   */
   allocateShared(byteLength: number): number {
     return this.#mpi.allocateShared(this.#handle, this.rank === 0 ? byteLength : 0);
   }

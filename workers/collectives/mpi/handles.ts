@@ -45,8 +45,8 @@ const mpich: MpiTable = {
 };
 
 /**
- * The table of a library, by the symbols that it has: the functions of the standard ABI under its name, Open MPI's objects, whose addresses
- * are the handles, or else MPICH's integers.
+ * The table of a library, by the symbols that it has: the functions of the standard ABI under its name, Open MPI's
+ * objects, whose addresses are the handles, or else MPICH's integers.
  * @param isStandard whether the library was opened under the standard's name, `libmpi_abi`
  */
 export function tableOf(find: FindSymbol, isStandard: boolean): MpiTable {

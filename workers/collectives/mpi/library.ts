@@ -6,7 +6,9 @@ import { type MpiTable, tableOf } from './handles.ts';
 /** The libraries to try, best first: the standard ABI, Open MPI 4 and 5, MPICH and the libraries with its ABI. */
 const standardNames = ['libmpi_abi.so.1', 'libmpi_abi.so.0', 'libmpi_abi.so'];
 const names = [...standardNames, 'libmpi.so.40', 'libmpich.so.12', 'libmpi.so.12', 'libmpi.so'];
-/** The same where a launcher with the PMI of MPICH has started the process: Open MPI would start it as a world of one. */
+/**
+ * The same where a launcher with the PMI of MPICH has started the process: Open MPI would start it as a world of one.
+ */
 const namesUnderPmi = [...standardNames, 'libmpich.so.12', 'libmpi.so.12', 'libmpi.so.40', 'libmpi.so'];
 
 /** Longer than any library's `MPI_MAX_ERROR_STRING` and, for the first line, than its version. */
@@ -134,7 +136,8 @@ export class MpiLibrary {
   }
 
   /**
-   * Makes memory that the ranks of a communicator share, all of it with rank 0. They must run on one node. Waits until all have called it.
+   * Makes memory that the ranks of a communicator share, all of it with rank 0. They must run on one node. Waits until
+   * all have called it.
    * @returns the window's handle
    */
   allocateShared(communicator: number, byteLength: number): number {

@@ -16,16 +16,16 @@ import { PieceQueue, piecesOf } from './piece-queue.ts';
 import { Polling } from './wait.ts';
 
 /**
- * Bytes of an array that travel at once. TCP of Open MPI sends so many without asking the receiver, which may compute for long before it answers; the
- * system then delivers them while both ranks compute.
+ * Bytes of an array that travel at once. TCP of Open MPI sends so many without asking the receiver, which may compute
+ * for long before it answers; the system then delivers them while both ranks compute.
  */
 const pieceBytes = 64_000;
 /** Pieces under way to or from each rank. Open MPI copies those that it cannot send yet. */
 const window = 64;
 
 /**
- * Messages between ranks of several nodes, by a communicator that nothing else uses. The head of a message travels with its array if that is small, else
- * before it, and the array follows in pieces, from its place to its place.
+ * Messages between ranks of several nodes, by a communicator that nothing else uses. The head of a message travels with
+ * its array if that is small, else before it, and the array follows in pieces, from its place to its place.
  */
 export class MpiMessages implements DirectMessages {
   readonly #mpi: MpiLibrary;
@@ -103,7 +103,10 @@ export class MpiMessages implements DirectMessages {
   }
 }
 
-/** What one rank sends to this one. MPI is only asked for a message that somebody waits for, so none is under way at the end. */
+/**
+ * What one rank sends to this one. MPI is only asked for a message that somebody waits for, so none is under way at the
+ * end.
+ */
 class MpiInbox {
   polling: Polling;
   readonly #mpi: MpiLibrary;

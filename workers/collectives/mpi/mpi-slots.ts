@@ -9,7 +9,10 @@ import { waitFor } from './wait.ts';
 const slotCount = 4;
 /** Some 20 µs: an event loop's turn costs more. */
 const pollsForSoon = 16;
-/** A rank's header, before its array: signature of the call, controls, halt, whether its array follows, whether it has one. */
+/**
+ * A rank's header, before its array: signature of the call, controls, halt, whether its array follows, whether it has
+ * one.
+ */
 const headBytes = 64;
 
 /** One slot: this rank's message, and room for those of the other ranks. */
@@ -21,9 +24,9 @@ interface Slot {
 }
 
 /**
- * Small arrays between ranks of several nodes: each rank sends its array, with a header, to every other rank, and receives theirs. There
- * are four slots, used in turn, so several calls may be under way. A message that is longer or shorter than expected does no
- * harm: its header has another signature.
+ * Small arrays between ranks of several nodes: each rank sends its array, with a header, to every other rank, and
+ * receives theirs. There are four slots, used in turn, so several calls may be under way. A message that is longer or
+ * shorter than expected does no harm: its header has another signature.
  */
 export class MpiSlots implements Slots {
   readonly slotBytes: number;

@@ -22,7 +22,8 @@ const settings = {
   // Copies between processes by the kernel, which refuses them to confined workers and in containers.
   OMPI_MCA_btl_vader_single_copy_mechanism: 'none',
   OMPI_MCA_mpi_yield_when_idle: '1',
-  // UCX, below MPICH, looks into the other process's files in /proc before it shares memory with it, which are closed to confined workers.
+  // UCX, below MPICH, looks into the other process's files in /proc before it shares memory with it, which are closed
+  // to confined workers.
   UCX_TLS: '^shm',
 };
 
@@ -33,7 +34,10 @@ export interface MpiGroup {
   messages: MpiMessages;
 }
 
-/** The processes that a launcher of MPI has started together. A process can enter it once, and only its main thread calls it. */
+/**
+ * The processes that a launcher of MPI has started together. A process can enter it once, and only its main thread
+ * calls it.
+ */
 export class MpiWorld {
   readonly library: MpiLibrary;
   readonly #world: Communicator;
@@ -103,7 +107,9 @@ export class MpiWorld {
     return new TwoLevelArrays({ rank: group.rank, ranks, layout, memory, transfers, pieces });
   }
 
-  /** Leaves the world: waits until all of its processes do so. A process that ends without it ends the job of Open MPI. */
+  /**
+   * Leaves the world: waits until all of its processes do so. A process that ends without it ends the job of Open MPI.
+   */
   async leave(): Promise<void> {
     for (const messages of this.#messages) messages.close();
     const hydra = Hydra.find();
@@ -112,7 +118,8 @@ export class MpiWorld {
       this.library.call('MPI_Finalize');
       return;
     }
-    // The first barrier also makes connections, so that nothing of the second waits for the progress of a rank that has passed it.
+    // The first barrier also makes connections, so that nothing of the second waits for the progress of a rank that has
+    // passed it.
     await this.#barrier();
     await this.#barrier();
     hydra.leave();
@@ -136,8 +143,9 @@ export class MpiWorld {
 }
 
 /**
- * The last calls to hydra, the launcher of MPICH, by its wire protocol PMI-1. `MPI_Finalize` of MPICH before 4.2 over UCX deadlocks if
- * no memory is shared: a rank waits for the progress of others, which already wait in PMI's barrier (pmodels/mpich pull request 6596).
+ * The last calls to hydra, the launcher of MPICH, by its wire protocol PMI-1. `MPI_Finalize` of MPICH before 4.2 over
+ * UCX deadlocks if no memory is shared: a rank waits for the progress of others, which already wait in PMI's barrier
+ * (pmodels/mpich pull request 6596).
  */
 class Hydra {
   readonly #descriptor: number;

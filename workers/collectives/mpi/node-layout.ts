@@ -1,6 +1,7 @@
 /**
- * Which ranks of a group share a node. Ranks are positions in the group. Where something of a rank is needed by all ranks of another node, it travels there once, to the rank
- * that has the same place on its node (modulo the number of ranks there), so that all ranks of a node share the work.
+ * Which ranks of a group share a node. Ranks are positions in the group. Where something of a rank is needed by all
+ * ranks of another node, it travels there once, to the rank that has the same place on its node (modulo the number of
+ * ranks there), so that all ranks of a node share the work.
  */
 export class NodeLayout {
   /** Ranks of this rank's node, ascending. */

@@ -17,7 +17,10 @@ import type { Parts } from '../parts.ts';
 /** Bytes of an array that are under way at a time. */
 const chunkBytes = 8 * 2 ** 20;
 
-/** Bytes of {@link NodeMemory} that a node with so many ranks of the group needs: a chunk of each, and one of the result. */
+/**
+ * Bytes of {@link NodeMemory} that a node with so many ranks of the group needs: a chunk of each, and one of the
+ * result.
+ */
 export const nodeMemoryBytes = (localCount: number): number => (localCount + 1) * chunkBytes;
 
 interface TwoLevelParts {
@@ -33,8 +36,9 @@ interface TwoLevelParts {
 }
 
 /**
- * Collectives of large arrays on two levels: ranks of a node read each other's arrays in memory that they share, and what all ranks of a node need from another node
- * comes once. All ranks' versions of a slice are added by one rank, in the order of ranks, so the bits are those of one machine.
+ * Collectives of large arrays on two levels: ranks of a node read each other's arrays in memory that they share, and
+ * what all ranks of a node need from another node comes once. All ranks' versions of a slice are added by one rank, in
+ * the order of ranks, so the bits are those of one machine.
  *
  * All ranks call the same collectives, so between two barriers of a node its ranks use the memory in the same way.
  */

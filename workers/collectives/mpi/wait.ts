@@ -11,8 +11,8 @@ const turnMs = 5;
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * A wait for messages of MPI by polling, on the thread that computes: a thread for blocking calls would cost two wake-ups a call, and nothing
- * could end its wait for a rank that has left.
+ * A wait for messages of MPI by polling, on the thread that computes: a thread for blocking calls would cost two
+ * wake-ups a call, and nothing could end its wait for a rank that has left.
  */
 export class Polling {
   readonly #mpi: MpiLibrary;

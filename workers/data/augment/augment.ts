@@ -46,9 +46,10 @@ export function requireAugmentable(dataset: Dataset, options: Augmentation): voi
 }
 
 /**
- * Changes each image of a batch `[B, H, W, C]` at random, in this order: crop and flips (He et al., 2016, "Deep residual learning", section
- * 4.2), rotation, RandAugment, colours, cutout (DeVries and Taylor, 2017). Pixels from outside of an image are 0 after normalization: they have
- * the mean colour. The result depends only on the batch and the generator.
+ * Changes each image of a batch `[B, H, W, C]` at random, in this order: crop and flips (He et al., 2016, "Deep
+ * residual learning", section 4.2), rotation, RandAugment, colours, cutout (DeVries and Taylor, 2017). Pixels from
+ * outside of an image are 0 after normalization: they have the mean colour. The result depends only on the batch and
+ * the generator.
  * @param target receives the features
  */
 export function augmentImages(
@@ -191,8 +192,8 @@ export function drawOperations(
 const centreWeight = 5;
 
 /**
- * factor · v + (1 − factor) · s of an image in [0, 1], in place: s is the mean of a pixel and its eight neighbours, in which the pixel counts five
- * times (`ImageEnhance.Sharpness` of Pillow). Pixels at the border stay as they are.
+ * factor · v + (1 − factor) · s of an image in [0, 1], in place: s is the mean of a pixel and its eight neighbours, in
+ * which the pixel counts five times (`ImageEnhance.Sharpness` of Pillow). Pixels at the border stay as they are.
  */
 export function sharpness(image: Float32Array, [height, width, channels]: ImageSize, factor: number): void {
   const before = image.slice();

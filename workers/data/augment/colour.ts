@@ -50,8 +50,9 @@ export function autoContrast(image: Float32Array, channels: number): void {
 }
 
 /**
- * Makes the values of each channel, as bytes, about equally frequent (`ImageOps.equalize` of Pillow): each byte becomes the number of smaller ones,
- * divided by the step that leads to 255; a channel with too few other values for a step of 1 stays.
+ * Makes the values of each channel, as bytes, about equally frequent (`ImageOps.equalize` of Pillow): each byte becomes
+ * the number of smaller ones, divided by the step that leads to 255; a channel with too few other values for a step of
+ * 1 stays.
  */
 export function equalize(image: Float32Array, channels: number): void {
   for (let channel = 0; channel < channels; channel++) {

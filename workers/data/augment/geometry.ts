@@ -1,5 +1,6 @@
 /**
- * Movements of one image `[H, W, C]`, row-major. What comes from outside of the image is 0, which is the mean colour of normalized images.
+ * Movements of one image `[H, W, C]`, row-major. What comes from outside of the image is 0, which is the mean colour of
+ * normalized images.
  */
 
 /** H, W and C. */
@@ -32,7 +33,8 @@ export function shift(source: Float32Array, target: Float32Array, size: ImageSiz
 }
 
 /**
- * Where a pixel of the result comes from, relative to the image's centre, x to the right and y down: x' = a·x + b·y + c, y' = d·x + e·y + f.
+ * Where a pixel of the result comes from, relative to the image's centre, x to the right and y down: x' = a·x + b·y +
+ * c, y' = d·x + e·y + f.
  */
 export type Affine = readonly [a: number, b: number, c: number, d: number, e: number, f: number];
 

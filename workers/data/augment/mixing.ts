@@ -4,10 +4,11 @@ import { type Field, type Fields, gatherExtras, gatherRows } from '../fields.ts'
 import { paste, type Rectangle, rectangleAround } from './geometry.ts';
 
 /**
- * Mixes each sample of a batch with another one, by the same share λ for the whole batch: λ·x + (1 − λ)·x′ (Zhang et al., 2018, "mixup"), or a
- * rectangle of x′ in x, whose area gives 1 − λ (Yun et al., 2019, "CutMix"). λ ~ Beta(α, α). With both, half of the batches have either. The
- * batch keeps both samples' targets, and its loss is λ·loss + (1 − λ)·loss′. Further inputs are mixed too: with CutMix, images of the same height and
- * width get the same rectangle, all others are weighed.
+ * Mixes each sample of a batch with another one, by the same share λ for the whole batch: λ·x + (1 − λ)·x′ (Zhang et
+ * al., 2018, "mixup"), or a rectangle of x′ in x, whose area gives 1 − λ (Yun et al., 2019, "CutMix"). λ ~ Beta(α, α).
+ * With both, half of the batches have either. The batch keeps both samples' targets, and its loss is λ·loss + (1 −
+ * λ)·loss′. Further inputs are mixed too: with CutMix, images of the same height and width get the same rectangle, all
+ * others are weighed.
  */
 export function mixBatch(
   batch: Batch,

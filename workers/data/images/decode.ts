@@ -12,16 +12,18 @@ export interface ImageShape {
   /** 1: grey, 3: RGB (default). Transparent images are laid on black. */
   channels?: 1 | 3;
   /**
-   * What happens to images of another aspect ratio: `cover` (default) crops around the centre, `contain` adds a black border, `stretch`
-   * distorts.
+   * What happens to images of another aspect ratio: `cover` (default) crops around the centre, `contain` adds a black
+   * border, `stretch` distorts.
    */
   fit?: ImagesStep['fit'];
   /**
-   * The value that becomes 255 in images of more than 8 bits a value, such as 4095 for 12 bits; others keep their bytes. By default 65535 for 16 bits;
-   * images of floats and of 32 bits need it.
+   * The value that becomes 255 in images of more than 8 bits a value, such as 4095 for 12 bits; others keep their
+   * bytes. By default 65535 for 16 bits; images of floats and of 32 bits need it.
    */
   maximum?: number;
-  /** Larger images are refused before they are decoded: a small damaged file must not fill the memory. 2^26 by default. */
+  /**
+   * Larger images are refused before they are decoded: a small damaged file must not fill the memory. 2^26 by default.
+   */
   maximumPixels?: number;
 }
 
@@ -54,8 +56,8 @@ export function imagesStep({ size: [height, width], channels = 3, fit = 'cover',
 }
 
 /**
- * Reads images into one array of bytes `[N, height, width, channels]`, in the order of the files: decoded (PNG, JPEG, WebP, TIFF), values of more than 8
- * bits scaled to bytes, turned upright as their EXIF data say, resized (Lanczos).
+ * Reads images into one array of bytes `[N, height, width, channels]`, in the order of the files: decoded (PNG, JPEG,
+ * WebP, TIFF), values of more than 8 bits scaled to bytes, turned upright as their EXIF data say, resized (Lanczos).
  * @throws Error that names the first damaged file, or values that cannot be scaled without the option maximum
  */
 export async function readImages(files: readonly string[], shape: ImageShape): Promise<Uint8Array> {
@@ -126,7 +128,10 @@ export async function decodeImage(
 
 const plain: Pick<Metadata, 'depth' | 'space' | 'pages'> = { depth: 'uchar', space: 'srgb' };
 
-/** Whether an image has one page and 8 bits a value, as the first bytes of most tell: reading about the others takes time. */
+/**
+ * Whether an image has one page and 8 bits a value, as the first bytes of most tell: reading about the others takes
+ * time.
+ */
 function isPlain(bytes: Buffer): boolean {
   const format = formats.find(({ isFormat }) => isFormat(bytes))?.name;
   return format === 'JPEG' || (format === 'PNG' && bytes[24] !== 16);

@@ -15,7 +15,8 @@ const readFormats = 'PNG, JPEG, WebP and TIFF';
 const mostListed = 3;
 
 /**
- * The images of `<folder>/<class>/`, also in folders below it, sorted by their paths; notes which other files are left out.
+ * The images of `<folder>/<class>/`, also in folders below it, sorted by their paths; notes which other files are left
+ * out.
  * @throws Error if a class has none
  */
 export async function listClasses(folder: string): Promise<LabelledFiles> {

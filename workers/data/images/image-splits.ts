@@ -28,15 +28,19 @@ export interface ImageOptions extends ImageShape {
   test?: number;
   /** Makes fold `index` (from 0) of `count` the test split, in place of `test`. */
   fold?: Fold | undefined;
-  /** Whether images are decoded only when their batch comes, in threads: for more images than fit into memory. False by default. */
+  /**
+   * Whether images are decoded only when their batch comes, in threads: for more images than fit into memory. False by
+   * default.
+   */
   onDisk?: boolean;
 }
 
 /** How to read folders of images, and how to split them. */
 export interface ImageFolderOptions extends ImageOptions {
   /**
-   * The subfolders of the splits, `{ train: 'Entrenamiento', test: 'Prueba' }`; false: every subfolder is a class. By default folders called `train`,
-   * `Training`, `valid`, `test_set` and alike are splits where `train` has a folder for each class.
+   * The subfolders of the splits, `{ train: 'Entrenamiento', test: 'Prueba' }`; false: every subfolder is a class. By
+   * default folders called `train`, `Training`, `valid`, `test_set` and alike are splits where `train` has a folder for
+   * each class.
    */
   splitFolders?: SplitFolders;
 }
@@ -47,7 +51,9 @@ export interface ImageTableOptions extends ImageOptions, Omit<ReadTableOptions, 
   path?: string | number;
   /** The column to predict; the last by default. Several columns of numbers for several values. */
   target?: string | number | readonly string[];
-  /** `classes`: each distinct value is a class, in natural order. By default numbers are `values`, all else `classes`. */
+  /**
+   * `classes`: each distinct value is a class, in natural order. By default numbers are `values`, all else `classes`.
+   */
   targetKind?: 'values' | 'classes';
   /** Mean 0 and standard deviation 1 for targets that are values; false by default. */
   standardizeTargets?: boolean;
@@ -56,9 +62,11 @@ export interface ImageTableOptions extends ImageOptions, Omit<ReadTableOptions, 
 }
 
 /**
- * Splits of the images in a folder per class, `<folder>/<class>/`. Where the folder has a subfolder for each split (`splitFolders`), each with a
- * folder per class, these are the splits; `validation` and `test` without a folder are drawn from the training images, with the classes in the same
- * proportions. Files that are left out, and what else reading finds, are noted in the run's record. Features are bytes `[N, height, width, channels]`; classes are in natural order (1, 2, ... 12).
+ * Splits of the images in a folder per class, `<folder>/<class>/`. Where the folder has a subfolder for each split
+ * (`splitFolders`), each with a folder per class, these are the splits; `validation` and `test` without a folder are
+ * drawn from the training images, with the classes in the same proportions. Files that are left out, and what else
+ * reading finds, are noted in the run's record. Features are bytes `[N, height, width, channels]`; classes are in
+ * natural order (1, 2, ... 12).
  * @throws Error that names the folder or image, and the remedy
  */
 export async function imageFolder(folder: string, options: ImageFolderOptions): Promise<Splits> {
@@ -74,7 +82,8 @@ export async function imageFolder(folder: string, options: ImageFolderOptions): 
 }
 
 /**
- * Splits of images whose paths and targets are in a table (CSV, JSON lines, Parquet): see `imageFolder` and `tableSplits`.
+ * Splits of images whose paths and targets are in a table (CSV, JSON lines, Parquet): see `imageFolder` and
+ * `tableSplits`.
  * @throws Error that names the table's row or the image, and the remedy
  */
 export async function imageTable(file: string, options: ImageTableOptions): Promise<Splits> {

@@ -29,8 +29,9 @@ function splitOf(name: string): keyof FoundSplits | null {
 }
 
 /**
- * The folders of the splits in `folder`; null where its subfolders are classes. They are splits where one is called `train` or alike and has subfolders of its
- * own, and the others are splits too: a class may also be called "train". What was recognised is noted.
+ * The folders of the splits in `folder`; null where its subfolders are classes. They are splits where one is called
+ * `train` or alike and has subfolders of its own, and the others are splits too: a class may also be called "train".
+ * What was recognised is noted.
  * @throws Error where both readings are possible
  */
 export async function findSplitFolders(folder: string, wanted: SplitFolders | undefined): Promise<FoundSplits | null> {

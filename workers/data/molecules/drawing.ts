@@ -6,7 +6,10 @@ const [width, height] = [200, 140];
 /** RDKit needs a second for a chain of 400 atoms, and nobody can read it at this size. */
 const longestSmiles = 300;
 
-/** A colour names an element: its blue is the atomic number. So the reply tells what is coloured, and the page decides how. */
+/**
+ * A colour names an element: its blue is the atomic number. So the reply tells what is coloured, and the page decides
+ * how.
+ */
 const details = JSON.stringify({
   width,
   height,

@@ -17,7 +17,9 @@ export interface FingerprintBlock {
 
 const started = new MadeOnce<MainModule>();
 
-/** RDKit, in WebAssembly, once for the process. Loading it takes a tenth of a second, and most processes never need it. */
+/**
+ * RDKit, in WebAssembly, once for the process. Loading it takes a tenth of a second, and most processes never need it.
+ */
 export function loadRdkit(): Promise<MainModule> {
   return started.get(startRdkit);
 }
@@ -31,8 +33,8 @@ async function startRdkit(): Promise<MainModule> {
 }
 
 /**
- * Morgan fingerprints of molecules: bit h mod `bits` is set for the hash h of each atom's surroundings up to `radius` bonds.
- * Source: Rogers and Hahn, "Extended-connectivity fingerprints", J. Chem. Inf. Model. 2010.
+ * Morgan fingerprints of molecules: bit h mod `bits` is set for the hash h of each atom's surroundings up to `radius`
+ * bonds. Source: Rogers and Hahn, "Extended-connectivity fingerprints", J. Chem. Inf. Model. 2010.
  */
 export function fingerprintBlock(
   rdkit: MainModule,

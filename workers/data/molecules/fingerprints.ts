@@ -25,7 +25,8 @@ export interface FingerprintOptions {
 }
 
 /**
- * Morgan fingerprints of N molecules, computed once and then read from the cache: by all cores where the process may start threads, else by one.
+ * Morgan fingerprints of N molecules, computed once and then read from the cache: by all cores where the process may
+ * start threads, else by one.
  * @throws RangeError for a radius or a length that RDKit does not compute
  */
 export async function moleculeFingerprints(
@@ -77,7 +78,10 @@ function keyOf(smiles: readonly string[], { radius, bits }: FingerprintShape): s
   return hash.digest('hex');
 }
 
-/** A file is the SHA-256 of the rest, one byte a molecule for its validity, then the bits. @returns null if it is damaged */
+/**
+ * A file is the SHA-256 of the rest, one byte a molecule for its validity, then the bits.
+ * @returns null if it is damaged
+ */
 function readKept(bytes: Buffer, count: number, bytesEach: number): FingerprintBlock | null {
   const rest = bytes.subarray(32);
   if (rest.length !== count * (bytesEach + 1)) return null;

@@ -7,7 +7,10 @@ import { textIds, textInputs } from './text-columns.ts';
 
 /** What was fitted on a training split, ready to be applied to other data. */
 export interface Fitted {
-  /** Features of all rows of a table with the training data's columns, shape `[rows, F]`; ids of tokens where a column of texts is the only input. */
+  /**
+   * Features of all rows of a table with the training data's columns, shape `[rows, F]`; ids of tokens where a column
+   * of texts is the only input.
+   */
   features(table: Table): Float32Array;
   /** The further inputs that columns of texts become, by name: ids of tokens, `[rows, length]`. */
   extraInputs(table: Table): Fields;

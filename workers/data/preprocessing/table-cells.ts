@@ -13,7 +13,10 @@ export function tableWidth({ columns }: TableStep): number {
   return columns.reduce((sum, step) => sum + widthOf(step), 0);
 }
 
-/** The cells of a row from its features: the inverse of `tableFeatures`. A value that was imputed without an indicator shows as imputed. */
+/**
+ * The cells of a row from its features: the inverse of `tableFeatures`. A value that was imputed without an indicator
+ * shows as imputed.
+ */
 export function tableCells({ columns }: TableStep, features: ArrayLike<number>): ShownField[] {
   let at = 0;
   return columns.map((step) => {

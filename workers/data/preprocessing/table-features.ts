@@ -19,8 +19,9 @@ interface FitOptions {
 }
 
 /**
- * Fits one column. Missing numbers and dates are imputed by the median, categories and booleans by the most frequent value (the first
- * in order if several are), then numbers are standardized, as by scikit-learn's `SimpleImputer` and `StandardScaler`.
+ * Fits one column. Missing numbers and dates are imputed by the median, categories and booleans by the most frequent
+ * value (the first in order if several are), then numbers are standardized, as by scikit-learn's `SimpleImputer` and
+ * `StandardScaler`.
  * @throws Error for a column of text, and for one without any value in the training split: see {@link whyUnfit}
  */
 export function fitColumn(column: Column, options: FitOptions): ColumnStep {
@@ -136,7 +137,10 @@ function categoryIndex(categories: readonly string[], value: string): number {
   return known.indexOf(nameOfCell(value, (text) => known.includes(text)));
 }
 
-/** The values of a column that the training split lacks, one for each row that has such a one. @param rows from `first` to before `end` */
+/**
+ * The values of a column that the training split lacks, one for each row that has such a one.
+ * @param rows from `first` to before `end`
+ */
 export function unseenValues(
   step: ColumnStep,
   column: Column,

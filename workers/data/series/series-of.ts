@@ -21,8 +21,8 @@ export interface SeriesColumns {
 
 /**
  * The series that columns of numbers form, a row a step.
- * @throws TypeError if a column holds text, RangeError that names the row where a value is missing, or where the rows are not in the order of the table's
- * dates and no column of the time is named
+ * @throws TypeError if a column holds text, RangeError that names the row where a value is missing, or where the rows
+ * are not in the order of the table's dates and no column of the time is named
  */
 export function seriesOf(table: Table, names: readonly string[], { time, entity }: SeriesColumns = {}): Series {
   const columns = names.map((name) => numbersIn(table, name));
@@ -62,7 +62,10 @@ function entitiesIn({ name: table }: Table, { name, values }: Column): (string |
   });
 }
 
-/** A table with one column of dates has its rows in their order, or says how else. A column with a single date orders nothing. */
+/**
+ * A table with one column of dates has its rows in their order, or says how else. A column with a single date orders
+ * nothing.
+ */
 function requireOrder(table: Table): void {
   const dates = table.columns.filter(({ type }) => type === 'date') as NumericColumn[];
   if (dates.length !== 1) return;

@@ -2,13 +2,19 @@ import { noteData } from '../notes.ts';
 
 /** What orders the steps of a series. */
 export interface StepOrder {
-  /** When each step was, in any unit; shape `[T]`. Steps are sorted by it. Without it they are taken in the order in which they come. */
+  /**
+   * When each step was, in any unit; shape `[T]`. Steps are sorted by it. Without it they are taken in the order in
+   * which they come.
+   */
   time?: ArrayLike<number>;
-  /** Which of several series each step belongs to, such as a station; shape `[T]`. No window crosses from one to the next. Needs `time`. */
+  /**
+   * Which of several series each step belongs to, such as a station; shape `[T]`. No window crosses from one to the
+   * next. Needs `time`.
+   */
   entity?: ArrayLike<string | number>;
   /**
-   * What happens where a step is longer than usual: `cut` lets no window cross it; `ignore` takes the steps as they are, such as trading days. Without
-   * it, uneven steps are refused.
+   * What happens where a step is longer than usual: `cut` lets no window cross it; `ignore` takes the steps as they
+   * are, such as trading days. Without it, uneven steps are refused.
    */
   gaps?: 'cut' | 'ignore';
 }
@@ -27,7 +33,8 @@ export interface OrderedSteps {
 
 /**
  * Orders T steps.
- * @throws RangeError that names the rows where a time is missing, comes twice in one series, or follows the one before at another distance
+ * @throws RangeError that names the rows where a time is missing, comes twice in one series, or follows the one before
+ * at another distance
  */
 export function orderSteps(name: string, count: number, { time, entity, gaps }: StepOrder): OrderedSteps {
   if (time === undefined) {

@@ -3,7 +3,9 @@ import { createDataset, createSplits, type Dataset, type Splits } from '../datas
 
 import { type OrderedSteps, orderSteps, type StepOrder } from './steps.ts';
 
-/** A series of T steps with C values each, or several of them below each other, and the windows that are cut out of it. */
+/**
+ * A series of T steps with C values each, or several of them below each other, and the windows that are cut out of it.
+ */
 export interface SeriesOptions extends StepOrder {
   name: string;
   /** Values `[T, C]`, row by row. */
@@ -27,8 +29,9 @@ export interface SeriesSplitSizes {
 }
 
 /**
- * Windows over a series, with the times that each covers where windows share some: features `[N, length, C]`, and as targets the `horizon` steps after them,
- * `[N, horizon · targetColumns]`, step by step. With `time` the steps are sorted and checked; no window crosses from one `entity` to the next.
+ * Windows over a series, with the times that each covers where windows share some: features `[N, length, C]`, and as
+ * targets the `horizon` steps after them, `[N, horizon · targetColumns]`, step by step. With `time` the steps are
+ * sorted and checked; no window crosses from one `entity` to the next.
  * @throws RangeError if the series is too short for one window, its steps are uneven, or an option is impossible
  */
 export function windows(options: SeriesOptions): Dataset {
@@ -38,9 +41,10 @@ export function windows(options: SeriesOptions): Dataset {
 }
 
 /**
- * Windows with the last times of the series for testing, those before them for validation, and the rest for training; several series are divided at the same
- * times. A window belongs to the period that holds all its targets; its features may reach back into the period before, which a forecast may use. No target
- * is in two splits, and none in training comes after one of validation. `standardize` then scales by training alone.
+ * Windows with the last times of the series for testing, those before them for validation, and the rest for training;
+ * several series are divided at the same times. A window belongs to the period that holds all its targets; its features
+ * may reach back into the period before, which a forecast may use. No target is in two splits, and none in training
+ * comes after one of validation. `standardize` then scales by training alone.
  * @throws RangeError if a period is too short for one window, or as `windows`
  */
 export function windowSplits(options: SeriesOptions, sizes: SeriesSplitSizes): Splits {

@@ -35,9 +35,9 @@ interface BatchFile {
 }
 
 /**
- * Loads CIFAR-10: colour images in 10 classes, features uint8 `[N, 32, 32, 3]`; 50,000 training and 10,000 test images. It reads
- * the batch files of the binary version, or else its archive. If only some batch files (or shortened ones) exist, it uses
- * these, and the data sets' names give the number of images.
+ * Loads CIFAR-10: colour images in 10 classes, features uint8 `[N, 32, 32, 3]`; 50,000 training and 10,000 test images.
+ * It reads the batch files of the binary version, or else its archive. If only some batch files (or shortened ones)
+ * exist, it uses these, and the data sets' names give the number of images.
  *
  * Source: Krizhevsky, "Learning multiple layers of features from tiny images", 2009.
  * @throws Error when a file is damaged, or none exists and the archive cannot be downloaded

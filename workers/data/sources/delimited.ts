@@ -19,9 +19,10 @@ export interface Row {
 }
 
 /**
- * Calls `visit` for each row of a UTF-8 text, without its blank lines. A field may stand in double quotes (RFC 4180): it may then
- * hold delimiters and line ends, and a doubled quote stands for one. Space around a field is removed, inside quotes it is kept.
- * Lines may end in CR LF, LF or CR, also mixed. Rows are not kept, so that a large file costs no more than its bytes.
+ * Calls `visit` for each row of a UTF-8 text, without its blank lines. A field may stand in double quotes (RFC 4180):
+ * it may then hold delimiters and line ends, and a doubled quote stands for one. Space around a field is removed,
+ * inside quotes it is kept. Lines may end in CR LF, LF or CR, also mixed. Rows are not kept, so that a large file costs
+ * no more than its bytes.
  * @param linesBefore lines of the file in front of the text, for messages
  * @throws Error that names file, line and remedy where quotes are not well-formed.
  */
@@ -56,8 +57,8 @@ export function forEachRow(
 }
 
 /**
- * The delimiter that each of the first lines has equally often; where none has, the first line decides: semicolon before comma, white space if it has
- * neither.
+ * The delimiter that each of the first lines has equally often; where none has, the first line decides: semicolon
+ * before comma, white space if it has neither.
  */
 export function detectDelimiter(text: Buffer): Delimiter {
   const lines = text
@@ -76,7 +77,9 @@ export function detectDelimiter(text: Buffer): Delimiter {
   return even ?? ([';', ','] as const).find((delimiter) => first.includes(delimiter)) ?? 'whitespace';
 }
 
-/** The delimiter of a table like one that was separated by `known`: the same if the first line has it, or no other one. */
+/**
+ * The delimiter of a table like one that was separated by `known`: the same if the first line has it, or no other one.
+ */
 export function delimiterLike(text: Buffer, known: Delimiter | null): Delimiter {
   const [firstLine = ''] = text.toString('utf8', 0, shownBytes).split(/[\r\n]/, 1);
   if (known !== null && known !== 'whitespace' && firstLine.includes(known)) return known;
@@ -85,7 +88,8 @@ export function delimiterLike(text: Buffer, known: Delimiter | null): Delimiter 
 }
 
 /**
- * The line `sep=;` with which Excel says what separates the fields: the delimiter, and the bytes of that line; null where the first line is another one.
+ * The line `sep=;` with which Excel says what separates the fields: the delimiter, and the bytes of that line; null
+ * where the first line is another one.
  * @throws Error for a delimiter that is not known
  */
 export function separatorLine(text: Buffer, file: string): { delimiter: Delimiter; bytes: number } | null {

@@ -47,9 +47,9 @@ export interface DownloadOptions {
 const maximumRequests = 20;
 
 /**
- * Downloads a file into `folder` and returns its path. An existing file is left unchanged. Bytes go to `<name>.part`, which a
- * later call resumes after a cut connection; the file is renamed once its SHA-256 matches. Processes that download the same
- * file wait for the first, by the lock of the empty file `.<name>.lock`, which stays.
+ * Downloads a file into `folder` and returns its path. An existing file is left unchanged. Bytes go to `<name>.part`,
+ * which a later call resumes after a cut connection; the file is renamed once its SHA-256 matches. Processes that
+ * download the same file wait for the first, by the lock of the empty file `.<name>.lock`, which stays.
  *
  * @throws Error with one line per address when no address returned the file.
  */
@@ -166,7 +166,9 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number)
   }
 }
 
-/** Requests the rest of the file, provided that it has not changed since the first part was received (RFC 9110, 13.1.5). */
+/**
+ * Requests the rest of the file, provided that it has not changed since the first part was received (RFC 9110, 13.1.5).
+ */
 async function rangeHeaders(part: string, offset: number): Promise<Record<string, string>> {
   if (offset === 0) return {};
   const range = { range: `bytes=${offset}-` };
@@ -218,9 +220,9 @@ async function sha256Of(path: string): Promise<string> {
 const tryEveryMs = 200;
 
 /**
- * Runs `action` while this process holds the lock of a file, which stays as an empty file. The system frees the lock of a process that ends in any way.
- * Where the file system has no locks, `action` runs without one: it must stay correct, though it may waste work, when it runs twice at the
- * same time.
+ * Runs `action` while this process holds the lock of a file, which stays as an empty file. The system frees the lock of
+ * a process that ends in any way. Where the file system has no locks, `action` runs without one: it must stay correct,
+ * though it may waste work, when it runs twice at the same time.
  */
 async function withLock<T>(path: string, signal: AbortSignal | undefined, action: () => Promise<T>): Promise<T> {
   const lock = await acquire(path, signal);

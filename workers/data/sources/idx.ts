@@ -10,9 +10,9 @@ export interface IdxArray {
 }
 
 /**
- * Reads an IDX file of unsigned bytes, plain or compressed with gzip: the bytes 0, 0, 8 (type) and the number of dimensions,
- * then each dimension as a big-endian uint32, then the values.
- * Source: LeCun, Cortes and Burges, "The MNIST database of handwritten digits".
+ * Reads an IDX file of unsigned bytes, plain or compressed with gzip: the bytes 0, 0, 8 (type) and the number of
+ * dimensions, then each dimension as a big-endian uint32, then the values. Source: LeCun, Cortes and Burges, "The MNIST
+ * database of handwritten digits".
  * @param dimensions the number of dimensions that the file must have
  * @throws Error that names the file, the expected and the actual content, and the remedy
  */

@@ -14,7 +14,10 @@ export interface DataFolders {
 /** Folders, and how to download missing files. */
 export interface DataSource extends DataFolders, DownloadOptions {}
 
-/** The folders to search for a data set's files: `<root>/<collection>`, then `<root>`; first of the lookup folder, then of the cache. */
+/**
+ * The folders to search for a data set's files: `<root>/<collection>`, then `<root>`; first of the lookup folder, then
+ * of the cache.
+ */
 export function placesOf(folders: DataFolders, collection: string): string[] {
   const roots = folders.lookup === null ? [folders.cache] : [folders.lookup, folders.cache];
   return roots.flatMap((root) => [join(root, collection), root]);
@@ -31,7 +34,8 @@ export async function findFile(places: readonly string[], names: readonly string
 }
 
 /**
- * Path of a data set's file. Looks for it in the folders (for a `.gz` also for the unpacked file), else downloads it into the cache.
+ * Path of a data set's file. Looks for it in the folders (for a `.gz` also for the unpacked file), else downloads it
+ * into the cache.
  * @throws Error that says which file to put where, if it is missing and cannot be downloaded
  */
 export async function obtainFile(file: RemoteFile, collection: string, source: DataSource): Promise<string> {

@@ -43,8 +43,8 @@ export interface MnistOptions extends DataSource {
 }
 
 /**
- * Loads MNIST: handwritten digits in 10 classes, features uint8 `[N, 28, 28, 1]`, normalized by the training set's mean 0.1307
- * and standard deviation 0.3081; 60,000 training and 10,000 test images. Source: LeCun, Cortes and Burges.
+ * Loads MNIST: handwritten digits in 10 classes, features uint8 `[N, 28, 28, 1]`, normalized by the training set's mean
+ * 0.1307 and standard deviation 0.3081; 60,000 training and 10,000 test images. Source: LeCun, Cortes and Burges.
  *
  * @param options - folders, downloads, and which files to use
  * @throws Error when a file is damaged, or absent and cannot be downloaded

@@ -13,9 +13,9 @@ export interface HeteroscedasticSineOptions {
 }
 
 /**
- * Draws `y = x sin(x) + 0.3 e1 + 0.3 x e2` with x ~ U(0, 10) and e1, e2 ~ N(0, 1): noise that grows with x. The test grid
- * extends beyond the training interval on both sides and has no noise.
- * Source: Skafte et al., "Reliable training and estimation of variance networks", 2019, arXiv 1906.03260.
+ * Draws `y = x sin(x) + 0.3 e1 + 0.3 x e2` with x ~ U(0, 10) and e1, e2 ~ N(0, 1): noise that grows with x. The test
+ * grid extends beyond the training interval on both sides and has no noise. Source: Skafte et al., "Reliable training
+ * and estimation of variance networks", 2019, arXiv 1906.03260.
  *
  * @param options - numbers of points, and the seed
  */
@@ -71,8 +71,8 @@ export interface TwoMoonsOptions {
 }
 
 /**
- * Draws two interleaved half circles: class 0 at (cos t, sin t), class 1 at (1 - cos t, 0.5 - sin t), with t evenly spaced on
- * [0, pi], plus noise. Sample i has class `i % 2`. The same shape as scikit-learn's `make_moons`.
+ * Draws two interleaved half circles: class 0 at (cos t, sin t), class 1 at (1 - cos t, 0.5 - sin t), with t evenly
+ * spaced on [0, pi], plus noise. Sample i has class `i % 2`. The same shape as scikit-learn's `make_moons`.
  *
  * @param options - number of samples, noise, and the seed
  */

@@ -7,8 +7,8 @@ export interface TarEntry {
 const blockBytes = 512;
 
 /**
- * The regular files of a ustar archive (POSIX.1-1988 and GNU's variant), in order. Skips folders, links and extended headers,
- * so names of more than 100 bytes may be shortened.
+ * The regular files of a ustar archive (POSIX.1-1988 and GNU's variant), in order. Skips folders, links and extended
+ * headers, so names of more than 100 bytes may be shortened.
  * @throws Error if a header's checksum does not match or the archive ends early
  */
 export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {

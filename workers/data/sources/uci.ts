@@ -19,9 +19,9 @@ const downloads: Partial<Record<UciName, RemoteFile>> = {
 };
 
 /**
- * Reads a regression table of the UCI Machine Learning Repository from `uci/<name>.txt` in the data folders: numbers separated
- * by white space, with the target in the last column. `wine`, the quality of red wines, is downloaded if it is missing; the others have no official
- * download in this form.
+ * Reads a regression table of the UCI Machine Learning Repository from `uci/<name>.txt` in the data folders: numbers
+ * separated by white space, with the target in the last column. `wine`, the quality of red wines, is downloaded if it
+ * is missing; the others have no official download in this form.
  *
  * @throws Error that says where to put the file if it is missing
  */

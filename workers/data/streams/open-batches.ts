@@ -22,7 +22,9 @@ interface Read {
   batch: Promise<Batch>;
 }
 
-/** Batches of a data set on disk. Once they follow a sampler, they read the next batches while the present one trains. */
+/**
+ * Batches of a data set on disk. Once they follow a sampler, they read the next batches while the present one trains.
+ */
 class SourceBatches implements BatchSource {
   readonly isLockstep = false;
   readonly length: number;

@@ -28,8 +28,8 @@ const readAt = promisify(read);
 const simultaneous = 16;
 
 /**
- * Samples in several files of arrays, one after the other: `.npy` of uint8 or float32 (in C order, axis 0 counts the samples), or raw files, for which
- * `raw` is needed. The files stay open, and must not change.
+ * Samples in several files of arrays, one after the other: `.npy` of uint8 or float32 (in C order, axis 0 counts the
+ * samples), or raw files, for which `raw` is needed. The files stay open, and must not change.
  * @throws Error that names the file and what does not fit
  */
 export async function arrayShards(files: readonly string[], raw?: RawShape): Promise<SampleSource> {

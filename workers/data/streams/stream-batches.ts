@@ -22,8 +22,8 @@ interface OpenEpoch {
 }
 
 /**
- * Batches of a stream, in its order. A rank asks for the samples [kB, (k + 1)B) of an epoch; where these are not the next ones, after a resume, the
- * stream is opened anew, and what comes before is skipped.
+ * Batches of a stream, in its order. A rank asks for the samples [kB, (k + 1)B) of an epoch; where these are not the
+ * next ones, after a resume, the stream is opened anew, and what comes before is skipped.
  */
 export class StreamBatches implements BatchSource {
   readonly isLockstep = false;

@@ -11,15 +11,16 @@ export interface StreamOptions extends Pick<
   /** Type of the features; float32 by default. A byte `v` stands for `v / 255`. */
   type?: 'uint8' | 'float32';
   /**
-   * Called at the start of each epoch, and again where a resumed run continues within one, such as a generator function. Must give the same samples for the same
-   * epoch, seed and rank.
+   * Called at the start of each epoch, and again where a resumed run continues within one, such as a generator
+   * function. Must give the same samples for the same epoch, seed and rank.
    */
   batches: OpenStream;
 }
 
 /**
- * A training split for more data than memory has room for, without access to single samples: only the batches that come next are in memory. Targets are class labels
- * if there are classes, else values. Its order is that of the stream, so shuffle there, with the seed of its argument.
+ * A training split for more data than memory has room for, without access to single samples: only the batches that come
+ * next are in memory. Targets are class labels if there are classes, else values. Its order is that of the stream, so
+ * shuffle there, with the seed of its argument.
  */
 export function createStreamDataset({ length, type = 'float32', batches, ...fields }: StreamOptions): Dataset {
   const hasClasses = fields.classCount !== undefined || fields.classNames !== undefined;

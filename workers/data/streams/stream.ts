@@ -24,7 +24,10 @@ export interface StreamContext extends StreamReader {
   epoch: number;
 }
 
-/** Opens a stream of an epoch's samples. It must give the same samples each time that it is opened for the same epoch, seed and rank. */
+/**
+ * Opens a stream of an epoch's samples. It must give the same samples each time that it is opened for the same epoch,
+ * seed and rank.
+ */
 export type OpenStream = (context: StreamContext) => AsyncIterable<StreamSamples> | Iterable<StreamSamples>;
 
 /** A data set whose samples come one after the other. */

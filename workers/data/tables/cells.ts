@@ -20,7 +20,10 @@ export interface RawTable {
   length: number;
   /** Whether the file gives the columns names. */
   hasNames: boolean;
-  /** Positions, from 0, of columns without a name, which are called `column 1`, `column 2`, ...; none where no column has one. */
+  /**
+   * Positions, from 0, of columns without a name, which are called `column 1`, `column 2`, ...; none where no column
+   * has one.
+   */
   nameless?: readonly number[];
   /** Of delimited text. */
   delimiter?: Delimiter;

@@ -4,8 +4,8 @@ import { parseDate } from './reading/dates.ts';
 import { parseNumber } from './reading/numbers.ts';
 
 /**
- * Types of a table's columns. A date counts as days since 1970-01-01 UTC, a boolean as 0 or 1. A category has few distinct values,
- * a text many.
+ * Types of a table's columns. A date counts as days since 1970-01-01 UTC, a boolean as 0 or 1. A category has few
+ * distinct values, a text many.
  */
 export type ColumnType = 'number' | 'category' | 'text' | 'date' | 'boolean';
 
@@ -114,8 +114,8 @@ function categoryOf(cell: Cell): string | null {
 }
 
 /**
- * A category in the form in which it is compared: other programs write the code 1 as 1.0 once a column has missing values, and `true` as
- * `True` or `TRUE`. Codes such as 01 stay as they are.
+ * A category in the form in which it is compared: other programs write the code 1 as 1.0 once a column has missing
+ * values, and `true` as `True` or `TRUE`. Codes such as 01 stay as they are.
  */
 export function categoryText(text: string): string {
   if (/^-?(?:0|[1-9]\d*)\.0+$/.test(text)) return text.slice(0, text.indexOf('.'));

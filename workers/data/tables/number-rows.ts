@@ -15,13 +15,17 @@ export interface NumberRowsOptions {
 const [tab, lineFeed, carriageReturn, space, quote] = [0x09, 0x0a, 0x0d, 0x20, 0x22];
 const [plus, minus, point, zero, nine] = [0x2b, 0x2d, 0x2e, 0x30, 0x39];
 const powersOfTen = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
-/** Integers of so many digits, and these powers of ten, are exact: one division rounds as a decimal number must be rounded. */
+/**
+ * Integers of so many digits, and these powers of ten, are exact: one division rounds as a decimal number must be
+ * rounded.
+ */
 const exactDigits = 15;
 
 /**
- * Reads delimited text of which the wanted fields are decimal numbers, in a tenth of the time that `parseDelimited` takes, with the same values.
- * @returns the wanted columns, NaN where a value is missing; null for text that is not that simple (quotes, other blanks, uneven or empty rows, fields
- * that are no numbers), which `parseDelimited` must read
+ * Reads delimited text of which the wanted fields are decimal numbers, in a tenth of the time that `parseDelimited`
+ * takes, with the same values.
+ * @returns the wanted columns, NaN where a value is missing; null for text that is not that simple (quotes, other
+ * blanks, uneven or empty rows, fields that are no numbers), which `parseDelimited` must read
  */
 export function parseNumberRows(text: Buffer, options: NumberRowsOptions): Float64Array[] | null {
   const { delimiter, width, wanted } = options;

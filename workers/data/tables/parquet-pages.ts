@@ -14,8 +14,8 @@ const mostBytes = 2 ** 32;
 const dictionaryEncodings = ['PLAIN_DICTIONARY', 'RLE_DICTIONARY'];
 
 /**
- * Follows the pages of every column, and the runs in them, before they are decoded: hyparquet trusts sizes and counts, and a damaged one lets
- * it walk in circles, or allocate what the file cannot hold.
+ * Follows the pages of every column, and the runs in them, before they are decoded: hyparquet trusts sizes and counts,
+ * and a damaged one lets it walk in circles, or allocate what the file cannot hold.
  * @throws Error that says what does not fit
  */
 export function checkPages(
@@ -86,7 +86,8 @@ class ColumnPages {
     const isSizeRight =
       Number.isInteger(size) && size >= 0 && size <= bytesLeft && whole >= 0 && whole <= mostBytes / 4;
     const least = type === 'DICTIONARY_PAGE' ? 0 : 1;
-    // A dictionary's values are stored in full; booleans take a bit, so that no page holds more than eight values a byte without runs.
+    // A dictionary's values are stored in full; booleans take a bit, so that no page holds more than eight values a
+    // byte without runs.
     const most = type === 'DICTIONARY_PAGE' ? 8 * whole : this.#about.rows;
     if (isSizeRight && count !== undefined && Number.isInteger(count) && count >= least && count <= most) return count;
     throw new Error(

@@ -17,9 +17,15 @@ export function checkSize(source: string, rows: number, columns: number): void {
 
 /** How to read delimited text. */
 export interface DelimitedOptions {
-  /** Separates fields. `auto` (default) uses what the first lines have equally often: a semicolon, a tab, a comma, a bar, else white space. */
+  /**
+   * Separates fields. `auto` (default) uses what the first lines have equally often: a semicolon, a tab, a comma, a
+   * bar, else white space.
+   */
   delimiter?: Delimiter | 'auto';
-  /** Whether the first line names the columns. `auto` (default): yes if none of its fields is a number, or if it differs in kind from all rows below. */
+  /**
+   * Whether the first line names the columns. `auto` (default): yes if none of its fields is a number, or if it differs
+   * in kind from all rows below.
+   */
   header?: boolean | 'auto';
 }
 
@@ -32,8 +38,8 @@ export interface TextPiece {
 }
 
 /**
- * Reads delimited text (UTF-8, RFC 4180 quotes). Columns without names are `column 1`, `column 2`, ... Rows of empty fields alone are left out, and so are
- * empty fields beyond the names.
+ * Reads delimited text (UTF-8, RFC 4180 quotes). Columns without names are `column 1`, `column 2`, ... Rows of empty
+ * fields alone are left out, and so are empty fields beyond the names.
  */
 export function parseDelimited(
   text: Buffer,
@@ -201,9 +207,9 @@ function plainCell(value: unknown, name: string, place: string): Cell {
 /**
  * Whether the first line of a file names its columns.
  *
- * Yes, if none of its fields is a number. No, if all are, or if a text in it occurs again in its column, as a class does. A line of both is
- * names if its numbers can be names (whole, ascending: 0, 1, 2 or 2019, 2020) and one of its texts differs in kind from all cells below it: these are
- * numbers, or repeat each other.
+ * Yes, if none of its fields is a number. No, if all are, or if a text in it occurs again in its column, as a class
+ * does. A line of both is names if its numbers can be names (whole, ascending: 0, 1, 2 or 2019, 2020) and one of its
+ * texts differs in kind from all cells below it: these are numbers, or repeat each other.
  * @param columns the cells below the first line
  * @throws Error where both readings are equally good
  */

@@ -18,7 +18,10 @@ export interface ReadTableOptions extends DelimitedOptions, WritingOptions {
   name?: string;
   /** Types of columns by name; `ignore` leaves a column out. The types of others follow from their values. */
   columns?: Readonly<Record<string, ColumnType | 'ignore'>>;
-  /** Texts that stand for a missing value; by default the empty text, `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL`, `None` and `?`. */
+  /**
+   * Texts that stand for a missing value; by default the empty text, `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL`, `None`
+   * and `?`.
+   */
   missingValues?: readonly string[];
   /** Encoding of text, such as `windows-1252`, where it is not UTF-8 and has no mark at its beginning. */
   encoding?: string;
@@ -27,9 +30,10 @@ export interface ReadTableOptions extends DelimitedOptions, WritingOptions {
 }
 
 /**
- * Reads a table: CSV, TSV and other delimited text (UTF-8, or UTF-16 with a mark), JSON lines (`.jsonl`, `.ndjson`), Parquet (`.parquet`), Arrow
- * (`.arrow`, `.feather`).
- * @throws Error that names file, place, column and value of what cannot be read, or of what has two readings that are equally good
+ * Reads a table: CSV, TSV and other delimited text (UTF-8, or UTF-16 with a mark), JSON lines (`.jsonl`, `.ndjson`),
+ * Parquet (`.parquet`), Arrow (`.arrow`, `.feather`).
+ * @throws Error that names file, place, column and value of what cannot be read, or of what has two readings that are
+ * equally good
  */
 export async function readTable(file: string, options: ReadTableOptions = {}): Promise<Table> {
   return parseTable(await readFile(file), file, options);
@@ -103,7 +107,9 @@ export function delimitedOptions(file: string, text: Buffer, options: ReadTableO
   return { delimiter: own, header: reading.header ?? 'auto' };
 }
 
-/** The encoding that the user named, for this file or for the training table. A mark there says nothing of other files. */
+/**
+ * The encoding that the user named, for this file or for the training table. A mark there says nothing of other files.
+ */
 export function encodingFor({ encoding, reading }: Pick<ReadTableOptions, 'encoding' | 'reading'>): string | null {
   if (reading === undefined) return encoding ?? null;
   return reading.encoding === null || reading.hasMark ? null : reading.encoding;

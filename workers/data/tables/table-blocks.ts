@@ -15,7 +15,10 @@ import { noColumn, type Table } from './table.ts';
 
 /** How to read a table in blocks. */
 export interface TableBlocksOptions {
-  /** The columns that are wanted, with their types; null: all, with the types of the training table or of the first block. */
+  /**
+   * The columns that are wanted, with their types; null: all, with the types of the training table or of the first
+   * block.
+   */
   types: Readonly<Record<string, ColumnType>> | null;
   /** How the training table was read, which also holds for this one; null: not known. */
   reading?: TableReading | null;
@@ -34,8 +37,8 @@ const longestRowBytes = 2 ** 28;
 const [quote, lineFeed, carriageReturn] = [0x22, 0x0a, 0x0d];
 
 /**
- * Reads a table block by block, so that a large one takes no more memory than a small one. A Parquet file's bytes stay in memory, its values
- * do not. Text (`.txt`) has one column, `text`, with a line for each row.
+ * Reads a table block by block, so that a large one takes no more memory than a small one. A Parquet file's bytes stay
+ * in memory, its values do not. Text (`.txt`) has one column, `text`, with a line for each row.
  * @throws Error that names file, place, column and value of what cannot be read
  */
 export async function* tableBlocks(file: string, options: TableBlocksOptions): AsyncGenerator<Table> {

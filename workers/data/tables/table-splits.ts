@@ -10,22 +10,38 @@ import { type Column, isMissingAt } from './columns.ts';
 import { columnOf, type Table, throwProblems } from './table.ts';
 import { classWeightsOf, type ClassWeights, fitTarget, targetsOf } from './targets.ts';
 
-/** What to do with rows that lack a value. A target is never imputed; `mask` leaves a target of numbers out of the loss and the metrics in such rows. */
+/**
+ * What to do with rows that lack a value. A target is never imputed; `mask` leaves a target of numbers out of the loss
+ * and the metrics in such rows.
+ */
 export type MissingPolicy = 'refuse' | 'drop' | 'impute' | 'mask';
 
 /** Which columns a model learns from and predicts. */
 export interface TableDatasetOptions {
-  /** The column to predict, by name or index; several columns of numbers for several values. The last column by default. */
+  /**
+   * The column to predict, by name or index; several columns of numbers for several values. The last column by default.
+   */
   target?: string | number | readonly string[];
-  /** `classes`: each distinct value is a class, in natural order. By default numbers are `values`, all else `classes`. */
+  /**
+   * `classes`: each distinct value is a class, in natural order. By default numbers are `values`, all else `classes`.
+   */
   targetKind?: 'values' | 'classes';
-  /** Rows without a value: `refuse` (default), `drop`, `impute`, for targets of numbers `mask`; or the policy of columns by name. */
+  /**
+   * Rows without a value: `refuse` (default), `drop`, `impute`, for targets of numbers `mask`; or the policy of columns
+   * by name.
+   */
   missing?: MissingPolicy | Readonly<Record<string, MissingPolicy>>;
   /** The column that holds the samples' weights in loss and metrics, which is then no feature. */
   weights?: string;
-  /** Columns of texts, by name, that become ids of tokens: an input of the column's name, or the features where nothing else is one. */
+  /**
+   * Columns of texts, by name, that become ids of tokens: an input of the column's name, or the features where nothing
+   * else is one.
+   */
   text?: Readonly<Record<string, TextColumnOptions>>;
-  /** The column whose value rows of one group share, which is then no feature: a group lies in one split, fold and hold-out. */
+  /**
+   * The column whose value rows of one group share, which is then no feature: a group lies in one split, fold and
+   * hold-out.
+   */
   group?: string;
   /** Mean 0 and standard deviation 1 on the training split for columns of numbers and dates; true by default. */
   standardize?: boolean;
@@ -43,15 +59,19 @@ export interface TableSplitOptions extends TableDatasetOptions {
   fold?: Fold | undefined;
   /** Whether all splits, folds and hold-outs have the classes in the same proportions. */
   stratify?: boolean;
-  /** Weights of the training split's classes in the loss, never in metrics: by name, or `balanced`: N / (K · samples of the class). */
+  /**
+   * Weights of the training split's classes in the loss, never in metrics: by name, or `balanced`: N / (K · samples of
+   * the class).
+   */
   classWeights?: ClassWeights;
   /** Mean 0 and standard deviation 1 for targets that are values; false by default. */
   standardizeTargets?: boolean;
 }
 
 /**
- * Splits a table, fits its columns on the training split and applies them to all splits. Features are float32 `[N, F]`: numbers, dates
- * and booleans give one each, a category one for each value that the training split has. The splits carry what was fitted.
+ * Splits a table, fits its columns on the training split and applies them to all splits. Features are float32 `[N, F]`:
+ * numbers, dates and booleans give one each, a category one for each value that the training split has. The splits
+ * carry what was fitted.
  * @throws Error that names column, row and remedy
  */
 export function tableSplits(table: Table, options: TableSplitOptions): Splits {

@@ -13,7 +13,10 @@ interface TargetOptions {
   standardizeTargets?: boolean;
 }
 
-/** What the targets mean: classes are those of the rows of the training split. @throws Error if the columns do not fit the kind */
+/**
+ * What the targets mean: classes are those of the rows of the training split.
+ * @throws Error if the columns do not fit the kind
+ */
 export function fitTarget(
   table: string,
   columns: readonly Column[],

@@ -14,8 +14,9 @@ export interface TokenizerOptions {
 const special = ['<pad>', '<unk>'];
 
 /**
- * Learns a vocabulary from the *training* texts: the most frequent words or characters (of equally frequent ones, the first in the order of code points),
- * or byte-pair encoding (Sennrich, Haddow and Birch, 2016). Id 0 is padding, id 1 stands for everything unknown.
+ * Learns a vocabulary from the *training* texts: the most frequent words or characters (of equally frequent ones, the
+ * first in the order of code points), or byte-pair encoding (Sennrich, Haddow and Birch, 2016). Id 0 is padding, id 1
+ * stands for everything unknown.
  * @throws RangeError if the size leaves no room for tokens, or the texts have none
  */
 export function fitTokenizer(texts: Iterable<string>, options: TokenizerOptions = {}): Tokenizer {
@@ -49,8 +50,9 @@ interface LearntPairs {
 }
 
 /**
- * Learns byte-pair encoding (Sennrich, Haddow and Birch, 2016): starts with all characters, in the order of their code points, and joins the most frequent
- * pair of neighbours until there are `size` tokens or no pairs. Of equally frequent pairs, the one of the older tokens comes first.
+ * Learns byte-pair encoding (Sennrich, Haddow and Birch, 2016): starts with all characters, in the order of their code
+ * points, and joins the most frequent pair of neighbours until there are `size` tokens or no pairs. Of equally frequent
+ * pairs, the one of the older tokens comes first.
  * @param counts the words with their frequency
  * @param tokens the first tokens, before the characters
  */

@@ -12,11 +12,17 @@ export interface TextOptions {
   tokenizer: Tokenizer;
   /** The number of tokens of every sample: longer texts lose their end, shorter ones are padded with id 0. */
   length: number;
-  /** Where short texts are padded; at the end by default. A recurrent layer without a mask reads them better padded at the start. */
+  /**
+   * Where short texts are padded; at the end by default. A recurrent layer without a mask reads them better padded at
+   * the start.
+   */
   padding?: 'start' | 'end';
 }
 
-/** A data set of texts as ids of tokens, `[N, length]`, for a model that begins with an embedding of `tokenizer.size` tokens. */
+/**
+ * A data set of texts as ids of tokens, `[N, length]`, for a model that begins with an embedding of `tokenizer.size`
+ * tokens.
+ */
 export function textDataset({ texts, tokenizer, length, padding = 'end', ...others }: TextOptions): Dataset {
   if (!Number.isInteger(length) || length < 1) {
     throw new RangeError(

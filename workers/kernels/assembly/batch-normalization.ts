@@ -6,8 +6,8 @@ import { addTo, clear } from './rows';
 const blockRows: i32 = 64;
 
 /**
- * Mean and biased variance of each column of `rows x columns` values, in one pass: the moments of blocks are merged in order, in float64 (Chan,
- * Golub and LeVeque, 1983). `scratch` has space for six values per column.
+ * Mean and biased variance of each column of `rows x columns` values, in one pass: the moments of blocks are merged in
+ * order, in float64 (Chan, Golub and LeVeque, 1983). `scratch` has space for six values per column.
  */
 export function columnMoments(x: usize, rows: i32, columns: i32, mean: usize, variance: usize, scratch: usize): void {
   const blockMean = scratch;
@@ -29,8 +29,8 @@ export function columnMoments(x: usize, rows: i32, columns: i32, mean: usize, va
 }
 
 /**
- * Merges a block of `count` rows into the moments of the `seen` rows before it. Turns the sums in `blockMean` into means, and updates `means` and the
- * sums of squares, both in float64.
+ * Merges a block of `count` rows into the moments of the `seen` rows before it. Turns the sums in `blockMean` into
+ * means, and updates `means` and the sums of squares, both in float64.
  */
 function mergeMeans(blockMean: usize, means: usize, squares: usize, columns: i32, seen: i32, count: i32): void {
   const share = <f64>count / <f64>(seen + count);

@@ -28,7 +28,10 @@ function sumExponentials(row: usize, size: i32, shift: f32, kept: usize): f64 {
   return sum;
 }
 
-/** Mean over rows of logsumexp(z) − z[label], for logits `rows x classes` and int32 labels. A label out of range adds nothing. */
+/**
+ * Mean over rows of logsumexp(z) − z[label], for logits `rows x classes` and int32 labels. A label out of range adds
+ * nothing.
+ */
 export function crossEntropy(logits: usize, labels: usize, rows: i32, classes: i32, loss: usize): void {
   let total: f64 = 0;
   for (let i = 0; i < rows; i++) {
@@ -42,7 +45,10 @@ export function crossEntropy(logits: usize, labels: usize, rows: i32, classes: i
   store<f32>(loss, <f32>(total / <f64>rows));
 }
 
-/** The gradient of `crossEntropy` with respect to the logits: (softmax(z) − onehot(label)) / rows, times the loss's gradient at `slope`. */
+/**
+ * The gradient of `crossEntropy` with respect to the logits: (softmax(z) − onehot(label)) / rows, times the loss's
+ * gradient at `slope`.
+ */
 export function crossEntropyGradient(
   logits: usize,
   labels: usize,
@@ -77,7 +83,10 @@ export function gaussianNll(mean: usize, variance: usize, target: usize, size: i
   store<f32>(loss, <f32>(total / <f64>size));
 }
 
-/** The gradients of `gaussianNll`, −2(y − μ)/σ² / size for the mean, (1 − (y − μ)²/σ²)/σ² / size for the variance, times the loss's gradient at `slope`. */
+/**
+ * The gradients of `gaussianNll`, −2(y − μ)/σ² / size for the mean, (1 − (y − μ)²/σ²)/σ² / size for the variance, times
+ * the loss's gradient at `slope`.
+ */
 export function gaussianNllGradient(
   mean: usize,
   variance: usize,

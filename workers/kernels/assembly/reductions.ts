@@ -1,7 +1,9 @@
 import { at } from './arithmetic';
 import { addLow, addHigh, joinHalves } from './doubles';
 
-/** Sums over the middle axis of `outer x reduced x inner` values, times `scale`: one value for each of `outer x inner`. */
+/**
+ * Sums over the middle axis of `outer x reduced x inner` values, times `scale`: one value for each of `outer x inner`.
+ */
 export function sumAxis(x: usize, outer: i32, reduced: i32, inner: i32, scale: f64, out: usize): void {
   for (let i = 0; i < outer; i++) {
     const from = at(x, i * reduced * inner);
@@ -11,7 +13,10 @@ export function sumAxis(x: usize, outer: i32, reduced: i32, inner: i32, scale: f
   }
 }
 
-/** Size of a block that is summed in float32, in rows or in values of one row. Sums of blocks are added in float64, so that long sums lose no digits. */
+/**
+ * Size of a block that is summed in float32, in rows or in values of one row. Sums of blocks are added in float64, so
+ * that long sums lose no digits.
+ */
 const blockRows: i32 = 64;
 const blockValues: i32 = 256;
 

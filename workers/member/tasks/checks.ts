@@ -9,8 +9,8 @@ export function targetColumns(dataset: Dataset): number {
 }
 
 /**
- * @param positions P @throws Error with both shapes unless the model's outputs are `[B, ...P, width]` each; a size of a position that the
- * model leaves open fits every size
+ * @param positions P @throws Error with both shapes unless the model's outputs are `[B, ...P, width]` each; a size of a
+ * position that the model leaves open fits every size
  */
 export function requireOutputs(
   model: LayersModel,
@@ -62,7 +62,10 @@ function requireSeveralClasses({ name, classCount: count, classNames }: Dataset)
   );
 }
 
-/** Names of the classes of which a data set has no sample that counts; `[]` where its targets are not in memory, or no classes. */
+/**
+ * Names of the classes of which a data set has no sample that counts; `[]` where its targets are not in memory, or no
+ * classes.
+ */
 function classesWithoutSamples(dataset: Dataset, classes = dataset.classCount): string[] {
   const { targets, stream, classNames } = dataset;
   if (classes === undefined || stream !== undefined || !(targets instanceof Int32Array)) return [];
@@ -99,8 +102,8 @@ export function requireLabels(dataset: Dataset, classes: number): void {
 }
 
 /**
- * Weights of a split's targets for its metrics, in the shape of the targets: a sample's weight where the mask counts the target, else 0.
- * Undefined where the split has neither.
+ * Weights of a split's targets for its metrics, in the shape of the targets: a sample's weight where the mask counts
+ * the target, else 0. Undefined where the split has neither.
  */
 export function targetWeights({ targets, length, weights, mask }: Dataset): Float64Array | undefined {
   if (weights === undefined && mask === undefined) return undefined;

@@ -29,8 +29,8 @@ export function describeOutputs(specs: Readonly<Record<string, OutputSpec>>): De
 }
 
 /**
- * A task whose model has further outputs after its own, each with its task: the loss is the sum of all, by weight, and metrics of a further
- * output are named `<output>/<metric>`.
+ * A task whose model has further outputs after its own, each with its task: the loss is the sum of all, by weight, and
+ * metrics of a further output are named `<output>/<metric>`.
  *
  * @param create makes the task of an output for a split with its targets
  */

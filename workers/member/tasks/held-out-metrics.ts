@@ -5,8 +5,9 @@ import type { MemberOutputs } from '../predictions.ts';
 import type { MetricsOf } from './task.ts';
 
 /**
- * A task's metrics where members held out different samples: each member is judged on its own, and the ensemble of a sample consists of the members that
- * held it out, as many for every sample. Metrics of an ensemble whose other members are missing are left out.
+ * A task's metrics where members held out different samples: each member is judged on its own, and the ensemble of a
+ * sample consists of the members that held it out, as many for every sample. Metrics of an ensemble whose other members
+ * are missing are left out.
  */
 export function withHeldOut(metricsOf: MetricsOf): MetricsOf {
   return (stack, dataset, options) => {
@@ -43,7 +44,9 @@ function rowsOf(
   return { ...others, width, samples: (rows.length * samples) / length, values: own };
 }
 
-/** For each sample the predictions of the P members that held it out, `[P, N, W]`; null if some of them are not there. */
+/**
+ * For each sample the predictions of the P members that held it out, `[P, N, W]`; null if some of them are not there.
+ */
 function holdersOf(stack: MemberOutputs, { heldOutBy = new Int32Array(0), length }: Dataset): MemberOutputs | null {
   const { ranks, samples } = stack;
   const width = (samples * stack.width) / length;

@@ -15,7 +15,8 @@ export function innerBatchOf(model: LayersModel): InnerBatch | null {
 }
 
 /**
- * Checks that a model's inner members belong together, and that the run can train them. Models without inner members pass.
+ * Checks that a model's inner members belong together, and that the run can train them. Models without inner members
+ * pass.
  * @throws Error that names the layer or the option, and the remedy
  */
 export function requireInnerMembers(model: LayersModel, task: Task, config: RunConfig): void {

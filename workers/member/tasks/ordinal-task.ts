@@ -7,8 +7,9 @@ import { positionsOf } from './positions.ts';
 import type { Task } from './task.ts';
 
 /**
- * Ordered classes by continuation ratios: logit k of K - 1 is that of P(y > k | y ≥ k), so that all logits give probabilities of the classes
- * (Tutz, "Sequential models in categorical regression", 1991; CORN of Shi, Cao and Raschka, 2023, has the same conditional probabilities).
+ * Ordered classes by continuation ratios: logit k of K - 1 is that of P(y > k | y ≥ k), so that all logits give
+ * probabilities of the classes (Tutz, "Sequential models in categorical regression", 1991; CORN of Shi, Cao and
+ * Raschka, 2023, has the same conditional probabilities).
  */
 export const ordinal: Task = {
   kind: 'ordinal',
@@ -37,7 +38,10 @@ export const ordinal: Task = {
   },
 };
 
-/** Losses of logits z/T, with a share ε of each label spread over all K classes: (1 − ε)·(−log P(y)) + ε·mean_k(−log P(k)). */
+/**
+ * Losses of logits z/T, with a share ε of each label spread over all K classes: (1 − ε)·(−log P(y)) + ε·mean_k(−log
+ * P(k)).
+ */
 function softenedLosses(logits: Tensor, labels: Tensor, { labelSmoothing, temperature }: Softening = hard): Tensor {
   const scaled = temperature === 1 ? logits : tf.div(logits, temperature);
   const losses = ordinalLosses(scaled, labels);
@@ -46,7 +50,10 @@ function softenedLosses(logits: Tensor, labels: Tensor, { labelSmoothing, temper
   return tf.add(tf.mul(losses, 1 - labelSmoothing), tf.mul(spread, labelSmoothing));
 }
 
-/** −log P(y): the cross-entropies of [y > k] for all k up to y. Logits `[..., B, K - 1]`, labels `[..., B]`, the result `[..., B]`. */
+/**
+ * −log P(y): the cross-entropies of [y > k] for all k up to y. Logits `[..., B, K - 1]`, labels `[..., B]`, the result
+ * `[..., B]`.
+ */
 function ordinalLosses(logits: Tensor, labels: Tensor): Tensor {
   const thresholds = tf.range(0, logits.shape[logits.rank - 1], 1, 'float32');
   const own = tf.expandDims(tf.cast(labels, 'float32'), -1);

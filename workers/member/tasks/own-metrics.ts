@@ -12,8 +12,9 @@ import { tf } from '../../tensorflow/tf.ts';
 /** What a project's metric receives. */
 export interface MetricContext {
   /**
-   * The prediction to judge, of the ensemble or of one member: one array `[N, W]` per output; class probabilities, or values. The ensemble's
-   * is the mean of its members', whose variance is the aleatoric plus the epistemic one, or the product of those that were trained jointly.
+   * The prediction to judge, of the ensemble or of one member: one array `[N, W]` per output; class probabilities, or
+   * values. The ensemble's is the mean of its members', whose variance is the aleatoric plus the epistemic one, or the
+   * product of those that were trained jointly.
    */
   prediction: Predictions;
   /** All members' predictions, `[M, N, W]` per output. */
@@ -31,8 +32,9 @@ export interface ProjectMetric {
   /** A sentence for the pages. */
   help?: string;
   /**
-   * `prediction` (default): judges the ensemble, as `val/ens_<name>`, and each member, as `val/member_<rank>_<name>`; of jointly trained members
-   * also their product, as `val/product_<name>`. `ensemble`: one value of what answers, `val/<name>`.
+   * `prediction` (default): judges the ensemble, as `val/ens_<name>`, and each member, as `val/member_<rank>_<name>`;
+   * of jointly trained members also their product, as `val/product_<name>`. `ensemble`: one value of what answers,
+   * `val/<name>`.
    */
   of?: 'prediction' | 'ensemble';
   /** Computes the value. All ranks call it with the same predictions, so it must not depend on anything else. */

@@ -12,8 +12,9 @@ const withSingleTargets: ReadonlySet<TaskKind> = new Set([
 ]);
 
 /**
- * The shape P of a sample's positions, each of which has a prediction: `[steps]` of a sequence, `[height, width]` of an image whose pixels
- * are classified; `[]` where a sample has one. Targets `[N, ...P]` (classes, values of quantiles) or `[N, ...P, T]` (columns, labels).
+ * The shape P of a sample's positions, each of which has a prediction: `[steps]` of a sequence, `[height, width]` of an
+ * image whose pixels are classified; `[]` where a sample has one. Targets `[N, ...P]` (classes, values of quantiles) or
+ * `[N, ...P, T]` (columns, labels).
  */
 export function positionsOf(kind: TaskKind, { targetShape = [] }: Pick<Dataset, 'targetShape'>): readonly number[] {
   const shape = withSingleTargets.has(kind) ? targetShape : targetShape.slice(0, -1);
@@ -21,8 +22,8 @@ export function positionsOf(kind: TaskKind, { targetShape = [] }: Pick<Dataset, 
 }
 
 /**
- * A task at each position of a sample: outputs `[..., B, ...P, W]`. Loss and metrics treat positions as samples, so that they are means over
- * all positions that a mask counts, as of PyTorch's `cross_entropy` with `ignore_index`.
+ * A task at each position of a sample: outputs `[..., B, ...P, W]`. Loss and metrics treat positions as samples, so
+ * that they are means over all positions that a mask counts, as of PyTorch's `cross_entropy` with `ignore_index`.
  */
 export function atPositions(task: Task, { length: axes }: readonly number[]): Task {
   if (axes === 0) return task;

@@ -37,7 +37,10 @@ export function quantileTask(levels: readonly number[]): Task {
   };
 }
 
-/** max(q e, (q − 1) e) with e = y − value, as scikit-learn's `mean_pinball_loss`: values `[..., B, Q]`, targets `[..., B]`. */
+/**
+ * max(q e, (q − 1) e) with e = y − value, as scikit-learn's `mean_pinball_loss`: values `[..., B, Q]`, targets
+ * `[..., B]`.
+ */
 function pinballLosses(values: Tensor, targets: Tensor, levels: readonly number[]): Tensor {
   const errors = tf.sub(tf.reshape(targets, [...values.shape.slice(0, -1), 1]), values);
   const above = tf.tensor1d([...levels]);

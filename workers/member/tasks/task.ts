@@ -9,26 +9,31 @@ import type { Softening } from '../sample-losses.ts';
 export type MetricsOf = (stack: MemberOutputs, dataset: Dataset, options?: MetricOptions) => Map<string, number>;
 
 /**
- * What a model learns. Sizes: `B` batch, `N` samples, `M` members, `K` classes, `T` targets per sample. Where a sample has several positions
- * (`atPositions`), each counts as a sample, except for weights.
+ * What a model learns. Sizes: `B` batch, `N` samples, `M` members, `K` classes, `T` targets per sample. Where a sample
+ * has several positions (`atPositions`), each counts as a sample, except for weights.
  */
 export interface Task {
   readonly kind: TaskKind;
   /** Number of axes between samples and outputs `[B, ...P, W]`: 1 for a sequence; absent: none. */
   readonly positionAxes?: number;
-  /** Outputs of the model after those of this task, each with another task; `loss` and `predictionsOf` leave them out. */
+  /**
+   * Outputs of the model after those of this task, each with another task; `loss` and `predictionsOf` leave them out.
+   */
   readonly further?: readonly FurtherOutput[];
   /** Number of predicted values per sample: K or T. */
   targetSize(dataset: Dataset): number;
   /** @throws when the model's outputs do not fit the data's targets */
   check(model: LayersModel, dataset: Dataset): void;
   /**
-   * Mean loss of a batch, to minimise. For stacked members (outputs `[M, B, ...]`, targets `[M, B]` or `[M, B, T]`) one loss
-   * for each member, `[M]`.
+   * Mean loss of a batch, to minimise. For stacked members (outputs `[M, B, ...]`, targets `[M, B]` or `[M, B, T]`) one
+   * loss for each member, `[M]`.
    * @param softening only the tasks with classes use it
    */
   loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Tensor;
-  /** The losses that `loss` averages, `[..., B, ...P]` or `[..., B, ...P, T]`, for data with weights or masks; absent where a task cannot use these. */
+  /**
+   * The losses that `loss` averages, `[..., B, ...P]` or `[..., B, ...P, T]`, for data with weights or masks; absent
+   * where a task cannot use these.
+   */
   losses?(outputs: Tensor[], targets: Tensor, softening: Softening): Tensor;
   /** The kind of the members' outputs, `[B, ...P, W]` each: logits, or values (means and variances). */
   readonly predicts: Predictions['kind'];

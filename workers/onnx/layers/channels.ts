@@ -19,9 +19,9 @@ interface Windows {
 }
 
 /**
- * The padding for outputs of ⌈n / stride⌉ values along each axis. Of an odd number of zeros, TensorFlow puts the larger half behind, which is
- * ONNX's SAME_UPPER. ONNX Runtime has that only for windows without dilation that are no smaller than the stride, so sizes that are known
- * give numbers.
+ * The padding for outputs of ⌈n / stride⌉ values along each axis. Of an odd number of zeros, TensorFlow puts the larger
+ * half behind, which is ONNX's SAME_UPPER. ONNX Runtime has that only for windows without dilation that are no smaller
+ * than the stride, so sizes that are known give numbers.
  */
 export function samePadding({ inputs, config }: LayerContext, { window, strides, dilations }: Windows): Attributes {
   const start = config.dataFormat === 'channelsFirst' ? 2 : 1;

@@ -38,8 +38,8 @@ const convolution =
   };
 
 /**
- * Filters `[...window, outputs, inputs]` become `[inputs, outputs, ...window]`. The output has s·n values along an axis with `same`,
- * s·n + max(k − s, 0) with `valid`.
+ * Filters `[...window, outputs, inputs]` become `[inputs, outputs, ...window]`. The output has s·n values along an axis
+ * with `same`, s·n + max(k − s, 0) with `valid`.
  */
 const transposedConvolution =
   (rank: number): Convert =>

@@ -3,8 +3,8 @@ import { GraphBuilder, valueInfo } from '../format/graph.ts';
 import { activate } from './activations.ts';
 
 /**
- * A recurrence as a loop (the operator Scan), for what the operators LSTM, GRU and RNN lack: masks that are not only at the end, and
- * further activations. A step that is masked keeps the states, and repeats the output.
+ * A recurrence as a loop (the operator Scan), for what the operators LSTM, GRU and RNN lack: masks that are not only at
+ * the end, and further activations. A step that is masked keeps the states, and repeats the output.
  */
 export function scanCell(graph: GraphBuilder, x: string, recurrence: Recurrence): Unrolled {
   const { kind, weights, units, isBackward, mask } = recurrence;

@@ -19,9 +19,11 @@ const noTensors: ReadonlyMap<string, Variable> = new Map();
 const blockBytes = 2 ** 20;
 
 /**
- * Slots in one file: an update reads those of one variable into the backend's memory, and writes them back, as ZeRO-Offload and ZeRO-Infinity do (Rajbhandari et al., 2021).
- * The system keeps in its cache what has room there. The file is read and written, not mapped: a mapped page counts as memory of the process, and a write to one
- * kills the process where the disk is full, while this reports it. The file has no name once it is open, so that its space is free when the process ends, however it does.
+ * Slots in one file: an update reads those of one variable into the backend's memory, and writes them back, as
+ * ZeRO-Offload and ZeRO-Infinity do (Rajbhandari et al., 2021). The system keeps in its cache what has room there. The
+ * file is read and written, not mapped: a mapped page counts as memory of the process, and a write to one kills the
+ * process where the disk is full, while this reports it. The file has no name once it is open, so that its space is
+ * free when the process ends, however it does.
  */
 export class FileSlots implements SlotStorage {
   readonly tensors = noTensors;

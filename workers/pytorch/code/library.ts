@@ -1,6 +1,6 @@
 /**
- * The functions and classes of Python that exported models use, by name. A file defines only those that it needs. Values have the channels
- * last between layers, as in TensorFlow.js; PyTorch's own layers take them first.
+ * The functions and classes of Python that exported models use, by name. A file defines only those that it needs.
+ * Values have the channels last between layers, as in TensorFlow.js; PyTorch's own layers take them first.
  */
 export const library: Readonly<Record<string, string>> = {
   hard_sigmoid: `def hard_sigmoid(x):

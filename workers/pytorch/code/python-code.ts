@@ -1,6 +1,9 @@
 import type { Weight } from '../../exchange/model-calls.ts';
 
-/** Names that attributes of a module cannot have: its own methods and properties (`dir(torch.nn.Module())` of torch 2.15), and Python's keywords. */
+/**
+ * Names that attributes of a module cannot have: its own methods and properties (`dir(torch.nn.Module())` of torch
+ * 2.15), and Python's keywords.
+ */
 const reserved: ReadonlySet<string> = new Set(
   (
     'T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda double dump_patches eval extra_repr float forward ' +

@@ -67,7 +67,10 @@ const transposedConvolution =
     );
   };
 
-/** Filters `[...window, C, multiplier]` become `[C · multiplier, 1, ...window]`, one group for each channel. @returns the call */
+/**
+ * Filters `[...window, C, multiplier]` become `[C · multiplier, 1, ...window]`, one group for each channel.
+ * @returns the call
+ */
 function depthwiseModule(context: PythonContext, attribute: string, x: string, hasBias: boolean): string {
   const { shape, data } = context.weight('depthwise_kernel');
   const [height, width, channels, multiplier] = shape;

@@ -9,8 +9,9 @@ import type { LayersModel } from '../../tensorflow/tf.ts';
 import type { TrainerParts } from '../../training/rank-training.ts';
 
 /**
- * Tells that batch normalization gets batches of one sample, whose variance is 0; null if it does not. Layers that normalize images or sequences have several
- * values of each channel in one sample, as in PyTorch, which refuses one value per channel.
+ * Tells that batch normalization gets batches of one sample, whose variance is 0; null if it does not. Layers that
+ * normalize images or sequences have several values of each channel in one sample, as in PyTorch, which refuses one
+ * value per channel.
  *
  * @param samplers those of the ranks with the most and the fewest samples
  */
@@ -69,8 +70,8 @@ export function reportSingleSamples(
 }
 
 /**
- * Reports members that start with equal trained weights, on the first rank. All ranks of the group call it: it all-gathers the SHA-256 of each rank's weights, 32
- * bytes. `EnsembleMetrics` compares those of different waves.
+ * Reports members that start with equal trained weights, on the first rank. All ranks of the group call it: it
+ * all-gathers the SHA-256 of each rank's weights, 32 bytes. `EnsembleMetrics` compares those of different waves.
  */
 export async function reportEqualMembers(
   parts: Pick<TrainerParts, 'config' | 'group' | 'member' | 'report'>,

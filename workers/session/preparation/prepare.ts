@@ -282,7 +282,10 @@ function callbacksOf(
   return completion === null ? callbacks : followOthers(callbacks, config, completion);
 }
 
-/** Saves the targets of the evaluated splits, and tells what was fitted on the training split and what reading found, once for all ranks. */
+/**
+ * Saves the targets of the evaluated splits, and tells what was fitted on the training split and what reading found,
+ * once for all ranks.
+ */
 async function recordData(files: RunFiles, report: Report, data: Splits, { kind }: Task): Promise<void> {
   const { train, validation, test } = data;
   const notes = [...(data.notes ?? []), ...notesOnClasses(train, kind, [validation, test])];
@@ -318,8 +321,8 @@ export function lossOf({ project, task, hyperparameters, config }: Shared): Loss
 let kept: { key: string; splits: Promise<Splits> } | null = null;
 
 /**
- * The pool of a run that trains on some labels of it. A process that stays for the next round of a search reads it only once: `data()` draws its random
- * numbers from the run's seed, so that the same configuration gives the same pool.
+ * The pool of a run that trains on some labels of it. A process that stays for the next round of a search reads it only
+ * once: `data()` draws its random numbers from the run's seed, so that the same configuration gives the same pool.
  */
 function keptPool(
   { projectFolder, sourceFolder, dataFolders, config }: Launch,

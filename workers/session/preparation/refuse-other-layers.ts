@@ -4,7 +4,10 @@ import type { LayersModel } from '../../tensorflow/tf.ts';
 import { topologyOf } from '../../tensorflow/topology.ts';
 import { correctedByMasks } from './require-used-masks.ts';
 
-/** Other programs know the layers of TensorFlow.js alone, without Tutti's own and without its corrections. @throws Error for models that would answer otherwise */
+/**
+ * Other programs know the layers of TensorFlow.js alone, without Tutti's own and without its corrections.
+ * @throws Error for models that would answer otherwise
+ */
 export function refuseOtherLayers(model: LayersModel, rank: number): void {
   refuseDrawnMasks(model, rank);
   refuseInnerMembers(model, rank);

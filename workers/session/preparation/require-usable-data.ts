@@ -5,7 +5,10 @@ import type { Task } from '../../member/tasks.ts';
 import { callsOf, type Layer, nestedModel } from '../../exchange/model-calls.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
 
-/** @throws where the strategy's loss would leave out the data's weights or masks, or takes no samples of several positions */
+/**
+ * @throws where the strategy's loss would leave out the data's weights or masks, or takes no samples of several
+ * positions
+ */
 export function requireUsableTargets(config: RunConfig, task: Task, train: Dataset): void {
   if (task.further !== undefined) requireFurtherOutputs(config, train);
   if (config.strategy.kind !== 'joint') return;

@@ -30,15 +30,18 @@ const passing = new Set(
   `Dense Activation ReLU LeakyReLU PReLU ELU ThresholdedReLU Dropout SpatialDropout1D SampledDropout AlphaDropout GaussianDropout GaussianNoise
   LayerNormalization Rescaling TimeDistributed`.split(/\s+/),
 );
-/** Other layers of TensorFlow.js: all but those that a project defines, which get the mask among the options of their call. */
+/**
+ * Other layers of TensorFlow.js: all but those that a project defines, which get the mask among the options of their
+ * call.
+ */
 const ignoring = new RegExp(
   '^((Separable|Depthwise)?Conv.*|(Max|Average|Global).*Pooling.D|(UpSampling|ZeroPadding|Cropping).*|Flatten|Reshape|Permute|RepeatVector|Dot|' +
     'Softmax|BatchNormalization|MultiHeadAttention|Embedding|CategoryEncoding)$',
 );
 
 /**
- * Checks that masks of steps (`embedding` with `maskZero`, `masking`) have the effect that they have in Keras: each layer whose input is masked
- * computes with the mask, or treats steps by themselves and passes it on.
+ * Checks that masks of steps (`embedding` with `maskZero`, `masking`) have the effect that they have in Keras: each
+ * layer whose input is masked computes with the mask, or treats steps by themselves and passes it on.
  * @throws Error that names the layer, the layer that made the mask, and the remedy
  */
 export function requireUsedMasks(model: LayersModel): void {
@@ -47,7 +50,10 @@ export function requireUsedMasks(model: LayersModel): void {
   });
 }
 
-/** The layers with whose masks TensorFlow.js alone computes something else (`tensorflow/layers/masks.ts`). Models of earlier versions may ignore others. */
+/**
+ * The layers with whose masks TensorFlow.js alone computes something else (`tensorflow/layers/masks.ts`). Models of
+ * earlier versions may ignore others.
+ */
 export const correctedByMasks = (model: LayersModel): readonly Layer[] => followModel(model, () => undefined);
 
 function followModel(model: LayersModel, refuse: Passed['refuse']): readonly Layer[] {

@@ -27,8 +27,9 @@ export interface IndependentWorker {
 }
 
 /**
- * Prepares this process for one member of an ensemble: starts the backend and seeds all random numbers with `seed + rank` (with
- * `identicalSeeds`: with `seed`), so that members diverge. It synchronises nothing; use the group's collectives for that.
+ * Prepares this process for one member of an ensemble: starts the backend and seeds all random numbers with
+ * `seed + rank` (with `identicalSeeds`: with `seed`), so that members diverge. It synchronises nothing; use the group's
+ * collectives for that.
  *
  * @param blas - the system's BLAS for matrix products; null for Tutti's kernels
  */

@@ -26,8 +26,8 @@ export function orderOf({ config, placement }: Launch, { seed }: { seed: number 
 }
 
 /**
- * How a rank draws its initial weights, and as which rank. Where the layers are spread over ranks, all of them build the model of their first rank, of
- * which each keeps a part.
+ * How a rank draws its initial weights, and as which rank. Where the layers are spread over ranks, all of them build
+ * the model of their first rank, of which each keeps a part.
  */
 export function modelBuilder(
   { launch }: PlacedRank,
@@ -49,7 +49,10 @@ export function modelBuilder(
   };
 }
 
-/** Cuts the model where its layers are spread over the ranks, once it has the weights that it starts from; undefined elsewhere. */
+/**
+ * Cuts the model where its layers are spread over the ranks, once it has the weights that it starts from; undefined
+ * elsewhere.
+ */
 export async function stageOf(
   { launch, links: { group, report } }: PlacedRank,
   config: RunConfig,

@@ -15,7 +15,10 @@ import type { Member } from '../../member/member.ts';
 import { writeWeights } from '../../member/weights.ts';
 import { History } from '../../training/history.ts';
 
-/** Brings a rank to the point at which its training begins: a saved state, the weights of another run, or its own initial weights. */
+/**
+ * Brings a rank to the point at which its training begins: a saved state, the weights of another run, or its own
+ * initial weights.
+ */
 export async function startingPoint(launch: Launch, parts: TrainerParts) {
   const { resumeFrom, forkedAt, runFolder, placement } = launch;
   if (resumeFrom !== null) return loadTrainingState(parts, resumeFrom);
@@ -26,7 +29,10 @@ export async function startingPoint(launch: Launch, parts: TrainerParts) {
   return undefined;
 }
 
-/** Gives a model the weights of the configured checkpoint, if there is one. @param rank whose checkpoint and random numbers */
+/**
+ * Gives a model the weights of the configured checkpoint, if there is one.
+ * @param rank whose checkpoint and random numbers
+ */
 export async function startWarm(
   { config, group, report }: Pick<TrainerParts, 'config' | 'group' | 'report'>,
   model: LayersModel,
@@ -43,8 +49,8 @@ export async function startWarm(
 }
 
 /**
- * Gives a rank of a forked run the weights of its checkpoint, which lie in `<run>/origin/`. Training continues with the next epoch and step;
- * optimizer, callbacks and strategy start anew.
+ * Gives a rank of a forked run the weights of its checkpoint, which lie in `<run>/origin/`. Training continues with the
+ * next epoch and step; optimizer, callbacks and strategy start anew.
  * @throws with file and remedy when the weights are missing, damaged, or those of another architecture
  */
 async function loadForkedWeights(

@@ -23,11 +23,13 @@ import { Replicas } from './replicas.ts';
 export type DataParallelConfig = Extract<StrategyConfig, { kind: 'data-parallel' }>;
 
 /**
- * One model, trained by all N ranks: each computes the gradients of its share of a step's samples, the ranks average them, and
- * all make the same update (Li et al., 2020, "PyTorch Distributed"). Up to rounding, this equals training on one rank with a
- * batch N times as large. A step updates a weight if the loss of at least one rank's samples depends on it.
+ * One model, trained by all N ranks: each computes the gradients of its share of a step's samples, the ranks average
+ * them, and all make the same update (Li et al., 2020, "PyTorch Distributed"). Up to rounding, this equals training on
+ * one rank with a batch N times as large. A step updates a weight if the loss of at least one rank's samples depends on
+ * it.
  *
- * Running statistics of batch normalisation differ between ranks during training; the first rank's are evaluated and saved.
+ * Running statistics of batch normalisation differ between ranks during training; the first rank's are evaluated and
+ * saved.
  */
 export class DataParallel implements Strategy {
   readonly name = 'data-parallel';

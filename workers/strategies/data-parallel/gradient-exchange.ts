@@ -27,8 +27,8 @@ const oneBit = { encode: encodeOneBit, decode: decodeOneBit };
 const bfloat16 = { encode: encodeBfloat16, decode: (halves: Uint16Array) => decodeBfloat16(halves) };
 
 /**
- * The exchange of gradients between the ranks: Σ_r w_r·g_r / Σ_r w_r, weighted by a rank's samples, so that uneven batches
- * count like one large batch.
+ * The exchange of gradients between the ranks: Σ_r w_r·g_r / Σ_r w_r, weighted by a rank's samples, so that uneven
+ * batches count like one large batch.
  */
 export class GradientExchange {
   /** What encodings left out so far, one variable for each unit; none without error feedback. */
@@ -48,14 +48,18 @@ export class GradientExchange {
     );
   }
 
-  /** Whether arrays travel as they are, so that a call is sent at once: the order of calls is then that of the program on all ranks. */
+  /**
+   * Whether arrays travel as they are, so that a call is sent at once: the order of calls is then that of the program
+   * on all ranks.
+   */
   get isPlain(): boolean {
     return this.#compression === 'none';
   }
 
   /**
-   * Averages all ranks' gradients in one all-reduce. The result replaces the local gradients. The totals travel at the end of the bucket; where it is
-   * compressed, which is too coarse for them, they have a separate collective at the same time.
+   * Averages all ranks' gradients in one all-reduce. The result replaces the local gradients. The totals travel at the
+   * end of the bucket; where it is compressed, which is too coarse for them, they have a separate collective at the
+   * same time.
    */
   async allReduce(local: LocalGradients): Promise<MeanGradients> {
     const { flat, bucket } = local;
@@ -70,8 +74,8 @@ export class GradientExchange {
   }
 
   /**
-   * This rank's slice of Σ_r w_r·g_r of a unit, or of that divided by the number of ranks where nothing is compressed, as with {@link reduceTotals}. The
-   * length must be a multiple of the number of ranks.
+   * This rank's slice of Σ_r w_r·g_r of a unit, or of that divided by the number of ranks where nothing is compressed,
+   * as with {@link reduceTotals}. The length must be a multiple of the number of ranks.
    * @param into may take the result
    */
   async reduceScatter(
@@ -129,7 +133,8 @@ export function clipByValue(flat: Float32Array, maximum: number): void {
 }
 
 /**
- * Scales gradients down to a norm of at most `maximum`: g ← g · min(1, maximum/(‖g‖ + 10⁻⁶)), as PyTorch's `clip_grad_norm_` does.
+ * Scales gradients down to a norm of at most `maximum`: g ← g · min(1, maximum/(‖g‖ + 10⁻⁶)), as PyTorch's
+ * `clip_grad_norm_` does.
  *
  * @param squares Σ g² over all scalars of the model, of which `flat` may be a slice
  */
@@ -146,7 +151,9 @@ export function sumOfSquares(values: Float32Array): number {
   return sum;
 }
 
-/** @param sum sums or means over the ranks. Means over whole batches, whose mean weight is 1, are the result already. */
+/**
+ * @param sum sums or means over the ranks. Means over whole batches, whose mean weight is 1, are the result already.
+ */
 export function meanOf(sum: Float32Array<ArrayBuffer>, reduced: Float32Array | Float64Array): MeanGradients {
   const { weight, weightedLoss, isReached } = decodeTotals(reduced);
   // Masks count no target of the step.

@@ -16,8 +16,8 @@ export interface WholeBatch {
 
 /**
  * Exchanges the gradients of a whole batch, whose weight is 1, in the backend's memory, without the flat array of
- * `GradientAccumulator`: that saves two copies. To the other ranks it is the same collective, with the same totals at its end, so
- * each rank may choose by its batch. Disposes of the gradients.
+ * `GradientAccumulator`: that saves two copies. To the other ranks it is the same collective, with the same totals at
+ * its end, so each rank may choose by its batch. Disposes of the gradients.
  */
 export async function updateInPlace(
   group: ProcessGroup,

@@ -6,8 +6,8 @@ import { FlatLayout } from './flat-layout.ts';
 /** One rank's gradients of its share of a step's samples. */
 export interface LocalGradients {
   /**
-   * Sum over the parts of n/B · gradient, for parts of n samples and B `batchSize` (with a mask, n counts only what it counts); shape `[P]`, padded with zeros to the accumulator's
-   * length. Valid until the next step.
+   * Sum over the parts of n/B · gradient, for parts of n samples and B `batchSize` (with a mask, n counts only what it
+   * counts); shape `[P]`, padded with zeros to the accumulator's length. Valid until the next step.
    */
   flat: Float32Array<ArrayBuffer>;
   /** `flat` with `totalsLength` more elements for the totals of the exchange. */
@@ -21,8 +21,8 @@ export interface LocalGradients {
 }
 
 /**
- * Computes one rank's gradients in one flat array. A step's samples go through the model in parts of at most `batchSize`, one
- * after the other (gradient accumulation), weighted by their samples.
+ * Computes one rank's gradients in one flat array. A step's samples go through the model in parts of at most
+ * `batchSize`, one after the other (gradient accumulation), weighted by their samples.
  */
 export class GradientAccumulator {
   readonly layout: FlatLayout;
@@ -66,8 +66,8 @@ export class GradientAccumulator {
   }
 
   /**
-   * Gradients for an optimizer, null for variables that no rank's loss depends on. They are valid as long as `flat` is; the
-   * caller disposes of them.
+   * Gradients for an optimizer, null for variables that no rank's loss depends on. They are valid as long as `flat` is;
+   * the caller disposes of them.
    */
   toGradients(flat: Float32Array, isReached: readonly boolean[]): Gradient[] {
     return this.layout.toTensors(flat).map((tensor, i) => {
@@ -82,8 +82,9 @@ export class GradientAccumulator {
 export interface BatchPart {
   batch: Batch;
   /**
-   * What it counts for: its samples; with a mask, the share of its targets that the mask counts, times the samples. The mean of the parts' losses with these
-   * weights is the loss of the whole batch. Of mixed samples λ·own + (1 − λ)·partners', as the losses of both are means over the whole batch.
+   * What it counts for: its samples; with a mask, the share of its targets that the mask counts, times the samples. The
+   * mean of the parts' losses with these weights is the loss of the whole batch. Of mixed samples λ·own + (1 −
+   * λ)·partners', as the losses of both are means over the whole batch.
    */
   counted: number;
 }
@@ -132,10 +133,10 @@ function partOfMixed({ share, partner }: Mixed, samples: number, start: number, 
 }
 
 /**
- * Totals that travel with the gradients of V variables, shape `[2 + V]`: the weight of a rank's samples, their weighted loss, and
- * for each variable 1 if this rank's loss depends on it, else 0. A sum or mean over the ranks is 0 only if no rank's loss depends
- * on the variable. So all ranks agree which variables a step updates, like one rank with all samples (PyTorch skips a parameter
- * whose gradient is None). Zeros and ones are exact in every float type.
+ * Totals that travel with the gradients of V variables, shape `[2 + V]`: the weight of a rank's samples, their weighted
+ * loss, and for each variable 1 if this rank's loss depends on it, else 0. A sum or mean over the ranks is 0 only if no
+ * rank's loss depends on the variable. So all ranks agree which variables a step updates, like one rank with all
+ * samples (PyTorch skips a parameter whose gradient is None). Zeros and ones are exact in every float type.
  */
 export interface Totals {
   weight: number;

@@ -13,7 +13,10 @@ const digestBytes = 32;
 export class ReplicasDifferError extends AgreedError {
   override name = 'ReplicasDifferError';
 
-  /** @param part what differs, e.g. `dense_0/kernel`. @param differing ranks whose part differs from that of `reference` */
+  /**
+   * @param part what differs, e.g. `dense_0/kernel`.
+   * @param differing ranks whose part differs from that of `reference`
+   */
   constructor(part: string, differing: readonly number[], reference: number, { epoch, step }: Position) {
     const ranks = `${differing.length === 1 ? 'rank' : 'ranks'} ${differing.join(', ')}`;
     super(
@@ -26,8 +29,9 @@ export class ReplicasDifferError extends AgreedError {
 }
 
 /**
- * Compares the SHA-256 of each trained weight on all ranks that train one model; with `withOptimizer` also of each slot of the
- * optimizer, of its update counts and of the averaged weights. All-gathers 32 bytes per tensor, so that all ranks draw the same conclusion.
+ * Compares the SHA-256 of each trained weight on all ranks that train one model; with `withOptimizer` also of each slot
+ * of the optimizer, of its update counts and of the averaged weights. All-gathers 32 bytes per tensor, so that all
+ * ranks draw the same conclusion.
  *
  * @throws ReplicasDifferError on all ranks, naming the first part that differs
  */

@@ -18,15 +18,18 @@ export class AdaptationPlan {
     this.#totalSteps = totalSteps;
   }
 
-  /** Whether bases adapt at a sync after so many steps: once the warm-up, or the rise of a one-cycle schedule, has passed. */
+  /**
+   * Whether bases adapt at a sync after so many steps: once the warm-up, or the rise of a one-cycle schedule, has
+   * passed.
+   */
   isDue(stepsDone: number): boolean {
     const { warmupSteps } = this.#config;
     return adapts(this.#config) && stepsDone >= (warmupSteps > 0 ? warmupSteps : this.#peak);
   }
 
   /**
-   * The course of each scalar. The first sync that adapts fixes a learning rate's γ from its base then. Its floor is the last
-   * rate of a one-cycle schedule, else 0. Other scalars have no final value, so no decay.
+   * The course of each scalar. The first sync that adapts fixes a learning rate's γ from its base then. Its floor is
+   * the last rate of a one-cycle schedule, else 0. Other scalars have no final value, so no decay.
    * @param rate the base of learning rates
    * @param learningRates names of the scalars that are learning rates
    */

@@ -47,9 +47,9 @@ export interface Adaptation {
 }
 
 /**
- * Learns scalars from ranks that train with different values of them (hyperparameter-divergent ensemble training). Every rank
- * runs the same controller on the same numbers, so its state is not exchanged. Rank r's value is base·ρ_r with its multiplier ρ_r.
- * At a sync, with the weights w of the ranks ({@link weightsOfRanks}),
+ * Learns scalars from ranks that train with different values of them (hyperparameter-divergent ensemble training).
+ * Every rank runs the same controller on the same numbers, so its state is not exchanged. Rank r's value is base·ρ_r
+ * with its multiplier ρ_r. At a sync, with the weights w of the ranks ({@link weightsOfRanks}),
  *
  *     δ = Σ_r w_r·value_r − mean_r value_r;   v ← β·v + (1 − β)·δ;   base ← max(floor, base·(1 − γ) + λ·v)
  *
@@ -142,8 +142,8 @@ export class HdetController {
 }
 
 /**
- * Multipliers that spread a scalar over N ranks, evenly around 1: ρ_i = 1 + α·(i − (N−1)/2)/max((N−1)/2, 1/2). Their mean is 1, and
- * all are 1 where α = 0 or N = 1.
+ * Multipliers that spread a scalar over N ranks, evenly around 1: ρ_i = 1 + α·(i − (N−1)/2)/max((N−1)/2, 1/2). Their
+ * mean is 1, and all are 1 where α = 0 or N = 1.
  *
  * @returns shape `[N]`, ascending
  */
@@ -158,8 +158,8 @@ export function multiplierOfRank(seed: number, sync: number, scalar: string, wor
 }
 
 /**
- * The weight of each rank's setting: softmax over the ranks of (mean loss − loss)/σ. A rank with a non-finite loss has weight 0;
- * if no loss is finite, all have the same weight.
+ * The weight of each rank's setting: softmax over the ranks of (mean loss − loss)/σ. A rank with a non-finite loss has
+ * weight 0; if no loss is finite, all have the same weight.
  *
  * @param losses mean loss of each rank since the last sync, shape `[N]`
  * @returns shape `[N]`, with the sum 1

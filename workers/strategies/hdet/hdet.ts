@@ -40,12 +40,12 @@ interface Ready {
 }
 
 /**
- * Hyperparameter-divergent ensemble training: ranks train one model with different learning rates (or other scalars) from the
- * first step, average their weights every T steps, and move the base of the rates towards those of ranks with low losses. The
- * schedule sets the base until the warm-up has passed; then `HdetController` does.
+ * Hyperparameter-divergent ensemble training: ranks train one model with different learning rates (or other scalars)
+ * from the first step, average their weights every T steps, and move the base of the rates towards those of ranks with
+ * low losses. The schedule sets the base until the warm-up has passed; then `HdetController` does.
  *
- * Ranks average gradients at every step, or train independently between two syncs. With a spread of 0 and averaged gradients
- * ranks do not differ: then there are no syncs, and the training equals data-parallel training bit for bit.
+ * Ranks average gradients at every step, or train independently between two syncs. With a spread of 0 and averaged
+ * gradients ranks do not differ: then there are no syncs, and the training equals data-parallel training bit for bit.
  */
 export class Hdet implements Strategy {
   readonly name = 'hdet';

@@ -13,8 +13,9 @@ type SettingName = (typeof settingNames)[number];
 export type ValueOf = (name: string) => number;
 
 /**
- * The scalars that diverge between a run's ranks, and the use of their values: in updates (`learningRate`, `weightDecay`, one for
- * each parameter group: `learningRate/head`), in dropout layers (`dropout`, a factor of their rates), and in the loss (all others).
+ * The scalars that diverge between a run's ranks, and the use of their values: in updates (`learningRate`,
+ * `weightDecay`, one for each parameter group: `learningRate/head`), in dropout layers (`dropout`, a factor of their
+ * rates), and in the loss (all others).
  */
 export class Scalars {
   /** Initial bases by name. The schedule sets those of learning rates at every step. */

@@ -37,7 +37,8 @@ export async function averageWeights(
 }
 
 /**
- * Reports a sync. Every rank reports its distance; the first rank also reports the new bases, which are the same on all.
+ * Reports a sync. Every rank reports its distance; the first rank also reports the new bases, which are the same on
+ * all.
  * @param adaptations empty before the warm-up has passed
  */
 export function syncEvent(

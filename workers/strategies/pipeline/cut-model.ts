@@ -27,7 +27,8 @@ type PipelineConfig = Extract<StrategyConfig, { kind: 'pipeline' }>;
 export const cutsSchema = z.looseObject({ strategy: z.looseObject({ starts: z.array(z.int().min(0)) }) });
 
 /**
- * Cuts a model into one stage for each of its ranks, and frees the weights of the others' layers. Every rank calls it with a model of the same layers.
+ * Cuts a model into one stage for each of its ranks, and frees the weights of the others' layers. Every rank calls it
+ * with a model of the same layers.
  *
  * @param saved first units of the stages of an earlier attempt; null: as configured or, on the first rank, measured
  * @throws Error for a model with fewer places to cut than the ranks need
@@ -60,7 +61,10 @@ export async function cutModel(
   return { stage, ranks, units: own, all };
 }
 
-/** The first unit of each stage, the same for all members: given by names of layers, or balanced by what the first rank measures. */
+/**
+ * The first unit of each stage, the same for all members: given by names of layers, or balanced by what the first rank
+ * measures.
+ */
 async function chooseStarts(
   model: LayersModel,
   units: readonly Unit[],
@@ -141,7 +145,10 @@ interface UnitCost {
 const timedPasses = 3;
 const floatBytes = 4;
 
-/** Runs each unit forward and backward on a micro-batch of zeros, which leaves random numbers and statistics as they are. */
+/**
+ * Runs each unit forward and backward on a micro-batch of zeros, which leaves random numbers and statistics as they
+ * are.
+ */
 async function measureUnits(
   model: LayersModel,
   units: readonly Unit[],

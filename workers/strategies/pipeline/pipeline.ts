@@ -15,11 +15,14 @@ import { type ModelStage, StagePasses } from './stage-passes.ts';
 type PipelineConfig = Extract<StrategyConfig, { kind: 'pipeline' }>;
 
 /**
- * A model whose layers are spread over S ranks; with M·S ranks, M such members. A batch is split into M micro-batches, which pass through the stages one after the other (Huang et
- * al., 2019, "GPipe"; Narayanan et al., 2021, PipeDream-flush). All gradients of a step belong to the same weights, and are those of the mean loss of
- * the whole batch, so a step equals that of one process up to rounding. Each rank keeps weights, gradients and the optimizer's state of its layers.
+ * A model whose layers are spread over S ranks; with M·S ranks, M such members. A batch is split into M micro-batches,
+ * which pass through the stages one after the other (Huang et al., 2019, "GPipe"; Narayanan et al., 2021,
+ * PipeDream-flush). All gradients of a step belong to the same weights, and are those of the mean loss of the whole
+ * batch, so a step equals that of one process up to rounding. Each rank keeps weights, gradients and the optimizer's
+ * state of its layers.
  *
- * Batch normalization computes its statistics in each micro-batch, as in GPipe, and updates its running statistics once per micro-batch.
+ * Batch normalization computes its statistics in each micro-batch, as in GPipe, and updates its running statistics once
+ * per micro-batch.
  */
 export class Pipeline implements Strategy {
   readonly name = 'pipeline';
@@ -84,7 +87,10 @@ export class Pipeline implements Strategy {
     return this.#events.splice(0);
   }
 
-  /** Agrees on the loss, which the last stage knows without the penalties of the others, and on the norm of all gradients. */
+  /**
+   * Agrees on the loss, which the last stage knows without the penalties of the others, and on the norm of all
+   * gradients.
+   */
   async #update(
     member: Member,
     gradients: Gradient[],

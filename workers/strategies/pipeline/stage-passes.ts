@@ -18,7 +18,10 @@ interface PassInFlight {
   inputShape: readonly number[];
 }
 
-/** One stage's forward and backward passes of micro-batches. It exchanges activations and their gradients with the neighbouring stages. */
+/**
+ * One stage's forward and backward passes of micro-batches. It exchanges activations and their gradients with the
+ * neighbouring stages.
+ */
 export class StagePasses {
   readonly #member: Member;
   readonly #group: ProcessGroup;
@@ -88,7 +91,10 @@ export class StagePasses {
     outputGradient.dispose();
   }
 
-  /** The step's loss without penalties (0 on all stages but the last) and gradients, and begins a new one. The caller disposes of the gradients. */
+  /**
+   * The step's loss without penalties (0 on all stages but the last) and gradients, and begins a new one. The caller
+   * disposes of the gradients.
+   */
   take(): { loss: number; gradients: Gradient[] } {
     const taken = { loss: this.#loss, gradients: this.#gradients ?? this.#member.variables.map(() => null) };
     this.#loss = 0;

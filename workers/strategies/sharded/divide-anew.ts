@@ -19,8 +19,9 @@ interface Slice {
 }
 
 /**
- * Gives a rank its slice of what another number of ranks has saved: of the optimizer's state and, where no rank has whole weights, of the weights. Each
- * element keeps its value, and each tensor its number of updates. Reads the states of one earlier rank after the other, so that there is one at a time.
+ * Gives a rank its slice of what another number of ranks has saved: of the optimizer's state and, where no rank has
+ * whole weights, of the weights. Each element keeps its value, and each tensor its number of updates. Reads the states
+ * of one earlier rank after the other, so that there is one at a time.
  *
  * @param units the weights as the earlier ranks shared them out
  * @throws Error if a state does not fit the model

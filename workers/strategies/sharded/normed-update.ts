@@ -18,8 +18,8 @@ interface NormedSlice {
 }
 
 /**
- * Updates a rank's slice by a rule that needs norms of whole tensors: one all-reduce adds up Σ θ² and Σ u² of each tensor's parts, `[2V]` in
- * float64. All ranks call it. Disposes of the gradients.
+ * Updates a rank's slice by a rule that needs norms of whole tensors: one all-reduce adds up Σ θ² and Σ u² of each
+ * tensor's parts, `[2V]` in float64. All ranks call it. Disposes of the gradients.
  * @param settings one per part
  */
 export async function updateByNorms(

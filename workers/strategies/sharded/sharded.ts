@@ -51,12 +51,13 @@ interface Shard {
 
 /**
  * Data-parallel training with the optimizer's state split over the ranks (Rajbhandari et al., 2020, "ZeRO"): a
- * reduce-scatter gives each rank the mean gradient of its slice of the weights, the rank updates the slice, and an all-gather
- * joins the slices. The update of a weight depends on other weights at most by the norms of their tensor, which the ranks add up. So the
- * result equals data-parallel training, also where a step's loss does not depend on all weights.
+ * reduce-scatter gives each rank the mean gradient of its slice of the weights, the rank updates the slice, and an
+ * all-gather joins the slices. The update of a weight depends on other weights at most by the norms of their tensor,
+ * which the ranks add up. So the result equals data-parallel training, also where a step's loss does not depend on all
+ * weights.
  *
- * Stage 2 also splits the gradients: the backward pass gives them to their owners bucket by bucket. Stage 3 also splits the weights: a layer gathers its
- * weights for its forward and its backward pass.
+ * Stage 2 also splits the gradients: the backward pass gives them to their owners bucket by bucket. Stage 3 also splits
+ * the weights: a layer gathers its weights for its forward and its backward pass.
  */
 export class Sharded implements Strategy {
   readonly name = 'sharded';
@@ -133,7 +134,9 @@ export class Sharded implements Strategy {
     return { loss, updated: true };
   }
 
-  /** The optimizer's state differs by rank, so only weights are compared; in stage 3 there is only one copy of a weight. */
+  /**
+   * The optimizer's state differs by rank, so only weights are compared; in stage 3 there is only one copy of a weight.
+   */
   async verify(member: Member, position: Position): Promise<void> {
     if (this.keepsWeights) return;
     await requireEqualReplicas(this.#ready().group, member, position, { withOptimizer: false });
@@ -159,7 +162,9 @@ export class Sharded implements Strategy {
     return this.#events.splice(0);
   }
 
-  /** Updates the slice. Where an update depends on norms of whole tensors, the ranks add up the norms of their parts. */
+  /**
+   * Updates the slice. Where an update depends on norms of whole tensors, the ranks add up the norms of their parts.
+   */
   async #update(
     { groups, variables }: Member,
     flat: Float32Array,

@@ -46,11 +46,12 @@ export interface LayeredParts {
 }
 
 /**
- * Stages 2 and 3: the backward pass of a layer completes the gradients of its weights, and a reduce-scatter of each unit gives them to their owners, which
- * frees them here. It overlaps with the backward pass of the layers before, one unit at a time. In stage 3, an all-gather before each layer's forward and backward pass gives it its weights.
+ * Stages 2 and 3: the backward pass of a layer completes the gradients of its weights, and a reduce-scatter of each
+ * unit gives them to their owners, which frees them here. It overlaps with the backward pass of the layers before, one
+ * unit at a time. In stage 3, an all-gather before each layer's forward and backward pass gives it its weights.
  *
- * The order of the collectives depends only on the model, never on a rank's samples: a rank without samples makes the same calls. Accumulated parts are
- * exchanged one by one, as a rank has no room for their sum.
+ * The order of the collectives depends only on the model, never on a rank's samples: a rank without samples makes the
+ * same calls. Accumulated parts are exchanged one by one, as a rank has no room for their sum.
  */
 export class LayeredGradients implements SliceGradients {
   readonly #parts: LayeredParts;

@@ -2,7 +2,10 @@ import type { LayerPlan } from '../../layered/layered-pass.ts';
 import type { Variable } from '../../tensorflow/tf.ts';
 import { FlatLayout, type Segment } from '../data-parallel/flat-layout.ts';
 
-/** Some of a model's trained weights as one flat array, padded to a multiple of N, of which each of N ranks owns an equal slice. */
+/**
+ * Some of a model's trained weights as one flat array, padded to a multiple of N, of which each of N ranks owns an
+ * equal slice.
+ */
 export interface Unit {
   /** Indices among the model's variables. */
   indices: readonly number[];
@@ -21,8 +24,8 @@ export function asOneUnit(variables: readonly Variable[], worldSize: number): Un
 }
 
 /**
- * Units of at least `bucketBytes` (the last may be smaller), beginning with the weights whose gradients the backward pass completes first (Li et al., 2020,
- * section 3.2.3).
+ * Units of at least `bucketBytes` (the last may be smaller), beginning with the weights whose gradients the backward
+ * pass completes first (Li et al., 2020, section 3.2.3).
  */
 export function inBuckets(
   variables: readonly Variable[],

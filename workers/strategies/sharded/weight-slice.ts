@@ -6,8 +6,9 @@ import type { Gradient } from '../../member/member.ts';
 import type { Segment } from '../data-parallel/flat-layout.ts';
 
 /**
- * A rank's slice of all trained weights, shape `[S]`, with one array for each tensor, or part of one, in it: an optimizer
- * counts the updates of each tensor separately, as a step's loss may not depend on all of them. Padding belongs to no tensor.
+ * A rank's slice of all trained weights, shape `[S]`, with one array for each tensor, or part of one, in it: an
+ * optimizer counts the updates of each tensor separately, as a step's loss may not depend on all of them. Padding
+ * belongs to no tensor.
  */
 export class WeightSlice implements UpdatedArrays {
   readonly shapes: readonly number[][];
@@ -54,7 +55,10 @@ export class WeightSlice implements UpdatedArrays {
     );
   }
 
-  /** Assigns values to the weights from element `from` on. No tensor, or part of one, may begin before `from` and end after it. */
+  /**
+   * Assigns values to the weights from element `from` on. No tensor, or part of one, may begin before `from` and end
+   * after it.
+   */
   write(values: Float32Array, from: number): void {
     for (const [i, { start, end }] of this.segments.entries()) {
       if (start < from || end > from + values.length) continue;

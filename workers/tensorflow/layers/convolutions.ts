@@ -19,7 +19,10 @@ export function correctConvolutions(): void {
   correctSeparable();
 }
 
-/** Adds `causal`: zeros before the sequence, so that y[t] depends on x up to t. Corrects `channelsFirst`, whose result tfjs leaves transposed. */
+/**
+ * Adds `causal`: zeros before the sequence, so that y[t] depends on x up to t. Corrects `channelsFirst`, whose result
+ * tfjs leaves transposed.
+ */
 function correctConv1d(): void {
   const methods = methodsOf('conv1d', { filters: 1, kernelSize: 1 });
   const { computeOutputShape } = methods;
@@ -63,7 +66,10 @@ function correctDepthwise(): void {
   });
 }
 
-/** Corrects `channelsFirst`, where tfjs adds the bias along the wrong axis, and the initializer of the pointwise filter, which tfjs ignores. */
+/**
+ * Corrects `channelsFirst`, where tfjs adds the bias along the wrong axis, and the initializer of the pointwise filter,
+ * which tfjs ignores.
+ */
 function correctSeparable(): void {
   replaceCall(methodsOf('separableConv2d', { filters: 1, kernelSize: 1 }), (layer, x, stock) =>
     layer.dataFormat === 'channelsLast' ? stock(layer, x) : channelsLast(layer, x, stock),

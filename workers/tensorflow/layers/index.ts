@@ -8,7 +8,10 @@ import { refuseOptions } from './refused-options.ts';
 import { keepRepeatedInputs } from './repeated-inputs.ts';
 import { registerSampledDropout } from './sampled-dropout.ts';
 
-/** Corrects TensorFlow.js's layers in their classes, for all backends: what they refuse, ignore or compute wrongly. Adds Tutti's own layers. */
+/**
+ * Corrects TensorFlow.js's layers in their classes, for all backends: what they refuse, ignore or compute wrongly. Adds
+ * Tutti's own layers.
+ */
 export function correctLayers(): void {
   correctActivations();
   correctConvolutions();

@@ -30,9 +30,10 @@ export function useInitializers(kind: RunConfig['initializers']): void {
 }
 
 /**
- * Gives `glorotNormal`, `heNormal`, `leCunNormal` and `varianceScaling` their variance, e.g. 2 / (fan in + fan out). They draw normal values and
- * drop those beyond two standard deviations, which leaves 0.774 of the variance. As in Keras, the standard deviation is divided by
- * {@link truncatedDeviation}. The option of `truncatedNormal` is the deviation before truncation, in Keras and here.
+ * Gives `glorotNormal`, `heNormal`, `leCunNormal` and `varianceScaling` their variance, e.g. 2 / (fan in + fan out).
+ * They draw normal values and drop those beyond two standard deviations, which leaves 0.774 of the variance. As in
+ * Keras, the standard deviation is divided by {@link truncatedDeviation}. The option of `truncatedNormal` is the
+ * deviation before truncation, in Keras and here.
  */
 export function correctInitializers(): void {
   for (const kind of Object.keys(numbers) as (keyof typeof numbers)[]) keepZeros(kind);
@@ -48,7 +49,10 @@ export function correctInitializers(): void {
   };
 }
 
-/** tfjs treats 0 as an absent option: `randomUniform({ minval: 0 })` draws from -0.05. Corrects models that are read from a file too. */
+/**
+ * tfjs treats 0 as an absent option: `randomUniform({ minval: 0 })` draws from -0.05. Corrects models that are read
+ * from a file too.
+ */
 function keepZeros(kind: keyof typeof numbers): void {
   const factories = layers.initializers as unknown as Record<string, (options: Options) => Initializer>;
   const create = factories[kind];

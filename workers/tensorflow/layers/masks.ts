@@ -9,8 +9,8 @@ export function correctMasks(): void {
 }
 
 /**
- * The mean over the steps that the mask counts, Σ m·x / Σ m, as Keras' layer; TensorFlow.js averages padding too. Of a sample without such a step
- * it is 0, where Keras divides by 0.
+ * The mean over the steps that the mask counts, Σ m·x / Σ m, as Keras' layer; TensorFlow.js averages padding too. Of a
+ * sample without such a step it is 0, where Keras divides by 0.
  */
 function averageKeptSteps(): void {
   replaceCall(methodsOf('globalAveragePooling1d'), (layer, x, stock, options) => {
@@ -22,7 +22,9 @@ function averageKeptSteps(): void {
   });
 }
 
-/** The steps that count in all inputs with a mask, as Keras 2; TensorFlow.js adds an axis and leaves out the last mask. */
+/**
+ * The steps that count in all inputs with a mask, as Keras 2; TensorFlow.js adds an axis and leaves out the last mask.
+ */
 function joinMasks(): void {
   const merge = Object.getPrototypeOf(methodsOf('add')) as TensorflowLayer;
   merge.computeMask = function computeMask(this: TensorflowLayer, _, masks) {

@@ -33,8 +33,8 @@ function correctBatchNormalization(): void {
 }
 
 /**
- * Whether a batch normalization is not trained: as in Keras, it then normalizes by its running statistics, which stay as they are. tfjs freezes
- * the layers of a nested model by their weights alone.
+ * Whether a batch normalization is not trained: as in Keras, it then normalizes by its running statistics, which stay
+ * as they are. tfjs freezes the layers of a nested model by their weights alone.
  */
 export function isFrozen({ trainable, gamma, beta }: Pick<TensorflowLayer, 'trainable' | 'gamma' | 'beta'>): boolean {
   const weights = [gamma, beta].filter((weight) => weight !== null && weight !== undefined);

@@ -5,13 +5,15 @@ import type { SymbolicTensor } from '@tensorflow/tfjs-layers';
 type Apply = (this: object, inputs: unknown, options?: object) => SymbolicTensor | SymbolicTensor[];
 
 /**
- * Lets a layer have the same tensor as several of its inputs, as `add().apply([e, e])`. TensorFlow.js counts the layers that still need a tensor, but takes
- * off one for each use, so that such a layer frees the tensor before others have read it: "Tensor is disposed." in the first prediction.
+ * Lets a layer have the same tensor as several of its inputs, as `add().apply([e, e])`. TensorFlow.js counts the layers
+ * that still need a tensor, but takes off one for each use, so that such a layer frees the tensor before others have
+ * read it: "Tensor is disposed." in the first prediction.
  */
 export function keepRepeatedInputs(): void {
   const methods = layers.layers.Layer.prototype as unknown as { apply: Apply };
   const { apply } = methods;
-  // Never run, and with a state, whose tensors are not freed: a further use then takes nothing off the count of the first.
+  // Never run, and with a state, whose tensors are not freed: a further use then takes nothing off the count of the
+  // first.
   const { sourceLayer } = layers.input({ shape: [1], name: 'repeated-inputs' });
   const stateful = Object.defineProperty(sourceLayer, 'stateful', { value: true });
   methods.apply = function applyOnRepeated(this: object, given, options) {

@@ -28,12 +28,12 @@ export interface MaskSource {
 }
 
 /**
- * Dropout whose mask is drawn once and belongs to the model: the same for all samples, in each call and on every machine. A model with such masks is
- * a draw from the distribution over networks that dropout trains. Sizes of the input that vary, such as the steps of a sequence, share the
- * mask's values.
+ * Dropout whose mask is drawn once and belongs to the model: the same for all samples, in each call and on every
+ * machine. A model with such masks is a draw from the distribution over networks that dropout trains. Sizes of the
+ * input that vary, such as the steps of a sequence, share the mask's values.
  *
- * Source: Gal and Ghahramani, "Dropout as a Bayesian approximation", ICML 2016; masks that all samples share: Kirsch et al., "BatchBALD",
- * NeurIPS 2019 ("consistent MC dropout").
+ * Source: Gal and Ghahramani, "Dropout as a Bayesian approximation", ICML 2016; masks that all samples share: Kirsch et
+ * al., "BatchBALD", NeurIPS 2019 ("consistent MC dropout").
  */
 export class SampledDropout extends layers.layers.Layer {
   static readonly className = 'SampledDropout';

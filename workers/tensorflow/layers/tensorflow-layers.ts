@@ -55,7 +55,10 @@ export function methodsOf(kind: string, options: LayerOptions = {}): TensorflowL
 /** Computes a layer's output. */
 export type Compute = (layer: TensorflowLayer, x: Tensor) => Tensor;
 
-/** Replaces the computation of a kind of layer; `compute` gets the previous computation as `stock`, and the call's options. */
+/**
+ * Replaces the computation of a kind of layer; `compute` gets the previous computation as `stock`, and the call's
+ * options.
+ */
 export function replaceCall(
   methods: TensorflowLayer,
   compute: (layer: TensorflowLayer, x: Tensor, stock: Compute, options: object) => Tensor,

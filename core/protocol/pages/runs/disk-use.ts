@@ -33,7 +33,10 @@ export interface Cleaned {
 export interface DiskApi {
   /** Measures the folders of all runs. */
   diskUse(): Promise<DiskUse>;
-  /** Measures the ended runs that were never measured, which is quick if there are few. @returns the size of all measured runs, in bytes, and the quota */
+  /**
+   * Measures the ended runs that were never measured, which is quick if there are few.
+   * @returns the size of all measured runs, in bytes, and the quota
+   */
   measureNewRuns(): Promise<Pick<DiskUse, 'totalBytes' | 'quotaBytes'>>;
   /** @param bytes null: none */
   setDiskQuota(bytes: number | null): Promise<void>;

@@ -4,9 +4,9 @@ import type { RunRecord } from '../../run/record.ts';
 import { type Estimate, estimate } from '../../../numeric/estimate.ts';
 
 /**
- * A value of a run that lists can show, sort and group by, beside what each row has:
- * `option:<path>` an option or hyperparameter, `metric:<name>` the last value of a metric, `set:<set>/<split>/<metric>` the ensemble's score of
- * an evaluated set, `devices`, `commit` and `disk` (bytes).
+ * A value of a run that lists can show, sort and group by, beside what each row has: `option:<path>` an option or
+ * hyperparameter, `metric:<name>` the last value of a metric, `set:<set>/<split>/<metric>` the ensemble's score of an
+ * evaluated set, `devices`, `commit` and `disk` (bytes).
  */
 export const fieldSchema = z
   .string()
@@ -54,7 +54,9 @@ function settingOf(value: unknown): FieldValue {
 
 const groupNames = ['project', 'strategy', 'task', 'status', 'members', 'tag', 'sweep', 'devices', 'commit'] as const;
 
-/** What runs can be grouped by. A run with several tags is in the group of each; those without a value are a group too. */
+/**
+ * What runs can be grouped by. A run with several tags is in the group of each; those without a value are a group too.
+ */
 export const groupKeySchema = z.union([z.enum(groupNames), fieldSchema.refine((field) => field.startsWith('option:'))]);
 export type GroupKey = z.output<typeof groupKeySchema>;
 
@@ -71,7 +73,8 @@ export type FieldSummary =
 
 /**
  * Sums up a field over runs.
- * @param values one per run, null where it has none; of a measured field only those of runs that have finished, because others have trained less
+ * @param values one per run, null where it has none; of a measured field only those of runs that have finished, because
+ * others have trained less
  */
 export function summarizeField(field: string, values: readonly (FieldValue | null)[]): FieldSummary {
   const known = values.filter((value) => value !== null);

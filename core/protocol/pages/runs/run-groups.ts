@@ -24,7 +24,10 @@ export interface RunGroup {
   active: number;
   /** Runs that have finished: only these count in means. */
   finished: number;
-  /** The best value of the monitored metric; `mixed` where the runs monitor several metrics, whose mean would mean nothing. */
+  /**
+   * The best value of the monitored metric; `mixed` where the runs monitor several metrics, whose mean would mean
+   * nothing.
+   */
   best: ({ metric: string } & Estimate) | 'mixed' | null;
   /** Time that the finished runs trained, in seconds. */
   duration: Estimate;

@@ -4,8 +4,8 @@ import type { RunConfig } from '../config.ts';
 import { strategyRules } from './strategy-rules.ts';
 
 /**
- * A number of ranks, which the option `members` configures. It is not the number of members where several ranks train one model, so that neither count
- * can be passed where the other is meant.
+ * A number of ranks, which the option `members` configures. It is not the number of members where several ranks train
+ * one model, so that neither count can be passed where the other is meant.
  */
 export type RankCount = RunConfig['members'];
 /** A number of members of an ensemble: of models that predict, have metrics and keep checkpoints. */
@@ -20,15 +20,18 @@ export const rankCount = (count: number): RankCount => count as RankCount;
 export const memberCount = (count: number): MemberCount => count as MemberCount;
 
 /**
- * Number of members of the ensemble that a run trains: its ranks, or 1 if all ranks train one model, or its pipelines. It is no whole number where the
- * stages of pipelines do not divide the ranks.
+ * Number of members of the ensemble that a run trains: its ranks, or 1 if all ranks train one model, or its pipelines.
+ * It is no whole number where the stages of pipelines do not divide the ranks.
  */
 export function memberCountOf(config: Counted): MemberCount {
   if (config.strategy.kind === 'pipeline') return memberCount(config.members / stagesOf(config));
   return memberCount(strategyRules[config.strategy.kind].isOneModel ? 1 : config.members);
 }
 
-/** Number of ranks that train so many members with a strategy; null where all ranks train one model, whatever their number. */
+/**
+ * Number of ranks that train so many members with a strategy; null where all ranks train one model, whatever their
+ * number.
+ */
 export function ranksForMembers(strategy: RunConfig['strategy'], members: MemberCount): RankCount | null {
   if (strategy.kind === 'pipeline') return strategy.stages === 0 ? null : rankCount(members * strategy.stages);
   return strategyRules[strategy.kind].isOneModel ? null : rankCount(members);

@@ -8,8 +8,9 @@ export interface StrategyRules {
   /** Ranks exchange data at every step, so all must do the same steps at the same time. */
   isLockstep: boolean;
   /**
-   * All ranks train one model. The run is an ensemble of one member, rank 0. Each rank evaluates a part of a split (or all of it with its part of
-   * the layers), and only rank 0 keeps checkpoints and predictions. A pipeline can have several such members, see `memberOfRank`.
+   * All ranks train one model. The run is an ensemble of one member, rank 0. Each rank evaluates a part of a split (or
+   * all of it with its part of the layers), and only rank 0 keeps checkpoints and predictions. A pipeline can have
+   * several such members, see `memberOfRank`.
    */
   isOneModel: boolean;
   /** Orders of samples that it can train with; `auto` uses the first. */
@@ -72,7 +73,10 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
 
 type Hdet = Extract<StrategyConfig, { kind: 'hdet' }>;
 
-/** Whether a strategy moves the scalars in which its ranks differ, so that only their first values are those of the configuration. */
+/**
+ * Whether a strategy moves the scalars in which its ranks differ, so that only their first values are those of the
+ * configuration.
+ */
 export function adapts(strategy: StrategyConfig): strategy is Hdet {
   return strategy.kind === 'hdet' && strategy.adapt && strategy.spread > 0;
 }

@@ -14,9 +14,10 @@ export interface PairedDifference {
 type ScoredRun = Pick<RunRecord, 'status' | 'summary' | 'config'>;
 
 /**
- * The differences second − first of the ensembles' metrics between runs with the same base seed: their mean, and its standard error s / √n over the n
- * seeds that both have finished. What a seed does to both alike, such as an easy test split, cancels, so that this error is often much smaller
- * than those of the two means. Values that are missing, NaN or infinite do not count.
+ * The differences second − first of the ensembles' metrics between runs with the same base seed: their mean, and its
+ * standard error s / √n over the n seeds that both have finished. What a seed does to both alike, such as an easy test
+ * split, cancels, so that this error is often much smaller than those of the two means. Values that are missing, NaN or
+ * infinite do not count.
  *
  * Source: Bouthillier et al., "Accounting for variance in machine learning benchmarks", MLSys 2021 (pairing).
  */

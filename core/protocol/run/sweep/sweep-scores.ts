@@ -35,8 +35,8 @@ export function finishedRuns<T extends Pick<RunRecord, 'status'>>(runs: readonly
 }
 
 /**
- * Mean and standard error of every metric over the finished runs of a sweep, for each set of checkpoints and split. Values that are NaN or infinite are
- * left out and named, never averaged.
+ * Mean and standard error of every metric over the finished runs of a sweep, for each set of checkpoints and split.
+ * Values that are NaN or infinite are left out and named, never averaged.
  */
 export function sweepScores(runs: readonly ScoredRun[]): SweepScore[] {
   const finished = finishedRuns(runs);

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 
-/** Members of one run have seeds that follow each other, and a run has at most so many; no member of another base seed has one of them. */
+/**
+ * Members of one run have seeds that follow each other, and a run has at most so many; no member of another base seed
+ * has one of them.
+ */
 const seedStride = 256;
 
 /**
- * The base seed of a repetition: seed + 256 · index (mod 2³²). Member r of it has the base seed plus r, so that all members of all repetitions
- * have different seeds.
+ * The base seed of a repetition: seed + 256 · index (mod 2³²). Member r of it has the base seed plus r, so that all
+ * members of all repetitions have different seeds.
  * @param index from 0
  */
 export function repeatedSeed(seed: number, index: number): number {
@@ -15,7 +18,10 @@ export function repeatedSeed(seed: number, index: number): number {
 /** Most repetitions of one sweep. */
 export const mostRepetitions = 1000;
 
-/** The place of a run in a sweep: several runs of one configuration that differ only in their seeds (`tutti train --repeat`). */
+/**
+ * The place of a run in a sweep: several runs of one configuration that differ only in their seeds
+ * (`tutti train --repeat`).
+ */
 export const sweepSchema = z.strictObject({
   /** Begins the ids of its runs. */
   id: z.string().regex(/^\w[\w-]{0,179}$/, 'it must be letters, digits, "_" and "-", at most 180'),

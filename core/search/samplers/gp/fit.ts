@@ -5,8 +5,8 @@ import { matern, maternSlope, squaredDifference, type Covariance } from './regre
 const minimumNoise = 1e-6;
 
 /**
- * The covariance of largest posterior density: the marginal likelihood of the targets with priors that keep lengths near 1, the scale near 1 and the
- * noise small (those of Optuna's `GPSampler`).
+ * The covariance of largest posterior density: the marginal likelihood of the targets with priors that keep lengths
+ * near 1, the scale near 1 and the noise small (those of Optuna's `GPSampler`).
  *
  * @param points shape [N][dimensions]
  * @param targets shape [N], with mean 0 and deviation 1
@@ -38,7 +38,9 @@ export function covarianceOf(logs: Float64Array): Covariance {
   };
 }
 
-/** -ln of the posterior density up to a constant, with its gradient by the logarithms that {@link covarianceOf} takes. */
+/**
+ * -ln of the posterior density up to a constant, with its gradient by the logarithms that {@link covarianceOf} takes.
+ */
 export function logPosterior(
   points: readonly Float64Array[],
   targets: Float64Array,
@@ -74,8 +76,8 @@ function differencesOf(points: readonly Float64Array[], dimension: number, isCho
 }
 
 /**
- * ln p(y) + N/2 ln 2π = -yᵀC⁻¹y / 2 - ln|C| / 2 and its gradient tr((ααᵀ - C⁻¹) ∂C) / 2 with α = C⁻¹y; null for a singular C (Rasmussen and Williams, 2006,
- * equations 5.8 and 5.9).
+ * ln p(y) + N/2 ln 2π = -yᵀC⁻¹y / 2 - ln|C| / 2 and its gradient tr((ααᵀ - C⁻¹) ∂C) / 2 with α = C⁻¹y; null for a
+ * singular C (Rasmussen and Williams, 2006, equations 5.8 and 5.9).
  */
 function logLikelihood(
   differences: readonly Float64Array[],

@@ -18,12 +18,13 @@ export interface GpSettings {
 }
 
 /**
- * Bayesian optimization with a Gaussian process: Matérn 5/2 with a length for each parameter, and the logarithm of the expected improvement. For small
- * budgets: its time grows with the cube of the trials. Running trials count with the value that the process expects of them (the kriging believer).
- * Several objectives become one by weights drawn for each trial.
+ * Bayesian optimization with a Gaussian process: Matérn 5/2 with a length for each parameter, and the logarithm of the
+ * expected improvement. For small budgets: its time grows with the cube of the trials. Running trials count with the
+ * value that the process expects of them (the kriging believer). Several objectives become one by weights drawn for
+ * each trial.
  *
- * Source: Ament et al., "Unexpected improvements to expected improvement", 2023; Ginsbourger et al., "Kriging is well-suited to parallelize
- * optimization", 2010; Knowles, "ParEGO", 2006.
+ * Source: Ament et al., "Unexpected improvements to expected improvement", 2023; Ginsbourger et al., "Kriging is
+ * well-suited to parallelize optimization", 2010; Knowles, "ParEGO", 2006.
  */
 export function suggestGp({ startupTrials }: GpSettings, question: Question): Assignment {
   const { space, directions, number } = question;
@@ -62,7 +63,10 @@ export function suggestGp({ startupTrials }: GpSettings, question: Question): As
   return found === null ? suggestRandom(question) : decode(space, found);
 }
 
-/** Values to maximize: the negative losses, of several objectives the negative augmented Chebyshev norm with random weights. */
+/**
+ * Values to maximize: the negative losses, of several objectives the negative augmented Chebyshev norm with random
+ * weights.
+ */
 function toTargets(losses: readonly (readonly number[])[], generator: Generator): Float64Array {
   const columns = losses[0].map((_, objective) => withoutInfinities(losses.map((row) => row[objective])));
   if (columns.length === 1) return Float64Array.from(columns[0], (loss) => -loss);

@@ -14,10 +14,11 @@ const rounds = 4;
 type Scored = { point: Float64Array; score: number };
 
 /**
- * The point of the largest expected improvement over `best`, as a logarithm: the best of random points, improved by gradients in the continuous
- * dimensions and by trial in the others.
+ * The point of the largest expected improvement over `best`, as a logarithm: the best of random points, improved by
+ * gradients in the continuous dimensions and by trial in the others.
  *
- * @param known the value to improve on, the point that has it, from which the search begins too, and which points no trial has had
+ * @param known the value to improve on, the point that has it, from which the search begins too, and which points no
+ * trial has had
  * @returns null if all points that it came to were tried
  */
 export function maximizeImprovement(

@@ -7,8 +7,8 @@ const absentNumber = 0.5;
 const absentChoice = -1;
 
 /**
- * An assignment as a point: numbers in [0, 1], choices by their index. A parameter that takes no part has a fixed coordinate (Lévesque et al.,
- * "Bayesian optimization for conditional hyperparameter spaces", 2017).
+ * An assignment as a point: numbers in [0, 1], choices by their index. A parameter that takes no part has a fixed
+ * coordinate (Lévesque et al., "Bayesian optimization for conditional hyperparameter spaces", 2017).
  */
 export function encode(space: Space, values: Assignment): Float64Array {
   return Float64Array.from(space, (parameter) => {
@@ -36,7 +36,10 @@ export function isContinuous(space: Space, index: number, values: Assignment): b
   return levelsOf(space[index].domain) === null && takesPart(space[index], values);
 }
 
-/** The coordinates of other values that are worth a try in a discrete dimension: all of up to 16, else neighbours near and far. */
+/**
+ * The coordinates of other values that are worth a try in a discrete dimension: all of up to 16, else neighbours near
+ * and far.
+ */
 export function otherCoordinates(space: Space, index: number, coordinate: number): number[] {
   const { domain } = space[index];
   const levels = levelsOf(domain);

@@ -1,7 +1,10 @@
 import { cholesky, solveLower, solveUpper } from '../../../numeric/cholesky.ts';
 import type { Space } from '../../space/space.ts';
 
-/** Parameters of the covariance s · m(r) + noise, with r² = Σ (xᵢ - x'ᵢ)² · precision_i; choices that differ are at distance 1. */
+/**
+ * Parameters of the covariance s · m(r) + noise, with r² = Σ (xᵢ - x'ᵢ)² · precision_i; choices that differ are at
+ * distance 1.
+ */
 export interface Covariance {
   /** 1 / length², one for each dimension. */
   precisions: Float64Array;

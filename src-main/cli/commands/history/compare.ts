@@ -70,7 +70,9 @@ export function describeComparison(comparison: Comparison, look: Look = plainLoo
   return [...renderTable(columns, rows, look), ...same, ...note, ...mark, ...describeDifferences(comparison, look)];
 }
 
-/** The position of the best value; null where fewer than two are known, all are equal, or neither direction is better. */
+/**
+ * The position of the best value; null where fewer than two are known, all are equal, or neither direction is better.
+ */
 function bestOf(metric: string, values: readonly (number | null)[]): number | null {
   const mode = modeOfMetric(metric) ?? null;
   const known = values.filter((value) => value !== null && Number.isFinite(value)) as number[];

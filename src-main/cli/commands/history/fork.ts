@@ -35,7 +35,10 @@ export function fork(run: string, options: ForkOptions): Promise<number> {
   });
 }
 
-/** The point that the options name; the last by default. @throws UsageError if they name two, or an epoch before the first */
+/**
+ * The point that the options name; the last by default.
+ * @throws UsageError if they name two, or an epoch before the first
+ */
 export function parseChoice({ at, best = false, last = false }: Pick<ForkOptions, 'at' | 'best' | 'last'>): ForkChoice {
   if (Number(best) + Number(last) + Number(at !== undefined) > 1) {
     throw new UsageError('--at, --best and --last exclude each other: a fork begins at one point.');

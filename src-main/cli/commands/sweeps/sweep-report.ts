@@ -18,7 +18,10 @@ export interface SweepReportOptions {
   quiet?: boolean | undefined;
 }
 
-/** Prints what happens in a sweep: a line for each run that ends, and in a terminal the progress of the last that reported. */
+/**
+ * Prints what happens in a sweep: a line for each run that ends, and in a terminal the progress of the last that
+ * reported.
+ */
 export class SweepReport {
   readonly #output: Output;
   readonly #sweep: Sweep;

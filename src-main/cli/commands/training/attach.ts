@@ -26,8 +26,8 @@ export interface AttachOptions extends WatchOptions {
 }
 
 /**
- * `tutti attach <run>`: shows the progress of a run of any process, as `train` does, and with `user@login:run` of one on another machine. Ctrl-C stops the run
- * jointly, and aborts it when it is pressed again; Ctrl-D or q leaves it.
+ * `tutti attach <run>`: shows the progress of a run of any process, as `train` does, and with `user@login:run` of one
+ * on another machine. Ctrl-C stops the run jointly, and aborts it when it is pressed again; Ctrl-D or q leaves it.
  * @returns the exit code that `train` gives, or `finished` after leaving
  */
 export function attach(run: string, { json = false, quiet = false, home }: AttachOptions): Promise<number> {

@@ -5,7 +5,8 @@ import type { WatchOptions } from './watch-run.ts';
 import { exitCodeOf, exitCodes } from '../../errors.ts';
 
 /**
- * Starts a run that outlives this command, and says how to follow it. Ctrl-C aborts it as long as its ranks are not ready.
+ * Starts a run that outlives this command, and says how to follow it. Ctrl-C aborts it as long as its ranks are not
+ * ready.
  * @returns the exit code, once the ranks are ready
  */
 export async function trainDetached(job: DetachedJob, id: string, { json = false }: WatchOptions): Promise<number> {

@@ -92,12 +92,17 @@ export function modeOf(selection: unknown): DeviceMode {
   return deviceModes.find((mode) => mode === text) ?? 'named';
 }
 
-/** Whether a selection without a kind includes the device: neither CPU cores nor WebGPU on the CPU, which must be named. */
+/**
+ * Whether a selection without a kind includes the device: neither CPU cores nor WebGPU on the CPU, which must be named.
+ */
 export function isGpu({ kind, unusable }: Device): boolean {
   return kind !== 'cpu' && kind !== 'webgpu-cpu' && unusable === undefined;
 }
 
-/** Ids of the devices that a selection names: `cuda:0,1` names `cuda:0` and `cuda:1`. Indices without a kind belong to the best kind. */
+/**
+ * Ids of the devices that a selection names: `cuda:0,1` names `cuda:0` and `cuda:1`. Indices without a kind belong to
+ * the best kind.
+ */
 export function namedDevices(selection: unknown, devices: readonly Device[]): Set<string> {
   const text = Array.isArray(selection) ? selection.join(',') : String(selection);
   if (!/[,:]/.test(text) && !Array.isArray(selection)) return new Set();
@@ -118,7 +123,10 @@ function selectionOf(chosen: readonly Device[]): string | null {
   return `${chosen[0].kind}:${indices.join(',')}`;
 }
 
-/** The selection after a device is ticked or unticked. A run trains on one kind of device, so devices of another kind are dropped. */
+/**
+ * The selection after a device is ticked or unticked. A run trains on one kind of device, so devices of another kind
+ * are dropped.
+ */
 export function toggleDevice(selection: unknown, device: Device, devices: readonly Device[]): string | null {
   const named = namedDevices(selection, devices);
   if (!named.delete(device.id)) named.add(device.id);

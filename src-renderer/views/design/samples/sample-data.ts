@@ -1,7 +1,9 @@
 import type { ReliabilityBin } from '../../../../core/metrics/calibration.ts';
 import type { ChartSeries } from '../../../charts/types.ts';
 
-/** Curves of a training that never was, by formulas: the same at every load, so that pictures of them can be compared. */
+/**
+ * Curves of a training that never was, by formulas: the same at every load, so that pictures of them can be compared.
+ */
 
 const points = 120;
 const stepsPerPoint = 50;

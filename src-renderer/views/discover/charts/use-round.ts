@@ -128,7 +128,10 @@ function valueFigure(rounds: OfKind<'values'>[]): CalibrationFigure {
 
 type Found = Pick<DiscoveryView, 'arms' | 'pool' | 'search' | 'start'>;
 
-/** The share of hits of each arm after each round; where the pool's hits are known over their share in the pool, the enrichment factor. */
+/**
+ * The share of hits of each arm after each round; where the pool's hits are known over their share in the pool, the
+ * enrichment factor.
+ */
 export function enrichmentLines({ arms, pool, search, start }: Found): PlotLine[] {
   return arms.map(({ arm, hits }, at) => {
     const ends = roundEnds(hits.length, start.indices.length, search.perRound);
@@ -186,12 +189,18 @@ export function bestLines({ arms, search }: Pick<DiscoveryView, 'arms' | 'search
   });
 }
 
-/** The end of the axis of hits: a little above what the searches found. The ideal would leave them a strip at the bottom. */
+/**
+ * The end of the axis of hits: a little above what the searches found. The ideal would leave them a strip at the
+ * bottom.
+ */
 export function highestHits({ arms }: Pick<DiscoveryView, 'arms'>): number {
   return 1.05 * Math.max(1, ...arms.map(({ hits }) => hits.at(-1) ?? 0));
 }
 
-/** The hits of each arm, of labels at random in the mean, and of a search that knew the hits, as far as it fits below {@link highestHits}. */
+/**
+ * The hits of each arm, of labels at random in the mean, and of a search that knew the hits, as far as it fits below
+ * {@link highestHits}.
+ */
 export function hitLines(view: Pick<DiscoveryView, 'arms' | 'pool'>): HitLine[] {
   const { arms, pool } = view;
   const lines = arms.map(({ arm, hits }, at): HitLine => {

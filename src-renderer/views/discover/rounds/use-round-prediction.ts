@@ -11,7 +11,9 @@ export interface RoundPredictions {
   read: Readonly<Ref<readonly RoundPrediction[]>>;
 }
 
-/** What the ensemble of a round predicted. Each round is read once, and again when further candidates have been chosen. */
+/**
+ * What the ensemble of a round predicted. Each round is read once, and again when further candidates have been chosen.
+ */
 export function useRoundPrediction(id: string, place: () => { round: number; chosenRounds: number }): RoundPredictions {
   const hub = useHub();
   const known = new Map<string, Promise<RoundPrediction>>();

@@ -155,7 +155,10 @@ export function labelOfCell(cell: MatrixCell, sets: string): string {
   ].join(', ');
 }
 
-/** Why checkpoints should be deleted only after confirmation: `1 is pinned, 2 are of the ensemble’s best.` Null for no reason. */
+/**
+ * Why checkpoints should be deleted only after confirmation: `1 is pinned, 2 are of the ensemble’s best.` Null for no
+ * reason.
+ */
 export function reasonsToKeep(cells: readonly MatrixCell[]): string | null {
   const reasons = [
     { count: cells.filter(({ isPinned }) => isPinned).length, what: 'pinned' },

@@ -6,8 +6,8 @@ import { unknownText } from '../../../../core/text/numbers.ts';
 import type { RunConfig } from '../../../../core/protocol/run/config.ts';
 
 /**
- * The configurations that a run trained with, in order: each attempt's at its start and at its end. Attempts of earlier versions did not
- * store theirs and are left out.
+ * The configurations that a run trained with, in order: each attempt's at its start and at its end. Attempts of earlier
+ * versions did not store theirs and are left out.
  */
 export function configHistory(record: Pick<RunRecord, 'attempts' | 'config' | 'changed'>): PlainObject[] {
   if (record.attempts.length === 0) return [{ ...record.config }, withChanges(record.config, record.changed)];

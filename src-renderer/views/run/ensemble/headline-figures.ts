@@ -38,8 +38,9 @@ const scores = ['nll', 'acc', 'mse', 'ece'] as const;
 const ofEnsemble = ['ambiguity', 'ensemble_gain', 'disagreement', 'ens_std'] as const;
 
 /**
- * The numbers that say how good an ensemble is and what it gains over its members: computed from kept predictions by the functions that the
- * workers use, so that they are those of the evaluation that kept them. Empty for quantiles, and where members held out different samples.
+ * The numbers that say how good an ensemble is and what it gains over its members: computed from kept predictions by
+ * the functions that the workers use, so that they are those of the evaluation that kept them. Empty for quantiles, and
+ * where members held out different samples.
  *
  * @param nllEpsilon the run's `metrics.nllEpsilon`
  */

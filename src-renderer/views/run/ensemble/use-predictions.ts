@@ -14,7 +14,9 @@ export interface KeptPredictions {
   predictions: Loaded<PredictionData | null>;
 }
 
-/** The predictions that a run kept, and those that the address selects. A running run keeps more with each evaluation. */
+/**
+ * The predictions that a run kept, and those that the address selects. A running run keeps more with each evaluation.
+ */
 export function usePredictions(run: RunStore): KeptPredictions {
   const hub = useHub();
   const names = useLoaded(() => hub.predictionNames(run.id));
@@ -50,8 +52,8 @@ export function inTime(names: readonly KeptName[]): KeptName[] {
 }
 
 /**
- * The requested predictions; else those of the best evaluation, which a run that keeps all has under its epoch's name; else the latest.
- * Null where nothing was kept.
+ * The requested predictions; else those of the best evaluation, which a run that keeps all has under its epoch's name;
+ * else the latest. Null where nothing was kept.
  */
 export function chooseKept(names: readonly KeptName[], asked: string): KeptName | null {
   const named = (key: string): KeptName[] => names.filter((kept) => spellKept(kept) === key);

@@ -72,7 +72,10 @@ export function useRunControl(run: RunStore): RunControl {
   };
 }
 
-/** The requests that the page of a run sends. A toast reports a failure, and what follows where the page does not show it at once. */
+/**
+ * The requests that the page of a run sends. A toast reports a failure, and what follows where the page does not show
+ * it at once.
+ */
 interface RunCommands {
   stopNow: () => Promise<void>;
   stopAtEpochEnd: () => Promise<void>;
@@ -83,7 +86,10 @@ interface RunCommands {
   checkpointNow: () => Promise<void>;
   /** `before` holds the values that undoing sets. */
   change: (changes: SettingChanges, before: SettingChanges) => Promise<void>;
-  /** Starts a run again that has ended. Where the project's code has changed since, it asks which code to use, and `ask` shows the question. */
+  /**
+   * Starts a run again that has ended. Where the project's code has changed since, it asks which code to use, and `ask`
+   * shows the question.
+   */
   resume: (ask: () => void) => Promise<void>;
   /** Starts it with the code that the run kept, or with the project's present code. */
   resumeWith: (code: 'kept' | 'present') => Promise<void>;

@@ -10,8 +10,9 @@ export interface TimeAnchor {
 }
 
 /**
- * The times at which a run reached steps, from its record and events (each checkpoint is one), because metrics on disk have no times.
- * Steps and times ascend: for steps that a resumed run repeats, or that ranks reach at different times, the first time counts.
+ * The times at which a run reached steps, from its record and events (each checkpoint is one), because metrics on disk
+ * have no times. Steps and times ascend: for steps that a resumed run repeats, or that ranks reach at different times,
+ * the first time counts.
  *
  * @param now the current position of a running run; null for a run that has ended
  */
@@ -55,8 +56,8 @@ const windowMs = 60_000;
 const shortestWindowMs = 1_000;
 
 /**
- * The longest time that a run will still train, in ms (an early stop ends it sooner); null while unknown. Assumes that ranks of
- * later waves take as long as those of this one.
+ * The longest time that a run will still train, in ms (an early stop ends it sooner); null while unknown. Assumes that
+ * ranks of later waves take as long as those of this one.
  *
  * @param lossesOf the training losses of a rank, whose times give its pace
  */

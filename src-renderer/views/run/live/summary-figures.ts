@@ -22,7 +22,10 @@ export interface SummaryFigure {
 /** The columns of a metric by its name; undefined without points. */
 type ColumnsOf = (metric: string) => MetricColumns | undefined;
 
-/** The headline numbers of a run, as far as it has measured them: the monitored metric, its best, what the ensemble gains, how far patience is. */
+/**
+ * The headline numbers of a run, as far as it has measured them: the monitored metric, its best, what the ensemble
+ * gains, how far patience is.
+ */
 export function summaryFigures(view: RunView, columnsOf: ColumnsOf): SummaryFigure[] {
   const monitor = view.ensembleMonitor;
   const watched = monitor === null ? undefined : columnsOf(monitor);
@@ -138,8 +141,8 @@ export const sparkline = { width: 64, height: 24, padding: 2 } as const;
 const maximumPoints = 48;
 
 /**
- * The path of a sparkline through the last point of each part of a metric's steps, scaled to its own range. Values that are not finite
- * leave gaps. Empty for fewer than two points.
+ * The path of a sparkline through the last point of each part of a metric's steps, scaled to its own range. Values that
+ * are not finite leave gaps. Empty for fewer than two points.
  */
 export function sparklinePath(values: ArrayLike<number>, length: number): string {
   if (length < 2) return '';

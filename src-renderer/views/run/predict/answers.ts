@@ -66,7 +66,9 @@ export function answerAt(columns: readonly PredictionColumn[], row: number): Sam
   };
 }
 
-/** The columns of a table of answers: those of the ensemble, without the probability of each class where there are many. */
+/**
+ * The columns of a table of answers: those of the ensemble, without the probability of each class where there are many.
+ */
 export function shownColumns(columns: readonly PredictionColumn[]): PredictionColumn[] {
   const own = columns.filter(({ name }) => !memberColumn.test(name) && !isScore(name));
   return own.length <= 2 * shownQuantities ? own : own.filter(({ name }) => !partsOf(name).own.startsWith(probability));
@@ -80,8 +82,8 @@ export function textAt(column: PredictionColumn, row: number): string {
 }
 
 /**
- * `probability_cat` as `cat`, `mutual_information` as `mutual information`, `distance/mean` as `distance: mean`. The names of classes and targets
- * stay as they are.
+ * `probability_cat` as `cat`, `mutual_information` as `mutual information`, `distance/mean` as `distance: mean`. The
+ * names of classes and targets stay as they are.
  */
 export function titleOf(column: string): string {
   const { output, own: name } = partsOf(column);
@@ -91,7 +93,10 @@ export function titleOf(column: string): string {
   return known === undefined ? name : known.replace('_', ' ') + name.slice(known.length);
 }
 
-/** Where values lie between the ends of their scale, as shares: 0 to 1 for probabilities, else from the least to the largest. */
+/**
+ * Where values lie between the ends of their scale, as shares: 0 to 1 for probabilities, else from the least to the
+ * largest.
+ */
 export function placesOf({ isProbability, ensemble, members }: Quantity): (value: number) => number {
   const values = [ensemble, ...members.map(({ value }) => value)].filter(Number.isFinite);
   const low = isProbability ? 0 : Math.min(...values);

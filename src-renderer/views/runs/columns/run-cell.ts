@@ -11,7 +11,10 @@ export interface RunCellText extends CellText {
   label?: string;
 }
 
-/** The text of a cell of a run, or of the sweep that its row stands for. @param place of the column among those with a field */
+/**
+ * The text of a cell of a run, or of the sweep that its row stands for.
+ * @param place of the column among those with a field
+ */
 export function runCell({ row, sweep, values }: RunItem, { key, field }: Column, place: number): RunCellText {
   if (field !== null) {
     return sweep === undefined ? valueCell(field, values?.[place]) : summaryCell(field, sweep.values?.[place]);

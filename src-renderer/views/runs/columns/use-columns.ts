@@ -21,8 +21,8 @@ export interface RunColumns {
 }
 
 /**
- * The columns of the table. The address names them, so that a link shows the same table; without it, this browser's last choice counts. Widths and
- * density are this browser's.
+ * The columns of the table. The address names them, so that a link shows the same table; without it, this browser's
+ * last choice counts. Widths and density are this browser's.
  */
 export function useColumns(): RunColumns {
   const parameter = useQueryParameter('columns');

@@ -6,7 +6,9 @@ import { useHubClient } from '../../../client/use-hub.ts';
 import { useRunsStore } from '../../../stores/runs.ts';
 import { RowBlocks } from './row-blocks.ts';
 
-/** While runs change all the time, the order of the rows is read again this often. The rows themselves change at once. */
+/**
+ * While runs change all the time, the order of the rows is read again this often. The rows themselves change at once.
+ */
 export const reorderMs = 1000;
 
 export interface RunRows {
@@ -24,7 +26,9 @@ export interface RunRows {
   reload: () => void;
 }
 
-/** The rows of a filtered and sorted list of runs, live. Only blocks in view are read; with a query of null nothing is. */
+/**
+ * The rows of a filtered and sorted list of runs, live. Only blocks in view are read; with a query of null nothing is.
+ */
 export function useRunRows(query: ComputedRef<RunQuery | null>): RunRows {
   const client = useHubClient();
   const blocks = new RowBlocks(client.hub, () => query.value);

@@ -10,7 +10,8 @@ const everyMs = 500;
 const mostRuns = 60;
 
 /**
- * The course of the monitored metric of the runs in view. Each is read once, and again when its run has a new best value or has ended.
+ * The course of the monitored metric of the runs in view. Each is read once, and again when its run has a new best
+ * value or has ended.
  * @param inView the runs whose trends are shown
  */
 export function useTrends(inView: () => readonly RunRow[]): (id: string) => Float64Array | undefined {

@@ -54,7 +54,10 @@ const subjects = [
   { label: 'mean member', value: 'meanMember', error: 'meanMemberError', look: { symbol: 'ring', color: 'rank-1' } },
 ] as const;
 
-/** What the trials scored as ensembles and what their members scored, side by side, with standard errors over splits and seeds. */
+/**
+ * What the trials scored as ensembles and what their members scored, side by side, with standard errors over splits and
+ * seeds.
+ */
 export function compareScores(
   trials: readonly StudyTrial[],
   metric: string,

@@ -11,7 +11,8 @@ interface DeviceTimeline {
 }
 
 /**
- * The runs of trials by device. Times count from the beginning of the first run; a run without an end reaches to `nowMs`.
+ * The runs of trials by device. Times count from the beginning of the first run; a run without an end reaches to
+ * `nowMs`.
  * @param nowMs time of the study's last event
  */
 export function deviceTimeline(
@@ -63,7 +64,10 @@ interface ReportLines {
   reporting: number;
 }
 
-/** The reports of the selected trials and, behind them, of the others: one line with gaps for each state. The newest are drawn. */
+/**
+ * The reports of the selected trials and, behind them, of the others: one line with gaps for each state. The newest are
+ * drawn.
+ */
 export function reportLines(trials: readonly StudyTrial[], isSelected: (trial: StudyTrial) => boolean): ReportLines {
   const reporting = trials.filter(({ reports }) => reports.length > 0);
   const [selected, others] = [reporting.filter(isSelected), reporting.filter((trial) => !isSelected(trial))];

@@ -73,8 +73,8 @@ export function objectiveAxis(
 }
 
 /**
- * A trial's value of an objective. A trial that has not ended, and a pruned one, have of the first objective what they reported last; a failed
- * one has none.
+ * A trial's value of an objective. A trial that has not ended, and a pruned one, have of the first objective what they
+ * reported last; a failed one has none.
  */
 export function objectiveValue({ state, objectives, reports }: StudyTrial, index: number): number {
   if (state === 'complete') return objectives?.[index] ?? NaN;

@@ -69,7 +69,10 @@ const shades = [
   { upTo: 1, label: 'worse half', opacity: 0.18, width: 1 },
 ];
 
-/** Lines of the complete trials by how good their objective is, of the failed ones, and behind them those that are not selected. */
+/**
+ * Lines of the complete trials by how good their objective is, of the failed ones, and behind them those that are not
+ * selected.
+ */
 export function parallelGroups(
   trials: readonly StudyTrial[],
   isSelected: (trial: StudyTrial) => boolean,

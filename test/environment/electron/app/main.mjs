@@ -1,6 +1,6 @@
 /**
- * Stands in for Electron's default app, which packaged apps lack: runs the app that the command line names. An ES module that awaits, because
- * Electron becomes ready only once its main module has been evaluated.
+ * Stands in for Electron's default app, which packaged apps lack: runs the app that the command line names. An ES
+ * module that awaits, because Electron becomes ready only once its main module has been evaluated.
  */
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';

@@ -30,8 +30,8 @@ export function drawWithTies(shape: readonly number[], seed: number): DrawnArray
 }
 
 /**
- * Asserts that an op's value and gradients on the current backend are those of its definition in test/reference, within `tolerance` of each array's
- * largest value. NaN is expected where the reference has it, and only there.
+ * Asserts that an op's value and gradients on the current backend are those of its definition in test/reference, within
+ * `tolerance` of each array's largest value. NaN is expected where the reference has it, and only there.
  */
 export async function expectLikeDefinition(
   inputs: readonly DrawnArray[],

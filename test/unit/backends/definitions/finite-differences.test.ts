@@ -10,8 +10,8 @@ import { linear, nearest, resize } from '../op-matrix/cases/resize.ts';
 import { expectClose } from './compare.ts';
 
 /**
- * Gradients of the wasm backend against central differences of the forward pass in test/reference, in float64: neither side uses a formula
- * for a gradient that could share its mistake with the backend.
+ * Gradients of the wasm backend against central differences of the forward pass in test/reference, in float64: neither
+ * side uses a formula for a gradient that could share its mistake with the backend.
  */
 beforeAll(async () => void (await startBackend('wasm')));
 
@@ -181,7 +181,10 @@ function normalise(x: Tensor, scale: Tensor, offset: Tensor): Tensor {
   return tf.batchNorm(x, mean, variance, offset, scale);
 }
 
-/** In float64: far above its rounding error, far below the distance of two values, and with a quadratic error if the op is curved. */
+/**
+ * In float64: far above its rounding error, far below the distance of two values, and with a quadratic error if the op
+ * is curved.
+ */
 const step = 1e-5;
 /** Of each gradient's largest value: sums of some tens of float32 products. */
 const tolerance = 2e-6;
@@ -215,7 +218,10 @@ describe('gradients equal central differences', () => {
   });
 });
 
-/** Values at least 0.02 apart, in random order, so that no step changes which one is the maximum. None is closer to 0 than 0.01. */
+/**
+ * Values at least 0.02 apart, in random order, so that no step changes which one is the maximum. None is closer to 0
+ * than 0.01.
+ */
 function drawDistinct(random: Generator, count: number): Float32Array {
   const spacing = Math.max(0.02, 1 / count);
   return Float32Array.from(random.permutation(count), (place) => (place - Math.floor(count / 2) + 0.5) * spacing);

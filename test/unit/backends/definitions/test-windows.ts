@@ -21,7 +21,9 @@ const axis = fc
     padding: padding.map((size) => Math.min(size, rest.window - 1)) as [number, number],
   }));
 
-/** Images or volumes, and the windows over them. TensorFlow.js refuses strides and dilations above 1 at the same time. */
+/**
+ * Images or volumes, and the windows over them. TensorFlow.js refuses strides and dilations above 1 at the same time.
+ */
 function places(rank: number, paddings: readonly ('same' | 'valid' | 'explicit')[], mayDilate: boolean) {
   return fc
     .record({

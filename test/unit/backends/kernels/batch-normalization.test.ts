@@ -6,7 +6,10 @@ beforeAll(async () => void (await startBackend('wasm', { determinism: 'determini
 
 type Options = Parameters<typeof tf.layers.batchNormalization>[0];
 
-/** Trains on `x` `[R, C]` with ε = 0. Returns y, the gradients of Σ dy y for x and the layer's weights, and the moving averages. */
+/**
+ * Trains on `x` `[R, C]` with ε = 0. Returns y, the gradients of Σ dy y for x and the layer's weights, and the moving
+ * averages.
+ */
 function step(x: number[][], dy: number[][], options: Options = {}) {
   return tf.tidy(() => {
     const layer = tf.layers.batchNormalization({ epsilon: 0, momentum: 0.5, inputShape: [x[0].length], ...options });
@@ -38,8 +41,8 @@ it('subtracts the mean and divides by the standard deviation of each column', ()
 });
 
 it('gives the gradients of the definition', () => {
-  // Three rows, so that dx does not vanish: x = (-1, 0, 1) √1.5 has mean 0 and variance 1. With dy = (1, 0, 0): D = 1, E = -√1.5,
-  // dx = dy - 1/3 - x E/3 = (1 - 1/3 - 1/2, -1/3, -1/3 + 1/2).
+  // Three rows, so that dx does not vanish: x = (-1, 0, 1) √1.5 has mean 0 and variance 1. With dy = (1, 0, 0): D = 1,
+  // E = -√1.5, dx = dy - 1/3 - x E/3 = (1 - 1/3 - 1/2, -1/3, -1/3 + 1/2).
   const spread = Math.sqrt(1.5);
   const { dx, ofWeights } = step([[-spread], [0], [spread]], [[1], [0], [0]]);
   for (const [i, expected] of [1 / 6, -1 / 3, 1 / 6].entries()) expect(dx[i]).toBeCloseTo(expected, 6);

@@ -29,7 +29,9 @@ async function expectSame(shapes: number[][], run: (inputs: Tensor[]) => Tensor[
   });
 }
 
-/** Asserts that the wasm backend gives the cpu backend's value, within `tolerance` of its largest, and leaks no tensor. */
+/**
+ * Asserts that the wasm backend gives the cpu backend's value, within `tolerance` of its largest, and leaks no tensor.
+ */
 export function expectValueLikeCpu(shapes: number[][], operation: Operation, tolerance = 2e-6): Promise<void> {
   return expectSame(shapes, (inputs) => [operation(...inputs)], tolerance);
 }

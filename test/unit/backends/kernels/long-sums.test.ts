@@ -129,7 +129,8 @@ describe.each(subjects)('on %s, long sums keep their precision', (subject) => {
     );
     expect([gamma.shape, beta.shape]).toEqual([[columns], [columns]]);
     expectClose('beta', byBeta.dataSync(), ofBeta, tolerance);
-    // Terms of both signs cancel to a thousandth of their magnitude. The mean subtracted from x has an error of 6e-8 of it.
+    // Terms of both signs cancel to a thousandth of their magnitude. The mean subtracted from x has an error of 6e-8 of
+    // it.
     expectClose('gamma', byGamma.dataSync(), ofGamma, 5e-3);
     tf.dispose([input, dy]);
   });

@@ -73,8 +73,9 @@ export async function computeOnBackend(sample: OpSample, weights?: Float32Array)
 }
 
 /**
- * max|a − b| / max(0.5, max|b|): values that cancel to nearly 0 are compared relative to the array's magnitude. Inputs and output gradients
- * are about 1, and terms of sums up to about 50, so rounding leaves an error of some 1e-6 in values below 0.5.
+ * max|a − b| / max(0.5, max|b|): values that cancel to nearly 0 are compared relative to the array's magnitude. Inputs
+ * and output gradients are about 1, and terms of sums up to about 50, so rounding leaves an error of some 1e-6 in
+ * values below 0.5.
  */
 function relativeError(found: ArrayLike<number>, expected: ArrayLike<number>): number {
   let [difference, scale] = [0, 0.5];

@@ -5,7 +5,8 @@ import { describeOpMatrix } from '../describe-op-matrix.ts';
 
 beforeAll(async () => {
   await startBackend('cpu');
-  // The setting that suppresses the cpu backend's advertisement also makes tfjs check for leaks in its own fused ops, which have some.
+  // The setting that suppresses the cpu backend's advertisement also makes tfjs check for leaks in its own fused ops,
+  // which have some.
   tf.zeros([1]).dispose();
   tf.env().set('IS_TEST', false);
 });

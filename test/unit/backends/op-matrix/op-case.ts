@@ -39,7 +39,9 @@ export function opCase(op: string, draw: (random: Draw) => OpSample, weight = 1)
 /** Widths for which kernels have special paths. */
 const channelCounts = [1, 2, 3, 4, 5, 8];
 
-/** Draws shapes and values from a source of integers: a generator, or a property test's source, which can shrink them. */
+/**
+ * Draws shapes and values from a source of integers: a generator, or a property test's source, which can shrink them.
+ */
 export class Draw {
   /** An integer in [smallest, largest]. */
   readonly integer: (smallest: number, largest: number) => number;

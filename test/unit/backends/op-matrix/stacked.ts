@@ -11,7 +11,10 @@ export function canStack(sample: OpSample): sample is OpSample & { layer: LayerC
   return sample.layer !== undefined && !isPrediction(sample.layer);
 }
 
-/** Compares each member of a stack that applies the sample's layer with the reference: values and gradients of inputs and weights. */
+/**
+ * Compares each member of a stack that applies the sample's layer with the reference: values and gradients of inputs
+ * and weights.
+ */
 export async function compareStacked(sample: OpSample & { layer: LayerCall }): Promise<OpErrors> {
   const samples = Array.from({ length: members }, (_, member) => ofMember(sample, member));
   const found = await computeStacked(sample.layer, samples);

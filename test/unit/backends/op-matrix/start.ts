@@ -5,7 +5,8 @@ import { tf } from '../../../../workers/tensorflow/tf.ts';
 export async function startBoth(first: BackendKind, second: BackendKind): Promise<void> {
   await startBackend(first);
   await startBackend(second);
-  // The setting that suppresses the cpu backend's advertisement also makes tfjs check for leaks in its own fused ops, which have some.
+  // The setting that suppresses the cpu backend's advertisement also makes tfjs check for leaks in its own fused ops,
+  // which have some.
   tf.zeros([1]).dispose();
   tf.env().set('IS_TEST', false);
 }

@@ -63,7 +63,10 @@ describe('a library on disk', () => {
   });
 });
 
-/** Of the other users of this machine, can one write a file with these bits? The definition of POSIX, one user at a time. */
+/**
+ * Of the other users of this machine, can one write a file with these bits? The definition of POSIX, one user at a
+ * time.
+ */
 function someoneElseCanWrite(file: { uid: number; gid: number; mode: number }, users: readonly number[]): boolean {
   return users.some((user) => {
     if (user === file.uid) return true; // An owner can always give the right to himself.

@@ -36,7 +36,10 @@ export async function end({ child }: Actor): Promise<void> {
   await closed;
 }
 
-/** A process in a separate namespace, where it has the id 1 and does not see others. It dies with the command that starts it. */
+/**
+ * A process in a separate namespace, where it has the id 1 and does not see others. It dies with the command that
+ * starts it.
+ */
 export const inNamespace = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 export const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
 

@@ -4,7 +4,10 @@ import { isHubAlive, lookAtHub, takeHubLock } from '../../../../src-main/store/r
 import { takeOverRun } from '../../../../src-main/store/index/recovery.ts';
 import { ScratchFolder } from '../../../../src-main/runs/workers/scratch.ts';
 
-/** What a process of a test does with a run's folder; prints one line of JSON, and holds what it took until it is killed. */
+/**
+ * What a process of a test does with a run's folder; prints one line of JSON, and holds what it took until it is
+ * killed.
+ */
 const actions: Record<string, (folder: string) => Promise<unknown>> = {
   /** Takes the lock of the run's hub. */
   hold: async (folder) => keep((await takeHubLock(folder)) !== null),

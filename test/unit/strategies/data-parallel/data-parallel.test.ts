@@ -16,7 +16,8 @@ describe('sharded training', () => {
 
   it("splits Adam's state: each of 3 ranks holds a third of 2 × 51 numbers", async () => {
     const ranks = await createRanks(input);
-    // 24 + 6 + 18 + 3 weights in slices of 17, each with the parts of tensors that lie in it. Means come first, then squares.
+    // 24 + 6 + 18 + 3 weights in slices of 17, each with the parts of tensors that lie in it. Means come first, then
+    // squares.
     const slots = [
       [17, 17],
       [7, 6, 4, 7, 6, 4],

@@ -62,7 +62,8 @@ describe.each(['cpu', 'wasm'] as const)("weights outside the loss's graph, on %s
         for (const other of others) expect(other).toEqual(first);
         const config = runConfigSchema.parse(configOf(drawn));
         const reference = trainReference(start, config, steps, drawn.stepMask);
-        // Adam divides by the gradient's magnitude, so a gradient rounded to 8 bits may move a weight by a few percent of the step.
+        // Adam divides by the gradient's magnitude, so a gradient rounded to 8 bits may move a weight by a few percent
+        // of the step.
         const tolerance = drawn.compression === 'bfloat16' ? 0.1 : 1e-4;
         expect(largestDifference(first, reference.flat())).toBeLessThan(tolerance);
         dispose(ranks);

@@ -47,7 +47,10 @@ function normalizingModel(): LayersModel {
   });
 }
 
-/** One step of gradient descent on the mean loss of micro-batches of equal size, each of which passes through the model alone. */
+/**
+ * One step of gradient descent on the mean loss of micro-batches of equal size, each of which passes through the model
+ * alone.
+ */
 function trainByHand(model: LayersModel, parts: readonly (readonly [Tensor, Tensor])[], learningRate: number): void {
   const variables = model.trainableWeights.map((weight) => weight.read() as Variable);
   const sums = new Map<string, Tensor>();

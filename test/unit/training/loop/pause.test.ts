@@ -21,7 +21,10 @@ const x = Float32Array.of(-1, 0, 1, 2, 3, 4);
 const line = createDataset({ name: 'line', featureShape: [1], features: x, targets: x.map((value) => 3 * value) });
 const task = taskOf('regression');
 
-/** A single rank that learns y = 3x in two epochs of three steps. It is paused during the step `pauseAt`, counted from 0. */
+/**
+ * A single rank that learns y = 3x in two epochs of three steps. It is paused during the step `pauseAt`, counted from
+ * 0.
+ */
 async function createFixture(pauseAt: number | null) {
   const config = runConfigSchema.parse({ batchSize: 2, maxEpochs: 2, members: 1, logEverySteps: 1 });
   const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, inputShape: [1], kernelInitializer: 'zeros' })] });

@@ -28,7 +28,10 @@ interface Outcome {
   kept: ReportedPoint[][];
 }
 
-/** Trains both ranks, from their newest common state if there is one. @param stops step at which each rank receives a stop */
+/**
+ * Trains both ranks, from their newest common state if there is one.
+ * @param stops step at which each rank receives a stop
+ */
 async function trainRanks(input: RunConfigInput, folder: string, stops: readonly number[] = []): Promise<Outcome> {
   const ranks = createInMemoryGroup([0, 1]).groups.map((group) => partsOf(input, folder, group));
   const isLockstep = ranks[0].strategy.isLockstep;

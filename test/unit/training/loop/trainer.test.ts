@@ -231,7 +231,10 @@ it("logs the strategy's values at the logging interval", async () => {
 describe('the learning rate after a resume', () => {
   const adam = { kind: 'adam', learningRate: 0.05 } as const;
 
-  /** Trains three epochs of three steps, then resumes with changes. @returns the rates by step, and what the resume announces */
+  /**
+   * Trains three epochs of three steps, then resumes with changes.
+   * @returns the rates by step, and what the resume announces
+   */
   async function ratesAround(first: RunConfigInput, changes: RunConfigInput, strategy?: Strategy) {
     const folder = await temporaryFolder();
     const rates: number[] = [];

@@ -3,8 +3,8 @@ import { tf } from '../../../tensorflow/tf.ts';
 import { type Kernel, required, requireFloats, type WasmRuntime } from '../kernel.ts';
 
 /**
- * Batch normalization of a training step (Ioffe and Szegedy, 2015), over all axes but the last. With R rows of C values, μ and σ² the mean
- * and biased variance of a column, and s = 1/√(σ² + ε): y = γ s (x − μ) + β.
+ * Batch normalization of a training step (Ioffe and Szegedy, 2015), over all axes but the last. With R rows of C
+ * values, μ and σ² the mean and biased variance of a column, and s = 1/√(σ² + ε): y = γ s (x − μ) + β.
  */
 export const batchNormalizationKernels: Record<string, Kernel> = {
   NormalizeBatch: normalizeBatch,
@@ -35,8 +35,8 @@ function normalizeBatch(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attrib
 }
 
 /**
- * Returns dx, dγ and dβ. With D = Σ dy and E = Σ dy (x − μ) over a column: dβ = D, dγ = s E, dx = γ s (dy − D/R − (x − μ) s² E/R), computed as
- * a dy + b x + c.
+ * Returns dx, dγ and dβ. With D = Σ dy and E = Σ dy (x − μ) over a column: dβ = D, dγ = s E, dx = γ s (dy − D/R − (x −
+ * μ) s² E/R), computed as a dy + b x + c.
  */
 function normalizeBatchGradient(
   runtime: WasmRuntime,

@@ -5,9 +5,9 @@ import { applyFused } from '../mat-mul.ts';
 import { convolutionInfo, positionsOf, withWindow } from './window.ts';
 
 /**
- * Convolutions as matrix products. With P positions of the window and D = KH · KW · C values under it, `im2col` writes the columns X `[P, D]`;
- * the filter F `[D, O]` is used as stored. Then y = X F, dF = Xᵀ dy, and dX = dy Fᵀ, which `col2im` sums up in the images. Columns are written
- * in blocks, so that scratch space does not grow with the batch.
+ * Convolutions as matrix products. With P positions of the window and D = KH · KW · C values under it, `im2col` writes
+ * the columns X `[P, D]`; the filter F `[D, O]` is used as stored. Then y = X F, dF = Xᵀ dy, and dX = dy Fᵀ, which
+ * `col2im` sums up in the images. Columns are written in blocks, so that scratch space does not grow with the batch.
  */
 export const convolutionKernels: Record<string, Kernel> = {
   Conv2D: conv2d,
@@ -16,7 +16,9 @@ export const convolutionKernels: Record<string, Kernel> = {
   Conv2DBackpropFilter: conv2dFilterGradient,
 };
 
-/** Size of a block's columns, chosen to fit the second-level cache; at least `leastBlockRows` rows, for a fast product. */
+/**
+ * Size of a block's columns, chosen to fit the second-level cache; at least `leastBlockRows` rows, for a fast product.
+ */
 const blockBytes = 2 ** 20;
 const leastBlockRows = 512;
 
@@ -95,7 +97,10 @@ function isPointwise({
   );
 }
 
-/** Positions `first` to `first + rows`, and the address of their columns. If `window` is 0, the columns are the images themselves. */
+/**
+ * Positions `first` to `first + rows`, and the address of their columns. If `window` is 0, the columns are the images
+ * themselves.
+ */
 interface Block {
   first: number;
   rows: number;

@@ -29,7 +29,10 @@ function depthwiseConv2d(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attri
 
 type Accumulation = 'depthwise' | 'depthwiseInputGradient' | 'depthwiseFilterGradient';
 
-/** Runs a kernel that adds products of two inputs, at each position of the window, to a tensor of zeros of shape `shape`. */
+/**
+ * Runs a kernel that adds products of two inputs, at each position of the window, to a tensor of zeros of shape
+ * `shape`.
+ */
 function accumulate(
   { memory, kernels }: WasmRuntime,
   kernel: Accumulation,

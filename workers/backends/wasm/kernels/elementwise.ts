@@ -5,8 +5,8 @@ import type { TensorMemory } from '../memory/tensor-memory.ts';
 import { type Kernel, type WasmRuntime, required } from '../kernel.ts';
 
 /**
- * Elementwise kernels. tfjs's own Relu6, ClipByValue, Maximum and Minimum drop NaN: they return the bound or the other operand; these
- * return NaN.
+ * Elementwise kernels. tfjs's own Relu6, ClipByValue, Maximum and Minimum drop NaN: they return the bound or the other
+ * operand; these return NaN.
  */
 export const elementwiseKernels: Record<string, Kernel> = {
   Identity: ({ memory }, inputs) => identity(memory, required(inputs, 'x')),
@@ -20,8 +20,8 @@ export const elementwiseKernels: Record<string, Kernel> = {
 };
 
 /**
- * A tensor with the same data. tfjs clones every tensor that a gradient needs, and its own kernel copies the data. Code that changes data in
- * place must leave shared data alone: see `TensorMemory.isShared`.
+ * A tensor with the same data. tfjs clones every tensor that a gradient needs, and its own kernel copies the data. Code
+ * that changes data in place must leave shared data alone: see `TensorMemory.isShared`.
  */
 function identity(memory: TensorMemory, x: TensorInfo): TensorInfo {
   return memory.share(x);

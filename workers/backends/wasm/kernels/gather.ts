@@ -26,7 +26,10 @@ export const gatherKernels: Record<string, Kernel> = {
   },
 };
 
-/** The rows in the order of their segments, and the end of each segment. Rows with an id out of range are left out, as on other backends. */
+/**
+ * The rows in the order of their segments, and the end of each segment. Rows with an id out of range are left out, as
+ * on other backends.
+ */
 function bySegment(ids: Int32Array, segments: number): { order: Int32Array; ends: Int32Array } {
   const isInside = (segment: number): boolean => segment >= 0 && segment < segments;
   const ends = new Int32Array(segments);

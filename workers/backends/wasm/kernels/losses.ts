@@ -27,7 +27,9 @@ export function crossEntropyGradient({ kernels, memory }: WasmRuntime, inputs: N
   return gradient;
 }
 
-/** Mean over each batch of log σ² + (y − μ)²/σ². Mean μ, variance σ² and targets y have the same shape `[..., B, K]`. */
+/**
+ * Mean over each batch of log σ² + (y − μ)²/σ². Mean μ, variance σ² and targets y have the same shape `[..., B, K]`.
+ */
 export function gaussianNll({ kernels, memory }: WasmRuntime, inputs: NamedTensorInfoMap): TensorInfo {
   const { mean, variance, targets } = gaussianInputs(inputs);
   const { stack, count, rows, columns } = batchesOf(mean);

@@ -5,8 +5,9 @@ import { type Kernel, required, requireFloats, type WasmRuntime } from '../kerne
 import { positionsOf, withWindow } from './window.ts';
 
 /**
- * Pools over images `[B, H, W, C]`. tfjs's own pools turn NaN into numbers; their gradient of the max pool is wrong where windows do not lie on a grid
- * of strides; their gradient of the average pool is divided by the size of the whole window even over padding.
+ * Pools over images `[B, H, W, C]`. tfjs's own pools turn NaN into numbers; their gradient of the max pool is wrong
+ * where windows do not lie on a grid of strides; their gradient of the average pool is divided by the size of the whole
+ * window even over padding.
  */
 export const poolKernels: Record<string, Kernel> = {
   MaxPool: (runtime, inputs, attributes) => pool(runtime, 'maxPool', inputs, attributes),

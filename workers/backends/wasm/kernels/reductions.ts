@@ -2,7 +2,9 @@ import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/t
 import { tf } from '../../../tensorflow/tf.ts';
 import { required, type WasmRuntime } from '../kernel.ts';
 
-/** Reduces the middle axis of `outer x reduced x inner` values at address `x` and writes the results to address `out`. */
+/**
+ * Reduces the middle axis of `outer x reduced x inner` values at address `x` and writes the results to address `out`.
+ */
 type AxisReduction = (x: number, outer: number, reduced: number, inner: number, out: number) => void;
 
 /** Sum over the axes `attributes.axis`; null for values that are not floats. */

@@ -3,8 +3,9 @@ import { tf } from '../../../tensorflow/tf.ts';
 import { required, type WasmRuntime } from '../kernel.ts';
 
 /**
- * The part of x from `attributes.begin` on, of the size `attributes.size`, copied in place. tfjs's kernel copies all of x to JavaScript first, which took a tenth
- * of a step of an LSTM with 128 units; it still handles types other than float32 and int32, and empty parts.
+ * The part of x from `attributes.begin` on, of the size `attributes.size`, copied in place. tfjs's kernel copies all of
+ * x to JavaScript first, which took a tenth of a step of an LSTM with 128 units; it still handles types other than
+ * float32 and int32, and empty parts.
  */
 export function slice(
   { kernels, memory }: WasmRuntime,
@@ -25,7 +26,10 @@ export function slice(
   return output;
 }
 
-/** A part of an array as equal blocks of `rows` rows, `row` values apart, of `columns` values; `starts` holds the blocks' first positions. */
+/**
+ * A part of an array as equal blocks of `rows` rows, `row` values apart, of `columns` values; `starts` holds the
+ * blocks' first positions.
+ */
 function describeCopies(shape: readonly number[], begin: readonly number[], size: readonly number[]) {
   const sizeOf = (axes: readonly number[]): number => tf.util.sizeFromShape([...axes]);
   // The last axis that is cut; those after it are whole.

@@ -2,7 +2,9 @@ import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/t
 import { tf } from '../../../tensorflow/tf.ts';
 import { required, type WasmRuntime } from '../kernel.ts';
 
-/** x with its axes in the order `attributes.perm`; null if that takes more than one swap of neighbouring groups of axes. */
+/**
+ * x with its axes in the order `attributes.perm`; null if that takes more than one swap of neighbouring groups of axes.
+ */
 export function transpose(
   { kernels, memory }: WasmRuntime,
   inputs: NamedTensorInfoMap,
@@ -21,7 +23,10 @@ export function transpose(
   return output;
 }
 
-/** A permutation as the swap of the middle axes of `[batch, rows, columns, run]`, or null. Axes of size 1 may move anywhere. */
+/**
+ * A permutation as the swap of the middle axes of `[batch, rows, columns, run]`, or null. Axes of size 1 may move
+ * anywhere.
+ */
 export function describeSwap(shape: readonly number[], order: readonly number[]) {
   const moved = order.filter((axis) => shape[axis] !== 1);
   const still = moved.toSorted((a, b) => a - b);

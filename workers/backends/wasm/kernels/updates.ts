@@ -74,7 +74,10 @@ function createDirection(memory: TensorMemory, kernels: WasmRuntime['kernels']):
   };
 }
 
-/** Computes new values at some addresses from old ones at others, which may be the same: those of the variable, then of its slots. */
+/**
+ * Computes new values at some addresses from old ones at others, which may be the same: those of the variable, then of
+ * its slots.
+ */
 type Update = (gradient: number, size: number, old: number[], renewed: number[]) => void;
 
 /** Updates in place, or into new memory where another tensor shares the old values: that saves a copy. */

@@ -4,12 +4,15 @@ import type { TensorMemory } from '../memory/tensor-memory.ts';
 
 type Shape4 = [number, number, number, number];
 
-/** Size of the kernels' `Window`: the 13 values written here and four for its position, rounded up to a multiple of 16 bytes. */
+/**
+ * Size of the kernels' `Window`: the 13 values written here and four for its position, rounded up to a multiple of 16
+ * bytes.
+ */
 const windowBytes = 20 * 4;
 
 /**
- * Calls `work` with the address of a window that moves over images like that of a convolution or pool, and the address of `scratchBytes` bytes of
- * scratch space. Frees both afterwards.
+ * Calls `work` with the address of a window that moves over images like that of a convolution or pool, and the address
+ * of `scratchBytes` bytes of scratch space. Frees both afterwards.
  */
 export function withWindow(
   memory: TensorMemory,

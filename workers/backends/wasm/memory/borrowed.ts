@@ -5,8 +5,8 @@ import { tf } from '../../../tensorflow/tf.ts';
 import type { Kernel, WasmRuntime } from '../kernel.ts';
 
 /**
- * Kernels of the `cpu` backend, which work on copies. They stand in for kernels that TensorFlow.js's wasm backend lacks or has wrong (tfjs 4.22's
- * gradients of 3-D convolutions) and that rarely take a large part of the training time.
+ * Kernels of the `cpu` backend, which work on copies. They stand in for kernels that TensorFlow.js's wasm backend lacks
+ * or has wrong (tfjs 4.22's gradients of 3-D convolutions) and that rarely take a large part of the training time.
  */
 const names = ['Conv3DBackpropFilterV2', 'Conv3DBackpropInputV2', 'Einsum'];
 

@@ -12,8 +12,8 @@ interface TensorflowModule {
 }
 
 /**
- * The memory of the wasm backend, which holds the tensors. Addresses stay valid when it grows; views do not, so do not keep any.
- * Tensors may share their data (clones and reshapes do): check `isShared` before changing data in place.
+ * The memory of the wasm backend, which holds the tensors. Addresses stay valid when it grows; views do not, so do not
+ * keep any. Tensors may share their data (clones and reshapes do): check `isShared` before changing data in place.
  */
 export class TensorMemory {
   readonly backend: BackendWasm;
@@ -58,7 +58,9 @@ export class TensorMemory {
     return this.backend.refCount(tensor.dataId) > 1;
   }
 
-  /** Must be called after data was changed in place: XNNPACK's kernels cache packed copies of weights by the data's id. */
+  /**
+   * Must be called after data was changed in place: XNNPACK's kernels cache packed copies of weights by the data's id.
+   */
   changed(tensor: TensorInfo): void {
     const { id, memoryOffset, shape } = this.backend.dataIdMap.get(tensor.dataId);
     this.backend.wasm.tfjs.disposeData(id);

@@ -10,8 +10,8 @@ export const kernelNames: Readonly<Record<CellKind, { forward: string; backward:
 };
 
 /**
- * Recurrent layers over whole sequences. All products with the inputs are one matrix product; each step then has one with the state, and one pass over
- * its gates.
+ * Recurrent layers over whole sequences. All products with the inputs are one matrix product; each step then has one
+ * with the state, and one pass over its gates.
  */
 export const recurrentKernels: Record<string, Kernel> = {
   GruSequence: gru,
@@ -22,7 +22,10 @@ export const recurrentKernels: Record<string, Kernel> = {
   SimpleSequenceGradient: simpleGradient,
 };
 
-/** h = act(x W + h' U + b) over whole sequences. Returns h `[B, T, U]` in the order of steps, and the sums in the order of time. */
+/**
+ * h = act(x W + h' U + b) over whole sequences. Returns h `[B, T, U]` in the order of steps, and the sums in the order
+ * of time.
+ */
 function simple(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
   const sequence = new Sequence(runtime, inputs, attributes);
   const [gates, hidden] = [sequence.sumsOfInputs(), sequence.states()];
@@ -36,7 +39,10 @@ function simple(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: Na
   return [hidden, gates];
 }
 
-/** Gradients of {@link simple}, as of `gruGradient`: of the sums `[B, T, U]`, of the weights of the state `[U, U]`, and of the initial h `[B, U]`. */
+/**
+ * Gradients of {@link simple}, as of `gruGradient`: of the sums `[B, T, U]`, of the weights of the state `[U, U]`, and
+ * of the initial h `[B, U]`.
+ */
 function simpleGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
   const { memory, recurrent } = runtime;
   const sequence = new Sequence(runtime, inputs, attributes);
@@ -55,8 +61,9 @@ function simpleGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attrib
 }
 
 /**
- * A long short-term memory (Hochreiter and Schmidhuber, 1997) over whole sequences, with gates in the order i, f, g, o. Returns h `[B, T, U]` in the
- * order of steps, the gates' activations `[B, T, 4U]` in the order of time, and c `[B, T, U]` in the order of steps.
+ * A long short-term memory (Hochreiter and Schmidhuber, 1997) over whole sequences, with gates in the order i, f, g, o.
+ * Returns h `[B, T, U]` in the order of steps, the gates' activations `[B, T, 4U]` in the order of time, and c
+ * `[B, T, U]` in the order of steps.
  */
 function lstm(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
   const sequence = new Sequence(runtime, inputs, attributes);
@@ -72,8 +79,9 @@ function lstm(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: Name
 }
 
 /**
- * Gradients of {@link lstm} from `dy`, that of h (`[B, T, U]`, or `[B, U]` of the last step alone), and an optional `dCell` `[B, U]`, that of the last c. Returns
- * the gradients of the gates' sums `[B, T, 4U]` in the order of time, of the weights of the state `[U, 4U]`, and of the initial h and c `[B, U]`.
+ * Gradients of {@link lstm} from `dy`, that of h (`[B, T, U]`, or `[B, U]` of the last step alone), and an optional
+ * `dCell` `[B, U]`, that of the last c. Returns the gradients of the gates' sums `[B, T, 4U]` in the order of time, of
+ * the weights of the state `[U, 4U]`, and of the initial h and c `[B, U]`.
  */
 function lstmGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
   const { memory, recurrent } = runtime;
@@ -97,8 +105,9 @@ function lstmGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attribut
 }
 
 /**
- * A gated recurrent unit (Cho et al., 2014) over whole sequences: gates z, r and the candidate n, with the reset gate before the product. Returns h
- * `[B, T, U]` in the order of steps; the gates' activations `[B, T, 3U]` and r · h' `[B, T, U]` in the order of time.
+ * A gated recurrent unit (Cho et al., 2014) over whole sequences: gates z, r and the candidate n, with the reset gate
+ * before the product. Returns h `[B, T, U]` in the order of steps; the gates' activations `[B, T, 3U]` and r · h'
+ * `[B, T, U]` in the order of time.
  */
 function gru(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
   const { recurrent } = runtime;
@@ -117,8 +126,9 @@ function gru(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: Named
 }
 
 /**
- * Gradients of {@link gru} from `dy`, that of h (`[B, T, U]`, or `[B, U]` of the last step alone). Returns the gradients of the gates' sums `[B, T, 3U]` in the
- * order of time, of the weights of the state `[U, 3U]`, and of the initial h `[B, U]`.
+ * Gradients of {@link gru} from `dy`, that of h (`[B, T, U]`, or `[B, U]` of the last step alone). Returns the
+ * gradients of the gates' sums `[B, T, 3U]` in the order of time, of the weights of the state `[U, 3U]`, and of the
+ * initial h `[B, U]`.
  */
 function gruGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
   const { memory, recurrent } = runtime;

@@ -3,7 +3,10 @@ import { tf, type Tensor } from '../../../tensorflow/tf.ts';
 import { kernelNames } from './kernels.ts';
 import type { CellKind } from './sequence.ts';
 
-/** A recurrent layer's call: x `[B, T, I]`, weights `[I, G·U]`, `[U, G·U]` and `[G·U]`, mask `[B, T]`, initial states `[B, U]`. */
+/**
+ * A recurrent layer's call: x `[B, T, I]`, weights `[I, G·U]`, `[U, G·U]` and `[G·U]`, mask `[B, T]`, initial states
+ * `[B, U]`.
+ */
 export interface SequenceCall {
   readonly kind: CellKind;
   readonly x: Tensor;
@@ -21,8 +24,8 @@ export interface SequenceCall {
 }
 
 /**
- * tfjs's engine runs an op with custom gradients by this private method, on which `tf.customGrad` is built. Unlike that function, it asks only for
- * the gradients that are needed.
+ * tfjs's engine runs an op with custom gradients by this private method, on which `tf.customGrad` is built. Unlike that
+ * function, it asks only for the gradients that are needed.
  */
 interface FunctionRunner {
   runKernelFunc(op: {
@@ -86,7 +89,10 @@ function differentiable(call: SequenceCall, hasCell: boolean): Tensor {
   });
 }
 
-/** The gradients of all inputs. The one call runs back through the steps; what only some models need is computed when requested. */
+/**
+ * The gradients of all inputs. The one call runs back through the steps; what only some models need is computed when
+ * requested.
+ */
 function gradients(kind: CellKind, inputs: NamedTensorMap, attributes: NamedAttrMap): Record<string, () => Tensor> {
   const { x, kernel } = inputs;
   const [inputSize, width] = kernel.shape;

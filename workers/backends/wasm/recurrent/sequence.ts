@@ -5,7 +5,9 @@ import { Products } from './products.ts';
 /** The kinds of cells. */
 export type CellKind = 'simpleRNN' | 'gru' | 'lstm';
 
-/** The activations that the kernels know, by tfjs's names, as in `workers/kernels/assembly/recurrent/activations.ts`. */
+/**
+ * The activations that the kernels know, by tfjs's names, as in `workers/kernels/assembly/recurrent/activations.ts`.
+ */
 export const activationCodes: ReadonlyMap<string, number> = new Map([
   ['linear', 0],
   ['relu', 1],
@@ -36,7 +38,10 @@ export class Sequence {
   readonly units: number;
   /** G · U */
   readonly width: number;
-  /** Address of the kernels' `Sequence`; after it lie a state of zeros and one for gradients of r · h'. Written by {@link runWith}. */
+  /**
+   * Address of the kernels' `Sequence`; after it lie a state of zeros and one for gradients of r · h'. Written by
+   * {@link runWith}.
+   */
   #address = 0;
 
   constructor(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap) {

@@ -5,8 +5,8 @@ import { Buffers, readColumn } from './columns.ts';
 import { type ArrowBatch, type ArrowDictionary, type ArrowField, readArrowFile } from './messages.ts';
 
 /**
- * Reads a file of Apache Arrow's IPC format (`.arrow`, Feather version 2) of plain columns, also with dictionaries, plain or compressed by LZ4 or Zstandard.
- * All sizes in it are checked before anything is allocated for them.
+ * Reads a file of Apache Arrow's IPC format (`.arrow`, Feather version 2) of plain columns, also with dictionaries,
+ * plain or compressed by LZ4 or Zstandard. All sizes in it are checked before anything is allocated for them.
  * @throws Error if it is damaged, or has lists or nested columns
  */
 export function parseArrow(bytes: Buffer, source: string, isMissing: (field: string) => boolean): RawTable {
@@ -65,7 +65,10 @@ function dictionaryOf({ name, indices }: ArrowField, known: ReadonlyMap<number, 
   return dictionary;
 }
 
-/** Adds the values of a dictionary that a column uses. A file has one dictionary for each column, and perhaps more values of it. */
+/**
+ * Adds the values of a dictionary that a column uses. A file has one dictionary for each column, and perhaps more
+ * values of it.
+ */
 function addDictionary(
   known: Map<number, Cell[]>,
   fields: readonly ArrowField[],

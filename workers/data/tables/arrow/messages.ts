@@ -23,7 +23,10 @@ export interface ArrowField {
   /** Bits of an integer. */
   bitWidth: number;
   isSigned: boolean;
-  /** Of a float: 0 for 16 bits, 1 for 32, 2 for 64. Of a date: 0 for days, 1 for ms. Of a timestamp: 0 to 3 for s, ms, µs, ns. */
+  /**
+   * Of a float: 0 for 16 bits, 1 for 32, 2 for 64. Of a date: 0 for days, 1 for ms. Of a timestamp: 0 to 3 for s, ms,
+   * µs, ns.
+   */
   unit: number;
   /** The integers that stand for values of a dictionary; null: there is none. */
   indices: { id: number; bitWidth: number; isSigned: boolean } | null;
@@ -169,7 +172,10 @@ function batchOf(header: FlatTable, body: Buffer): ArrowBatch {
   };
 }
 
-/** A part of a flatbuffer: a table, whose fields have numbers from 0. All reads stay within the buffer: DataView refuses others. */
+/**
+ * A part of a flatbuffer: a table, whose fields have numbers from 0. All reads stay within the buffer: DataView refuses
+ * others.
+ */
 class FlatTable {
   readonly #view: DataView;
   readonly #start: number;

@@ -15,9 +15,15 @@ import { decimalShownBy, fittingNumberFormats, mostlyNumbers, parseNumber } from
 
 /** What the user says of how cells are written. */
 export interface WritingOptions {
-  /** The sign in front of decimals, in all columns or by name; the other one then separates thousands. Found out by default. */
+  /**
+   * The sign in front of decimals, in all columns or by name; the other one then separates thousands. Found out by
+   * default.
+   */
   decimal?: '.' | ',' | Readonly<Record<string, '.' | ','>>;
-  /** How dates that are not ISO 8601 are written, in all columns or by name. Found out by default, where only one format fits. */
+  /**
+   * How dates that are not ISO 8601 are written, in all columns or by name. Found out by default, where only one format
+   * fits.
+   */
   dateFormat?: DateFormat | Readonly<Record<string, DateFormat>>;
 }
 
@@ -30,8 +36,8 @@ export interface ChosenColumn extends ColumnFormat {
 const mostGuessedCategories = 100;
 
 /**
- * The types and formats of a table's columns: as the user gave them, else as all values that are present allow. Where two readings are equally good, none is
- * taken.
+ * The types and formats of a table's columns: as the user gave them, else as all values that are present allow. Where
+ * two readings are equally good, none is taken.
  * @param types by name; `ignore`: the column is left out
  * @throws Error that names every column that cannot be read, with place, value and remedy
  */

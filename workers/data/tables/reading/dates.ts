@@ -29,8 +29,8 @@ function patternOf(format: DateFormat): Pattern {
 }
 
 /**
- * Milliseconds since 1970-01-01 UTC of a date, with or without a time; without a zone it is UTC. NaN for other text, and for days that do not
- * exist.
+ * Milliseconds since 1970-01-01 UTC of a date, with or without a time; without a zone it is UTC. NaN for other text,
+ * and for days that do not exist.
  * @param format null: ISO 8601, which is read in any case, as no other format looks like it
  */
 export function parseDate(text: string, format: DateFormat | null = null): number {

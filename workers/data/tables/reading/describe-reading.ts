@@ -12,7 +12,10 @@ const givenName = /^(?:Unnamed: \d+|\.\.\.\d+)$/;
 /** Fewer rows say nothing of a column. */
 const leastRows = 3;
 
-/** The columns that no model learns from: those that the user ignores, and those without a name that are empty, or that name the rows. */
+/**
+ * The columns that no model learns from: those that the user ignores, and those without a name that are empty, or that
+ * name the rows.
+ */
 export function leftOutColumns(
   { columns, nameless = [], hasNames, length }: RawTable,
   types: ReadonlyMap<string, ColumnType | 'ignore'>,

@@ -81,7 +81,10 @@ function formatsFor(texts: readonly string[], decimal: '.' | ',' | null): Number
     .map((format) => ({ ...format, unit: own }));
 }
 
-/** A grouping that never occurs is none, and a decimal sign that never occurs is the point, or the one that the user named. */
+/**
+ * A grouping that never occurs is none, and a decimal sign that never occurs is the point, or the one that the user
+ * named.
+ */
 function usesSigns(
   texts: readonly string[],
   { decimal, grouping }: NumberFormat,

@@ -11,8 +11,8 @@ export function tanh(x: usize, size: i32, y: usize): void {
 }
 
 /**
- * −e / (e + 2) with e = exp(−2 |x|) − 1 and the sign of x. e is 2ⁿ (r + r² P(r)) + 2ⁿ − 1 by Cody and Waite's reduction and the polynomial of Cephes's
- * expf, which stays exact near 0. From |x| = 9.1 on tanh x is ±1 in float32.
+ * −e / (e + 2) with e = exp(−2 |x|) − 1 and the sign of x. e is 2ⁿ (r + r² P(r)) + 2ⁿ − 1 by Cody and Waite's reduction
+ * and the polynomial of Cephes's expf, which stays exact near 0. From |x| = 9.1 on tanh x is ±1 in float32.
  */
 function hyperbolicTangent(x: v128): v128 {
   const bounded = f32x4.mul(f32x4.min(f32x4.abs(x), f32x4.splat(9.1)), f32x4.splat(-2));

@@ -1,6 +1,9 @@
 import { at } from '../arithmetic';
 
-/** Stochastic rounding of `size` values to packed bfloat16; `core/compression/stochastic-rounding.ts` has the formula, and gives the same bits. */
+/**
+ * Stochastic rounding of `size` values to packed bfloat16; `core/compression/stochastic-rounding.ts` has the formula,
+ * and gives the same bits.
+ */
 export function packBfloat16(values: usize, size: i32, key: i32, words: usize): void {
   const whole = (size >> 1) & ~3;
   for (let j = 0; j < whole; j += 4) {

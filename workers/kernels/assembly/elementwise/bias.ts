@@ -1,8 +1,8 @@
 import { at } from '../arithmetic';
 
 /**
- * x ← act(x + bias) for `rows x columns` values. `bias` has one value per column; at address 0 there is no bias. Activations: 0 none, 1 ReLU,
- * 2 ReLU6.
+ * x ← act(x + bias) for `rows x columns` values. `bias` has one value per column; at address 0 there is no bias.
+ * Activations: 0 none, 1 ReLU, 2 ReLU6.
  */
 export function addBias(x: usize, bias: usize, rows: i32, columns: i32, activation: i32): void {
   // Minimum and maximum of "p" are one instruction each; in this order they keep NaN.

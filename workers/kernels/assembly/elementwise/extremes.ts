@@ -9,7 +9,10 @@ export function clip(x: usize, size: i32, lowest: f32, highest: f32, out: usize)
   for (let i = whole; i < size; i++) store<f32>(at(out, i), min(max(load<f32>(at(x, i)), lowest), highest));
 }
 
-/** out ← the larger of a and b, or with `isMinimum` the smaller; NaN where either is NaN. A step of 0 repeats the operand's first value, 1 reads all values. */
+/**
+ * out ← the larger of a and b, or with `isMinimum` the smaller; NaN where either is NaN. A step of 0 repeats the
+ * operand's first value, 1 reads all values.
+ */
 export function extreme(a: usize, stepA: i32, b: usize, stepB: i32, size: i32, isMinimum: bool, out: usize): void {
   const whole = stepA + stepB == 2 ? size & ~3 : 0;
   for (let i = 0; i < whole; i += 4) {

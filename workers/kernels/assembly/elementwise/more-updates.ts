@@ -1,9 +1,9 @@
 import { at, multiplyAdd, multiplyAddOne } from '../arithmetic';
 
 /**
- * RMSprop on `size` values: g ← g + penalty·θ; s ← ρs + (1 − ρ)g²; d = √s, or √(s − a²) with a ← ρa + (1 − ρ)g (`mean` not 0);
- * x = g / (d + ε), or with momentum (`velocity` not 0) v ← momentum·v + x and x = v; θ ← θ − rate·x. The new values go to addresses
- * that may be those of the old ones.
+ * RMSprop on `size` values: g ← g + penalty·θ; s ← ρs + (1 − ρ)g²; d = √s, or √(s − a²) with a ← ρa + (1 − ρ)g (`mean`
+ * not 0); x = g / (d + ε), or with momentum (`velocity` not 0) v ← momentum·v + x and x = v; θ ← θ − rate·x. The new
+ * values go to addresses that may be those of the old ones.
  */
 export function updateRmsprop(
   gradient: usize,
@@ -68,9 +68,9 @@ function varianceOf(s: f32, g: f32, mean: usize, rho: f32, rest: f32, newMean: u
 }
 
 /**
- * Lion on `size` values: c = β₁m + (1 − β₁)g; θ ← keep·θ − rate·sign(c); m ← β₂m + (1 − β₂)g. Where c is not finite, θ becomes NaN. The
- * products are rounded before they are added in every build: a fused multiply-add would leave a remainder where they cancel, and
- * so give 0 a sign. The new values go to addresses that may be those of the old ones.
+ * Lion on `size` values: c = β₁m + (1 − β₁)g; θ ← keep·θ − rate·sign(c); m ← β₂m + (1 − β₂)g. Where c is not finite, θ
+ * becomes NaN. The products are rounded before they are added in every build: a fused multiply-add would leave a
+ * remainder where they cancel, and so give 0 a sign. The new values go to addresses that may be those of the old ones.
  */
 export function updateLion(
   theta: usize,
@@ -113,8 +113,9 @@ export function updateLion(
 }
 
 /**
- * The direction of LAMB's update of `size` values: m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; u = scale·m / (√v + ε) + decay·θ. The
- * caller puts the bias corrections into `scale` and `epsilon`. New slots go to addresses that may be those of the old ones.
+ * The direction of LAMB's update of `size` values: m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; u = scale·m / (√v + ε) +
+ * decay·θ. The caller puts the bias corrections into `scale` and `epsilon`. New slots go to addresses that may be those
+ * of the old ones.
  */
 export function directLamb(
   theta: usize,

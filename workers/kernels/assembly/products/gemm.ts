@@ -17,9 +17,10 @@ export function gemmScratchBytes(): i32 {
 }
 
 /**
- * C ← op(A) op(B), or C ← op(A) op(B) + C with `accumulate`. op(A) is `m x k`, op(B) `k x n`, C `m x n`, all float32; stored rows are `lda`, `ldb` and
- * `ldc` values apart; op(X) = Xᵀ if X is transposed. Sums run along k in order, in blocks of 256 whose sums are added in order. The
- * product is blocked and packed as in Goto and van de Geijn (2008), "Anatomy of high-performance matrix multiplication".
+ * C ← op(A) op(B), or C ← op(A) op(B) + C with `accumulate`. op(A) is `m x k`, op(B) `k x n`, C `m x n`, all float32;
+ * stored rows are `lda`, `ldb` and `ldc` values apart; op(X) = Xᵀ if X is transposed. Sums run along k in order, in
+ * blocks of 256 whose sums are added in order. The product is blocked and packed as in Goto and van de Geijn (2008),
+ * "Anatomy of high-performance matrix multiplication".
  */
 export function gemm(
   transposeA: bool,

@@ -3,8 +3,9 @@ import { addTo, clear, copy } from '../rows';
 import { Window } from '../windows/window';
 
 /**
- * Writes the values under the window at positions `from` to `to` (exclusive) as rows of `KH · KW · C` values, with zeros for padding. This matrix
- * times the filter as `[KH · KW · C, outputs]` is the convolution (Chellapilla et al., 2006).
+ * Writes the values under the window at positions `from` to `to` (exclusive) as rows of `KH · KW · C` values, with
+ * zeros for padding. This matrix times the filter as `[KH · KW · C, outputs]` is the convolution (Chellapilla et al.,
+ * 2006).
  */
 export function im2col(images: usize, window: Window, from: i32, to: i32, columns: usize): void {
   const length = window.kernelWidth * window.channels;
@@ -28,7 +29,10 @@ function clearRuns(target: usize, depth: i32, length: i32, count: i32): void {
   for (let i = 0; i < count; i++) clear(at(target, i * depth), length);
 }
 
-/** Neighbours in the image are neighbours in the matrix: one copy for each of `count` positions, with zeros for padding around it. */
+/**
+ * Neighbours in the image are neighbours in the matrix: one copy for each of `count` positions, with zeros for padding
+ * around it.
+ */
 function copyRuns(row: usize, window: Window, count: i32, target: usize, depth: i32): void {
   const channels = window.channels;
   const length = window.kernelWidth * channels;
@@ -44,7 +48,10 @@ function copyRuns(row: usize, window: Window, count: i32, target: usize, depth: 
   }
 }
 
-/** Copies three values: three pixels of one channel, the most frequent first layer, or one pixel of three. A loop would take longer. */
+/**
+ * Copies three values: three pixels of one channel, the most frequent first layer, or one pixel of three. A loop would
+ * take longer.
+ */
 function copyThree(source: usize, target: usize): void {
   store<u64>(target, load<u64>(source));
   store<f32>(target, load<f32>(source, 8), 8);

@@ -1,12 +1,16 @@
 import { at } from '../arithmetic';
 
-/** The number of rows in a panel of A, and of columns in a panel of B: 6 x 8 sums fill 12 of the 16 vector registers that V8 uses. */
+/**
+ * The number of rows in a panel of A, and of columns in a panel of B: 6 x 8 sums fill 12 of the 16 vector registers
+ * that V8 uses.
+ */
 export const panelRows: i32 = 6;
 export const panelColumns: i32 = 8;
 
 /**
- * Copies a block of op(A), `rows x depth`, to panels of 6 rows: element (i, p) of a panel lies at `6 p + i`. Missing rows of the last panel are
- * zeros. `source` is the address of the block's first element, `stride` A's leading dimension.
+ * Copies a block of op(A), `rows x depth`, to panels of 6 rows: element (i, p) of a panel lies at `6 p + i`. Missing
+ * rows of the last panel are zeros. `source` is the address of the block's first element, `stride` A's leading
+ * dimension.
  */
 export function packRows(transposed: bool, source: usize, stride: i32, rows: i32, depth: i32, target: usize): void {
   for (let i = 0; i < rows; i += panelRows) {
@@ -36,7 +40,10 @@ export function packColumns(
   }
 }
 
-/** Copies the last panel, which has fewer than `width` lines. With `contiguous`, lines lie side by side in memory; otherwise each runs along the depth. */
+/**
+ * Copies the last panel, which has fewer than `width` lines. With `contiguous`, lines lie side by side in memory;
+ * otherwise each runs along the depth.
+ */
 function packRagged(
   contiguous: bool,
   source: usize,

@@ -1,9 +1,10 @@
 import { multiplyAdd } from '../arithmetic';
 
 /**
- * The inner loop of a matrix product: 6 x 8 sums of `depth` products of a packed panel of A and one of B (see `pack.ts`), stored at `c` or, with
- * `accumulate`, added to the values there. `step` is the distance between C's rows in bytes. The two endings are separate, because V8 joins
- * the stores of two neighbouring vectors only if there is no branch between them.
+ * The inner loop of a matrix product: 6 x 8 sums of `depth` products of a packed panel of A and one of B (see
+ * `pack.ts`), stored at `c` or, with `accumulate`, added to the values there. `step` is the distance between C's rows
+ * in bytes. The two endings are separate, because V8 joins the stores of two neighbouring vectors only if there is no
+ * branch between them.
  */
 export function multiplyPanels(depth: i32, a: usize, b: usize, c: usize, step: usize, accumulate: bool): void {
   let c00 = f32x4.splat(0);

@@ -2,8 +2,9 @@ import { at, multiplyAdd } from '../arithmetic';
 import { panelColumns } from './pack';
 
 /**
- * Like `multiplyPanels`, but with two panels of B side by side: 6 x 16 sums. They fill 12 registers if V8 joins two neighbouring 128-bit
- * instructions to a 256-bit one; otherwise they do not fit the registers, and the narrow tile is faster.
+ * Like `multiplyPanels`, but with two panels of B side by side: 6 x 16 sums. They fill 12 registers if V8 joins two
+ * neighbouring 128-bit instructions to a 256-bit one; otherwise they do not fit the registers, and the narrow tile is
+ * faster.
  */
 export function multiplyPanelPairs(depth: i32, a: usize, b: usize, c: usize, step: usize, accumulate: bool): void {
   let d = at(b, panelColumns * depth);

@@ -57,8 +57,8 @@ export class Activation {
   }
 
   /**
-   * 1 / (1 + e⁻ˣ), within 3 ulp. e⁻ˣ is 2ⁿ times the polynomial of Cephes's expf; adding 1.5 · 2²³ rounds to n, whose bits then lie where a shift
-   * makes them an exponent.
+   * 1 / (1 + e⁻ˣ), within 3 ulp. e⁻ˣ is 2ⁿ times the polynomial of Cephes's expf; adding 1.5 · 2²³ rounds to n, whose
+   * bits then lie where a shift makes them an exponent.
    */
   @inline
   private static sigmoid(x: v128, table: usize): v128 {
@@ -83,7 +83,10 @@ export class Activation {
     return f32x4.div(ones, multiplyAdd(sum, power, ones));
   }
 
-  /** tanh x within 3 ulp, as the quotient of polynomials x P(x²) / Q(x²) that Eigen uses (`ptanh_float`), whose arguments end at ±7.9. */
+  /**
+   * tanh x within 3 ulp, as the quotient of polynomials x P(x²) / Q(x²) that Eigen uses (`ptanh_float`), whose
+   * arguments end at ±7.9.
+   */
   @inline
   private static tanh(x: v128, table: usize): v128 {
     const least = v128.load32_splat(table, leastTangent);

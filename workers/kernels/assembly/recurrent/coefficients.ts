@@ -1,6 +1,7 @@
 /**
- * The constants of activations lie in a table, of which {@link coefficientCount} values follow each `Sequence`: V8 builds a constant vector from several
- * instructions at each use, but loads a value to all lanes by one. Names are offsets in bytes.
+ * The constants of activations lie in a table, of which {@link coefficientCount} values follow each `Sequence`: V8
+ * builds a constant vector from several instructions at each use, but loads a value to all lanes by one. Names are
+ * offsets in bytes.
  */
 export const coefficientCount: i32 = 28;
 

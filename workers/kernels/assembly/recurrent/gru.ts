@@ -5,8 +5,8 @@ import { loadLanes, storeLanes } from './lanes';
 import { Sequence } from './sequence';
 
 /**
- * The first half of a step of a GRU (Cho et al., 2014): the sums of the gates z and r become their activations, and `resets` r · h', with h' of the step
- * before.
+ * The first half of a step of a GRU (Cho et al., 2014): the sums of the gates z and r become their activations, and
+ * `resets` r · h', with h' of the step before.
  */
 export function gruGates(sequence: Sequence, step: i32): void {
   const units = sequence.units;
@@ -50,8 +50,8 @@ export function gruStep(sequence: Sequence, step: i32): void {
 }
 
 /**
- * The gradients of {@link gruStep} with respect to the sums of z and n. `carryH` holds the gradient of h that comes from the steps after, and
- * becomes the part of that of h' that passes by the gates.
+ * The gradients of {@link gruStep} with respect to the sums of z and n. `carryH` holds the gradient of h that comes
+ * from the steps after, and becomes the part of that of h' that passes by the gates.
  */
 export function gruStepGradient(sequence: Sequence, step: i32): void {
   const units = sequence.units;
@@ -80,7 +80,10 @@ export function gruStepGradient(sequence: Sequence, step: i32): void {
   }
 }
 
-/** The gradients of {@link gruGates}: from `dReset`, that of r · h', the gradient of r's sum; adds r · dReset to `carryH`. */
+/**
+ * The gradients of {@link gruGates}: from `dReset`, that of r · h', the gradient of r's sum; adds r · dReset to
+ * `carryH`.
+ */
 export function gruGatesGradient(sequence: Sequence, step: i32): void {
   const units = sequence.units;
   const table = sequence.coefficients();

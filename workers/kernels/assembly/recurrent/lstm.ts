@@ -5,8 +5,8 @@ import { loadLanes, storeEight, storeLanes } from './lanes';
 import { Sequence } from './sequence';
 
 /**
- * One step of an LSTM (Hochreiter and Schmidhuber, 1997). `gates` holds the sums of the gates i, f, g, o, and becomes their activations:
- * c = f · c' + i · g, h = o · act(c), with c' of the step before.
+ * One step of an LSTM (Hochreiter and Schmidhuber, 1997). `gates` holds the sums of the gates i, f, g, o, and becomes
+ * their activations: c = f · c' + i · g, h = o · act(c), with c' of the step before.
  */
 export function lstmStep(sequence: Sequence, step: i32): void {
   for (let b = 0; b < sequence.batch; b++) {
@@ -47,8 +47,8 @@ function activateRow(sequence: Sequence, gates: usize, before: usize, h: usize, 
 }
 
 /**
- * Gradients of {@link lstmStep}. The carries hold the gradients of h and c that come from the steps after. Writes those of the gates' sums, and
- * leaves in the carries that of c' and the part of that of h' that passes by the gates.
+ * Gradients of {@link lstmStep}. The carries hold the gradients of h and c that come from the steps after. Writes those
+ * of the gates' sums, and leaves in the carries that of c' and the part of that of h' that passes by the gates.
  */
 export function lstmStepGradient(sequence: Sequence, step: i32): void {
   const units = sequence.units;
@@ -105,8 +105,9 @@ function pullRow(sequence: Sequence, step: i32, b: i32, sums: usize, carryH: usi
 }
 
 /**
- * The two loops above for eight units at a time and constant activations, as far as eight fit; they return the first unit that is left. The loads
- * of two neighbouring vectors lie side by side, as do the stores: V8 joins only such to 256-bit instructions.
+ * The two loops above for eight units at a time and constant activations, as far as eight fit; they return the first
+ * unit that is left. The loads of two neighbouring vectors lie side by side, as do the stores: V8 joins only such to
+ * 256-bit instructions.
  */
 class LstmEights {
   @inline

@@ -2,9 +2,9 @@ import { at } from '../arithmetic';
 import { coefficientCount, writeCoefficients } from './coefficients';
 
 /**
- * A recurrent layer's call over `batch` sequences, and where its arrays lie: 32-bit values that `workers/backends/wasm/recurrent/sequence.ts` writes
- * in this order. Arrays of gates are `[batch, length, width]` in order of time, arrays of states `[batch, length, units]` in the order of
- * steps; backwards, step 0 is the last time.
+ * A recurrent layer's call over `batch` sequences, and where its arrays lie: 32-bit values that
+ * `workers/backends/wasm/recurrent/sequence.ts` writes in this order. Arrays of gates are `[batch, length, width]` in
+ * order of time, arrays of states `[batch, length, units]` in the order of steps; backwards, step 0 is the last time.
  */
 @unmanaged
 export class Sequence {

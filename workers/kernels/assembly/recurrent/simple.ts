@@ -20,7 +20,10 @@ export function simpleStep(sequence: Sequence, step: i32): void {
   }
 }
 
-/** Gradients of {@link simpleStep}. `carryH` holds the gradient of h that comes from the steps after, and becomes what passes by the step. */
+/**
+ * Gradients of {@link simpleStep}. `carryH` holds the gradient of h that comes from the steps after, and becomes what
+ * passes by the step.
+ */
 export function simpleStepGradient(sequence: Sequence, step: i32): void {
   const units = sequence.units;
   const table = sequence.coefficients();

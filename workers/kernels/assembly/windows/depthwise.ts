@@ -4,8 +4,9 @@ import { addProducts, clear } from '../rows';
 import { Window } from './window';
 
 /**
- * Depthwise convolution of images `[B, H, W, C]` with a filter `[KH, KW, C, M]` into `[B, OH, OW, C · M]`: output channel c · M + q is channel c
- * convolved with filter (c, q). Outputs must be zeros before the call; `positions` is B · OH · OW.
+ * Depthwise convolution of images `[B, H, W, C]` with a filter `[KH, KW, C, M]` into `[B, OH, OW, C · M]`: output
+ * channel c · M + q is channel c convolved with filter (c, q). Outputs must be zeros before the call; `positions` is B
+ * · OH · OW.
  */
 export function depthwise(x: usize, filter: usize, y: usize, window: Window, multiplier: i32, positions: i32): void {
   const outputs = window.channels * multiplier;

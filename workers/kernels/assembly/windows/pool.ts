@@ -89,8 +89,8 @@ function storeLanes(target: usize, values: v128, lanes: i32): void {
 }
 
 /**
- * Adds the gradient of a max pool to `dx`. Each window's gradient goes to the first of its largest values, row by row, or to the first NaN. `y` is the
- * pool's output; `unclaimed` is scratch space for C values.
+ * Adds the gradient of a max pool to `dx`. Each window's gradient goes to the first of its largest values, row by row,
+ * or to the first NaN. `y` is the pool's output; `unclaimed` is scratch space for C values.
  */
 export function maxPoolGradient(
   x: usize,
@@ -116,7 +116,10 @@ export function maxPoolGradient(
   }
 }
 
-/** Moves the unclaimed gradient to `target` where x is the largest value; where the largest value is NaN, to the x that is NaN. */
+/**
+ * Moves the unclaimed gradient to `target` where x is the largest value; where the largest value is NaN, to the x that
+ * is NaN.
+ */
 function claim(target: usize, x: usize, largest: usize, unclaimed: usize, channels: i32): void {
   const whole = channels & ~3;
   for (let i = 0; i < whole; i += 4) {
@@ -134,7 +137,9 @@ function claim(target: usize, x: usize, largest: usize, unclaimed: usize, channe
   }
 }
 
-/** Adds the gradient of an average pool to `dx`: dy divided by the number of values under the window, for each of them. */
+/**
+ * Adds the gradient of an average pool to `dx`: dy divided by the number of values under the window, for each of them.
+ */
 export function avgPoolGradient(dy: usize, dx: usize, window: Window, positions: i32): void {
   const channels = window.channels;
   for (let position = 0; position < positions; position++) {

@@ -1,6 +1,7 @@
 /**
- * The window of a convolution or pool that moves over images `[B, H, W, C]`: int32 values. `workers/backends/wasm/kernels/window.ts` writes the
- * first 13 in this order. Positions of the window count over batch, rows and columns of the output.
+ * The window of a convolution or pool that moves over images `[B, H, W, C]`: int32 values.
+ * `workers/backends/wasm/kernels/window.ts` writes the first 13 in this order. Positions of the window count over
+ * batch, rows and columns of the output.
  */
 @unmanaged
 export class Window {
@@ -17,7 +18,10 @@ export class Window {
   dilationWidth: i32 = 0;
   padTop: i32 = 0;
   padLeft: i32 = 0;
-  /** The window's place: its column in the output, its first row and column in the image, and the image's first row in the batch. */
+  /**
+   * The window's place: its column in the output, its first row and column in the image, and the image's first row in
+   * the batch.
+   */
   outputColumn: i32 = 0;
   top: i32 = 0;
   left: i32 = 0;

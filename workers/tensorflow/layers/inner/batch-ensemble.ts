@@ -25,7 +25,10 @@ import {
 /** How the samples of a batch reach the inner members in training: each member gets all, or its share. */
 export type BatchOfMembers = 'repeat' | 'split';
 
-/** Repeats a batch for all inner members: `[B, ...]` to `[M·B, ...]`. In training, `split` leaves it as it is, so that each member has B / M rows. */
+/**
+ * Repeats a batch for all inner members: `[B, ...]` to `[M·B, ...]`. In training, `split` leaves it as it is, so that
+ * each member has B / M rows.
+ */
 export class BatchEnsembleInputs extends InnerInputs {
   static readonly className = 'BatchEnsembleInputs';
   readonly training: BatchOfMembers;
@@ -68,10 +71,12 @@ export interface BatchEnsembleOptions {
 }
 
 /**
- * A dense layer or convolution whose kernel all inner members share, with factors and biases of each: member m has the kernel W ∘ (r_m s_mᵀ). Computed as
- * act(((x ∘ r_m) W) ∘ s_m + b_m), with r `[M, I]`, s `[M, O]` and b `[M, O]` for I input and O output channels.
+ * A dense layer or convolution whose kernel all inner members share, with factors and biases of each: member m has the
+ * kernel W ∘ (r_m s_mᵀ). Computed as act(((x ∘ r_m) W) ∘ s_m + b_m), with r `[M, I]`, s `[M, O]` and b `[M, O]` for I
+ * input and O output channels.
  *
- * Source: Wen, Tran and Ba, "BatchEnsemble: an alternative approach to efficient ensemble and lifelong learning", ICLR 2020, equations 1 to 5.
+ * Source: Wen, Tran and Ba, "BatchEnsemble: an alternative approach to efficient ensemble and lifelong learning", ICLR
+ * 2020, equations 1 to 5.
  */
 abstract class BatchEnsembleLayer extends InnerLayer implements SharedWeights {
   /** The plain layer, which reads the options and computes with the shared kernel. It has no weights of its own. */

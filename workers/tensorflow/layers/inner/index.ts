@@ -27,8 +27,8 @@ export interface BatchEnsembleLayers {
 }
 
 /**
- * Layers of BatchEnsemble (Wen, Tran and Ba, ICLR 2020): M members share all weights but factors and biases. Other layers between `inputs` and `outputs` are
- * common to all members.
+ * Layers of BatchEnsemble (Wen, Tran and Ba, ICLR 2020): M members share all weights but factors and biases. Other
+ * layers between `inputs` and `outputs` are common to all members.
  *
  * @param options.training `repeat` (usual): each member learns from the whole batch; `split`: from its share of it
  * @throws RangeError for less than one member
@@ -45,7 +45,10 @@ export function batchEnsemble(options: { members: number; training?: BatchOfMemb
 
 /** The layers of a network with M inner members, by {@link mimo}. */
 export interface MimoLayers {
-  /** The first layer: takes the features, and returns a list of rows with M samples each and of positions, which `heads` needs. */
+  /**
+   * The first layer: takes the features, and returns a list of rows with M samples each and of positions, which `heads`
+   * needs.
+   */
   inputs: (options?: LayerArgs) => InnerLayer;
   /** A dense layer for each member. Takes a list of features and positions. */
   heads: (options: DenseArgs) => InnerLayer;
@@ -54,8 +57,8 @@ export interface MimoLayers {
 }
 
 /**
- * Layers of MIMO (Havasi et al., ICLR 2021): one network takes M samples at once and predicts each of them with a head of its own, so that members use different parts
- * of the network.
+ * Layers of MIMO (Havasi et al., ICLR 2021): one network takes M samples at once and predicts each of them with a head
+ * of its own, so that members use different parts of the network.
  *
  * @throws RangeError for less than one member or repetition, or a share outside of [0, 1]
  */

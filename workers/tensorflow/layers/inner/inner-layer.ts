@@ -2,8 +2,9 @@ import type { Tensor } from '@tensorflow/tfjs-core';
 import * as layers from '@tensorflow/tfjs-layers';
 
 /**
- * Layers of networks with inner members: members that share most weights and are trained as one model. Legend: `M` inner members, `B` samples of a
- * batch, `R` repetitions of it. A batch `[M·B, ...]` of all members has the rows of member 0 first, then those of member 1, and so on.
+ * Layers of networks with inner members: members that share most weights and are trained as one model. Legend: `M`
+ * inner members, `B` samples of a batch, `R` repetitions of it. A batch `[M·B, ...]` of all members has the rows of
+ * member 0 first, then those of member 1, and so on.
  */
 
 export type LayerArgs = NonNullable<ConstructorParameters<typeof layers.layers.Layer>[0]>;

@@ -4,8 +4,9 @@ import { outputCount, type TaskKind, taskKinds } from '../../../../core/metrics/
 import { type CallOptions, InnerLayer, type LayerArgs, type Shape } from './inner-layer.ts';
 
 /**
- * What a network of inner members predicts: in inference the mean of the members' predictions, `[M·B, ...]` to `[B, ...]`, in the form of the task's outputs. In
- * training the members' outputs stay as they are, because each member has its own loss.
+ * What a network of inner members predicts: in inference the mean of the members' predictions, `[M·B, ...]` to
+ * `[B, ...]`, in the form of the task's outputs. In training the members' outputs stay as they are, because each member
+ * has its own loss.
  */
 export class MeanOfMembers extends InnerLayer {
   static readonly className = 'MeanOfMembers';
@@ -65,7 +66,8 @@ export class MeanOfMembers extends InnerLayer {
  * - classes: log mean softmax(z); two states: the logit of mean σ(z)
  * - ordered classes: the logits of P(y > k | y ≥ k) of the mean probabilities of the classes
  * - means and variances: the mean and variance of the mixture of Gaussians, mean μ and mean(σ² + μ²) − (mean μ)²
- * - log rates: the log of the mean rate, which is that of the mixture of Poisson distributions; its variance would be larger
+ * - log rates: the log of the mean rate, which is that of the mixture of Poisson distributions; its variance would be
+ *   larger
  * - values, quantiles: their mean
  *
  * @param outputs `[M, B, ..., W]` each @returns `[B, ..., W]` each

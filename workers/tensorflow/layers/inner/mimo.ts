@@ -27,14 +27,16 @@ export interface MimoBatches {
 }
 
 /**
- * Puts M samples side by side, one for each inner member, along the last axis. It returns the rows, and where each member finds each sample:
+ * Puts M samples side by side, one for each inner member, along the last axis. It returns the rows, and where each
+ * member finds each sample:
  *
- * - in training `[B, ..., C]` to `[R·B, ..., M·C]` and positions `[R·B, M]`: each member has every sample R times, in a random order of its own. In a share ρ
- *   of the rows all members have the same sample.
+ * - in training `[B, ..., C]` to `[R·B, ..., M·C]` and positions `[R·B, M]`: each member has every sample R times, in a
+ *   random order of its own. In a share ρ of the rows all members have the same sample.
  * - in inference `[B, ..., M·C]`: all members have the same sample. Positions are 0.
  *
- * Source: Havasi, Jenatton, Fort, Liu, Snoek, Lakshminarayanan, Dai and Tran, "Training independent subnetworks for robust prediction", ICLR 2021,
- * section 2 and appendix; the order of the published code (`mimo` of uncertainty-baselines).
+ * Source: Havasi, Jenatton, Fort, Liu, Snoek, Lakshminarayanan, Dai and Tran, "Training independent subnetworks for
+ * robust prediction", ICLR 2021, section 2 and appendix; the order of the published code (`mimo` of
+ * uncertainty-baselines).
  */
 export class MimoInputs extends InnerInputs {
   static readonly className = 'MimoInputs';
@@ -87,7 +89,8 @@ export class MimoInputs extends InnerInputs {
   }
 
   /**
-   * For each member the order of the repeated batch: row i holds sample order[i] mod B. It comes from the stream of `Math.random`, as the masks of dropout do.
+   * For each member the order of the repeated batch: row i holds sample order[i] mod B. It comes from the stream of
+   * `Math.random`, as the masks of dropout do.
    * @returns M permutations of 0 to R·B − 1
    */
   protected drawOrders(samples: number): Int32Array[] {
@@ -117,8 +120,9 @@ function inverseOf(order: Int32Array): Int32Array {
 }
 
 /**
- * A dense layer with one head for each inner member: features `[B, ..., F]` and the positions of {@link MimoInputs} to `[M·B, ..., units]`. In training the
- * rows of each member are put back into the order of the samples. The kernel `[F, M·units]` holds the heads side by side.
+ * A dense layer with one head for each inner member: features `[B, ..., F]` and the positions of {@link MimoInputs} to
+ * `[M·B, ..., units]`. In training the rows of each member are put back into the order of the samples. The kernel
+ * `[F, M·units]` holds the heads side by side.
  */
 export class MimoHeads extends InnerLayer implements SharedWeights {
   static readonly className = 'MimoHeads';

@@ -10,7 +10,8 @@ const Initializer = Object.getPrototypeOf(layers.initializers.ones().constructor
 /**
  * Draws −1 and 1 with the same probability.
  *
- * Source: Wen, Tran and Ba, "BatchEnsemble: an alternative approach to efficient ensemble and lifelong learning", ICLR 2020, section 3.1.
+ * Source: Wen, Tran and Ba, "BatchEnsemble: an alternative approach to efficient ensemble and lifelong learning", ICLR
+ * 2020, section 3.1.
  */
 export class RandomSign extends Initializer {
   static readonly className = 'RandomSign';

@@ -16,7 +16,10 @@ import { logLikelihoods, nllOf } from '../../../../../core/metrics/likelihood.ts
 import type { HistogramProps } from '../../../../charts/types.ts';
 import type { PredictionData } from '../../../../../core/protocol/pages/run-data.ts';
 
-/** The figures of a classification ensemble, from the predictions that a run kept. Legend: `M` members, `N` samples, `K` classes. */
+/**
+ * The figures of a classification ensemble, from the predictions that a run kept. Legend: `M` members, `N` samples, `K`
+ * classes.
+ */
 export interface KeptClasses {
   ranks: number[];
   targets: Int32Array;
@@ -79,7 +82,8 @@ export function brokenRanks({ kind, ranks, samples, width, outputs }: Prediction
 }
 
 /**
- * The error rate of an ensemble that answers only the samples in which it is most confident, over the share that it answers, `[N]` each.
+ * The error rate of an ensemble that answers only the samples in which it is most confident, over the share that it
+ * answers, `[N]` each.
  *
  * Source: El-Yaniv and Wiener, "On the foundations of noise-free selective classification", JMLR 11, 2010.
  */
@@ -92,7 +96,10 @@ export interface RiskCoverage {
   threshold: Float64Array;
 }
 
-/** Confidence is the probability of the most probable class. Null where a probability is not finite, as samples cannot be ranked then. */
+/**
+ * Confidence is the probability of the most probable class. Null where a probability is not finite, as samples cannot
+ * be ranked then.
+ */
 export function riskCoverage(probabilities: Probabilities, targets: Int32Array): RiskCoverage | null {
   const { classes, values } = probabilities;
   if (!values.every(Number.isFinite)) return null;

@@ -13,7 +13,10 @@ import {
 } from '../../../../../core/metrics/index.ts';
 import type { PredictionData } from '../../../../../core/protocol/pages/run-data.ts';
 
-/** The figures of a regression ensemble, from the predictions that a run kept. Legend: `M` members, `N` values (samples times targets). */
+/**
+ * The figures of a regression ensemble, from the predictions that a run kept. Legend: `M` members, `N` values (samples
+ * times targets).
+ */
 export interface ValueStack {
   means: StackedValues;
   variances: StackedValues | null;
@@ -56,8 +59,8 @@ export function epistemicStd({ means }: ValueStack): Float64Array {
 }
 
 /**
- * The marginal value of each member: the ensemble's error without it minus the ensemble's error, `[M]`; NLL where variances are
- * predicted, MSE otherwise. Above 0 the member helps; empty for a single member.
+ * The marginal value of each member: the ensemble's error without it minus the ensemble's error, `[M]`; NLL where
+ * variances are predicted, MSE otherwise. Above 0 the member helps; empty for a single member.
  */
 export function marginalError({ means, variances, targets, combination }: ValueStack): number[] {
   if (means.members === 1) return [];
@@ -77,8 +80,8 @@ export function residuals({ means, targets, combination }: ValueStack): {
 }
 
 /**
- * The probability integral transform of each target under the mixture of some members' Gaussians, `[N]`; null where they predict no variance,
- * and so no distribution.
+ * The probability integral transform of each target under the mixture of some members' Gaussians, `[N]`; null where
+ * they predict no variance, and so no distribution.
  *
  * @param members positions in the stack; all by default
  */
@@ -98,7 +101,10 @@ export function transforms(
 /** Probabilities of the central intervals whose coverage is drawn: 0, 0.05, …, 1. */
 export const coverageLevels: readonly number[] = Array.from({ length: 21 }, (_, step) => step / 20);
 
-/** The share of targets within the central interval of each of the {@link coverageLevels}. @param weights of the targets; null: all count alike */
+/**
+ * The share of targets within the central interval of each of the {@link coverageLevels}.
+ * @param weights of the targets; null: all count alike
+ */
 export function coverageLine(transform: Float64Array, weights: Float64Array | null): number[] {
   return coverageLevels.map((level) => coverageOfTransform(transform, level, weights ?? undefined));
 }

@@ -4,7 +4,10 @@ import type { Answer, SampleTable } from './sample-table.ts';
 /** More members are summarized: a row with an answer of each would be many lines high. */
 export const mostListed = 8;
 
-/** What many members predict for a row: how many choose each class, the most frequent first, or the range of their values. */
+/**
+ * What many members predict for a row: how many choose each class, the most frequent first, or the range of their
+ * values.
+ */
 export function summarizeMembers(
   { classes, quantitiesAt }: Pick<SampleTable, 'classes' | 'quantitiesAt'>,
   place: number,

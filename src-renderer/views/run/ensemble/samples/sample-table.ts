@@ -63,13 +63,19 @@ export interface Answer {
   isWrong: boolean;
 }
 
-/** The table of the predictions; null for tasks whose samples have several answers (labels, quantiles), or members that hold out others. */
+/**
+ * The table of the predictions; null for tasks whose samples have several answers (labels, quantiles), or members that
+ * hold out others.
+ */
 export function sampleTable(data: PredictionData): SampleTable | null {
   if (data.areHeldOut || data.task === 'multi-label' || data.task === 'quantile-regression') return null;
   return data.kind === 'values' ? tableOfValues(data) : tableOfClasses(data);
 }
 
-/** Places by descending value, ties in their order. NaN comes first: a sample that cannot be judged deserves a look most. */
+/**
+ * Places by descending value, ties in their order. NaN comes first: a sample that cannot be judged deserves a look
+ * most.
+ */
 export function placesBy(values: Float64Array): Int32Array {
   const sizes = values.map((value) => (Number.isNaN(value) ? Infinity : value));
   return Int32Array.from(values.keys()).sort((left, right) => {

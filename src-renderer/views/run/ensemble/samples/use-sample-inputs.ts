@@ -15,7 +15,10 @@ export interface ShownInputs {
   reload(): Promise<void>;
 }
 
-/** Reads the inputs of the samples that are wanted. @param wanted null: none, because reading starts a process with the project's code */
+/**
+ * Reads the inputs of the samples that are wanted.
+ * @param wanted null: none, because reading starts a process with the project's code
+ */
 export function useSampleInputs(id: string, wanted: () => InputsRequest | null): ShownInputs {
   const hub = useHub();
   const inputs = shallowRef<ReadonlyMap<number, readonly InputPart[]>>(new Map());

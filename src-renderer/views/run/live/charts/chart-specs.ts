@@ -38,7 +38,10 @@ export interface ChartSpec {
 export interface ChartedRun {
   task: string;
   ranks: readonly number[];
-  /** Whether several ranks share the layers of a member and report the same: only their first has lines, named after the member. */
+  /**
+   * Whether several ranks share the layers of a member and report the same: only their first has lines, named after the
+   * member.
+   */
   isPipelined?: boolean;
   /** How the members answer; by the mean unless stated. */
   combination?: Combination;

@@ -57,8 +57,8 @@ export function optimumMarker(
 }
 
 /**
- * The evaluations after the best one within which an improvement keeps the run going. Assumes that future evaluations are as far
- * apart as earlier ones were on average.
+ * The evaluations after the best one within which an improvement keeps the run going. Assumes that future evaluations
+ * are as far apart as earlier ones were on average.
  *
  * @param patience evaluations
  */

@@ -17,8 +17,8 @@ const settleMs = 200;
 const maximumPoints = 20_000;
 
 /**
- * Reads thinned metrics again when the page zooms in, because the hub has all their points. Until they arrive, and outside the
- * zoom, the thinned points are shown.
+ * Reads thinned metrics again when the page zooms in, because the hub has all their points. Until they arrive, and
+ * outside the zoom, the thinned points are shown.
  *
  * @param axesOf a metric's columns of all axes, as drawn now
  * @returns gives a metric with the detail that there is of it
@@ -127,8 +127,8 @@ function stepsToRead(
 }
 
 /**
- * A metric as drawn while its detail is in view: its first and last point, which span the axis, and between them only the
- * detail.
+ * A metric as drawn while its detail is in view: its first and last point, which span the axis, and between them only
+ * the detail.
  */
 export function withDetail(source: MetricColumns, { points, version, reachesEnd }: ZoomDetail): MetricColumns {
   const lastStep = points.step[points.step.length - 1];

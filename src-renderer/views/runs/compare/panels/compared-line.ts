@@ -20,7 +20,9 @@ export interface LineReading {
 
 type Look = Pick<ChartSeries, 'version' | 'rank' | 'label'>;
 
-/** The lines of a run, or the mean lines of a sweep's runs, by metric. A metric that none of its runs has is left out. */
+/**
+ * The lines of a run, or the mean lines of a sweep's runs, by metric. A metric that none of its runs has is left out.
+ */
 export async function readSubjectLines(
   hub: Pick<HubApi, 'series'>,
   { id, sweep, runs }: ComparedSubject,

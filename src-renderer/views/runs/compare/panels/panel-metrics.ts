@@ -2,7 +2,10 @@ import { answerSubject, combinationOf } from '../../../../../core/metrics/combin
 import { metricLabel } from '../../../../../core/text/numbers.ts';
 import { type ComparedSubject, labelOf } from '../compared-subject.ts';
 
-/** Metrics that most ask for: of members that answer by their product, those of the product, which other runs do not have, before those of the mean. */
+/**
+ * Metrics that most ask for: of members that answer by their product, those of the product, which other runs do not
+ * have, before those of the mean.
+ */
 const preferred = [answerSubject.product, answerSubject.mean].flatMap((subject) =>
   ['nll', 'mse', 'acc', 'ece', 'brier'].map((name) => `val/${subject}_${name}`),
 );
@@ -11,8 +14,8 @@ const preferred = [answerSubject.product, answerSubject.mean].flatMap((subject) 
 const defaultPanels = 2;
 
 /**
- * The metrics on the validation split of the ensembles that at least two of the runs have; of a single run, all of them. Those that most ask for come
- * first, of these the ones that most runs have.
+ * The metrics on the validation split of the ensembles that at least two of the runs have; of a single run, all of
+ * them. Those that most ask for come first, of these the ones that most runs have.
  */
 export function comparableMetrics(namesOfRuns: readonly (readonly string[])[]): string[] {
   const counts = new Map<string, number>();
@@ -28,7 +31,10 @@ export function comparableMetrics(namesOfRuns: readonly (readonly string[])[]): 
     .map(([name]) => name);
 }
 
-/** The metrics of the panels: those of the address that the runs have; without one, the monitored metric and the first of the known ones. */
+/**
+ * The metrics of the panels: those of the address that the runs have; without one, the monitored metric and the first
+ * of the known ones.
+ */
 export function panelMetrics(asked: readonly string[], known: readonly string[], monitored: string | null): string[] {
   const named = asked.filter((name) => known.includes(name));
   if (named.length > 0) return [...new Set(named)];

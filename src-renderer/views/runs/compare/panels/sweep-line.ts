@@ -5,8 +5,9 @@ import type { ChartSeries } from '../../../../charts/types.ts';
 type RunLine = Pick<ChartSeries, 'x' | 'y' | 'length'>;
 
 /**
- * The mean of the lines of a sweep's runs at each step, with the mean ± its standard error (s / √n, n − 1) as the area behind it. Between the points of a run its value
- * is interpolated; after its end, and where it is NaN, the others alone count. The area is absent where fewer than two do.
+ * The mean of the lines of a sweep's runs at each step, with the mean ± its standard error (s / √n, n − 1) as the area
+ * behind it. Between the points of a run its value is interpolated; after its end, and where it is NaN, the others
+ * alone count. The area is absent where fewer than two do.
  */
 export function meanLine(lines: readonly RunLine[]): Pick<ChartSeries, 'x' | 'y' | 'length' | 'band'> {
   const steps = [...new Set(lines.flatMap(({ x, length }) => Array.from(x.step.subarray(0, length))))].sort(
@@ -48,7 +49,10 @@ function meanOf(lines: readonly RunLine[], axis: 'epoch' | 'time', step: Float64
   return means;
 }
 
-/** The values at `at`, which is ascending: on the straight line between two points, NaN before the first and after the last. */
+/**
+ * The values at `at`, which is ascending: on the straight line between two points, NaN before the first and after the
+ * last.
+ */
 function interpolate(
   steps: ArrayLike<number>,
   values: ArrayLike<number>,

@@ -21,8 +21,8 @@ export interface ComparedLines {
 }
 
 /**
- * One line for each run and metric: the ensemble's metric, with the band of its members; for each sweep the mean over its runs, with the band of its standard
- * error. Lines of runs that train are extended.
+ * One line for each run and metric: the ensemble's metric, with the band of its members; for each sweep the mean over
+ * its runs, with the band of its standard error. Lines of runs that train are extended.
  */
 export function useComparedLines(
   subjects: ComputedRef<readonly ComparedSubject[]>,

@@ -23,8 +23,9 @@ const keyStep = 0.02;
 const mostCharacters = 18;
 
 /**
- * The options in which runs differ, with the values that they ended with, those with the most values first, and last those that only some runs have. Numbers lie on their scale; where
- * any run has something else, such as a name, all lie at whole numbers from 0 in the order of their first appearance.
+ * The options in which runs differ, with the values that they ended with, those with the most values first, and last
+ * those that only some runs have. Numbers lie on their scale; where any run has something else, such as a name, all lie
+ * at whole numbers from 0 in the order of their first appearance.
  */
 export function optionAxes(subjects: readonly ComparedSubject[]): SubjectAxis[] {
   const differences = configDifferences(subjects.map(({ runs: [{ record }] }) => configHistory(record)));

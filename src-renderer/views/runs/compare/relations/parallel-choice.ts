@@ -4,7 +4,10 @@ import type { SubjectAxis } from './option-axes.ts';
 const usualOptions = 5;
 const usualResults = 2;
 
-/** The axes of the parallel coordinates: those of the address, or the first options and results. Options come before results. */
+/**
+ * The axes of the parallel coordinates: those of the address, or the first options and results. Options come before
+ * results.
+ */
 export function chosenAxes(
   asked: readonly string[],
   options: readonly SubjectAxis[],

@@ -23,7 +23,9 @@ export function turned(order: Order | null, id: string, isDescendingFirst: boole
   return order.isDescending === isDescendingFirst ? { id, isDescending: !isDescendingFirst } : null;
 }
 
-/** The places in the order of their values. Equal values stay in their order, and those that are not finite are last. */
+/**
+ * The places in the order of their values. Equal values stay in their order, and those that are not finite are last.
+ */
 export function sortPlaces(count: number, values: readonly Estimate[] | undefined, order: Order | null): number[] {
   const places = Array.from({ length: count }, (_, place) => place);
   if (order === null || values === undefined) return places;
@@ -52,8 +54,8 @@ export interface Delta {
 const leastErrors = 2;
 
 /**
- * The difference from the baseline, d = x̄ − x̄₀, with the standard error √(s² / n + s₀² / n₀) of independent means. A single run has no known error, which then
- * counts as 0. Null where a value is missing or not finite.
+ * The difference from the baseline, d = x̄ − x̄₀, with the standard error √(s² / n + s₀² / n₀) of independent means. A
+ * single run has no known error, which then counts as 0. Null where a value is missing or not finite.
  */
 export function deltaFrom(baseline: Estimate, result: Estimate, mode: MetricMode | null): Delta | null {
   const difference = result.mean - baseline.mean;
@@ -79,7 +81,10 @@ export function formatDelta(difference: number): string {
   return `${difference < 0 ? '−' : '+'}${text}`;
 }
 
-/** The place of the best of several values; null if there is none, or all are equal. Values that are not finite do not count. */
+/**
+ * The place of the best of several values; null if there is none, or all are equal. Values that are not finite do not
+ * count.
+ */
 export function placeOfBest(results: readonly Estimate[], mode: MetricMode | null): number | null {
   const values = results.map(({ mean }) => mean);
   const finite = values.filter((value) => Number.isFinite(value));

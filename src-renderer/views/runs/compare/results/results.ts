@@ -14,7 +14,10 @@ export interface Result {
   label: string;
   /** Whether smaller or larger values are better; null if neither is. */
   mode: MetricMode | null;
-  /** The value of a run, with a count of 1; of a sweep the mean over its finished runs. A count of 0 where there is none. */
+  /**
+   * The value of a run, with a count of 1; of a sweep the mean over its finished runs. A count of 0 where there is
+   * none.
+   */
   of: (subject: ComparedSubject) => Estimate;
 }
 
@@ -54,7 +57,10 @@ export function evaluatedPlaces(subjects: readonly ComparedSubject[]): SetPlace[
   return [...new Map(found.map(({ set, split }) => [`${set} ${split}`, { set, split }])).values()];
 }
 
-/** Metrics that tables of sets show, those that most ask for first, and of members that answer by their product that before the mean's. */
+/**
+ * Metrics that tables of sets show, those that most ask for first, and of members that answer by their product that
+ * before the mean's.
+ */
 const shownMetrics = ['nll', 'mse', 'acc', 'ece', 'brier', 'pinball', 'crps', 'auroc'].flatMap((name) => [
   `product_${name}`,
   name,

@@ -62,7 +62,10 @@ function useComparisonList(): Loaded<ComparisonList> {
 /** Names the saved comparison in the address of its page. */
 export const savedParameter = 'saved';
 
-/** What a saved comparison keeps of an address: all of its parameters that have a value, but not the name of the saved comparison. */
+/**
+ * What a saved comparison keeps of an address: all of its parameters that have a value, but not the name of the saved
+ * comparison.
+ */
 export function queryToSave(query: Readonly<Record<string, unknown>>): SavedComparison['query'] {
   const texts = Object.entries(query).filter(([name, value]) => name !== savedParameter && typeof value === 'string');
   return Object.fromEntries(texts as [string, string][]);

@@ -75,7 +75,10 @@ interface ConvolutionRules {
   readonly largest?: number;
 }
 
-/** A convolution over `rank` axes. `valid` ones have room for a window. TensorFlow.js refuses strides and dilations at the same time. */
+/**
+ * A convolution over `rank` axes. `valid` ones have room for a window. TensorFlow.js refuses strides and dilations at
+ * the same time.
+ */
 function convolution(random: Draw, rank: number, rules: ConvolutionRules = {}) {
   const largest = rules.largest ?? 8;
   const kernelSize = Array.from({ length: rank }, () => random.integer(1, 3));

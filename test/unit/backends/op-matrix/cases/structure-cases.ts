@@ -135,7 +135,10 @@ const pad = rearrange('pad', 1, (shape, random) => {
   return { apply: (x) => tf.pad(x, paddings, 0.5), reference: (x) => arrays.pad(x, paddings, 0.5) };
 });
 
-/** The index from which the index i outside of [0, size) is mirrored. `edge` is 1 if the outermost value is not repeated. */
+/**
+ * The index from which the index i outside of [0, size) is mirrored. `edge` is 1 if the outermost value is not
+ * repeated.
+ */
 function mirrored(i: number, size: number, edge: number): number {
   if (i < 0) return edge - 1 - i;
   return i < size ? i : 2 * size - 1 - edge - i;

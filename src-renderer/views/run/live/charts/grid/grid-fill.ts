@@ -8,7 +8,10 @@ export interface GridPlace {
   rows: number;
 }
 
-/** Columns of the grid: halves, thirds and quarters of its width, and of what is left beside a third or a quarter, are whole numbers. */
+/**
+ * Columns of the grid: halves, thirds and quarters of its width, and of what is left beside a third or a quarter, are
+ * whole numbers.
+ */
 export const gridColumns = 24;
 
 /** How many small charts fit beside each other. @param width of the grid, in pixels */
@@ -28,8 +31,8 @@ interface Band {
 }
 
 /**
- * Places charts in bands, one below the other, whose charts share its width by their sizes: no row has a gap. In a band of two rows the tall
- * charts are at the left, and the others beside them in one row or two.
+ * Places charts in bands, one below the other, whose charts share its width by their sizes: no row has a gap. In a band
+ * of two rows the tall charts are at the left, and the others beside them in one row or two.
  */
 export function fillGrid(sizes: readonly ChartSize[], columnCount: 1 | 2 | 3 | 4): GridPlace[] {
   const cards = sizes.map(({ columns, rows }, index): Card => {

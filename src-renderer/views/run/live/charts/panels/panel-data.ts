@@ -50,8 +50,8 @@ export interface ScatterData {
 }
 
 /**
- * One metric against another, a group for each rank. Metrics may be measured at different steps: each point has the values of a step of
- * the rarer one, and the latest value that the other one had by then.
+ * One metric against another, a group for each rank. Metrics may be measured at different steps: each point has the
+ * values of a step of the rarer one, and the latest value that the other one had by then.
  *
  * @param noun what the ranks are called
  */

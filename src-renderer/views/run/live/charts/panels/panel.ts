@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { metricTitle } from '../../../run-facts.ts';
 
-/** A chart that a user has put together. `{rank}` in the name of a metric stands for every rank of the run that is shown. */
+/**
+ * A chart that a user has put together. `{rank}` in the name of a metric stands for every rank of the run that is
+ * shown.
+ */
 export const panelSchema = z.strictObject({
   id: z.string(),
   title: z.string().min(1),
