@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { app, type BrowserWindow, dialog, type MessageBoxOptions, shell } from 'electron';
 import packageJson from '../../package.json' with { type: 'json' };
+import { aboutText } from './about-text.ts';
 import { appFile } from '../processes/app-files.ts';
 
 /** Says which versions run, and opens the licences. */
@@ -40,16 +41,4 @@ interface LicenceFile {
   /** Of the button that opens it. */
   label: string;
   path: string;
-}
-
-/** The text of the about box. @param versions of the running process */
-export function aboutText(description: string, versions: Readonly<Record<string, string | undefined>>): string {
-  const named = [
-    ['Electron', versions.electron],
-    ['Chromium', versions.chrome],
-    ['Node', versions.node],
-    ['V8', versions.v8],
-  ];
-  const lines = named.flatMap(([name, version]) => (version === undefined ? [] : [`${name} ${version}`]));
-  return [`${description}.`, '', ...lines, '', 'MIT licence. The packages in it have their own licences.'].join('\n');
 }

@@ -1,18 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import {
-  app,
-  Menu,
-  type MenuItemConstructorOptions,
-  nativeImage,
-  type NativeImage,
-  powerSaveBlocker,
-  Tray,
-} from 'electron';
+import { app, Menu, nativeImage, type NativeImage, powerSaveBlocker, Tray } from 'electron';
 import type { TrainingWork } from '../../hub/training-work.ts';
 import type { HubService } from '../../rpc/hub-service.ts';
 import type { AppWindows } from '../windows/app-windows.ts';
-import { type TrainingView, viewTraining } from './training-view.ts';
+import { type TrainingView, type TrayActions, trayIcon, trayMenu, viewTraining } from './training-view.ts';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { MadeOnce } from '../../../core/text/made-once.ts';
 
@@ -157,26 +149,6 @@ async function iconOf(share: number | null): Promise<NativeImage> {
   return icon;
 }
 
-/**
- * The tray's icon as SVG: Tutti's mark, with a ring around it that closes as training goes on.
- * @param share from 0 to 1; null while nobody knows it
- */
-export function trayIcon(share: number | null): string {
-  const circumference = 2 * Math.PI * radius;
-  const done = (share ?? 0) * circumference;
-  const ring = `cx="16" cy="16" r="${radius}" fill="none" stroke-width="3.5"`;
-  return [
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">',
-    `<circle ${ring} stroke="#8a94a6"/>`,
-    `<circle ${ring} stroke="#4d8dff" stroke-dasharray="${done.toFixed(2)} ${circumference.toFixed(2)}" transform="rotate(-90 16 16)"/>`,
-    '<g fill="none" stroke="#4d8dff" stroke-linecap="round"><path d="M8 11c6 0 7 5 12 5" stroke-width="2"/>',
-    '<path d="M8 21c6 0 7-5 12-5" stroke-width="2"/><path d="M8 16h12" stroke-width="2"/><path d="M19 16h5" stroke-width="3.5"/></g>',
-    '</svg>',
-  ].join('');
-}
-
-const radius = 14;
-
 const starting = new MadeOnce<void>();
 
 /** A picture as PNG. The first one takes some tens of milliseconds more. @param width in pixels */
@@ -191,25 +163,4 @@ async function renderSvg(svg: string, width: number): Promise<Uint8Array> {
   image.free();
   drawn.free();
   return png;
-}
-
-interface TrayActions {
-  /** Shows a run in a window; null: the window alone. */
-  showRun: (id: string | null) => void;
-  quit: () => void;
-}
-
-/** The tray's menu. Each run opens its page. */
-export function trayMenu(
-  { lines, summary }: Pick<TrainingView, 'lines' | 'summary'>,
-  { showRun, quit }: TrayActions,
-): MenuItemConstructorOptions[] {
-  const runs = lines.map(({ id, text }) => ({ label: text.replaceAll('&', '&&'), click: () => showRun(id) }));
-  const none = [{ label: summary.replaceAll('&', '&&'), enabled: false }];
-  return [
-    ...(runs.length > 0 ? runs : none),
-    { type: 'separator' },
-    { label: 'Open Tutti', click: () => showRun(null) },
-    { label: 'Quit', click: quit },
-  ];
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { aboutText } from '../../../src-main/desktop/about.ts';
+import { aboutText } from '../../../src-main/desktop/about-text.ts';
 
 it('names what runs, and the licence', () => {
   const versions = { electron: '45.4.1', chrome: '150.0.1', node: '24.1.0', v8: '15.0', zlib: '1.3' };

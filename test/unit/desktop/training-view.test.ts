@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import type { TrainingRun } from '../../../src-main/hub/training-work.ts';
-import { noticeOfWork, viewTraining } from '../../../src-main/desktop/training/training-view.ts';
-import { trayIcon, trayMenu } from '../../../src-main/desktop/training/training-display.ts';
+import { noticeOfWork, trayIcon, trayMenu, viewTraining } from '../../../src-main/desktop/training/training-view.ts';
 
 const run = (name: string, share: number | null, isPaused = false): TrainingRun => ({
   id: name,
