@@ -118,6 +118,21 @@ describe('the steps of a series', () => {
     ]);
   });
 
+  it('lie in the order of time in the values themselves, entity by entity, and messages name the rows of the table', async () => {
+    const table = await parse('t,place,v\n3,b,30\n1,a,10\n2,b,20\n2,a,11\n');
+    const series = seriesOf(table, ['v', 't'], { time: 't', entity: 'place' });
+    expect([...series.values]).toEqual([20, 2, 30, 3, 10, 1, 11, 2]);
+    expect(Array.from(series.time ?? [])).toEqual([2, 3, 1, 2]);
+    expect(series.entity).toEqual(['b', 'b', 'a', 'a']);
+    expect(Array.from(series.tableRows ?? [])).toEqual([2, 0, 1, 3]);
+    const twice = seriesOf(await parse('t,v\n2,1\n1,2\n2,3\n'), ['v'], { time: 't' });
+    expect(() => windows({ ...twice, length: 1 })).toThrow('the rows 1 and 3 have the same time (2)');
+    const uneven = seriesOf(await parse('t,v\n9,1\n3,2\n2,3\n1,4\n'), ['v'], { time: 't' });
+    expect(() => windows({ ...uneven, length: 1 })).toThrow('from row 2 (3) to row 1 (9)');
+    const none = await parse('t,v\n2,1\n,2\n');
+    expect(() => seriesOf(none, ['v'], { time: 't' })).toThrow('row 2 has no time');
+  });
+
   it('are refused where they are not in the order of the dates and no time is named', async () => {
     const newestFirst = await parse(rows([5, 4, 3, 2, 1]));
     expect(() => seriesOf(newestFirst, ['v'])).toThrow(

@@ -1,9 +1,9 @@
 import type { Column, NumericColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';
-import type { StepOrder } from './steps.ts';
+import { sortedRows, type StepOrder } from './steps.ts';
 
 /** A series of T steps with C values each, for `windows` and `windowSplits`. */
-export interface Series extends Pick<StepOrder, 'time' | 'entity'> {
+export interface Series extends Pick<StepOrder, 'time' | 'entity' | 'tableRows'> {
   readonly name: string;
   /** Shape `[T, C]`, row by row. */
   readonly values: Float32Array;
@@ -13,7 +13,7 @@ export interface Series extends Pick<StepOrder, 'time' | 'entity'> {
 
 /** The columns that order the rows of a series. */
 export interface SeriesColumns {
-  /** Dates or numbers: the rows are sorted by it. */
+  /** Dates or numbers: the steps are in its order. */
   time?: string;
   /** What tells several series of a table apart. */
   entity?: string;
@@ -33,18 +33,29 @@ export function seriesOf(table: Table, names: readonly string[], { time, entity 
       `Column "${name}" of ${table.name} has no value in row ${missing + 1}: fill the series first.`,
     );
   }
-  if (time === undefined) requireOrder(table);
+  const times = time === undefined ? undefined : timesIn(table, time);
+  if (times === undefined) requireOrder(table);
+  const entities = entity === undefined ? undefined : entitiesIn(table, columnOf(table, entity));
   const steps = columns[0]?.values.length ?? 0;
-  const values = Float32Array.from({ length: steps * columns.length }, (_, i) => {
-    return columns[i % columns.length].values[Math.floor(i / columns.length)];
-  });
+  const tableRows =
+    times === undefined ? Int32Array.from({ length: steps }, (_, row) => row) : sortedRows(times, entities);
   return {
     name: table.name,
-    values,
+    values: Float32Array.from({ length: steps * columns.length }, (_, i) => {
+      return columns[i % columns.length].values[tableRows[Math.floor(i / columns.length)]];
+    }),
     columns: columns.length,
-    ...(time !== undefined && { time: numbersIn(table, time).values }),
-    ...(entity !== undefined && { entity: entitiesIn(table, columnOf(table, entity)) }),
+    tableRows,
+    ...(times !== undefined && { time: Float64Array.from(tableRows, (row) => times[row]) }),
+    ...(entities !== undefined && { entity: Array.from(tableRows, (row) => entities[row]) }),
   };
+}
+
+function timesIn(table: Table, name: string): ArrayLike<number> {
+  const { values } = numbersIn(table, name);
+  const missing = values.findIndex((value) => !Number.isFinite(value));
+  if (missing < 0) return values;
+  throw new RangeError(`Series "${table.name}": row ${missing + 1} has no time. Complete or remove the row.`);
 }
 
 function numbersIn(table: Table, name: string): NumericColumn {

@@ -17,6 +17,8 @@ export interface StepOrder {
    * are, such as trading days. Without it, uneven steps are refused.
    */
   gaps?: 'cut' | 'ignore';
+  /** The row of the table that each step was, which messages name; shape `[T]`. Without it, row t is step t. */
+  tableRows?: ArrayLike<number>;
 }
 
 /** The steps of a series in their order: entity by entity, each by time. */
@@ -36,7 +38,7 @@ export interface OrderedSteps {
  * @throws RangeError that names the rows where a time is missing, comes twice in one series, or follows the one before
  * at another distance
  */
-export function orderSteps(name: string, count: number, { time, entity, gaps }: StepOrder): OrderedSteps {
+export function orderSteps(name: string, count: number, { time, entity, gaps, tableRows }: StepOrder): OrderedSteps {
   if (time === undefined) {
     for (const [option, value] of Object.entries({ entity, gaps })) {
       if (value !== undefined) throw new RangeError(`Series "${name}": ${option} needs time.`);
@@ -54,15 +56,13 @@ export function orderSteps(name: string, count: number, { time, entity, gaps }: 
   }
   const missing = Array.from(time).findIndex((value) => !Number.isFinite(value));
   if (missing >= 0)
-    throw new RangeError(`Series "${name}": row ${missing + 1} has no time. Complete or remove the row.`);
+    throw new RangeError(`Series "${name}": row ${rowOf(missing, tableRows)} has no time. Complete or remove the row.`);
   const series = numbersOf(entity, count);
-  const rows = Int32Array.from({ length: count }, (_, row) => row).sort(
-    (a, b) => series[a] - series[b] || time[a] - time[b] || a - b,
-  );
+  const rows = sortedRows(time, entity);
   const isNew = (step: number) => step === 0 || series[rows[step]] !== series[rows[step - 1]];
   const lengths = Float64Array.from(rows, (row, step) => (isNew(step) ? Number.NaN : time[row] - time[rows[step - 1]]));
-  requireDistinct(name, rows, lengths, { time, entity });
-  const cuts = gaps === 'ignore' ? new Set<number>() : findGaps(name, rows, lengths, { time, gaps });
+  requireDistinct(name, rows, lengths, { time, entity, tableRows });
+  const cuts = gaps === 'ignore' ? new Set<number>() : findGaps(name, rows, lengths, { time, gaps, tableRows });
   const firsts = [...rows.keys()].filter((step) => isNew(step) || cuts.has(step));
   const distinct = [...new Set(Array.from(time))].sort((a, b) => a - b);
   const positionOf = new Map(distinct.map((value, position) => [value, position]));
@@ -72,6 +72,12 @@ export function orderSteps(name: string, count: number, { time, entity, gaps }: 
     times: distinct.length,
     parts: firsts.map((first, i) => [first, firsts[i + 1] ?? count]),
   };
+}
+
+/** The rows entity by entity, in the order in which the entities come first, and each by time; `time` has no NaN. */
+export function sortedRows(time: ArrayLike<number>, entity: StepOrder['entity']): Int32Array {
+  const series = numbersOf(entity, time.length);
+  return Int32Array.from(time, (_, row) => row).sort((a, b) => series[a] - series[b] || time[a] - time[b] || a - b);
 }
 
 /** A number for each entity, in the order in which they come first. */
@@ -85,7 +91,7 @@ function requireDistinct(
   name: string,
   rows: Int32Array,
   lengths: Float64Array,
-  { time, entity }: Required<Pick<StepOrder, 'time'>> & StepOrder,
+  { time, entity, tableRows }: Required<Pick<StepOrder, 'time'>> & StepOrder,
 ): void {
   const twice = lengths.indexOf(0);
   if (twice < 0) return;
@@ -95,7 +101,7 @@ function requireDistinct(
       ? 'If the rows are of several series, name what tells them apart (entity); else remove one.'
       : `Both are of ${entity[second]}: remove one.`;
   throw new RangeError(
-    `Series "${name}": the rows ${first + 1} and ${second + 1} have the same time (${time[second]}). ${remedy}`,
+    `Series "${name}": the rows ${rowOf(first, tableRows)} and ${rowOf(second, tableRows)} have the same time (${time[second]}). ${remedy}`,
   );
 }
 
@@ -104,7 +110,7 @@ function findGaps(
   name: string,
   rows: Int32Array,
   lengths: Float64Array,
-  { time, gaps }: Required<Pick<StepOrder, 'time'>> & Pick<StepOrder, 'gaps'>,
+  { time, gaps, tableRows }: Required<Pick<StepOrder, 'time'>> & Pick<StepOrder, 'gaps' | 'tableRows'>,
 ): Set<number> {
   const known = lengths.filter((length) => !Number.isNaN(length)).sort();
   const usual = known[Math.floor(known.length / 2)];
@@ -116,10 +122,15 @@ function findGaps(
   const [from, to] = [rows[step - 1], rows[step]];
   throw new RangeError(
     `Series "${name}": ${uneven.length} of ${known.length} steps are not about as long as the usual one (${rounded(usual)}), first that of ` +
-      `${rounded(lengths[step])} from row ${from + 1} (${time[from]}) to row ${to + 1} (${time[to]}). Fill the series, or set gaps: ` +
+      `${rounded(lengths[step])} from row ${rowOf(from, tableRows)} (${time[from]}) to row ${rowOf(to, tableRows)} (${time[to]}). Fill the series, or set gaps: ` +
       (gaps === 'cut' ? '' : "'cut' so that no window crosses a gap, or ") +
       "'ignore' to take the steps as they are, such as trading days.",
   );
+}
+
+/** The row of the table that a step was, counted from 1. */
+function rowOf(step: number, tableRows: StepOrder['tableRows']): number {
+  return (tableRows?.[step] ?? step) + 1;
 }
 
 function rounded(value: number): string {
