@@ -54,7 +54,7 @@ describe('tutti train on a folder that is not trusted', () => {
     expect(refused.code).toBe(2);
     expect(refused.output).toBe(
       `error: The project in ${project} is not trusted, so nothing of it was run. Training runs its code with your rights. ` +
-        `If you trust it: tutti trust ${project} (or --trust, or the button Trust on the page Projects).\n`,
+        `If you trust it: npx tutti trust ${project} (or --trust, or the button Trust on the page Projects).\n`,
     );
     expect(await run('train', project, '--help')).toMatchObject({ code: 2, output: refused.output });
     expect((await run('train', project, '--trust')).output).toContain('Code of the project ran.');
