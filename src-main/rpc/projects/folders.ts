@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import type { FolderName, Health } from '../../../core/protocol/pages/rpc.ts';
@@ -71,11 +71,12 @@ export async function listTrusted(): Promise<TrustedFolder[]> {
 }
 
 /**
- * The part of a card that says whether the project may run. A folder that is gone is no question of trust: it cannot be
- * read.
+ * The part of a card that says whether the project may run. A folder that is gone, or a file in its place, is no
+ * question of trust: it cannot be read.
  */
 export function trustOnCard(folder: string): Pick<ProjectCard, 'isTrusted' | 'warning'> {
-  if (!existsSync(folder)) return { isTrusted: true, warning: null };
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (!isFolder) return { isTrusted: true, warning: null };
   const { by, warning } = trustOf(folder);
   return { isTrusted: by !== null, warning };
 }
