@@ -55,7 +55,7 @@ const openers: Record<string, (name: string) => boolean> = {
 const exceptions: Record<string, readonly string[]> = {
   "They open files of Tutti's home, which no project can write.": [
     'src-main/attach/served/access-file.ts',
-    'src-main/disk/cleanable.ts',
+    'src-main/disk/disk-quota.ts',
     'src-main/runs/configuration/kept-code.ts',
     'src-main/runs/control/control-socket.ts',
     'src-main/runs/control/remote-control.ts',
@@ -65,7 +65,7 @@ const exceptions: Record<string, readonly string[]> = {
     'src-main/store/runs/known-folders.ts',
   ],
   'They use temporary folders that they made, with new names.': [
-    'src-main/export/run-entries.ts',
+    'src-main/export/layers-entries.ts',
     'src-main/export/portable-entries.ts',
     'src-main/import/import-run.ts',
     'src-main/import/unpack-run.ts',
@@ -73,7 +73,6 @@ const exceptions: Record<string, readonly string[]> = {
     'src-main/rpc/runs/imports.ts',
     'src-main/rpc/runs/new-samples.ts',
     'src-main/rpc/runs/uploads.ts',
-    'src-main/runs/workers/scratch.ts',
     'src-main/runs/workers/scratch.ts',
   ],
   'They write where the user said, and read pages of Tutti.': [

@@ -135,7 +135,7 @@ export const outputNameSchema = z
 export const furtherOutputSchema = z.strictObject({
   name: outputNameSchema,
   task: z.enum(taskKinds),
-  /** In the order of the classes; null where the project gives none. */
+  /** The names, in the order of the classes; null where the project gives none. */
   classNames: z.array(z.string()).nullable(),
   /** Levels of the task `quantile-regression`; null for other tasks. */
   quantiles: z.array(z.number()).nullable(),

@@ -38,7 +38,7 @@ export const ensembleSchema = z.strictObject({
   combination: z.enum(combinations),
   /** Further outputs of the models, after those of the task, in their order. */
   outputs: z.array(furtherOutputSchema).default([]),
-  /** In the order of the classes; null where the data give none. */
+  /** The names, in the order of the classes; null where the data give none. */
   classNames: z.array(z.string()).nullable(),
   /** Levels of the quantiles; null for other tasks, and for runs that did not record them. */
   quantiles: z.array(z.number()).nullable(),

@@ -90,8 +90,8 @@ export async function renameFlushed(from: string, to: string): Promise<void> {
 }
 
 /**
- * On Windows a file cannot be replaced while another process has it open, be it a reader of Tutti or a virus scanner.
- * Both soon close it.
+ * Windows does not replace a file that another process has open, such as a reader of Tutti or a virus scanner. Both
+ * soon close it.
  */
 const passing = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const pausesMs = [10, 20, 40, 80, 160, 320, 640];

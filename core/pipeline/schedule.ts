@@ -50,9 +50,9 @@ export function bubbleFraction(stages: number, parts: number): number {
 
 /** Where a rank of M pipelined members with S stages each has its place. */
 interface PipelinePlace {
-  /** From 0 to M − 1. */
+  /** The member, from 0 to M − 1. */
   member: number;
-  /** From 0 to S − 1. */
+  /** The stage, from 0 to S − 1. */
   stage: number;
   /** The ranks of this member, by stage; shape `[S]`. */
   ofMember: readonly number[];

@@ -70,7 +70,7 @@ function compareClasses(
 }
 
 /**
- * Of members that predict variances the figures of their mixture, under the names of the run's metrics. Values without
+ * The figures of the mixture of members that predict variances, named as the run's metrics. Values without
  * variances and counts have no such density once their deviations are scaled: they are judged as one Gaussian with the
  * total variance, and the figures' names say so. Null where no variance is known.
  */

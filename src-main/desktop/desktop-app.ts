@@ -251,7 +251,7 @@ interface NoticeParts {
   onError: (error: unknown) => void;
 }
 
-/** The system's notifications: a run has ended, or training goes on without a window. */
+/** The system's notifications: a run has ended, or training continues without a window. */
 class Notices {
   readonly #parts: NoticeParts;
   /** Notifications that can still be clicked. Their events only arrive while they are referenced. */

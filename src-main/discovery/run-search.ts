@@ -54,7 +54,7 @@ export type SearchEnd = { kind: 'finished' } | { kind: 'waiting'; question: stri
 /**
  * Carries out a search, or what is left of it: each arm trains on its labels, predicts the pool, chooses a batch and
  * has it labelled, round by round. Every choice and every answer is on the disk before the next step, and each choice
- * is a function of the search, its round and the labels. So a search that was killed at any moment goes on with the
+ * is a function of the search, its round and the labels. So a search that was killed at any moment continues with the
  * same choices.
  */
 export class SearchSession {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunRow } from '../../core/protocol/pages/run-list.ts';
@@ -8,11 +7,6 @@ import { isHubAlive } from '../store/runs/hub-lock.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { isSame, readRunNotes } from '../store/runs/run-notes.ts';
 import { filesBytes, folderBytes } from '../store/disk-space.ts';
-import { z } from 'zod';
-import { writeFileAtomic } from '../../core/node/atomic-file.ts';
-import { unlessMissing } from '../../core/node/file-error.ts';
-import { toJson } from '../../core/protocol/wire/numbers.ts';
-import { homePaths } from '../store/home.ts';
 
 /** Checkpoints that stand for the run's results. */
 const resultNames = ['ensemble-best', 'member-best', 'final'];
@@ -69,22 +63,4 @@ export async function cleanableOf(row: RunRow): Promise<Cleanable[]> {
     if (bytes > 0) found.push({ run, name, project, kind, bytes });
   }
   return found;
-}
-
-const quotaSchema = z.strictObject({ format: z.literal(1), quotaBytes: z.number().positive().nullable() });
-
-/** The bytes of all runs above which pages advise to clean up; null: no advice. @throws Error if its file is damaged */
-export async function readQuota(): Promise<number | null> {
-  const { diskQuota } = homePaths();
-  const text = await unlessMissing(readFile(diskQuota, 'utf8'));
-  if (text === null) return null;
-  try {
-    return quotaSchema.parse(JSON.parse(text)).quotaBytes;
-  } catch (error) {
-    throw new Error(`${diskQuota} is damaged: ${String(error)}. Remove it, and set the quota again.`, { cause: error });
-  }
-}
-
-export async function writeQuota(quotaBytes: number | null): Promise<void> {
-  await writeFileAtomic(homePaths().diskQuota, `${toJson({ format: 1, quotaBytes })}\n`);
 }

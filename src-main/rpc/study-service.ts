@@ -108,7 +108,7 @@ export class StudyService {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Ends the trials of this process at once. They go on from their states when their study does. */
+  /** Ends the trials of this process at once. They continue from their states when their study does. */
   async close(): Promise<void> {
     this.#watcher.close();
     if (this.#settling !== null) clearTimeout(this.#settling);

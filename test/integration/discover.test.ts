@@ -41,7 +41,7 @@ async function run(...args: string[]): Promise<unknown> {
 const choices = (lines: readonly SearchLine[]): unknown[] =>
   lines.map((line) => ({ ...line, time: null, seconds: null }));
 
-it('a search that is killed while it trains goes on with the same choices', async () => {
+it('a search that is killed while it trains continues with the same choices', async () => {
   const [whole, killed] = ['whole', 'killed'].map((name) => join(home(), name));
   const end = await run(...search, '--out', whole);
   expect(end).toMatchObject({

@@ -27,7 +27,7 @@ export function poolVolumesAsImages(backendName: string): void {
 
 /**
  * A pool over volumes is a pool over the images of all slices, then one over the depth: the largest of the largest
- * values, the mean of the means. Of equal values the first slice's first one wins, as in a single pass.
+ * values, the mean of the means. The first slice's first one of equal values wins, as in a single pass.
  */
 const pools: Record<string, (inputs: NamedTensorMap, attributes: NamedAttrMap) => Tensor> = {
   MaxPool3D: ({ x }, attributes) => poolVolumes('MaxPool', x, attributes),

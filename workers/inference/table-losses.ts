@@ -44,7 +44,7 @@ export class TableLosses {
     }
   }
 
-  /** Of each column with losses, in the order of the features. */
+  /** One for each column with losses, in the order of the features. */
   warnings(): ColumnWarning[] {
     return [...this.#missing].flatMap(([column, missing]) => {
       const values = [...(this.#unseen.get(column) ?? [])].sort(([, a], [, b]) => b - a);

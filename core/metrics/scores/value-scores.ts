@@ -60,7 +60,7 @@ function finiteOrNaN(value: number): number {
 export interface Quantiles {
   /** Shape `[N, Q]`. */
   values: Values;
-  /** In (0, 1), ascending, shape `[Q]`. */
+  /** The levels, ascending, each in (0, 1); shape `[Q]`. */
   levels: readonly number[];
 }
 

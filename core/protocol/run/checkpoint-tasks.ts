@@ -193,7 +193,7 @@ export type CombineTask = z.output<typeof combineTaskSchema>;
 
 export interface Combined {
   /**
-   * For each member the positions of its candidates: one, or those whose mean it is or around whose mean it was drawn.
+   * The positions of each member's candidates: one, or those whose mean it is or around whose mean it was drawn.
    */
   members: number[][];
   /** Epoch and steps of each candidate. */

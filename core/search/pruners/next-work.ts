@@ -1,7 +1,7 @@
 import { lossOf, type Direction, type Trial } from '../trial.ts';
 import type { RungPruner } from './settings.ts';
 
-/** What a free device does next: go on with a paused trial, begin a new one, or wait until a rung is full. */
+/** What a free device does next: continue with a paused trial, begin a new one, or wait until a rung is full. */
 export type Work =
   | { kind: 'resume'; number: number; untilStep: number }
   | { kind: 'begin'; number: number; untilStep: number }
@@ -9,7 +9,7 @@ export type Work =
 
 /**
  * The next piece of work of a study with rungs, where every trial pauses when it has reached its `untilStep`. A rung's
- * paused trials go on from their state, so none is stopped too early for good. `asha` resumes a trial as soon as it is
+ * paused trials continue from their state, so none is stopped too early for good. `asha` resumes a trial as soon as it is
  * in the best 1/η of those that reached its rung so far; `halving` and `hyperband` do so when all trials of the rung
  * have arrived.
  *

@@ -13,7 +13,7 @@ const halving = {
 /**
  * When a study stops or pauses trials. `median` stops a trial whose best value is worse than the median of others at
  * the same step; `wilcoxon` one that is worse than the best trial over the splits of the data. The others pause trials
- * at rungs and resume the best from their state: `halving` waits for all trials of a rung, `asha` goes on with
+ * at rungs and resume the best from their state: `halving` waits for all trials of a rung, `asha` continues with
  * whichever is in the best share so far, `hyperband` runs brackets with different first rungs.
  */
 export const prunerSchema = z.discriminatedUnion('kind', [

@@ -236,7 +236,7 @@ export function countBelow(finished: number, objectives: number): number {
 /**
  * Splits trials into good ones and the rest: complete trials by their losses, then pruned ones, the later stopped the
  * better. Running and paused trials count as bad, which keeps the next suggestions away from them (the constant liar).
- * Of equal trials the first are better.
+ * The first of equal trials is the better one.
  */
 export function splitTrials(trials: readonly Trial[], directions: readonly Direction[], size: number): Split {
   const complete = trials.filter(({ state }) => state === 'complete');

@@ -22,7 +22,7 @@ export function addStudies(program: Command): void {
 function addSearch(program: Command): void {
   const command = program
     .command('search')
-    .description('search the hyperparameters of a project, or go on with a study')
+    .description('search the hyperparameters of a project, or continue a study')
     .argument('[project]', 'a folder with a project.ts', projectFolder)
     .option('--trials <n>', 'trials of the study (default: 50)')
     .option(
@@ -78,7 +78,7 @@ function addRunning(command: Command): Command {
     .option('-e, --max-epochs <epochs>', 'epochs of a whole trial')
     .option('--set <path=value>', 'set any option of the runs (repeatable)', collect, [])
     .option('-n, --name <text>', "name of the study; by default the project's")
-    .option('--study <study>', 'go on with a study, by its id or name; --trials is then the number that it is to have')
+    .option('--study <study>', 'continue a study, by its id or name; --trials is then the number that it is to have')
     .option(
       '--import <journal>',
       'create a study with the space and the trials of an Optuna journal, and do not begin it',

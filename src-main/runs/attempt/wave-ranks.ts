@@ -29,7 +29,7 @@ export interface WaveProcesses {
   shared: SharedProcess | null;
 }
 
-/** The ranks of a wave, with their processes. The others may go on without some of them. */
+/** The ranks of a wave, with their processes. The others may continue without some of them. */
 export class WaveRanks {
   /** In ascending order. */
   readonly all: number[];

@@ -34,7 +34,7 @@ function conflictsOfDecay({ schedule }: RunConfig, strategy: HdetConfig): Config
   return [{ path: 'strategy.decay', message }];
 }
 
-/** Changes at a resume that would have no effect, because the strategy goes on with bases that it has adapted. */
+/** Changes at a resume that would have no effect, because the strategy continues with bases that it has adapted. */
 export function changesOfAdaptedBases(before: RunConfig, config: RunConfig): ConfigProblem[] {
   const { strategy } = config;
   if (!adapts(strategy) || !adapts(before.strategy)) return [];

@@ -155,7 +155,7 @@ export class RunRecorder {
     for (const problem of problems) if (problem !== null) this.event(null, 'file-damaged', problem);
   }
 
-  /** Training goes on without damaged checkpoints. */
+  /** Training continues without damaged checkpoints. */
   private async nameDamagedCheckpoints(): Promise<void> {
     await readCheckpointRecords(this.folder, ({ message }) => this.event(null, 'file-damaged', message));
   }

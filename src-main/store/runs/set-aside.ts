@@ -52,6 +52,6 @@ async function setAside(folder: string, path: string): Promise<string> {
     const to = `${path}.damaged-${number}`;
     if ((await unlessMissing(lstat(join(folder, to)))) !== null) continue;
     await rename(join(folder, path), join(folder, to));
-    return `It was set aside as ${to}, and the run goes on with a new one.`;
+    return `It was set aside as ${to}, and the run continues with a new one.`;
   }
 }

@@ -33,7 +33,7 @@ export interface PlannedPart {
   /** Epochs of the whole run. */
   epochs: number;
   /**
-   * Starts the run, or goes on with it.
+   * Starts the run, or continues with it.
    * @param onEvaluation called for each evaluation, in order, also for those of earlier processes
    */
   start(onEvaluation: (evaluation: Evaluation) => void): PartRun;

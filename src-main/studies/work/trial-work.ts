@@ -60,7 +60,7 @@ export class TrialWork {
     this.#reports = [...store.log.trials[trial].reports];
   }
 
-  /** Lets it stop with its state; another process, or this one later, goes on from there. */
+  /** Lets it stop with its state; another process, or this one later, continues from there. */
   stop(): void {
     this.#isStopping = true;
     this.#run?.stop();

@@ -49,7 +49,7 @@ it('a run over whose record another process or a copy was put fails, and leaves 
   );
   expect(isRunning(pid)).toBe(false);
   expect(await readRunRecord(run.folder)).toEqual(foreign);
-  // Its lock is free, so the next look ends it, and it goes on from its state.
+  // Its lock is free, so the next look ends it, and it continues from its state.
   await hub().searchRuns();
   expect((await readRunRecord(run.folder)).status).toBe('interrupted');
   expect(await resume(hub(), run.folder, { maxEpochs: 1 })).toMatchObject({ status: 'finished' });

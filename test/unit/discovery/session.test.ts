@@ -45,7 +45,7 @@ test('each arm chooses its own candidates, once each, from the same stratified s
   expect(progress.choices.get('greedy')?.map(({ metrics }) => metrics.nll)).toEqual([6, 9, 12, 15]);
 });
 
-test('a search that was killed after any byte of its lines goes on with the same choices', async () => {
+test('a search that was killed after any byte of its lines continues with the same choices', async () => {
   const whole = await temporary();
   const search = searchOf({ rounds: 2 });
   await (await sessionIn(whole, search)).session.run();
@@ -62,7 +62,7 @@ test('a search that was killed after any byte of its lines goes on with the same
   }
 });
 
-test('a person is asked by a CSV file, and the search goes on with the labels', async () => {
+test('a person is asked by a CSV file, and the search continues with the labels', async () => {
   const folder = await temporary();
   const search = searchOf({ oracle: { kind: 'person' }, beside: [], isStartStratified: false, rounds: 1 });
   const ask = async () => {

@@ -173,7 +173,7 @@ describe('rungs', () => {
     ]);
   });
 
-  it('goes on with a trial that looked bad at first once others prove worse', () => {
+  it('continues with a trial that looked bad at first once others prove worse', () => {
     const pruner = rungPruner({ kind: 'asha', maximumResource: 3 });
     const { trials } = simulate(pruner, 6, (number) => [5, 1, 2, 9, 9, 9][number]);
     expect(reachedSteps(trials)).toEqual([1, 3, 3, 1, 1, 1]);

@@ -132,7 +132,7 @@ describe('the pieces of work of a study', () => {
     },
   );
 
-  it('go on with what is enqueued in a space that is spent, and are announced to end early', () => {
+  it('continue with what is enqueued in a space that is spent, and are announced to end early', () => {
     const study = studyOf({ parallel: 1, space: { units: { kind: 'int', low: 5, high: 5 } } });
     const log = new StudyLog();
     log.take({ type: 'trials', count: 3, time });

@@ -68,7 +68,7 @@ async function openStore(
   const consent = consentOf(options.trust ?? false);
   if (options.study !== undefined) {
     if (projectFolder !== undefined) {
-      throw new UsageError('--study goes on with a study, which has its project: leave out the project, or --study.');
+      throw new UsageError('--study continues a study, which has its project: leave out the project, or --study.');
     }
     const { folder, study } = await orUsageError(findStudy(options.study));
     if (tasks !== null) requireTasks(tasks, study);
@@ -79,7 +79,7 @@ async function openStore(
   }
   if (projectFolder === undefined) {
     throw new UsageError(
-      'Name a project, tutti search <project>, or a study to go on with, tutti search --study <study>.',
+      'Name a project, tutti search <project>, or a study to continue, tutti search --study <study>.',
     );
   }
   await orUsageError(ensureTrusted(projectFolder, consent));
@@ -114,7 +114,7 @@ function tellNoneComplete({ study, log }: StudyStore): number {
 
 function tellImported({ study, log }: StudyStore): number {
   process.stdout.write(
-    `Study ${study.id} ("${study.name}") has ${log.trials.length} trials. Go on with: ${tutti} search --study ${study.id} --trials <n>\n`,
+    `Study ${study.id} ("${study.name}") has ${log.trials.length} trials. Continue with: ${tutti} search --study ${study.id} --trials <n>\n`,
   );
   return exitCodes.finished;
 }
@@ -172,7 +172,7 @@ class SearchReport {
     if (this.#json) return this.#print(toJson({ type: 'ended', end, summary, importance }));
     for (const line of describeBest(summary, study)) this.#print(line);
     if (!this.#quiet) for (const line of describeImportance(importance)) this.#print(line);
-    if (end === 'stopped') this.#print(`Stopped. Go on with: ${tutti} search --study ${study.id}`);
+    if (end === 'stopped') this.#print(`Stopped. Continue with: ${tutti} search --study ${study.id}`);
   }
 
   #print(line: string): void {

@@ -51,7 +51,7 @@ export const pruners: { kind: Pruner['kind']; label: string; help: string }[] = 
     label: 'Wilcoxon',
     help: 'Stops a trial that is worse than the best one over the splits of the data.',
   },
-  { kind: 'asha', label: 'ASHA', help: 'Pauses trials at rungs and goes on with the best share of those so far.' },
+  { kind: 'asha', label: 'ASHA', help: 'Pauses trials at rungs and continues with the best share of those so far.' },
   { kind: 'halving', label: 'Successive halving', help: 'As ASHA, but waits for all trials of a rung.' },
   { kind: 'hyperband', label: 'Hyperband', help: 'Successive halving with different first rungs.' },
 ];
