@@ -39,7 +39,8 @@ function openDesktop([program, ...args]: readonly [string, ...string[]]): void {
 function printLink({ link, port }: RunningServer, isSecure: boolean): void {
   console.log(`Tutti runs at  ${link}`);
   console.log(
-    `The link works once; \`${tutti} dashboard --link\` prints another. Ctrl-C ends Tutti and its runs; closing the page ends nothing.`,
+    `The link works once; \`${tutti} dashboard --link\` prints another. Ctrl-C ends Tutti and its runs; ` +
+      'closing the page ends nothing.',
   );
   if (process.env.SSH_CONNECTION && !isSecure) {
     console.log(`From your own machine first:  ssh -L ${port}:127.0.0.1:${port} <this machine>`);

@@ -39,8 +39,9 @@ export function acquire(acquisition: Acquisition, question: AcquisitionQuestion)
   const indices = chooseBatch(acquisition, scores, { ...question, count: wanted });
   if (indices.length < wanted) {
     throw new Error(
-      `Of ${open.length} candidates without a label only ${indices.length} have predictions that are numbers, and ${wanted} are to be chosen. ` +
-        'The members predict NaN: train with a smaller learning rate, or check the features.',
+      `Of ${open.length} candidates without a label only ${indices.length} have predictions that are numbers, and ` +
+        `${wanted} are to be chosen. The members predict NaN: train with a smaller learning rate, or check the ` +
+        'features.',
     );
   }
   return { indices, scores: Float64Array.from(indices, (index) => scores?.[index] ?? NaN) };

@@ -42,7 +42,8 @@ export function beliefOf(predictions: EnsemblePredictions, goal: Goal): Belief {
   if (predictions.kind === 'values' && goal.kind !== 'class') return ofValues(predictions, goal.kind);
   throw new Error(
     `A search for ${goal.kind === 'class' ? 'a class' : 'values'} cannot use predictions of ${predictions.kind}. ` +
-      'Projects of the tasks binary and classification search for a class, regression and heteroscedastic-regression for values.',
+      'Projects of the tasks binary and classification search for a class, regression and heteroscedastic-regression ' +
+      'for values.',
   );
 }
 

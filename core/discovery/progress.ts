@@ -26,7 +26,8 @@ export function progressOf(
       const own = choices.get(line.arm);
       if (own === undefined || line.round !== own.length + 1) {
         throw new Error(
-          `rounds.jsonl has round ${line.round} of ${line.arm} after round ${own?.length ?? 0}: it was changed. Restore it from a copy, or start another search.`,
+          `rounds.jsonl has round ${line.round} of ${line.arm} after round ${own?.length ?? 0}: it was ` +
+            'changed. Restore it from a copy, or start another search.',
         );
       }
       own.push(line);

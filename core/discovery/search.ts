@@ -42,7 +42,10 @@ export function whyNoBatch({ kind, batch }: Pick<Acquisition, 'kind' | 'batch'>)
   if (hasNoScores)
     return `${kind} chooses a whole batch itself. Omit the batch ${batch}, or choose it with ucb, ei, pi or greedy.`;
   if (batch === 'fantasies' && kind !== 'ucb' && kind !== 'ei' && kind !== 'pi') {
-    return `Fantasies change only the deviation of candidates, which ${kind} does not use. Choose ucb, ei or pi, or another batch.`;
+    return (
+      `Fantasies change only the deviation of candidates, which ${kind} does not use. Choose ucb, ei or pi, or ` +
+      'another batch.'
+    );
   }
   return null;
 }

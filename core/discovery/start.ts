@@ -31,7 +31,8 @@ export function drawStratifiedStart(labels: ArrayLike<number>, count: number, ge
 function shares(sizes: readonly number[], count: number): number[] {
   if (count < sizes.length) {
     throw new RangeError(
-      `A start of ${count} cannot have one candidate of each of ${sizes.length} classes. Begin with at least ${sizes.length}.`,
+      `A start of ${count} cannot have one candidate of each of ${sizes.length} classes. Begin with at least ` +
+        `${sizes.length}.`,
     );
   }
   const total = sizes.reduce((sum, size) => sum + size, 0);

@@ -58,8 +58,8 @@ export function positionsOfRows({ positions, further }: EnsemblePredictions): nu
   const other = several.find(([, own]) => own.positions !== rows);
   if (other === undefined) return rows;
   throw new Error(
-    `The output "${other[0]}" has ${other[1].positions} predictions for each sample, others have ${rows}: they do not fit one table. ` +
-      'Predict in code (openEnsemble) instead.',
+    `The output "${other[0]}" has ${other[1].positions} predictions for each sample, others have ${rows}: they do ` +
+      'not fit one table. Predict in code (openEnsemble) instead.',
   );
 }
 

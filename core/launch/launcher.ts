@@ -98,8 +98,9 @@ export function readTask(env: Variables): Task | null {
   );
   if (other !== undefined && first.worldSize > 1) {
     throw new Error(
-      `The variables of ${first.launcher} say that this is task ${first.worldRank} of ${first.worldSize}, those of ${other.launcher} that it is ` +
-        `task ${other.worldRank}. Start Tutti by one launcher, or unset the variables of the other.`,
+      `The variables of ${first.launcher} say that this is task ${first.worldRank} of ${first.worldSize}, those of ` +
+        `${other.launcher} that it is task ${other.worldRank}. Start Tutti by one launcher, or unset the variables ` +
+        'of the other.',
     );
   }
   return first.worldSize > 1 ? { ...first, job: env.TUTTI_JOB ?? first.job } : null;
@@ -125,7 +126,8 @@ function readTorchrun(env: Variables): Task | null {
   const worldRank = read('RANK');
   if (env.MASTER_ADDR === undefined || env.MASTER_PORT === undefined) {
     throw new Error(
-      'RANK and WORLD_SIZE are set without MASTER_ADDR and MASTER_PORT, so the tasks cannot find each other. Set all four, or unset RANK.',
+      'RANK and WORLD_SIZE are set without MASTER_ADDR and MASTER_PORT, so the tasks cannot find each other. ' +
+        'Set all four, or unset RANK.',
     );
   }
   const restart = env.TORCHELASTIC_RESTART_COUNT ?? '0';
@@ -201,7 +203,8 @@ function numbersOf(env: Variables, launcher: LauncherName): (name: string) => nu
     if (text !== undefined && /^\d{1,9}$/.test(text)) return Number(text);
     const found = text === undefined ? 'is not set' : `is "${text}"`;
     throw new Error(
-      `${name} ${found}, and must be a whole number. ${launcher} sets it; start Tutti by a launcher, or without any of its variables.`,
+      `${name} ${found}, and must be a whole number. ${launcher} sets it; start Tutti by a launcher, or ` +
+        'without any of its variables.',
     );
   };
 }

@@ -17,8 +17,8 @@ export function checkShape(name: string, values: { length: number }, shape: numb
 export function checkSameShape(means: StackedValues, variances: StackedValues): void {
   if (means.members === variances.members && means.samples === variances.samples) return;
   throw new RangeError(
-    `means have shape [${means.members}, ${means.samples}] but variances [${variances.members}, ${variances.samples}]: ` +
-      `every predicted mean has one variance; gather both from the same members and samples`,
+    `means have shape [${means.members}, ${means.samples}] but variances [${variances.members}, ` +
+      `${variances.samples}]: every predicted mean has one variance; gather both from the same members and samples`,
   );
 }
 
@@ -41,8 +41,8 @@ export function checkClassification(probabilities: Probabilities, targets: Int32
 export function checkRanks(ranks: number[], members: number): void {
   if (ranks.length === members && new Set(ranks).size === members) return;
   throw new RangeError(
-    `ranks [${ranks.join(', ')}] for ${members} members: metrics are named by rank, so every member needs a different one; ` +
-      `pass the ranks in the order of the stack`,
+    `ranks [${ranks.join(', ')}] for ${members} members: metrics are named by rank, so every member needs a ` +
+      'different one; pass the ranks in the order of the stack',
   );
 }
 
@@ -63,8 +63,8 @@ function checkTargets(targets: Int32Array, classes: number): void {
   const index = targets.findIndex((target) => target < 0 || target >= classes);
   if (index === -1) return;
   throw new RangeError(
-    `targets[${index}] is ${targets[index]}: a target is a class index in [0, ${classes}); number the classes from 0, ` +
-      `or give the model one output for each class`,
+    `targets[${index}] is ${targets[index]}: a target is a class index in [0, ${classes}); number the classes from ` +
+      '0, or give the model one output for each class',
   );
 }
 

@@ -58,7 +58,8 @@ export function answersBy({ task, combination }: { task: TaskKind; combination: 
   if (combination === 'mean') return 'mean';
   if (isJointTask(task)) return jointAnswers[task];
   throw new Error(
-    `The ensemble is described as a product of members of the task ${task}, which has none: only ${jointTasks.join(', ')} have. Set combination to "mean".`,
+    `The ensemble is described as a product of members of the task ${task}, which has none: only ` +
+      `${jointTasks.join(', ')} have. Set combination to "mean".`,
   );
 }
 

@@ -50,8 +50,8 @@ export function whyNotMonitored(metric: string, option: string): string {
   const guess = guesses.length === 0 ? '' : ` (did you mean ${guesses.join(' or ')}?)`;
   const reason = isKnown ? 'neither a smaller nor a larger value is better' : `Tutti knows no such metric${guess}`;
   return (
-    `"${metric}" cannot be monitored with ${option} auto: ${reason}. Set ${option} to min or max, or monitor another metric, ` +
-    'such as val/ens_nll.'
+    `"${metric}" cannot be monitored with ${option} auto: ${reason}. Set ${option} to min or max, or monitor ` +
+    'another metric, such as val/ens_nll.'
   );
 }
 

@@ -95,7 +95,7 @@ async function describeWait({ path, code, neededBytes }: FileError): Promise<Roo
     neededBytes,
     freeBytes,
     message:
-      `Waiting for disk space: ${reason} (${code}), and ${path} cannot be written.${need} Everything saved so far is intact. Free some space ` +
-      'there, and the run continues by itself; or stop it.',
+      `Waiting for disk space: ${reason} (${code}), and ${path} cannot be written.${need} Everything saved so far ` +
+      'is intact. Free some space there, and the run continues by itself; or stop it.',
   };
 }

@@ -190,8 +190,9 @@ function reasonFor(error: unknown): string {
 function remedyFor(error: unknown): string {
   if (sqliteCode(error) === NOT_A_DATABASE) return 'Remove it, if no Tutti process trains the run.';
   return (
-    'This user must be able to write the folder, and its file system must have locks (network file systems: NFS with lockd, SMB), so that no two ' +
-    'processes write one run. Or choose a folder on a local disk with --out or TUTTI_HOME.'
+    'This user must be able to write the folder, and its file system must have locks (network file systems: NFS ' +
+    'with lockd, SMB), so that no two processes write one run. Or choose a folder on a local disk with --out or ' +
+    'TUTTI_HOME.'
   );
 }
 

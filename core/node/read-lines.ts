@@ -44,7 +44,8 @@ export async function* readPortions(handle: FileHandle, from: number, until = In
 
 function tooLong(at: number): Error {
   return new Error(
-    `The line at byte ${at} is longer than ${longestLineBytes} bytes: the file was damaged. Remove the line, or restore the file from a copy.`,
+    `The line at byte ${at} is longer than ${longestLineBytes} bytes: the file was damaged. Remove the line, ` +
+      'or restore the file from a copy.',
   );
 }
 

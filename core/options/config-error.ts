@@ -63,7 +63,10 @@ function formatUnknown(path: PropertyKey[], context: ConfigErrorContext): string
   if (when === undefined) return unknownOptionMessage(name, descriptions);
   const kinds = elsewhere.flatMap((description) => description.when?.equals ?? []);
   const kind = showValue(getPath(input, when.path.split('.')));
-  return `${name} does not exist while ${when.path} is ${kind}, only for ${kinds.join(', ')}. Remove it, or change ${when.path}.`;
+  return (
+    `${name} does not exist while ${when.path} is ${kind}, only for ${kinds.join(', ')}. Remove it, or change ` +
+    `${when.path}.`
+  );
 }
 
 /** The description that applies to the kinds in the input; if none does, the first one of that path. */

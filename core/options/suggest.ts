@@ -8,7 +8,10 @@ export function unknownOptionMessage(name: string, descriptions: readonly Option
   const isFlag = name.startsWith('-');
   const successor = descriptions.find(({ replaces }) => replaces !== undefined && bare(name) === bare(replaces));
   if (successor !== undefined) {
-    return `There is no option ${name} any more. ${isFlag ? successor.flag : successor.path} replaces it: ${successor.help}`;
+    return (
+      `There is no option ${name} any more. ${isFlag ? successor.flag : successor.path} replaces ` +
+      `it: ${successor.help}`
+    );
   }
   const names = [...new Set(descriptions.map((description) => (isFlag ? description.flag : description.path)))];
   const guesses = nearest(name, names);

@@ -146,7 +146,8 @@ export function pooledValues(
   if (calibration?.method !== 'sigma') return { mean, variance: plain };
   if (calibration.scales.length !== columns) {
     throw new RangeError(
-      `The predictions have ${columns} targets, the calibration was fitted for ${calibration.scales.length}: fit it again with \`tutti calibrate\`.`,
+      `The predictions have ${columns} targets, the calibration was fitted for ${calibration.scales.length}: ` +
+        'fit it again with `tutti calibrate`.',
     );
   }
   return { mean, variance: plain.map((value, index) => value * calibration.scales[index % columns] ** 2) };

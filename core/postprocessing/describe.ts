@@ -53,7 +53,10 @@ function describeConformal(conformal: Conformal): string {
   const { samples, needed = 0, methods } = conformal.compared;
   if (methods.length === 0) {
     const each = conformal.isClassConditional ? ' of each class' : '';
-    return `${wished}, the default: scores are compared with ${needed} samples${each} or more, and there are ${samples} for it`;
+    return (
+      `${wished}, the default: scores are compared with ${needed} samples${each} or more, and there are ` +
+      `${samples} for it`
+    );
   }
   const sizes = methods.map(
     ({ method, meanSize, coverage }) => `${method} ${formatMetric(meanSize)} (${formatShare(coverage)})`,
@@ -71,8 +74,8 @@ export function describeJudged({ judged = null }: Pick<Postprocessing, 'judged'>
     return `${method} is not kept, because the answers contradict the labels.${atEnd}`;
   if (!isKept && ends.some(isLargest)) {
     return (
-      `${method} is not kept: its temperature ${named} is the end of the range that is tried, where all classes are equally probable. ` +
-      'The answers say nothing of the labels of these samples.'
+      `${method} is not kept: its temperature ${named} is the end of the range that is tried, where all classes ` +
+      'are equally probable. The answers say nothing of the labels of these samples.'
     );
   }
   if (folds < 2) return `${method} is not kept: ${samples} sample cannot show whether it helps.${atEnd}`;
@@ -101,9 +104,11 @@ export function cautionsOf(fitted: Pick<Postprocessing, 'conformal' | 'className
 function describeContradiction({ agreement, samples }: Judged): string {
   const { mean, lower, upper } = agreement ?? { mean: NaN, lower: NaN, upper: NaN };
   return (
-    `The answers contradict the labels of the ${samples} samples on which this was fitted: ln p of what is right lies ${formatMetric(-mean)} nats below its mean over all ` +
-    `classes (95 %: ${formatMetric(-upper)} to ${formatMetric(-lower)}), where guessing has 0. The labels probably do not belong to the inputs: check that the order of ` +
-    'the classes is that of training and that labels and inputs have the same order of rows, then calibrate again.'
+    `The answers contradict the labels of the ${samples} samples on which this was fitted: ln p of what is right ` +
+    `lies ${formatMetric(-mean)} nats below its mean over all classes (95 %: ${formatMetric(-upper)} to ` +
+    `${formatMetric(-lower)}), where guessing has 0. The labels probably do not belong to the inputs: check that ` +
+    'the order of the classes is that of training and that labels and inputs have the same order of rows, then ' +
+    'calibrate again.'
   );
 }
 

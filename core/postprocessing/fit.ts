@@ -180,7 +180,8 @@ function outerQuantiles(levels: readonly number[], alpha: number): [number, numb
   const [low, high] = [nearest(alpha / 2), nearest(1 - alpha / 2)];
   if (low !== high) return [low, high];
   throw new RangeError(
-    `Conformalized quantile regression needs two quantiles, near ${alpha / 2} and ${1 - alpha / 2}: the project predicts ${levels.join(', ')}.`,
+    `Conformalized quantile regression needs two quantiles, near ${alpha / 2} and ${1 - alpha / 2}: the ` +
+      `project predicts ${levels.join(', ')}.`,
   );
 }
 
@@ -211,7 +212,8 @@ function fitSelective(fitted: Fitted, samples: HeldOut, risk: number): NonNullab
   if (point !== null)
     return { threshold: point.threshold, wishedRisk: risk, risk: point.risk, coverage: point.coverage };
   throw new RangeError(
-    `No threshold gives a risk of ${risk}: even the most confident answers have a larger one on the samples to fit. Ask for a larger risk, or leave it out.`,
+    `No threshold gives a risk of ${risk}: even the most confident answers have a larger one on the samples to ` +
+      'fit. Ask for a larger risk, or leave it out.',
   );
 }
 

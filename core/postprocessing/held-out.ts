@@ -112,7 +112,8 @@ export function divideSamples(samples: HeldOut, share: number, seed: number): [H
   const count = Math.round(share * distinct.length);
   if (count < 1 || count >= distinct.length) {
     throw new RangeError(
-      `A share of ${share} leaves no samples for the calibration or for the rest: there are ${distinct.length} to fit on. Fit everything on all of them: --calibration-share 1.`,
+      `A share of ${share} leaves no samples for the calibration or for the rest: there are ${distinct.length} ` +
+        'to fit on. Fit everything on all of them: --calibration-share 1.',
     );
   }
   const order = new Generator(seed, 'postprocessing/parts').permutation(distinct.length);

@@ -37,7 +37,8 @@ export function calibratedLogits(
   const { scale, bias } = calibration;
   if (scale.length === labels) return logits.map((z, i) => scale[i % labels] * z + bias[i % labels]);
   throw new RangeError(
-    `The predictions have ${labels} labels, the calibration was fitted for ${scale.length}: fit it again with \`tutti calibrate\`.`,
+    `The predictions have ${labels} labels, the calibration was fitted for ${scale.length}: fit it again with ` +
+      '`tutti calibrate`.',
   );
 }
 
@@ -48,7 +49,8 @@ export function calibratedLogits(
 export function labelSets({ thresholds }: ConformalSets, probabilities: Float64Array, labels: number): Uint8Array {
   if (thresholds.length !== labels) {
     throw new RangeError(
-      `The predictions have ${labels} labels, the conformal sets have thresholds for ${thresholds.length}: fit them again with \`tutti calibrate\`.`,
+      `The predictions have ${labels} labels, the conformal sets have thresholds for ${thresholds.length}: fit ` +
+        'them again with `tutti calibrate`.',
     );
   }
   return Uint8Array.from(probabilities, (p, index) => Number(isWithin(1 - p, thresholds[index % labels])));

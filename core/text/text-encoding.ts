@@ -79,7 +79,8 @@ function decoderOf(encoding: string, file: string): ReturnType<typeof textDecode
     return textDecoder(encoding);
   } catch (error) {
     throw new Error(
-      `${file}: the encoding ${JSON.stringify(encoding)} is not known. Examples are utf-8, utf-16le, windows-1252, iso-8859-2, shift_jis.`,
+      `${file}: the encoding ${JSON.stringify(encoding)} is not known. Examples are utf-8, utf-16le, ` +
+        'windows-1252, iso-8859-2, shift_jis.',
       { cause: error },
     );
   }

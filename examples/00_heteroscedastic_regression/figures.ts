@@ -121,9 +121,11 @@ function report(x: readonly number[], { aleatoric, epistemic }: Ensemble, print:
   ];
   for (const { name, isMeant } of places)
     print(
-      `${name}: noise (aleatoric) ${deviation(aleatoric, isMeant)}, disagreement (epistemic) ${deviation(epistemic, isMeant)}`,
+      `${name}: noise (aleatoric) ${deviation(aleatoric, isMeant)}, disagreement ` +
+        `(epistemic) ${deviation(epistemic, isMeant)}`,
     );
   print(
-    'Look at plots/ensemble-predictions.png: outside, the members part and the grey band widens; the noise does not tell.',
+    'Look at plots/ensemble-predictions.png: outside, the members part and the grey band widens; the noise ' +
+      'does not tell.',
   );
 }

@@ -87,7 +87,10 @@ function describe(name: string, runs: readonly TrainedRun[]): string {
   const show = (metric: string): string => meanWithError(scoresOf(runs, metric));
   const members = meanWithError(runs.map(({ test }) => mean(test.members.acc)));
   const seconds = mean(runs.map((run) => run.seconds)).toFixed(0);
-  return `Test, ${name}: accuracy ${show('acc')} (members ${members}), NLL ${show('nll')}, ECE ${show('ece')}, disagreement ${show('disagreement')}; ${seconds} s`;
+  return (
+    `Test, ${name}: accuracy ${show('acc')} (members ${members}), NLL ${show('nll')}, ECE ${show('ece')}, ` +
+    `disagreement ${show('disagreement')}; ${seconds} s`
+  );
 }
 
 /** What a seed does to both alike cancels in the difference. */
@@ -96,5 +99,8 @@ function describeDifference(): string {
     const others = scoresOf(uncoupled, metric);
     return meanWithError(scoresOf(coupled, metric).map((value, seed) => value - others[seed]));
   };
-  return `Coupled − uncoupled, paired by seed (${coupled.length}): accuracy ${show('acc')}, NLL ${show('nll')}, ECE ${show('ece')}`;
+  return (
+    `Coupled − uncoupled, paired by seed (${coupled.length}): accuracy ${show('acc')}, NLL ${show('nll')}, ` +
+    `ECE ${show('ece')}`
+  );
 }

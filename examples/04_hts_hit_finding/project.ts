@@ -11,9 +11,14 @@ export default defineProject({
   hyperparameters: z.object({
     units: z.int().min(1).default(64).meta({ help: 'Units of the hidden layer.', unit: 'units' }),
     dropout: z.number().min(0).lt(1).default(0.2).meta({ help: 'Share of the hidden units that a step leaves out.' }),
-    screen: z.enum(['hiv', 'cav3']).default('hiv').meta({
-      help: 'Molecules that act against HIV, or on Cav3 T-type calcium channels: molecules/hiv.csv or molecules/cav3.tsv in TUTTI_DATA, which download.ts gets.',
-    }),
+    screen: z
+      .enum(['hiv', 'cav3'])
+      .default('hiv')
+      .meta({
+        help:
+          'Molecules that act against HIV, or on Cav3 T-type calcium channels: molecules/hiv.csv or ' +
+          'molecules/cav3.tsv in TUTTI_DATA, which download.ts gets.',
+      }),
     file: z.string().default('').meta({
       help: 'Another table, with SMILES in the first column and the label 0 or 1 in the last.',
     }),

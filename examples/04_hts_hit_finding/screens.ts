@@ -64,8 +64,8 @@ export async function checkScreen(path: string, { name, molecules, hits, smiles,
   const found = targets.filter((label) => label === 1).length;
   if (targets.length === molecules && found === hits) return;
   throw new Error(
-    `${path} holds ${targets.length} molecules with ${found} hits, and the screen ${name} has ${molecules} with ${hits}. ` +
-      `Remove it, and get the file of ${url}.`,
+    `${path} holds ${targets.length} molecules with ${found} hits, and the screen ${name} has ${molecules} with ` +
+      `${hits}. Remove it, and get the file of ${url}.`,
   );
 }
 

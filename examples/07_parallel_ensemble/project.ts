@@ -16,9 +16,15 @@ export default defineProject({
     files: z.enum(['t10k', 'all']).default('t10k').meta({
       help: "`t10k`: only MNIST's 10,000 test images; `all`: also its 60,000 training images.",
     }),
-    heldOut: z.int().min(0).default(1000).meta({
-      help: 'Number of validation images; the same number is for testing if there is no separate test set. 0: train on all.',
-    }),
+    heldOut: z
+      .int()
+      .min(0)
+      .default(1000)
+      .meta({
+        help:
+          'Number of validation images; the same number is for testing if there is no separate test set. 0: train ' +
+          'on all.',
+      }),
   }),
   defaults: {
     members: 4,

@@ -26,8 +26,9 @@ export async function findAccess(ssh: Ssh, { from, run }: RemoteTarget, home: st
   }
   if (all.length > 0) throw new Error(`No run that trains on ${from} is called "${run}". There are ${listed(all)}.`);
   throw new Error(
-    `No run on ${from} can be reached: none trains there on several nodes or in a job of SLURM${home === null ? '' : ` with the home ${home}`}. ` +
-      'Set TUTTI_REACHABLE=1 for a run on a single machine, and give --home where Tutti has another home there than ~/.tutti.',
+    `No run on ${from} can be reached: none trains there on several nodes or in a job of ` +
+      `SLURM${home === null ? '' : ` with the home ${home}`}. Set TUTTI_REACHABLE=1 for a run on a single machine, ` +
+      'and give --home where Tutti has another home there than ~/.tutti.',
   );
 }
 

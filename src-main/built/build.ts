@@ -112,7 +112,8 @@ async function requireOwnPages(): Promise<void> {
   const built = await readBuilt(repository);
   if (built === null || built.version === packageJson.version) return;
   throw new Error(
-    `The pages in ${join(out, 'renderer')} are those of Tutti ${built.version}, and this is Tutti ${packageJson.version}: install it again.`,
+    `The pages in ${join(out, 'renderer')} are those of Tutti ${built.version}, and this is Tutti ` +
+      `${packageJson.version}: install it again.`,
   );
 }
 

@@ -38,7 +38,8 @@ export class SearchReport {
     if (this.#isQuiet) return;
     const { rounds, perRound, start } = search;
     this.#say(
-      `${search.name}: ${samples.toLocaleString('en')} candidates of ${name}, ${start} labels to begin with, ${rounds} rounds of ${perRound}`,
+      `${search.name}: ${samples.toLocaleString('en')} candidates of ${name}, ${start} labels to begin with, ` +
+        `${rounds} rounds of ${perRound}`,
     );
     for (const sentence of excluded.slice(0, 10)) this.#say(`  left out: ${sentence}`);
     if (excluded.length > 10) this.#say(`  and ${excluded.length - 10} more; pool.json in ${folder} lists all`);

@@ -20,7 +20,10 @@ export async function slurmJob(env: NodeJS.ProcessEnv = process.env): Promise<Sl
 /** `SLURM's job 4711 may train until 2026-11-24T14:00:00Z. When ...` */
 export function describeLimit({ id, endsAt }: SlurmJob): string {
   const until = endsAt === null ? 'has no time limit that is known' : `may train until ${endsAt.toISOString()}`;
-  return `SLURM's job ${id} ${until}. When SLURM sends USR1 before (sbatch --signal), the run stops jointly, and the job is requeued.`;
+  return (
+    `SLURM's job ${id} ${until}. When SLURM sends USR1 before (sbatch --signal), the run stops jointly, and the ` +
+    'job is requeued.'
+  );
 }
 
 /** Signals that SLURM is asked to send before a job's time limit (`sbatch --signal`). */

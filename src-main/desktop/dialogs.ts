@@ -59,7 +59,8 @@ export async function confirmQuitting(window: BrowserWindow | null, runCount: nu
     type: 'warning' as const,
     message: `${runCount === 1 ? 'A run is' : `${runCount} runs are`} still training.`,
     detail:
-      'Quitting Tutti interrupts training. Runs can be resumed later from their last saved state. Training continues if you only close the window.',
+      'Quitting Tutti interrupts training. Runs can be resumed later from their last saved state. Training ' +
+      'continues if you only close the window.',
     buttons: ['Keep training', 'Interrupt and quit'],
     defaultId: 0,
     cancelId: 0,

@@ -13,7 +13,8 @@ export type DeviceRequest =
   | { form: 'indices'; items: { pool: Pool; index: number }[] };
 
 const forms =
-  'a count (2), indices (0,2 or 2,), all or -1, auto, idle, cpu, gpu, cuda, webgpu, rocm, webgpu-cpu, or a kind with indices (cpu:0,1)';
+  'a count (2), indices (0,2 or 2,), all or -1, auto, idle, cpu, gpu, cuda, webgpu, rocm, webgpu-cpu, or a ' +
+  'kind with indices (cpu:0,1)';
 
 /**
  * Parses a selection like PyTorch Lightning's `devices` (`lightning.fabric.utilities.device_parser`): 2 and "2" are a

@@ -92,5 +92,8 @@ function describeAbsence(devices: readonly Device[]): string {
   const driver = webgpuDriverRemedy(process.platform);
   const [first] = devices;
   if (first === undefined) return `WebGPU finds no GPU. ${driver}`;
-  return `WebGPU finds no GPU, only ${first.name}, which computes on the CPU and must be named to be used (--devices ${first.id}). ${driver}`;
+  return (
+    `WebGPU finds no GPU, only ${first.name}, which computes on the CPU and must be named to be used (--devices ` +
+    `${first.id}). ${driver}`
+  );
 }

@@ -75,7 +75,8 @@ function refuse(
   const isOfClass = task === 'binary' || task === 'classification';
   if (!isOfClass && task !== 'regression' && task !== 'heteroscedastic-regression') {
     throw new Error(
-      `"${name}" has the task ${task}: a search needs binary, classification, regression or heteroscedastic-regression.`,
+      `"${name}" has the task ${task}: a search needs binary, classification, regression or ` +
+        'heteroscedastic-regression.',
     );
   }
   if (isOfClass !== (goal.kind === 'class')) {
@@ -174,7 +175,7 @@ async function useSearch<T>(
 async function refuseChangedSource({ sourceHash, project }: Search, currentSource: boolean): Promise<void> {
   if (currentSource || sourceHash === null || (await hashProjectSource(project.folder)) === sourceHash) return;
   throw new Error(
-    `The source in ${project.folder} has changed since the search began, so its next choices may be others. Restore the source, or continue with ` +
-      '--current-source.',
+    `The source in ${project.folder} has changed since the search began, so its next choices may be others. ` +
+      'Restore the source, or continue with --current-source.',
   );
 }

@@ -59,7 +59,8 @@ async function askCommand(
     const label = found.get(index);
     if (label !== undefined) return label;
     throw new Error(
-      `The command "${command}" gave no label for candidate ${index}. It must print one line for each candidate that it gets.`,
+      `The command "${command}" gave no label for candidate ${index}. It must print one line for each ` +
+        'candidate that it gets.',
     );
   });
 }
@@ -71,7 +72,8 @@ function readAnswer(line: string, at: number, command: string, pool: Pool): [num
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
     throw new Error(
-      `Line ${at + 1} of the command "${command}" is no label (${reason}). A line looks like {"index": 12, "label": 1}.`,
+      `Line ${at + 1} of the command "${command}" is no label (${reason}). A line looks like {"index": 12, ` +
+        '"label": 1}.',
       { cause: error },
     );
   }

@@ -69,7 +69,8 @@ export function parseAnswers(content: string, path: string, pool: Pool): Map<num
     const candidate = Number(index);
     if (!Number.isInteger(candidate) || candidate < 0 || candidate >= pool.samples) {
       throw new Error(
-        `${path}, row ${at + 2}: "${index}" is no candidate of the pool, which has 0 to ${pool.samples - 1}. Keep the column index as it was.`,
+        `${path}, row ${at + 2}: "${index}" is no candidate of the pool, which has 0 to ${pool.samples - 1}. ` +
+          'Keep the column index as it was.',
       );
     }
     try {

@@ -112,7 +112,8 @@ export class SearchSession {
     const { samples } = opened.pool;
     if (search.start + search.perRound > samples) {
       throw new Error(
-        `A start of ${search.start} and ${search.perRound} a round need more than the ${samples} candidates of the pool. Begin with fewer.`,
+        `A start of ${search.start} and ${search.perRound} a round need more than the ${samples} candidates of ` +
+          'the pool. Begin with fewer.',
       );
     }
     const indices = search.isStartStratified

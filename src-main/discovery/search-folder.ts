@@ -36,7 +36,8 @@ export async function createSearch(folder: string, search: Search): Promise<void
   const { search: path } = searchPaths(folder);
   if (await createFileExclusively(path, `${toJson(search, 2)}\n`)) return;
   throw new Error(
-    `${folder} holds a search already. Choose another folder with --out, or continue it with tutti discover --resume ${folder}.`,
+    `${folder} holds a search already. Choose another folder with --out, or continue it with tutti discover ` +
+      `--resume ${folder}.`,
   );
 }
 

@@ -67,7 +67,8 @@ export async function exportRun(folder: string, options: ExportOptions): Promise
 function refusePart(to: string, formats: readonly ExportFormat[]): void {
   if (!to.endsWith(runFileEnding) || formats.includes('run')) return;
   throw new Error(
-    `${to}: a file with the ending ${runFileEnding} holds a whole run. Add the format "run", or choose a name that ends in .zip.`,
+    `${to}: a file with the ending ${runFileEnding} holds a whole run. Add the format "run", or choose a name ` +
+      'that ends in .zip.',
   );
 }
 
@@ -92,8 +93,9 @@ async function explainExportError(failure: unknown, folder: string, to: string):
   const [takenBytes, freeBytes] = await Promise.all([folderBytes(folder), readFreeBytes(dirname(to))]);
   const reason = full.code === 'EDQUOT' ? "this user's disk quota is used up" : 'the disk is full';
   return new Error(
-    `Cannot export to ${to}: ${reason} (${full.code}). An export of this run takes up to ${formatBytes(takenBytes)}, and ${formatBytes(freeBytes)} are free ` +
-      'there. Free some space, choose a place on another disk with --to (for exports from pages: TUTTI_HOME), or export fewer formats.',
+    `Cannot export to ${to}: ${reason} (${full.code}). An export of this run takes up to ` +
+      `${formatBytes(takenBytes)}, and ${formatBytes(freeBytes)} are free there. Free some space, choose a place on ` +
+      'another disk with --to (for exports from pages: TUTTI_HOME), or export fewer formats.',
     { cause: failure },
   );
 }

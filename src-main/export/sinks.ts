@@ -44,8 +44,8 @@ export async function openFolderSink(folder: string, overwrite: boolean): Promis
   const present = await listFolder(folder);
   if (present.length > 0 && !overwrite) {
     throw new Error(
-      `${folder} is not empty (it holds ${present.slice(0, 3).join(', ')}): an export needs a new or an empty folder. ` +
-        'Choose another one, or allow it to overwrite files.',
+      `${folder} is not empty (it holds ${present.slice(0, 3).join(', ')}): an export needs a new or an empty ` +
+        'folder. Choose another one, or allow it to overwrite files.',
     );
   }
   return {

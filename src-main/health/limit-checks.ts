@@ -42,7 +42,8 @@ export function checkWatches(limits: { watches: number; watchers: number } | nul
   const detail = `${formatCount(watches)} watches, ${formatCount(watchers)} watchers`;
   if (watches >= fewWatches && watchers >= fewWatchers) return { status: 'ok', detail };
   const remedy =
-    'Runs are not affected, but pages may miss changes of runs in other processes: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512.';
+    'Runs are not affected, but pages may miss changes of runs in other processes: sudo sysctl ' +
+    'fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512.';
   return { status: 'warn', detail, remedy };
 }
 
@@ -51,7 +52,8 @@ export function checkConfinement(enforcement: Enforcement): Finding {
   const detail = describeEnforcement(enforcement).replace(/\.$/, '');
   if (enforcement.problems.length === 0) return { status: 'ok', detail };
   const remedy =
-    "Only Node's own limits apply to projects, not to native code. On Linux: a kernel from 5.13 with Landlock and seccomp, and npm ci with its optional packages.";
+    "Only Node's own limits apply to projects, not to native code. On Linux: a kernel from 5.13 with Landlock " +
+    'and seccomp, and npm ci with its optional packages.';
   return { status: 'warn', detail, remedy };
 }
 

@@ -114,7 +114,8 @@ async function requireFree(folder: string, bytes: number): Promise<void> {
   const freeBytes = await readFreeBytes(dirname(folder));
   if (bytes + reservedBytes > freeBytes) {
     throw new Error(
-      `it unpacks to ${formatBytes(bytes)}, and ${dirname(folder)} has ${formatBytes(freeBytes)} of free space. Make room there, or choose another disk with --into.`,
+      `it unpacks to ${formatBytes(bytes)}, and ${dirname(folder)} has ${formatBytes(freeBytes)} of free ` +
+        'space. Make room there, or choose another disk with --into.',
     );
   }
   // Not all systems rename a folder over an empty one.

@@ -124,8 +124,8 @@ function chooseFiles(zip: ZipFile, entries: readonly Entry[], size: number, limi
   const bytes = [...files.values()].reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
   if (bytes > limits.smallBytes && bytes > limits.ratio * size) {
     throw new ArchiveError(
-      `its ${formatBytes(size)} would unpack to ${formatBytes(bytes)}, more than ${limits.ratio} times as much, which no run does. ` +
-        'If it is yours, unpack it and open its folder instead.',
+      `its ${formatBytes(size)} would unpack to ${formatBytes(bytes)}, more than ${limits.ratio} times as much, ` +
+        'which no run does. If it is yours, unpack it and open its folder instead.',
     );
   }
   return { zip, files, bytes, leftOut };

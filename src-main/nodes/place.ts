@@ -24,7 +24,8 @@ export function selectOnTasks(
   const other = all.find(({ kind }) => kind !== all[0].kind);
   if (other === undefined) return all;
   throw new Error(
-    `One backend trains a whole run, and the nodes offer ${all[0].id} and ${other.id}. Name a kind that all nodes have, such as --devices cpu.`,
+    `One backend trains a whole run, and the nodes offer ${all[0].id} and ${other.id}. Name a kind that all ` +
+      'nodes have, such as --devices cpu.',
   );
 }
 

@@ -12,7 +12,8 @@ export async function seesRunFolder(folder: string, node: string): Promise<void>
   while (!(await readdir(dirname(folder)).catch((): string[] => [])).includes(basename(folder))) {
     if (performance.now() > endMs) {
       throw new Error(
-        `The node ${node} does not see the run's folder ${folder}. Put it on a file system that all nodes share (TUTTI_HOME or --out).`,
+        `The node ${node} does not see the run's folder ${folder}. Put it on a file system that all nodes ` +
+          'share (TUTTI_HOME or --out).',
       );
     }
     await wait(lookEveryMs);

@@ -299,8 +299,9 @@ async function meet({
     await wait(lookEveryMs);
   }
   throw new Error(
-    `Task ${task.worldRank} of ${task.worldSize} did not reach the first one within ${joinMs / 1000} s: ${problem}. All nodes must see the same Tutti ` +
-      'home (TUTTI_HOME on a shared file system), and the first node must be reachable.',
+    `Task ${task.worldRank} of ${task.worldSize} did not reach the first one within ${joinMs / 1000} s: ` +
+      `${problem}. All nodes must see the same Tutti home (TUTTI_HOME on a shared file system), and the first node ` +
+      'must be reachable.',
   );
 }
 

@@ -116,9 +116,9 @@ export class TaskServer {
     const there = new Set(this.offers.map(({ worldRank }) => worldRank));
     const missing = Array.from({ length: task.worldSize }, (_, i) => i).filter((rank) => !there.has(rank));
     return new Error(
-      `Of the ${task.worldSize} tasks that ${task.launcher} started, ${missing.length === 1 ? 'task' : 'tasks'} ${missing.join(', ')} did not ` +
-        `join within ${joinMs / 1000} s. All nodes must see the same Tutti home (TUTTI_HOME on a shared file system), and reach this node ` +
-        `(${this.#options.own.node}).`,
+      `Of the ${task.worldSize} tasks that ${task.launcher} started, ${missing.length === 1 ? 'task' : 'tasks'} ` +
+        `${missing.join(', ')} did not join within ${joinMs / 1000} s. All nodes must see the same Tutti home ` +
+        `(TUTTI_HOME on a shared file system), and reach this node (${this.#options.own.node}).`,
     );
   }
 
@@ -162,7 +162,8 @@ export class TaskServer {
     const least = this.#options.nodes?.least ?? 1;
     if (this.#nodeCount >= least) return;
     throw new Error(
-      `Only ${this.#nodeCount} of at least ${least} nodes are left. Resume the run once there are more, or allow fewer with --nodes.`,
+      `Only ${this.#nodeCount} of at least ${least} nodes are left. Resume the run once there are more, or ` +
+        'allow fewer with --nodes.',
     );
   }
 

@@ -76,8 +76,8 @@ function requireTrajectories(record: RunRecord, found: readonly CheckpointRecord
     const count = found.filter((own) => own.rank === rank).length;
     if (count >= 2) continue;
     throw new Error(
-      `--method swag needs weights of 2 or more epochs, and rank ${rank} of the run ${id} has ${count} ${describeChoice(choice, null)}. ` +
-        'Train with --checkpoints.every-epochs 1' +
+      `--method swag needs weights of 2 or more epochs, and rank ${rank} of the run ${id} has ${count} ` +
+        `${describeChoice(choice, null)}. Train with --checkpoints.every-epochs 1` +
         (choice.fromEpoch === undefined ? '.' : ', or take an earlier --from-epoch.'),
     );
   }

@@ -37,7 +37,10 @@ export function entryFile(path: string): string {
 export function whyNotMapped(platform: NodeJS.Platform = process.platform): string | null {
   if (platform === 'win32') return 'Data are not shared between processes on Windows yet.';
   if (isInstalled('koffi')) return null;
-  return 'Sharing data needs the package koffi, which maps files into memory and is not installed (npm ci --include=optional does).';
+  return (
+    'Sharing data needs the package koffi, which maps files into memory and is not installed (npm ci ' +
+    '--include=optional does).'
+  );
 }
 
 /** A package may lie in Tutti's own `node_modules`, or in one above, beside Tutti. */

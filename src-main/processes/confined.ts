@@ -105,8 +105,8 @@ function refuseWildcard(path: string): void {
   const star = path.indexOf('*');
   if (star === -1) return;
   throw new Error(
-    `${path} has a "*" in its name, which the limits of Node read as every path that begins with ${path.slice(0, star)}. ` +
-      'Rename the folder or the file, so that the project gets that one only.',
+    `${path} has a "*" in its name, which the limits of Node read as every path that begins with ` +
+      `${path.slice(0, star)}. Rename the folder or the file, so that the project gets that one only.`,
   );
 }
 

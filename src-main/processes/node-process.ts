@@ -39,7 +39,8 @@ function packagedNode(): string {
   const name = nodePackage(process.platform, process.arch);
   if (name === null) {
     throw new Error(
-      `Tutti brings no Node for ${process.platform} on ${process.arch}. It trains on Linux and macOS (x64, arm64) and on Windows (x64; on ARM its x64 version runs too).`,
+      `Tutti brings no Node for ${process.platform} on ${process.arch}. It trains on Linux and macOS (x64, ` +
+        'arm64) and on Windows (x64; on ARM its x64 version runs too).',
     );
   }
   const folder = dirname(resolvePackage(`${name}/package.json`));
@@ -62,7 +63,8 @@ function resolvePackage(file: string): string {
     return createRequire(import.meta.url).resolve(file);
   } catch (cause) {
     throw new Error(
-      `The Node that trains is missing: ${file} is not installed. Install Tutti again, on a system and a processor that it supports.`,
+      `The Node that trains is missing: ${file} is not installed. Install Tutti again, on a system and a ` +
+        'processor that it supports.',
       { cause },
     );
   }

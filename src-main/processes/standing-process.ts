@@ -157,8 +157,9 @@ export class StandingProcess {
     const seconds = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`;
     const computed = this.#time === null ? '' : `, of which it computed ${seconds(this.#time.computedMs())}`;
     return (
-      `its process was ended after ${seconds(performance.now() - sinceMs)}${computed}, because it was still ${this.#doing} when its limit of ` +
-      `${seconds(timeoutMs)}, without waiting for a processor, had passed.${remedy === undefined ? '' : ` ${remedy}`}`
+      `its process was ended after ${seconds(performance.now() - sinceMs)}${computed}, because it was still ` +
+      `${this.#doing} when its limit of ${seconds(timeoutMs)}, without waiting for a processor, had ` +
+      `passed.${remedy === undefined ? '' : ` ${remedy}`}`
     );
   }
 

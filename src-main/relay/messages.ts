@@ -96,7 +96,9 @@ export class MessagesOfGroup {
     const exceed = (): void => {
       const missing = this.#missing(wait);
       if (missing !== first || stepsOf(missing) > steps) return this.#startLimit(wait);
-      const what = `${describeCall(wait.call)}, timed out after ${limitMs} ms: rank ${missing} never sent what others wait for.`;
+      const what =
+        `${describeCall(wait.call)}, timed out after ${limitMs} ms: rank ${missing} never sent what others wait ` +
+        'for.';
       this.#relay.timeOut([missing], what);
     };
     const warn = (): void => {

@@ -145,7 +145,7 @@ export function nameRanks(ranks: readonly number[]): string {
 
 function describeUndelivered({ call }: OpenCollective, limitMs: number): string {
   return (
-    `${describeCall(call)}, timed out after ${limitMs} ms: all ranks have called it, but not all of their arrays have arrived. ` +
-    'Check the network between the nodes; if it is only slow, raise timeouts.collectiveMs.'
+    `${describeCall(call)}, timed out after ${limitMs} ms: all ranks have called it, but not all of their arrays ` +
+    'have arrived. Check the network between the nodes; if it is only slow, raise timeouts.collectiveMs.'
   );
 }

@@ -95,8 +95,8 @@ async function checkFolder(folder: string): Promise<void> {
   const { mode } = await stat(folder);
   if ((mode & 0o077) !== 0) {
     throw new Error(
-      `The folder ${folder} of the hub's socket has mode ${(mode & 0o777).toString(8)}, so other users could connect. ` +
-        'Only its owner may enter it: chmod 700.',
+      `The folder ${folder} of the hub's socket has mode ${(mode & 0o777).toString(8)}, so other users could ` +
+        'connect. Only its owner may enter it: chmod 700.',
     );
   }
 }

@@ -184,7 +184,8 @@ async function readJournalFile({ folder, input }: SentSamples): Promise<string> 
     const { size } = await stat(input);
     if (size <= maximumJournalBytes) return decodeText(await readFile(input), 'The journal');
     throw new Error(
-      `The journal has ${formatBytes(size)}; a page imports at most ${formatBytes(maximumJournalBytes)}. Import it from a terminal: ${tutti} search --import.`,
+      `The journal has ${formatBytes(size)}; a page imports at most ${formatBytes(maximumJournalBytes)}. ` +
+        `Import it from a terminal: ${tutti} search --import.`,
     );
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -9,7 +9,9 @@ import { ownerSessionSeconds, type Session, Sessions } from './sessions.ts';
 import type { WrongAttempts } from './wrong-attempts.ts';
 
 /** What a program without a session gets; browsers get a page that says the same. */
-const noSession = `This browser has no session with Tutti. Open the link that Tutti printed. It works once: \`${tutti} dashboard --link\` prints a new one.`;
+const noSession =
+  `This browser has no session with Tutti. Open the link that Tutti printed. It works once: \`${tutti} dashboard ` +
+  '--link` prints a new one.';
 
 /** Why a request is refused. */
 export interface Refusal {

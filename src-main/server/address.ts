@@ -70,8 +70,9 @@ export function certifiedAddress(port: number, host: string, certificate: X509Ce
   const linkHost = names.map(inAddress).find(isOwnHost);
   if (linkHost !== undefined) return { port, isSecure: true, linkHost, isOwnHost };
   throw new Error(
-    `The certificate is for ${certificate.subjectAltName ?? certificate.subject}, and Tutti cannot tell which name leads to this machine: ` +
-      `${names.join(' and ')} is none of them. Name the machine with --host, as browsers will, or use a certificate for it.`,
+    `The certificate is for ${certificate.subjectAltName ?? certificate.subject}, and Tutti cannot tell which name ` +
+      `leads to this machine: ${names.join(' and ')} is none of them. Name the machine with --host, as browsers ` +
+      'will, or use a certificate for it.',
   );
 }
 

@@ -65,7 +65,8 @@ export async function askForLink(folder: string, port: number): Promise<string> 
   }
   const which = port === 0 ? '' : ` on port ${port}`;
   throw new Error(
-    `No dashboard runs${which} for this home (${folder}). Start it with \`${tutti} dashboard\`, or name another home with TUTTI_HOME.`,
+    `No dashboard runs${which} for this home (${folder}). Start it with \`${tutti} dashboard\`, or name ` +
+      'another home with TUTTI_HOME.',
   );
 }
 

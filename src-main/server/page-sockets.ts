@@ -87,7 +87,8 @@ function serve(page: WebSocket, role: PageRole, { connect, onError }: PageSocket
 function explainBreak(error: Error): Error {
   if (errorCode(error) !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return error;
   return new Error(
-    `A page sent a message of more than ${maximumCallBytes} bytes and was disconnected. A page of this version sends none: reload it.`,
+    `A page sent a message of more than ${maximumCallBytes} bytes and was disconnected. A page of this version ` +
+      'sends none: reload it.',
     { cause: error },
   );
 }

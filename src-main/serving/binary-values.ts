@@ -108,7 +108,8 @@ function readTexts(given: BinaryInput): string[] {
     if (end <= data.length) return textOf(given, data.subarray(start, end), i);
     throw new RequestError(
       400,
-      `The bytes of the input "${given.name}" end before value ${i}; its shape [${given.shape.join(', ')}] needs ${countOf(given)} values.`,
+      `The bytes of the input "${given.name}" end before value ${i}; its shape [${given.shape.join(', ')}] ` +
+        `needs ${countOf(given)} values.`,
     );
   });
   requireBytes(given, end);
@@ -127,7 +128,8 @@ function requireBytes(given: BinaryInput, bytes: number): void {
   if (given.data.length === bytes) return;
   throw new RequestError(
     400,
-    `The input "${given.name}" has ${given.data.length} bytes; ${given.datatype} of its shape [${given.shape.join(', ')}] needs ${bytes}.`,
+    `The input "${given.name}" has ${given.data.length} bytes; ${given.datatype} of its shape ` +
+      `[${given.shape.join(', ')}] needs ${bytes}.`,
   );
 }
 

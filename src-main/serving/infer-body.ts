@@ -23,7 +23,8 @@ export function splitBody(body: Buffer, length: string | undefined): { json: unk
   if (!/^\d+$/.test(length ?? '0') || end > body.length) {
     throw new RequestError(
       400,
-      `The header "Inference-Header-Content-Length: ${length}" must be the number of bytes of JSON in the body, at most ${body.length}.`,
+      `The header "Inference-Header-Content-Length: ${length}" must be the number of bytes of JSON in the ` +
+        `body, at most ${body.length}.`,
     );
   }
   try {

@@ -135,7 +135,8 @@ function requireEntrance({ headers, url }: FastifyRequest, { token, isOwnHost }:
   if (!isOwnHost(headers.host ?? '')) {
     throw new RequestError(
       403,
-      `The header "Host: ${headers.host ?? ''}" does not name this server, which only programs of this machine reach. Use 127.0.0.1 or localhost.`,
+      `The header "Host: ${headers.host ?? ''}" does not name this server, which only programs of this machine ` +
+        'reach. Use 127.0.0.1 or localhost.',
     );
   }
   if (url.startsWith('/v2/health/')) return;

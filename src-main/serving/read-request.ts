@@ -88,7 +88,8 @@ function columnInfo({ name, datatype }: GivenInput): InputInfo {
     return { name, datatype: own, shape: [-1, 1], kind: 'column' };
   throw new RequestError(
     400,
-    `The input "${name}" has the datatype ${JSON.stringify(datatype)}; a column is FP64, or another numeric one, BOOL or BYTES.`,
+    `The input "${name}" has the datatype ${JSON.stringify(datatype)}; a column is FP64, or another numeric ` +
+      'one, BOOL or BYTES.',
   );
 }
 
@@ -117,7 +118,8 @@ function requireKnownParameters({ inputs, outputs = [] }: RequestJson): void {
     if (other === undefined) continue;
     throw new RequestError(
       400,
-      `The parameter "${other}" of "${name}" is not supported: send values as JSON or binary data, and use the outputs as they are.`,
+      `The parameter "${other}" of "${name}" is not supported: send values as JSON or binary data, and use the ` +
+        'outputs as they are.',
     );
   }
 }
@@ -156,6 +158,7 @@ function requireShape({ name, shape }: GivenInput, info: InputInfo): void {
   if (fits && !shape.includes(0)) return;
   throw new RequestError(
     400,
-    `The input "${name}" has the shape [${shape.join(', ')}]; it must be [${info.shape.join(', ')}], where -1 is any size from 1.`,
+    `The input "${name}" has the shape [${shape.join(', ')}]; it must be [${info.shape.join(', ')}], where -1 ` +
+      'is any size from 1.',
   );
 }

@@ -37,7 +37,8 @@ export function parseStartOptions(args: readonly string[]): StartOptions | 'help
   const certificate = parseCertificate(tls['tls-cert'], tls['tls-key']);
   if (certificate === null && !isLoopback(host)) {
     throw new RangeError(
-      `--host ${host} lets other machines connect, which needs TLS: give --tls-cert and --tls-key, or omit --host and use ssh -L.`,
+      `--host ${host} lets other machines connect, which needs TLS: give --tls-cert and --tls-key, or omit ` +
+        '--host and use ssh -L.',
     );
   }
   const isServer = browser || host !== '127.0.0.1' || certificate !== null;

@@ -124,8 +124,8 @@ export async function checkDiskSpace(folder: string, neededBytes: number): Promi
   const freeBytes = await readFreeBytes(resolve(folder));
   if (freeBytes >= neededBytes) return;
   const message =
-    `The run may take ${formatBytes(neededBytes)}, but only ${formatBytes(freeBytes)} are free on the disk of ${folder}. ` +
-    'Free some space, choose a folder on another disk with --out, or keep fewer checkpoints ' +
+    `The run may take ${formatBytes(neededBytes)}, but only ${formatBytes(freeBytes)} are free on the disk of ` +
+    `${folder}. Free some space, choose a folder on another disk with --out, or keep fewer checkpoints ` +
     '(checkpoints.keepLast, checkpoints.everyEpochs, checkpoints.memberBest, checkpoints.final).';
   throw new FileError(message, { path: join(folder, 'checkpoints'), code: 'ENOSPC', neededBytes }, undefined);
 }

@@ -89,7 +89,8 @@ async function narrow(folder: string, compiled: string): Promise<void> {
     if ((mode & othersMayUse) !== 0) await noteNarrowed(folder, mode, compiled);
   } catch (error) {
     findings.push(
-      `Other users may use ${folder} (mode ${mode.toString(8)}), and this cannot be changed: ${messageOf(error)}. Set TUTTI_HOME to a private folder.`,
+      `Other users may use ${folder} (mode ${mode.toString(8)}), and this cannot be changed: ` +
+        `${messageOf(error)}. Set TUTTI_HOME to a private folder.`,
     );
   }
 }
@@ -108,6 +109,7 @@ async function noteNarrowed(folder: string, mode: number, compiled: string): Pro
 
 function warnOfOwner(folder: string, uid: number): void {
   findings.push(
-    `${folder} belongs to another user (uid ${uid}), who can change what Tutti runs and reads there. Set TUTTI_HOME to a folder of your own.`,
+    `${folder} belongs to another user (uid ${uid}), who can change what Tutti runs and reads there. Set ` +
+      'TUTTI_HOME to a folder of your own.',
   );
 }

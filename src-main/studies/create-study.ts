@@ -76,7 +76,8 @@ function problemsOfWorkers({ parallel, trialsPerWorker }: Study): string[] {
   if (parallel % trialsPerWorker === 0) return [];
   const least = Math.ceil(parallel / trialsPerWorker) * trialsPerWorker;
   return [
-    `${parallel} trials at a time do not fill workers of ${trialsPerWorker} trials. Use --parallel ${least}, or another --trials-per-worker.`,
+    `${parallel} trials at a time do not fill workers of ${trialsPerWorker} trials. Use --parallel ${least}, ` +
+      'or another --trials-per-worker.',
   ];
 }
 
@@ -109,7 +110,8 @@ function checkConfigurations(study: Study, project: ProjectDescription): void {
     const reason = trialsPerWorker === 1 ? null : lockstepReason(config);
     if (reason === null) continue;
     throw new Error(
-      `With ${reason} each rank has a separate worker, so ${trialsPerWorker} trials cannot share one. Use --trials-per-worker 1.`,
+      `With ${reason} each rank has a separate worker, so ${trialsPerWorker} trials cannot share one. Use ` +
+        '--trials-per-worker 1.',
     );
   }
 }

@@ -77,16 +77,18 @@ function objectivesOf(
   const given = named ?? [{ metric: usualMetric(project.task), kind: 'ensemble' as const }];
   if (given.length !== directions.length) {
     throw new Error(
-      `The study "${name}" of the journal has ${directions.length} objectives, and ${given.length} ${given.length === 1 ? 'is' : 'are'} named. ` +
-        'Name the metric of each in the order of the journal, such as --objective ensemble --objective mean-member:acc.',
+      `The study "${name}" of the journal has ${directions.length} objectives, and ${given.length} ` +
+        `${given.length === 1 ? 'is' : 'are'} named. Name the metric of each in the order of the journal, such as ` +
+        '--objective ensemble --objective mean-member:acc.',
     );
   }
   return given.map((one, index) => {
     const objective = objectiveFor(one, project);
     if (objective.direction === directions[index]) return objective;
     throw new Error(
-      `The study "${name}" of the journal is to ${directions[index]} its objective ${index + 1}, but ${objective.metric} is to be ${objective.direction}d. ` +
-        'Name the metric that the journal holds, such as --objective ensemble:acc.',
+      `The study "${name}" of the journal is to ${directions[index]} its objective ${index + 1}, but ` +
+        `${objective.metric} is to be ${objective.direction}d. Name the metric that the journal holds, such as ` +
+        '--objective ensemble:acc.',
     );
   });
 }

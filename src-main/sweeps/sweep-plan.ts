@@ -135,8 +135,8 @@ async function refuseNewSource({ attempts, project }: RunRecord, { id }: Pick<Sw
   const before = attempts.at(-1)?.sourceHash ?? null;
   if (before === null || before === (await hashProjectSource(project.folder))) return;
   throw new Error(
-    `The code of ${project.folder} has changed since the sweep ${id} began, so its other runs would train something else. ` +
-      'Restore the code, or train them with the present code: --current-source.',
+    `The code of ${project.folder} has changed since the sweep ${id} began, so its other runs would train ` +
+      'something else. Restore the code, or train them with the present code: --current-source.',
   );
 }
 

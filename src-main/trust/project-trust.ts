@@ -62,8 +62,9 @@ export function requireTrust(folder: string): string {
   if (trust.by !== null) return trust.folder;
   const warning = trust.warning === null ? '' : ` ${trust.warning}`;
   throw new UntrustedError(
-    `The project in ${trust.folder} is not trusted, so nothing of it was run.${warning} Training runs its code with your rights. ` +
-      `If you trust it: tutti trust ${trust.folder} (or --trust, or the button Trust on the page Projects).`,
+    `The project in ${trust.folder} is not trusted, so nothing of it was run.${warning} Training runs its code ` +
+      `with your rights. If you trust it: tutti trust ${trust.folder} (or --trust, or the button Trust on the page ` +
+      'Projects).',
   );
 }
 
@@ -78,8 +79,8 @@ export function projectFolderOf({ id, project: { folder } }: { id: string; proje
       ? `mklink /J "${folder}" "<where it is now>"`
       : `ln -s <where it is now> ${quote([folder])}`;
   throw new Error(
-    `The project of the run ${id} was in ${folder}, and nothing is there now. If it was moved, move it back, or make a link to it, through which ` +
-      `Tutti finds it: ${link}`,
+    `The project of the run ${id} was in ${folder}, and nothing is there now. If it was moved, move it back, or ` +
+      `make a link to it, through which Tutti finds it: ${link}`,
   );
 }
 

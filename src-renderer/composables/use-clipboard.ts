@@ -11,7 +11,8 @@ export function useClipboard(): (text: string) => Promise<void> {
       // Browsers define `clipboard` only on https and on localhost.
       if (!('clipboard' in navigator)) {
         throw new Error(
-          'This browser lets a page copy only over https or from localhost. Select the text and copy it with the keyboard.',
+          'This browser lets a page copy only over https or from localhost. Select the text and copy it with ' +
+            'the keyboard.',
         );
       }
       await navigator.clipboard.writeText(text);

@@ -76,7 +76,10 @@ export function useChosenFile(limitBytes: number, command: string): ChosenFile {
   const problem = computed(() => {
     if (file.value === null || file.value.size <= limitBytes) return null;
     const { name, size } = file.value;
-    return `${name} has ${formatBytes(size)}; a page sends at most ${formatBytes(limitBytes)}. Import it with ${session.program} ${command}.`;
+    return (
+      `${name} has ${formatBytes(size)}; a page sends at most ${formatBytes(limitBytes)}. Import it with ` +
+      `${session.program} ${command}.`
+    );
   });
   function choose(event: Event): void {
     file.value = (event.target as HTMLInputElement).files?.item(0) ?? null;

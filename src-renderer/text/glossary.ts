@@ -69,7 +69,8 @@ export const glossary = {
   patience: {
     name: 'Patience',
     meaning:
-      'Early stopping ends the run after this many evaluations in a row without an improvement of the monitored metric.',
+      'Early stopping ends the run after this many evaluations in a row without an improvement of the ' +
+      'monitored metric.',
     formula: 'stop when evaluations since the best = patience',
     reference: 'Prechelt, 1998, Early stopping – but when?',
   },

@@ -54,8 +54,8 @@ function requireValues(op: string, axis: string, { inputs, outputs, window, stri
   const last = (outputs - 1) * stride - pad;
   if (outputs === 0 || inputs === 0 || (pad < window && last < inputs)) return;
   throw new Error(
-    `${op}: among ${inputs} ${axis}, a window of ${window} with strides of ${stride} and padding of ${pad} covers nothing but padding. Pad ` +
-      'by less than the window, and round the number of positions down.',
+    `${op}: among ${inputs} ${axis}, a window of ${window} with strides of ${stride} and padding of ${pad} covers ` +
+      'nothing but padding. Pad by less than the window, and round the number of positions down.',
   );
 }
 

@@ -90,8 +90,8 @@ function guard(data: object, property: string): void {
     enumerable: true,
     get: () => {
       throw new Error(
-        'A weight that lies in shards was used outside its layer, or read between two evaluations. That needs the strategy data-parallel, or sharded ' +
-          'with --strategy.stage 1 or 2.',
+        'A weight that lies in shards was used outside its layer, or read between two evaluations. That needs the ' +
+          'strategy data-parallel, or sharded with --strategy.stage 1 or 2.',
       );
     },
   });

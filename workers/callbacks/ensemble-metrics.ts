@@ -67,9 +67,10 @@ class GatheredMetrics implements Callback {
     this.comparesWaves = !isKnown && equal.length === 0;
     if (equal.length === 0) return;
     const message =
-      `Members ${equal.map((member) => stack.ranks[member]).join(', ')}, of different waves, predict the same for "${name}": they started with the same weights ` +
-      "and hardly anything made them differ. Leave out the initializers' seeds, or derive them from the `rank` that model() gets; name another checkpoint for each member " +
-      'where they start from one.';
+      `Members ${equal.map((member) => stack.ranks[member]).join(', ')}, of different waves, predict the same for ` +
+      `"${name}": they started with the same weights and hardly anything made them differ. Leave out the ` +
+      "initializers' seeds, or derive them from the `rank` that model() gets; name another checkpoint for each " +
+      'member where they start from one.';
     training.announce('training-note', message);
   }
 
@@ -83,8 +84,9 @@ class GatheredMetrics implements Callback {
     }
     if (missing.size === 0) return;
     const message =
-      `The run monitors ${[...missing].join(', ')}, but the value is not a number. ${whyNaN(stack, dataset)} Until then no evaluation is the best one, and ` +
-      'early stopping and the schedule plateau do not count it towards their patience.';
+      `The run monitors ${[...missing].join(', ')}, but the value is not a number. ${whyNaN(stack, dataset)} Until ` +
+      'then no evaluation is the best one, and early stopping and the schedule plateau do not count it towards ' +
+      'their patience.';
     training.announce('training-note', message);
   }
 }
@@ -94,13 +96,15 @@ function whyNaN(stack: MemberOutputs, { name, length }: Evaluation['dataset']): 
   const broken = stack.ranks.filter((_, member) => hasNaN(stack, member, stack.ranks.length));
   if (broken.length > 0) {
     return (
-      `The predictions of ${broken.length === 1 ? 'member' : 'members'} ${broken.join(', ')} contain NaN: lower the learning rate, limit the gradients' ` +
-      'norm (optimizer.clipNorm), or look for values in the features that are not finite or very large.'
+      `The predictions of ${broken.length === 1 ? 'member' : 'members'} ${broken.join(', ')} contain NaN: lower ` +
+      "the learning rate, limit the gradients' norm (optimizer.clipNorm), or look for values in the features that " +
+      'are not finite or very large.'
     );
   }
   return (
-    `All predictions are numbers, so the ${length} samples of "${name}" are not such that the metric has a value: it may need samples of each class, different ` +
-    'targets, or more samples. Add them to the split, or monitor another metric, such as the NLL.'
+    `All predictions are numbers, so the ${length} samples of "${name}" are not such that the metric has a value: ` +
+    'it may need samples of each class, different targets, or more samples. Add them to the split, or monitor ' +
+    'another metric, such as the NLL.'
   );
 }
 

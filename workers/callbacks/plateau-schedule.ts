@@ -82,7 +82,8 @@ export class PlateauSchedule implements Callback {
     const metric = resolveMonitor(monitor, training.rank);
     training.announce(
       'learning-rate-reduced',
-      `${withoutImprovement(metric, patience + 1, this.#best)} The learning rate is now ${rateFactor} of the base rate.`,
+      `${withoutImprovement(metric, patience + 1, this.#best)} The learning rate is now ${rateFactor} of the ` +
+        'base rate.',
     );
   }
 

@@ -65,8 +65,8 @@ export class ObservingCallback implements Callback {
   constructor(observer: ProjectCallback, seed: number, explain: (error: unknown) => string) {
     if (!namePattern.test(observer.name) || takenNames.has(observer.name)) {
       throw new Error(
-        `The project has a callback "${observer.name}", which cannot head the names of metrics: use letters, digits, "-" and "_", ` +
-          `and none of ${[...takenNames].join(', ')}.`,
+        `The project has a callback "${observer.name}", which cannot head the names of metrics: use letters, ` +
+          `digits, "-" and "_", and none of ${[...takenNames].join(', ')}.`,
       );
     }
     this.name = `project:${observer.name}`;
@@ -115,7 +115,9 @@ export class ObservingCallback implements Callback {
       tf.tidy(() => refusePromise(body()));
     } catch (error) {
       this.#isOff = true;
-      const message = `The project's callback "${this.#observer.name}" failed in ${hook} and is called no more: ${this.#explain(error)}`;
+      const message =
+        `The project's callback "${this.#observer.name}" failed in ${hook} and is called no ` +
+        `more: ${this.#explain(error)}`;
       training.announce('callback-failed', message);
     } finally {
       restore();

@@ -37,9 +37,10 @@ export async function requireReadBack(path: string, content: Uint8Array, seal: S
   await rm(path, { force: true });
   const { rank, epoch, step } = seal;
   throw new Error(
-    `${path} reads back differently from what was written, from ${place} on (rank ${rank}, epoch ${countEpoch(epoch)}, step ${step}): expected ` +
-      `${seal.bytes} bytes with SHA-256 ${seal.sha256}, found ${found.bytes} bytes with SHA-256 ${found.sha256}. The last ` +
-      'save is intact. Check disk and memory of this machine, or put the run on another disk, and resume it.',
+    `${path} reads back differently from what was written, from ${place} on (rank ${rank}, epoch ` +
+      `${countEpoch(epoch)}, step ${step}): expected ${seal.bytes} bytes with SHA-256 ${seal.sha256}, found ` +
+      `${found.bytes} bytes with SHA-256 ${found.sha256}. The last save is intact. Check disk and memory of this ` +
+      'machine, or put the run on another disk, and resume it.',
   );
 }
 

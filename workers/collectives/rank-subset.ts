@@ -68,6 +68,7 @@ function disagreement(
 ): CollectiveError {
   const found = `rank ${other} sent ${array?.length ?? 0} elements`;
   return new CollectiveError(
-    `The ranks disagree: rank ${rank} called ${describeCall(call)}, and ${found}. Every rank must make the same calls in the same order.`,
+    `The ranks disagree: rank ${rank} called ${describeCall(call)}, and ${found}. Every rank must make the ` +
+      'same calls in the same order.',
   );
 }

@@ -57,7 +57,8 @@ export function divideRows(
     const taken = takeRows(from, count, division, generator);
     if (count === 0 || taken.length > 0) return taken;
     throw new RangeError(
-      `Splitting ${subject}: every group has more rows than the ${count} of the ${split} split. Make that split larger.`,
+      `Splitting ${subject}: every group has more rows than the ${count} of the ${split} split. Make that ` +
+        'split larger.',
     );
   };
   const tested = fold ? foldsOfRows(rows, fold.count, division, generator)[fold.index] : take('test', rows, test);
@@ -74,7 +75,8 @@ export function divideRows(
 export function requireOneDivision(subject: string, { strata, groups }: Division): void {
   if (strata === null || groups === null) return;
   throw new Error(
-    `Splitting ${subject}: splits are either stratified or grouped. Leave out one: stratify or group, strata or groups.`,
+    `Splitting ${subject}: splits are either stratified or grouped. Leave out one: stratify or group, strata ` +
+      'or groups.',
   );
 }
 

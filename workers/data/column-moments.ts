@@ -129,7 +129,7 @@ class CompensatedSum {
 
 function notFinite({ name, kind, values, count }: Columns, column: number, row: number, before = 0): Error {
   return new Error(
-    `Data set "${name}": ${kind} column ${column} has ${values[row * count + column]} in row ${before + row} (both counted from 0). ` +
-      'A mean and a deviation need finite values: correct the value, or leave the sample out.',
+    `Data set "${name}": ${kind} column ${column} has ${values[row * count + column]} in row ${before + row} (both ` +
+      'counted from 0). A mean and a deviation need finite values: correct the value, or leave the sample out.',
   );
 }

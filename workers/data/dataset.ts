@@ -151,9 +151,9 @@ function checkTargets({ name, targets, targetShape }: Omit<Dataset, 'length'>, l
   if (targetShape === undefined ? single : targetSize === product(targetShape)) return;
   const shape = targetShape === undefined ? '' : ` of shape [${targetShape.join(', ')}]`;
   throw new Error(
-    `Data set "${name}": ${targets.length} targets for ${length} samples${shape}. ` +
-      'Give one class label a sample (Int32Array), or the same number of values for every sample (Float32Array); for other ' +
-      'shapes, give targetShape.',
+    `Data set "${name}": ${targets.length} targets for ${length} samples${shape}. Give one class label a sample ` +
+      '(Int32Array), or the same number of values for every sample (Float32Array); for other shapes, give ' +
+      'targetShape.',
   );
 }
 
@@ -183,7 +183,8 @@ function checkSameFields(train: Dataset, other: Dataset): void {
   const fieldsOf = ({ extraInputs, extraTargets }: Dataset) => describeExtras({ extraInputs, extraTargets });
   if (fieldsOf(train) === fieldsOf(other)) return;
   throw new Error(
-    `Splits disagree: "${train.name}" has ${fieldsOf(train)}, "${other.name}" has ${fieldsOf(other)}. All splits need the same.`,
+    `Splits disagree: "${train.name}" has ${fieldsOf(train)}, "${other.name}" has ${fieldsOf(other)}. All ` +
+      'splits need the same.',
   );
 }
 
@@ -252,12 +253,14 @@ export function valuesPerTarget({ targets, targetShape, stream, length }: Datase
 export function requireInMemory({ name, source, stream }: Dataset): void {
   if (stream !== undefined) {
     throw new Error(
-      `The samples of "${name}" come as a stream, and this needs access to each of them. Give them in memory, or on disk (createSourceDataset).`,
+      `The samples of "${name}" come as a stream, and this needs access to each of them. Give them in memory, ` +
+        'or on disk (createSourceDataset).',
     );
   }
   if (source === undefined) return;
   throw new Error(
-    `The samples of "${name}" are on disk, and this needs them in memory. Read them with await loadDataset(dataset), or use only a part: subset.`,
+    `The samples of "${name}" are on disk, and this needs them in memory. Read them with await ` +
+      'loadDataset(dataset), or use only a part: subset.',
   );
 }
 
@@ -355,8 +358,8 @@ function checkNormalization(name: string, { mean, std }: Normalization, size: nu
   const fits = mean.length > 0 && mean.length === std.length && size % mean.length === 0;
   if (!fits || !mean.every(Number.isFinite) || !std.every((value) => Number.isFinite(value) && value > 0)) {
     throw new Error(
-      `Data set "${name}": normalization by means [${mean.join(', ')}] and deviations [${std.join(', ')}] is not possible. ` +
-        `Give one finite mean and one positive deviation per channel of its samples (${size} values each).`,
+      `Data set "${name}": normalization by means [${mean.join(', ')}] and deviations [${std.join(', ')}] is not ` +
+        `possible. Give one finite mean and one positive deviation per channel of its samples (${size} values each).`,
     );
   }
 }

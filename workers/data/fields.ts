@@ -121,8 +121,8 @@ export function checkExtras(name: string, length: number, targets: number, of: S
       const size = shape.reduce((product, dimension) => product * dimension, 1);
       if (Number.isInteger(size) && size > 0 && values.length === length * size) continue;
       throw new Error(
-        `Data set "${name}": ${kind} "${field}" has ${values.length} values, which are not ${length} samples of shape ` +
-          `[${shape.join(', ')}]. Give one sample of that shape for each sample of the data set.`,
+        `Data set "${name}": ${kind} "${field}" has ${values.length} values, which are not ${length} samples of ` +
+          `shape [${shape.join(', ')}]. Give one sample of that shape for each sample of the data set.`,
       );
     }
   }
@@ -131,8 +131,8 @@ export function checkExtras(name: string, length: number, targets: number, of: S
   const { mask } = of;
   if (mask !== undefined && (mask.length !== targets || mask.some((value) => value > 1))) {
     throw new Error(
-      `Data set "${name}": a mask of ${mask.length} values does not fit ${targets} targets. Give a Uint8Array with 1 for each ` +
-        'value of the targets that counts, and 0 for each that does not.',
+      `Data set "${name}": a mask of ${mask.length} values does not fit ${targets} targets. Give a Uint8Array with ` +
+        '1 for each value of the targets that counts, and 0 for each that does not.',
     );
   }
 }
@@ -155,14 +155,15 @@ function checkDivision(name: string, length: number, { groups, strata, spans }: 
   ] as const) {
     if (numbers === undefined || numbers.length === each * length) continue;
     throw new Error(
-      `Data set "${name}": ${numbers.length} ${kind} do not fit ${length} samples. Give ${each === 1 ? 'a number' : 'two numbers'} for each.`,
+      `Data set "${name}": ${numbers.length} ${kind} do not fit ${length} samples. Give ` +
+        `${each === 1 ? 'a number' : 'two numbers'} for each.`,
     );
   }
   const empty = spans === undefined ? -1 : spans.findIndex((first, i) => i % 2 === 0 && spans[i + 1] <= first);
   if (empty < 0) return;
   throw new Error(
-    `Data set "${name}": the span of sample ${empty / 2} ends at step ${spans?.[empty + 1]}, but begins at ${spans?.[empty]}. Give the first step, ` +
-      'and the one after the last.',
+    `Data set "${name}": the span of sample ${empty / 2} ends at step ${spans?.[empty + 1]}, but begins at ` +
+      `${spans?.[empty]}. Give the first step, and the one after the last.`,
   );
 }
 

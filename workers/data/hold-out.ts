@@ -95,7 +95,8 @@ function blocksInTime(
 ): Int32Array[] {
   if (groups !== undefined || strata !== undefined) {
     throw new Error(
-      `The samples of "${name}" are windows of a series, which are held out in blocks of time. Leave out their groups and strata, or the spans.`,
+      `The samples of "${name}" are windows of a series, which are held out in blocks of time. Leave out their ` +
+        'groups and strata, or the spans.',
     );
   }
   const inTime = Int32Array.from({ length }, (_, row) => row).sort((a, b) => spans[2 * a] - spans[2 * b] || a - b);
@@ -118,8 +119,9 @@ function trainingRowsOf({ name, length, spans }: Divided, chunks: Int32Array[], 
     );
     if (rows.length > 0) return rows;
     throw new RangeError(
-      `Rank ${rank} has no sample of "${name}" left to train on: it holds out those in ${own.length === 1 ? 'one chunk' : `${own.length} chunks`}, and the ` +
-        'others belong to them. Hold out a smaller share, or use other folds.',
+      `Rank ${rank} has no sample of "${name}" left to train on: it holds out those in ` +
+        `${own.length === 1 ? 'one chunk' : `${own.length} chunks`}, and the others belong to them. Hold out a ` +
+        'smaller share, or use other folds.',
     );
   });
 }
@@ -175,8 +177,9 @@ function requireSamples({ chunks, size }: Held, holders: readonly number[][], le
 function requireChunks({ name, groups }: Divided, { size }: Held, chunks: readonly Int32Array[]): void {
   if (chunks.every((chunk) => chunk.length > 0)) return;
   throw new RangeError(
-    `The samples of "${name}" lie in ${new Set(groups).size} groups, which stay together: they do not give ${chunks.length} chunks, one or more groups in ` +
-      `each, of about ${size} samples. Hold out a larger share, or use fewer folds or members.`,
+    `The samples of "${name}" lie in ${new Set(groups).size} groups, which stay together: they do not give ` +
+      `${chunks.length} chunks, one or more groups in each, of about ${size} samples. Hold out a larger share, or ` +
+      'use fewer folds or members.',
   );
 }
 
@@ -189,8 +192,9 @@ export function withHoldOut(splits: Splits, holdOut: HoldOut | null): Splits {
   const { train, validation } = splits;
   if (validation !== undefined) {
     throw new Error(
-      `The ranks validate on samples of "${train.name}" that they hold out, but data() also returns the validation split "${validation.name}". ` +
-        'Return no validation split where config.data.holdOut is above 0 or config.data.foldPerRank is set, or turn these options off.',
+      `The ranks validate on samples of "${train.name}" that they hold out, but data() also returns the validation ` +
+        `split "${validation.name}". Return no validation split where config.data.holdOut is above 0 or ` +
+        'config.data.foldPerRank is set, or turn these options off.',
     );
   }
   const held: Dataset = { ...subset(train, holdOut.rows), heldOutBy: holdOut.heldOutBy };

@@ -42,8 +42,8 @@ export function withLabels(given: Splits, labels: Labels): Splits {
   requirePool(pool);
   if (unlabelled !== undefined) {
     throw new Error(
-      `data() returns the unlabelled samples "${unlabelled.name}" beside the pool "${pool.name}". Return them in the pool: all of its samples without a ` +
-        'label are the unlabelled ones.',
+      `data() returns the unlabelled samples "${unlabelled.name}" beside the pool "${pool.name}". Return them in ` +
+        'the pool: all of its samples without a label are the unlabelled ones.',
     );
   }
   const isOfClasses = pool.targets instanceof Int32Array;
@@ -88,11 +88,13 @@ function asNumbers({
 export function requirePool({ name, stream, targets, targetShape, length }: Dataset): void {
   if (stream !== undefined) {
     throw new Error(
-      `The samples of "${name}" come as a stream, and a pool needs access to each of them. Give them in memory, or on disk.`,
+      `The samples of "${name}" come as a stream, and a pool needs access to each of them. Give them in ` +
+        'memory, or on disk.',
     );
   }
   if (targetShape === undefined && targets.length === length) return;
   throw new Error(
-    `A sample of the pool "${name}" has ${targets.length / length} targets, and a search needs one. Return one target for each sample.`,
+    `A sample of the pool "${name}" has ${targets.length / length} targets, and a search needs one. Return one ` +
+      'target for each sample.',
   );
 }

@@ -80,6 +80,7 @@ function fortranPlaces(shape: readonly number[]): (position: number) => number {
 
 function beyond(source: string, value: number, kind: Kind): Error {
   return new Error(
-    `${source} holds ${value}, which ${kind === 'float' ? 'float32' : 'int32'} cannot hold. Scale or convert its values.`,
+    `${source} holds ${value}, which ${kind === 'float' ? 'float32' : 'int32'} cannot hold. Scale or convert ` +
+      'its values.',
   );
 }

@@ -43,8 +43,9 @@ export function createSampler(options: SamplerOptions): Sampler {
   const batchesPerEpoch = dropLast ? Math.floor(samples / batchSize) : Math.ceil(samples / batchSize);
   if (batchesPerEpoch === 0) {
     throw new RangeError(
-      `Sampler "${options.kind}" leaves rank ${options.rank} without a batch: ${samples} of ${options.length} samples ` +
-        `an epoch, batchSize ${batchSize}, dropLast ${dropLast}. Lower batchSize, turn dropLast off or add samples.`,
+      `Sampler "${options.kind}" leaves rank ${options.rank} without a batch: ${samples} of ${options.length} ` +
+        `samples an epoch, batchSize ${batchSize}, dropLast ${dropLast}. Lower batchSize, turn dropLast off or add ` +
+        'samples.',
     );
   }
   const drawn = options.bagging ? bootstrap(options) : null;

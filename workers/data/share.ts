@@ -84,7 +84,8 @@ export async function writeSplits(file: string, splits: Splits): Promise<void> {
     const free = await readFreeBytes(dirname(file)).catch(() => null);
     throw new Error(
       `The decoded data could not be shared through ${file} (${reasonOf(error)}). It takes ` +
-        `${byteCount(parts.reduce((sum, part) => sum + part.length, 0))}${free === null ? '' : `, and ${byteCount(free)} are free`}: make that much room there.`,
+        `${byteCount(parts.reduce((sum, part) => sum + part.length, 0))}${free === null ? '' : `, and ${byteCount(free)} are free`}: ` +
+        'make that much room there.',
       { cause: error },
     );
   }

@@ -63,8 +63,8 @@ function rowsOf(dataset: Dataset, sizes: SplitSizes, generator: Generator): RowS
 function refuseWindows({ name, spans }: Dataset): void {
   if (spans === undefined) return;
   throw new Error(
-    `Splitting "${name}": its samples are windows of a series that share steps, so a random split would test a model on values that it was ` +
-      'trained on. Use windowSplits.',
+    `Splitting "${name}": its samples are windows of a series that share steps, so a random split would test a ` +
+      'model on values that it was trained on. Use windowSplits.',
   );
 }
 

@@ -148,8 +148,9 @@ export function noteRounding(name: string, columns: readonly string[], { mean, s
     const of = { kind: 'values' as const, columns: [column], mean: [mean[i]], std: [std[i]] };
     if (isConstant[i] || !exceedsFloat32(of)) continue;
     noteData(
-      `The target "${column}" of "${name}" has the mean ${mean[i]} and the standard deviation ${std[i]}: as float32 it is rounded to steps of about ` +
-        `${2 ** (Math.floor(Math.log2(Math.abs(mean[i]))) - 23)}. Subtract the mean before, or read a table with tableSplits(table, { standardizeTargets: true }).`,
+      `The target "${column}" of "${name}" has the mean ${mean[i]} and the standard deviation ${std[i]}: as ` +
+        `float32 it is rounded to steps of about ${2 ** (Math.floor(Math.log2(Math.abs(mean[i]))) - 23)}. Subtract ` +
+        'the mean before, or read a table with tableSplits(table, { standardizeTargets: true }).',
     );
   }
 }

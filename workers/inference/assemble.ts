@@ -86,8 +86,8 @@ function fitAgain(
   const command = `tutti calibrate ${run} --set ${set}`;
   if (!isExported) return `Fit it again (${command}), or remove it.`;
   return (
-    `Calibrate the run again (${command}) and export the ensemble again, or let "postprocessing" be null in ensemble.json: the answers are then ` +
-    'not calibrated, and have no sets, intervals or thresholds.'
+    `Calibrate the run again (${command}) and export the ensemble again, or let "postprocessing" be null in ` +
+    'ensemble.json: the answers are then not calibrated, and have no sets, intervals or thresholds.'
   );
 }
 
@@ -129,7 +129,8 @@ async function readModel(files: EnsembleFiles, { model }: EnsembleMember): Promi
   const found = named === undefined ? null : await files.sha256(bytes);
   if (found === null || found === named) return bytes;
   throw new Error(
-    `${model} of ${files.place} was damaged or changed: its SHA-256 is not the one in its name. Restore it from a copy.`,
+    `${model} of ${files.place} was damaged or changed: its SHA-256 is not the one in its name. Restore it ` +
+      'from a copy.',
   );
 }
 
@@ -137,8 +138,9 @@ function modelOfRegistered(topology: string, subject: string): Promise<LayersMod
   const unknown = unregisteredClasses(topology);
   if (unknown.length === 0) return modelFromTopology(topology, subject);
   throw new Error(
-    `The model of ${subject} has layers of classes that are not registered: ${unknown.join(', ')}. Import your code that defines them, and ` +
-      'register each before opening the ensemble: tf.serialization.registerClass(TheClass).',
+    `The model of ${subject} has layers of classes that are not registered: ${unknown.join(', ')}. Import your ` +
+      'code that defines them, and register each before opening the ensemble: ' +
+      'tf.serialization.registerClass(TheClass).',
   );
 }
 
@@ -151,7 +153,8 @@ async function requireWhole(
   const found = content.byteLength === bytes ? await files.sha256(content) : `of ${content.byteLength} bytes`;
   if (found === null || found === sha256) return;
   throw new Error(
-    `${weights} in ${files.place} was damaged or changed: it should have ${bytes} bytes with SHA-256 ${sha256}, but is ${found}. ` +
+    `${weights} in ${files.place} was damaged or changed: it should have ${bytes} bytes with SHA-256 ` +
+      `${sha256}, but is ${found}. ` +
       remedy,
   );
 }

@@ -34,8 +34,8 @@ export class BatchDistances {
     const distances = meanDistances(views.map((own, member) => distancesFrom(this.#references[member], own)));
     if (distances.length === rows) return distances;
     throw new Error(
-      `The inputs of ${batch.featureShape[0]} samples have ${distances.length} distances, but there are ${rows} predictions: fit them again with ` +
-        '`tutti calibrate`.',
+      `The inputs of ${batch.featureShape[0]} samples have ${distances.length} distances, but there are ${rows} ` +
+        'predictions: fit them again with `tutti calibrate`.',
     );
   }
 }

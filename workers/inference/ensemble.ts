@@ -100,7 +100,8 @@ export class Ensemble {
     const unnamed = free.length === 1 ? free : free.filter(({ name }) => !extra.includes(name));
     if (unnamed.length === 1) return unnamed[0].shape;
     throw new Error(
-      `The model has the inputs ${model.inputNames.join(', ')}. The values go to one; give each other one in extraInputs, under its name.`,
+      `The model has the inputs ${model.inputNames.join(', ')}. The values go to one; give each other one in ` +
+        'extraInputs, under its name.',
     );
   }
 }

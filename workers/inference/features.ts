@@ -39,8 +39,8 @@ function beforeLastLayer(model: LayersModel): SymbolicTensor {
       continue;
     }
     throw new NoDistanceError(
-      `The output of the model comes from the layer ${layer.name} with ${inputs.length} inputs and no weights, so there are no values before a last layer. ` +
-        'Take a score that looks at predictions or at inputs: --outside.',
+      `The output of the model comes from the layer ${layer.name} with ${inputs.length} inputs and no weights, so ` +
+        'there are no values before a last layer. Take a score that looks at predictions or at inputs: --outside.',
     );
   }
 }
@@ -58,8 +58,8 @@ export function featureRows(outputs: readonly Tensor[]): Tensor {
     return tf.mean(grouped, 1);
   }
   throw new NoDistanceError(
-    `The values before the last layer have the shape [${features.shape.join(', ')}], which are not the same number for each of ${rows} predictions. ` +
-      'Take a score that looks at predictions or at inputs: --outside.',
+    `The values before the last layer have the shape [${features.shape.join(', ')}], which are not the same number ` +
+      `for each of ${rows} predictions. Take a score that looks at predictions or at inputs: --outside.`,
   );
 }
 
@@ -110,8 +110,8 @@ function inputSize(values: number, rows: number): number {
   const size = values / rows;
   if (Number.isInteger(size)) return size;
   throw new NoDistanceError(
-    `${values} values of the inputs are not the same number for each of ${rows} predictions, so no distance between inputs is possible. ` +
-      'Take a score that looks at predictions or at features: --outside.',
+    `${values} values of the inputs are not the same number for each of ${rows} predictions, so no distance ` +
+      'between inputs is possible. Take a score that looks at predictions or at features: --outside.',
   );
 }
 

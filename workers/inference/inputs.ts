@@ -68,8 +68,9 @@ function numbersOf(table: Table, preprocessing: Preprocessing | null, shape: rea
     const isDate = column.type === 'date' && preprocessing?.featureNames === undefined;
     if (!(own instanceof Float64Array) || isDate || own.some(Number.isNaN)) {
       throw new Error(
-        `Column "${column.name}" of ${table.name} has ${isDate ? 'dates' : 'texts or missing values'}, and the run kept nothing that turns them into features ` +
-          '(no preprocessing.json with a table). Give one column of numbers for each feature, in the order of the features.',
+        `Column "${column.name}" of ${table.name} has ${isDate ? 'dates' : 'texts or missing values'}, and the run ` +
+          'kept nothing that turns them into features (no preprocessing.json with a table). Give one column of ' +
+          'numbers for each feature, in the order of the features.',
       );
     }
     own.forEach((value, row) => (values[row * columns.length + i] = value));
@@ -94,7 +95,8 @@ function featureColumns(
       if (column !== undefined) return column;
       const given = columns.map((own) => own.name).slice(0, 30);
       throw new Error(
-        `${table} has no column "${name}", which is a feature of the training data. Its columns are ${given.join(', ')}; the features are ${names.join(', ')}.`,
+        `${table} has no column "${name}", which is a feature of the training data. Its columns are ` +
+          `${given.join(', ')}; the features are ${names.join(', ')}.`,
       );
     });
   }
@@ -112,12 +114,14 @@ function wrongCount(
   const { length } = columns;
   const difference =
     length > count
-      ? `${listed(columns.slice(count).map(({ name }) => JSON.stringify(name)))} ${length - count === 1 ? 'is' : 'are'} too many, if the order is that of training`
+      ? `${listed(columns.slice(count).map(({ name }) => JSON.stringify(name)))} ` +
+        `${length - count === 1 ? 'is' : 'are'} too many, if the order is that of training`
       : `${count - length} are missing after ${listed(columns.map(({ name }) => JSON.stringify(name)))}`;
   const many = shape.length > 1 ? ` (shape [${shape.join(', ')}])` : '';
   return new Error(
-    `${table} has ${length} columns for ${count} features${many}: ${difference}. A row is one sample, and the run kept no names of features (featureNames of its data sets): give exactly its ` +
-      `${count} columns of numbers, in the order of training${shape.length > 1 ? ', or arrays (.npy)' : ''}.`,
+    `${table} has ${length} columns for ${count} features${many}: ${difference}. A row is one sample, and the run ` +
+      `kept no names of features (featureNames of its data sets): give exactly its ${count} columns of numbers, in ` +
+      `the order of training${shape.length > 1 ? ', or arrays (.npy)' : ''}.`,
   );
 }
 
@@ -137,7 +141,8 @@ function shapeOf(given: readonly number[] | undefined, own: readonly (number | n
     : product(given) === product(own);
   if (fits) return isFree ? given : own;
   throw new Error(
-    `The samples have the shape [${given.join(', ')}], the model takes [${own.map((size) => size ?? 'any').join(', ')}].`,
+    `The samples have the shape [${given.join(', ')}], the model takes ` +
+      `[${own.map((size) => size ?? 'any').join(', ')}].`,
   );
 }
 
@@ -146,7 +151,8 @@ function shaped(features: Float32Array, shape: readonly (number | null)[]): Omit
   const free = shape.includes(null);
   if (free) {
     throw new Error(
-      `The model takes samples of shape [${shape.map((size) => size ?? 'any').join(', ')}]. Give the shape of these: { values, shape: [...] }.`,
+      `The model takes samples of shape [${shape.map((size) => size ?? 'any').join(', ')}]. Give the shape of ` +
+        'these: { values, shape: [...] }.',
     );
   }
   const sizes = shape as readonly number[];
@@ -154,7 +160,8 @@ function shaped(features: Float32Array, shape: readonly (number | null)[]): Omit
   const samples = features.length / size;
   if (Number.isInteger(samples) && samples > 0) return { features, shape: sizes, samples };
   throw new Error(
-    `${features.length} values are not one or more samples of shape [${sizes.join(', ')}], ${size} values each, which the model takes.`,
+    `${features.length} values are not one or more samples of shape [${sizes.join(', ')}], ${size} values ` +
+      'each, which the model takes.',
   );
 }
 

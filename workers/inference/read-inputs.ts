@@ -55,8 +55,8 @@ async function* imageBlocks(folder: string, preprocessing: Preprocessing | null)
   const step = preprocessing?.steps.find(({ kind }) => kind === 'images');
   if (step?.kind !== 'images') {
     throw new Error(
-      `${folder} is a folder, but the run kept no size of images (its data do not come from imageFolder or imageTable). Give the values ` +
-        'as an array (.npy).',
+      `${folder} is a folder, but the run kept no size of images (its data do not come from imageFolder or ` +
+        'imageTable). Give the values as an array (.npy).',
     );
   }
   const files = await listImages(folder);
@@ -88,7 +88,8 @@ function* wholeArrays(path: string, arrays: Record<string, FileArray>): Generato
   const main = names.length === 1 ? names[0] : 'features';
   if (!Object.hasOwn(arrays, main)) {
     throw new Error(
-      `${basename(path)} has the arrays ${names.join(', ')}. Name the one with the features "features", and the others like the model's inputs.`,
+      `${basename(path)} has the arrays ${names.join(', ')}. Name the one with the features "features", and ` +
+        "the others like the model's inputs.",
     );
   }
   const samples = arrays[main].shape[0] ?? 0;

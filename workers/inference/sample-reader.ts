@@ -54,8 +54,8 @@ export class SampleReader {
     const difference = differenceOf(dataset.targets, kept);
     if (difference === null) return dataset;
     throw new Error(
-      `The data have changed since the run trained: the ${split} split ${difference}. Inputs beside these predictions could be those of other samples. ` +
-        'Restore the data that the run was trained with.',
+      `The data have changed since the run trained: the ${split} split ${difference}. Inputs beside these ` +
+        'predictions could be those of other samples. Restore the data that the run was trained with.',
     );
   }
 }

@@ -61,8 +61,8 @@ export class TableLosses {
     const all = this.warnings();
     const missing = all.filter((own) => own.missing > 0).map((own) => `"${own.column}" ${own.missing}`);
     const imputed =
-      `Of ${this.#rows} rows, these have no value in a column: ${missing.join(', ')}. They count as the value that training put for missing ones ` +
-      '(preprocessing.json, impute).';
+      `Of ${this.#rows} rows, these have no value in a column: ${missing.join(', ')}. They count as the value that ` +
+      'training put for missing ones (preprocessing.json, impute).';
     return [
       ...(this.#emptyRows === 0 ? [] : [empty]),
       ...(missing.length === 0 ? [] : [imputed]),
@@ -75,7 +75,7 @@ function sentenceOf({ column, rows, unseen, unseenValues }: ColumnWarning): stri
   const named = unseenValues.map(({ value, count }) => `${JSON.stringify(value)} ${count}`).join(', ');
   const others = unseen - unseenValues.reduce((sum, { count }) => sum + count, 0);
   return (
-    `Column "${column}": ${unseen} of ${rows} rows have values that the training data lack (${named}${others > 0 ? `, others ${others}` : ''}). They count as none ` +
-    'of its categories.'
+    `Column "${column}": ${unseen} of ${rows} rows have values that the training data lack ` +
+    `(${named}${others > 0 ? `, others ${others}` : ''}). They count as none of its categories.`
   );
 }

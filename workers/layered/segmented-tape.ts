@@ -112,8 +112,8 @@ export class SegmentedTape {
     if (this.#taken.has(id)) {
       const { name } = this.#variables.find((variable) => variable.id === id) ?? { name: '' };
       throw new Error(
-        `The weight ${name} is also used by a layer that does not own it, so its gradient was not complete when its layer's backward pass had ended. ` +
-          'Use the strategy data-parallel, or sharded with --strategy.stage 1.',
+        `The weight ${name} is also used by a layer that does not own it, so its gradient was not complete when ` +
+          "its layer's backward pass had ended. Use the strategy data-parallel, or sharded with --strategy.stage 1.",
       );
     }
     const earlier = this.#gradients.get(id);

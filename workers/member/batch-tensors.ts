@@ -94,7 +94,8 @@ export function requireInputs(model: LayersModel, dataset: Dataset): void {
     if (expected.length === found.length && expected.every((size, at) => size === null || size === found[at])) return;
     throw new Error(
       `The model's input ${name} takes samples of shape [${expected.map((size) => size ?? 'any').join(', ')}], ` +
-        `${field === undefined ? 'the features' : `"${name}"`} of ${data} have [${found.join(', ')}]. Change the input's shape or the data.`,
+        `${field === undefined ? 'the features' : `"${name}"`} of ${data} have [${found.join(', ')}]. Change the ` +
+        "input's shape or the data.",
     );
   });
 }

@@ -25,8 +25,8 @@ export function requireLogits(model: LayersModel, applied: 'softmax' | 'sigmoid'
   const activation = outputActivation(model, 0);
   if (activation === null || !probabilityActivations.has(activation)) return;
   throw new Error(
-    `The model's output ends in ${activation}, but the task needs logits: its loss and its predictions apply ${applied}, and ` +
-      'applying it twice would flatten all probabilities. Remove the activation of the last layer.',
+    `The model's output ends in ${activation}, but the task needs logits: its loss and its predictions apply ` +
+      `${applied}, and applying it twice would flatten all probabilities. Remove the activation of the last layer.`,
   );
 }
 
@@ -35,8 +35,8 @@ export function requirePositiveVariance(model: LayersModel): void {
   const activation = outputActivation(model, 1);
   if (activation === null || !nonPositiveActivations.has(activation)) return;
   throw new Error(
-    `The model's second output, the variance, ends in the activation ${activation}, which can be 0 or negative: a variance is positive. ` +
-      "Give its last layer activation: 'softplus'.",
+    `The model's second output, the variance, ends in the activation ${activation}, which can be 0 or negative: a ` +
+      "variance is positive. Give its last layer activation: 'softplus'.",
   );
 }
 

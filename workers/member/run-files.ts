@@ -248,7 +248,9 @@ export class SaveRoom {
     } catch (error) {
       const full = asFullDisk(error);
       if (full === null || !controls.stopReceived) throw error;
-      const message = `${full.path} was not written, because the run was stopped while the disk was full. What was saved before is intact.`;
+      const message =
+        `${full.path} was not written, because the run was stopped while the disk was full. What was saved ` +
+        'before is intact.';
       report.event('save-skipped', message, position(), { path: full.path });
       return null;
     }

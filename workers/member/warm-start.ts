@@ -41,7 +41,8 @@ function writeMatching(model: LayersModel, tensors: readonly NamedTensor[], sour
   if (fitting.length === 0) {
     const own = [...weightVariables(model).keys()].join(', ');
     throw new Error(
-      `${source} has no weight with the name and shape of one of this model's (${own}). Name another checkpoint, or name the layers alike.`,
+      `${source} has no weight with the name and shape of one of this model's (${own}). Name another ` +
+        'checkpoint, or name the layers alike.',
     );
   }
   for (const { name, shape, data } of fitting) {

@@ -75,7 +75,8 @@ function groupsOf(model: LayersModel, groups: readonly WeightGroup[]): (WeightGr
   for (const { group, pattern } of patterns) {
     if (names.some((name) => pattern.test(name))) continue;
     throw new Error(
-      `optimizer.groups: "${group.weights}" matches none of the trained weights ${names.join(', ')}. Change the pattern, or remove the group.`,
+      `optimizer.groups: "${group.weights}" matches none of the trained weights ${names.join(', ')}. Change ` +
+        'the pattern, or remove the group.',
     );
   }
   return names.map((name) => patterns.find(({ pattern }) => pattern.test(name))?.group ?? null);

@@ -39,8 +39,8 @@ function ownLoss(
   if (weights === null && mask === null) return task.loss(outputs, targets, softening);
   if (task.losses === undefined) {
     throw new Error(
-      `The data have ${weights === null ? 'a mask' : 'weights'}, which the loss of the task ${task.kind} cannot use. Remove them, or give the ` +
-        'project a loss.',
+      `The data have ${weights === null ? 'a mask' : 'weights'}, which the loss of the task ${task.kind} cannot ` +
+        'use. Remove them, or give the project a loss.',
     );
   }
   const losses = task.losses(outputs, targets, softening);

@@ -56,8 +56,8 @@ export class OnnxEnsembleWriter {
     const position = this.#members.length;
     if (shapes !== this.#shapes) {
       throw new Error(
-        `The model of member ${position} takes inputs of shapes ${shapes}, that of member 0 ${this.#shapes}: one file needs the same. ` +
-          'Export the checkpoints instead.',
+        `The model of member ${position} takes inputs of shapes ${shapes}, that of member 0 ${this.#shapes}: one ` +
+          'file needs the same. Export the checkpoints instead.',
       );
     }
     const { values } = this.#inputs;
@@ -132,7 +132,8 @@ function requireRoom(graph: GraphBuilder): void {
   const bytes = graph.initializers.reduce((sum, { rawData }) => sum + rawData.byteLength, 0);
   if (bytes < maximumBytes) return;
   throw new Error(
-    `The members' weights take ${bytes} bytes, and an ONNX file has at most ${maximumBytes}. Export fewer members, or the checkpoints.`,
+    `The members' weights take ${bytes} bytes, and an ONNX file has at most ${maximumBytes}. Export fewer ` +
+      'members, or the checkpoints.',
   );
 }
 

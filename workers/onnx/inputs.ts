@@ -141,7 +141,8 @@ const meanings = { number: 'A number', date: 'Days since 1970-01-01 UTC', boolea
 function describeColumn(column: ColumnStep): string {
   const missing = column.impute === null ? 'is refused by training' : `counts as ${column.impute.value}`;
   return column.type === 'category'
-    ? `A text, one of ${column.categories.length} categories, spelt as in preprocessing.json (3 for 3.0, true for True); a missing value (an empty text) ${missing}`
+    ? `A text, one of ${column.categories.length} categories, spelt as in preprocessing.json (3 for 3.0, true ` +
+        `for True); a missing value (an empty text) ${missing}`
     : `${meanings[column.type]}; a missing value (NaN) ${missing}`;
 }
 

@@ -277,7 +277,8 @@ function describe(
     members: `Each member's ${of}`,
     entropy: "Total uncertainty: the entropy of the ensemble's probabilities, in nats",
     mutual_information:
-      'How much the members differ: the entropy of the mean of their probabilities minus the mean of their entropies, in nats',
+      'How much the members differ: the entropy of the mean of their probabilities minus the mean of their ' +
+      'entropies, in nats',
     aleatoric: "Aleatoric uncertainty: the standard deviation of the data, in the targets' unit",
     epistemic: "Epistemic uncertainty: the standard deviation of the members, in the targets' unit",
     standard_deviation:

@@ -72,7 +72,8 @@ export class Candidates {
     const { model } = await this.record(candidate);
     if (model !== undefined) return readTopology(this.#task.runs[run].runFolder, rank, model);
     throw new Error(
-      `The run did not save the architecture of ${this.nameOf(candidate)}: it was trained by an earlier version. Leave it out.`,
+      `The run did not save the architecture of ${this.nameOf(candidate)}: it was trained by an earlier ` +
+        'version. Leave it out.',
     );
   }
 
@@ -136,8 +137,9 @@ export class Candidates {
     const unknown = unregisteredClasses(topology);
     if (unknown.length === 0) return;
     throw new Error(
-      `The model of ${this.nameOf(candidate)} has layers that its project does not register (${unknown.join(', ')}), so it cannot be built with ` +
-        'other layers. Register each in project.ts, with tf.serialization.registerClass(TheClass), and train again.',
+      `The model of ${this.nameOf(candidate)} has layers that its project does not register ` +
+        `(${unknown.join(', ')}), so it cannot be built with other layers. Register each in project.ts, with ` +
+        'tf.serialization.registerClass(TheClass), and train again.',
     );
   }
 
@@ -158,8 +160,8 @@ export class Candidates {
     const difference = architectureDifference(topology, await this.topology(candidate));
     if (difference === null) return (await this.read(candidate)).tensors;
     throw new Error(
-      `Weights can be averaged only in the same architecture, but in ${this.nameOf(candidate)} ${difference} in ${this.nameOf(other)}. ` +
-        'Leave out one of the two runs, or use --method greedy.',
+      `Weights can be averaged only in the same architecture, but in ${this.nameOf(candidate)} ${difference} in ` +
+        `${this.nameOf(other)}. Leave out one of the two runs, or use --method greedy.`,
     );
   }
 
@@ -170,17 +172,18 @@ export class Candidates {
       const content = await unlessMissing(readOwnBytes(dirname(path), basename(path)));
       if (content === null) {
         throw new Error(
-          `The run ${id} kept no targets of its validation split (${path}), so whether its members fit together with others is not known. ` +
-            'Leave it out.',
+          `The run ${id} kept no targets of its validation split (${path}), so whether its members fit together ` +
+            'with others is not known. Leave it out.',
         );
       }
       const targets = decodeSafetensors(content).tensors.find(({ name }) => name === 'targets')?.data;
       const own = validation.targets;
       if (targets?.length === own.length && own.every((value, i) => value === targets[i])) continue;
       throw new Error(
-        `The validation split of the run ${id} has ${targets?.length ?? 0} targets, which differ from the ${own.length} that the project of the run ` +
-          `${this.#task.runs[0].id} gives now. Members of one ensemble need the same data: leave out one of the two runs, or train with the same ` +
-          'data and the same seed of the split.',
+        `The validation split of the run ${id} has ${targets?.length ?? 0} targets, which differ from the ` +
+          `${own.length} that the project of the run ${this.#task.runs[0].id} gives now. Members of one ensemble ` +
+          'need the same data: leave out one of the two runs, or train with the same data and the same seed of the ' +
+          'split.',
       );
     }
   }

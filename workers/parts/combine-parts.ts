@@ -52,13 +52,14 @@ export async function combineParts(request: CombineTask): Promise<Combined> {
 function requireValidation({ validation }: Splits): Dataset {
   if (validation === undefined) {
     throw new Error(
-      "The project's data has no validation split, and members are chosen on samples that they did not train on. Give it one in data().",
+      "The project's data has no validation split, and members are chosen on samples that they did not train " +
+        'on. Give it one in data().',
     );
   }
   if (validation.heldOutBy === undefined) return validation;
   throw new Error(
-    'Each member held out other samples of the validation split and trained on the rest, so members cannot be compared on it. ' +
-      'Use runs without data.holdOut and data.foldPerRank.',
+    'Each member held out other samples of the validation split and trained on the rest, so members cannot be ' +
+      'compared on it. Use runs without data.holdOut and data.foldPerRank.',
   );
 }
 

@@ -32,8 +32,8 @@ export function sampledTopology(
   const replaced = JSON.stringify(replace(JSON.parse(topology)));
   if (layers > 0) return replaced;
   throw new Error(
-    `The model of ${subject} has no dropout layer with a rate between 0 and 1, so all draws of --method mc-dropout would be the same. ` +
-      'Use --method swag or snapshots.',
+    `The model of ${subject} has no dropout layer with a rate between 0 and 1, so all draws of --method mc-dropout ` +
+      'would be the same. Use --method swag or snapshots.',
   );
 }
 
@@ -66,11 +66,13 @@ function refuseHiddenMasks({ class_name: kind, config }: Described, subject: str
   if (option === undefined && !isAlpha) return;
   const reason = isAlpha
     ? 'alpha dropout also adds values'
-    : 'a recurrent layer draws its masks for its gates inside of each step, and the recurrent layers of ONNX and PyTorch, which a member must be written to, take no masks';
+    : 'a recurrent layer draws its masks for its gates inside of each step, and the recurrent layers of ONNX and ' +
+      'PyTorch, which a member must be written to, take no masks';
   throw new Error(
-    `--method mc-dropout draws the masks of ${Object.keys(sampledKinds).join(', ')} alone, but the model of ${subject} has the layer ` +
-      `"${String(config.name)}" (${kind})${option === undefined ? '' : ` with ${option} ${String(config[option])}`}: ${reason}. ` +
-      'Train the model with a dropout layer in its place, or use --method swag or snapshots.',
+    `--method mc-dropout draws the masks of ${Object.keys(sampledKinds).join(', ')} alone, but the model of ` +
+      `${subject} has the layer "${String(config.name)}" ` +
+      `(${kind})${option === undefined ? '' : ` with ${option} ${String(config[option])}`}: ${reason}. Train the ` +
+      'model with a dropout layer in its place, or use --method swag or snapshots.',
   );
 }
 

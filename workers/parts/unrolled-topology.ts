@@ -32,8 +32,8 @@ export function countInnerMembers(topology: string, subject: string): number {
   const inputs = config.layers.find(({ class_name: kind }) => kind === 'BatchEnsembleInputs' || kind === 'MimoInputs');
   if (inputs !== undefined) return inputs.config.members as number;
   throw new Error(
-    `The model of ${subject} has no inner members: --method unroll makes those of batchEnsemble and mimo into members. ` +
-      'Use --method swag, mc-dropout or snapshots for other models.',
+    `The model of ${subject} has no inner members: --method unroll makes those of batchEnsemble and mimo into ` +
+      'members. Use --method swag, mc-dropout or snapshots for other models.',
   );
 }
 

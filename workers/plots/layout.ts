@@ -150,7 +150,7 @@ function tickCount(length: number, spacing: number): number {
 function checkRoom(panel: Panel, width: number, height: number): void {
   if (width >= SMALLEST_PLOT && height >= SMALLEST_PLOT) return;
   throw new Error(
-    `Panel "${panel.title ?? panel.yLabel ?? ''}" has ${Math.floor(width)} x ${Math.floor(height)} px left to draw in, and ` +
-      `needs ${SMALLEST_PLOT} x ${SMALLEST_PLOT}: make the figure larger, or give it fewer rows or columns.`,
+    `Panel "${panel.title ?? panel.yLabel ?? ''}" has ${Math.floor(width)} x ${Math.floor(height)} px left to draw ` +
+      `in, and needs ${SMALLEST_PLOT} x ${SMALLEST_PLOT}: make the figure larger, or give it fewer rows or columns.`,
   );
 }

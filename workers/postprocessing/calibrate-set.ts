@@ -220,7 +220,8 @@ async function otherDataset(
   const dataset = typeof given === 'function' ? await readOther(name, given) : given;
   if (dataset.featureShape.join() !== featureShape.join()) {
     throw new Error(
-      `The samples of outOfDistribution.${name} have shape [${dataset.featureShape.join(', ')}], those of training [${featureShape.join(', ')}]: the model needs the same.`,
+      `The samples of outOfDistribution.${name} have shape [${dataset.featureShape.join(', ')}], those of ` +
+        `training [${featureShape.join(', ')}]: the model needs the same.`,
     );
   }
   return { ...dataset, normalization: dataset.normalization ?? normalization, targetShape: undefined, mask: undefined };
@@ -237,7 +238,7 @@ async function readOther(name: string, read: () => Dataset | Promise<Dataset>): 
 function requireImages(dataset: Dataset): Dataset {
   if (areImages(dataset)) return dataset;
   throw new Error(
-    `Only images can be corrupted, and samples of ${dataset.name} have shape [${dataset.featureShape.join(', ')}], not [height, width, channels]. ` +
-      'Leave out --corruptions.',
+    `Only images can be corrupted, and samples of ${dataset.name} have shape [${dataset.featureShape.join(', ')}], ` +
+      'not [height, width, channels]. Leave out --corruptions.',
   );
 }

@@ -95,8 +95,8 @@ function ownersOf({ groups }: Dataset, rows: Int32Array, steps: number): Pick<He
 function refuseDivided(dataset: Dataset): void {
   if (dataset.heldOutBy !== undefined) {
     throw new Error(
-      `Each member held out other samples of ${dataset.name} and trained on the rest, so the ensemble cannot be calibrated there. ` +
-        'Calibrate on the test split: --split test.',
+      `Each member held out other samples of ${dataset.name} and trained on the rest, so the ensemble cannot be ` +
+        'calibrated there. Calibrate on the test split: --split test.',
     );
   }
 }

@@ -133,7 +133,7 @@ function referenceOf(score: DistanceScore, { values, size, labels }: UsedFeature
   }
   if (size <= mostGaussianValues) return fitReference(score, values, size, labels);
   throw new NoDistanceError(
-    `The score ${score} needs samples of at most ${mostGaussianValues} values, because its covariance has their square; these have ${size}. ` +
-      `Take ${score === 'mahalanobis' ? 'knn' : 'input-knn'}: --outside.`,
+    `The score ${score} needs samples of at most ${mostGaussianValues} values, because its covariance has their ` +
+      `square; these have ${size}. Take ${score === 'mahalanobis' ? 'knn' : 'input-knn'}: --outside.`,
   );
 }

@@ -191,8 +191,9 @@ export async function loadProjectData(
   const splits = notes.length === 0 ? read : createSplits({ ...read, notes });
   if (asked === undefined || isFoldRead) return runFolder === undefined ? splits : withKeptClasses(splits, runFolder);
   throw new Error(
-    `The run is to test on fold ${fold} of ${folds}, but data() of the project "${project.name}" does not read its argument's \`fold\`. ` +
-      'Give it to the function that splits: data({ seed, fold }) { return tableSplits(table, { seed, fold, ... }); }.',
+    `The run is to test on fold ${fold} of ${folds}, but data() of the project "${project.name}" does not read its ` +
+      "argument's `fold`. Give it to the function that splits: data({ seed, fold }) { return tableSplits(table, { " +
+      'seed, fold, ... }); }.',
   );
 }
 

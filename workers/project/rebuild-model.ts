@@ -100,8 +100,8 @@ export class RunModels {
     const difference = describeDifference(topology, topologyOf(model));
     if (difference === null) return model;
     throw new Error(
-      `The project in ${this.#source.projectFolder} no longer builds the model of ${subject}: ${difference}. ` +
-        'The model has custom layers of the project, so it needs the source that the run was trained with. Restore that.',
+      `The project in ${this.#source.projectFolder} no longer builds the model of ${subject}: ${difference}. The ` +
+        'model has custom layers of the project, so it needs the source that the run was trained with. Restore that.',
     );
   }
 
@@ -119,7 +119,8 @@ export class RunModels {
     const project = await loadProject(projectFolder, sourceFolder);
     if (project.task !== kind) {
       throw new Error(
-        `The project in ${projectFolder} is now a ${project.task}, the run was a ${kind}. Restore the source that the run was trained with.`,
+        `The project in ${projectFolder} is now a ${project.task}, the run was a ${kind}. Restore the source ` +
+          'that the run was trained with.',
       );
     }
     return { project, hyperparameters: parseHyperparameters(project, config.hyperparameters) };

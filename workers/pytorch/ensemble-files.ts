@@ -93,7 +93,8 @@ export class PytorchEnsembleWriter {
   #introduction(version: string): string {
     const { task, name, run, set, members, classNames } = this.#ensemble;
     const texts = [
-      `Ensemble of ${members.length} members (${task}), run ${name} (${run}), checkpoints ${set}. Written by Tutti ${version}.`,
+      `Ensemble of ${members.length} members (${task}), run ${name} (${run}), checkpoints ${set}. Written by ` +
+        `Tutti ${version}.`,
       '',
       '    from model import load',
       '',

@@ -154,8 +154,8 @@ function requireSameBackend(first: Seat, other: Seat): void {
   );
   if (own === expected) return;
   throw new Error(
-    `This run computes with ${own}, and another one in its process with ${expected}: a process has one backend. Do not search ` +
-      'these options, or use --trials-per-worker 1.',
+    `This run computes with ${own}, and another one in its process with ${expected}: a process has one backend. Do ` +
+      'not search these options, or use --trials-per-worker 1.',
   );
 }
 

@@ -175,6 +175,7 @@ function nodeHeaders(): string {
   const folder = join(dirname(process.execPath), '..', 'include', 'node');
   if (existsSync(join(folder, 'node_api.h'))) return folder;
   throw new Error(
-    `This Node (${process.execPath}) came without its headers in ${folder}. Start \`tutti setup\` with the Node that Tutti's package brings along.`,
+    `This Node (${process.execPath}) came without its headers in ${folder}. Start \`tutti setup\` with the ` +
+      "Node that Tutti's package brings along.",
   );
 }

@@ -33,6 +33,7 @@ function dawnSystem(): string {
   const system = process.platform === 'darwin' ? 'darwin-universal' : `${process.platform}-${process.arch}`;
   if (systems.includes(system)) return system;
   throw new Error(
-    `WebGPU cannot be set up on ${process.platform} ${process.arch}, only on ${systems.join(', ')}. The wasm backend needs no setup.`,
+    `WebGPU cannot be set up on ${process.platform} ${process.arch}, only on ${systems.join(', ')}. The wasm ` +
+      'backend needs no setup.',
   );
 }

@@ -11,8 +11,8 @@ export function requireStackable(models: readonly LayersModel[], ranks: readonly
     const difference = differenceOf(first, other);
     if (difference === null) return;
     throw new Error(
-      `The model of rank ${ranks[i + 1]} ${difference}, compared with rank ${ranks[0]}'s: stacked members must have the same ` +
-        'layers. Build the same model for every rank, or use --members-per-device 1.',
+      `The model of rank ${ranks[i + 1]} ${difference}, compared with rank ${ranks[0]}'s: stacked members must ` +
+        'have the same layers. Build the same model for every rank, or use --members-per-device 1.',
     );
   });
 }

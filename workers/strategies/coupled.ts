@@ -52,7 +52,8 @@ export class Coupled implements Strategy {
   ) {
     if (unlabelled === undefined) {
       throw new Error(
-        'The strategy coupled needs unlabelled samples, and this project has none: return a split `unlabelled` as well.',
+        'The strategy coupled needs unlabelled samples, and this project has none: return a split `unlabelled` ' +
+          'as well.',
       );
     }
     this.config = config;

@@ -123,8 +123,9 @@ export class NonFiniteLossError extends AgreedError {
 
   constructor(at: Position & { rank: number }, who: 'All ranks' | 'It' = 'All ranks') {
     super(
-      `The training loss of rank ${at.rank} was not finite at epoch ${countEpoch(at.epoch)}, step ${at.step}. ${who} stopped before that ` +
-        'update. Lower the learning rate, or check the data; --on-non-finite skip skips such updates instead.',
+      `The training loss of rank ${at.rank} was not finite at epoch ${countEpoch(at.epoch)}, step ${at.step}. ` +
+        `${who} stopped before that update. Lower the learning rate, or check the data; --on-non-finite skip skips ` +
+        'such updates instead.',
       at,
     );
   }

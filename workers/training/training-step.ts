@@ -69,8 +69,8 @@ export class TrainingStep {
     const remedy =
       now.epochs === before.epochs
         ? ''
-        : ` To end with the rates that were planned, resume with --schedule-epochs ${before.epochs}. A run that is to go on later needs --schedule-epochs ` +
-          'from its start.';
+        : ` To end with the rates that were planned, resume with --schedule-epochs ${before.epochs}. A run that is ` +
+          'to go on later needs --schedule-epochs from its start.';
     const rates = [from, to].map((rate) => Number(rate.toPrecision(4))).join(' to ');
     parts.report.event('rate-jumped', `The learning rate goes from ${rates}, because ${cause}.${remedy}`, position, {
       from,

@@ -107,8 +107,8 @@ export const classMetrics: readonly ClassMetric[] = [
       title: 'AUROC',
       direction: 'max',
       meaning:
-        'Area under the ROC curve: the probability that a sample of a class gets a larger probability of it than another sample; the mean over ' +
-        'the classes, for two classes that of class 1.',
+        'Area under the ROC curve: the probability that a sample of a class gets a larger probability of it than ' +
+        'another sample; the mean over the classes, for two classes that of class 1.',
       formula: '1/K Σ_k P(p̄_k(n) > p̄_k(n′) | y_n = k, y_n′ ≠ k)',
       memberFormula: '1/K Σ_k P(p_m,k(n) > p_m,k(n′) | y_n = k, y_n′ ≠ k)',
       reference: 'Hanley and McNeil, 1982, The meaning and use of the area under a ROC curve',
@@ -121,8 +121,8 @@ export const classMetrics: readonly ClassMetric[] = [
       title: 'Average precision',
       direction: 'max',
       meaning:
-        'Precision averaged over the gains in recall, for thresholds of a class’s probability; the mean over the classes, for two classes ' +
-        'that of class 1.',
+        'Precision averaged over the gains in recall, for thresholds of a class’s probability; the mean over the ' +
+        'classes, for two classes that of class 1.',
       formula: '1/K Σ_k Σ_t (recall_t − recall_(t−1)) · precision_t',
       reference: 'scikit-learn, average_precision_score',
     },
@@ -146,7 +146,8 @@ export const classMetrics: readonly ClassMetric[] = [
       title: 'Class-wise ECE',
       direction: 'min',
       meaning:
-        'The gap between each class’s probability and its share, averaged over 15 bins of the probability and over the classes.',
+        'The gap between each class’s probability and its share, averaged over 15 bins of the probability and ' +
+        'over the classes.',
       formula: '1/K Σ_k Σ_b |b|/N · |share_k(b) − mean p̄_k(b)|',
       memberFormula: '1/K Σ_k Σ_b |b|/N · |share_k(b) − mean p_m,k(b)|',
       reference: 'Kull et al., 2019, Beyond temperature scaling',

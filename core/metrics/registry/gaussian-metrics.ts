@@ -71,8 +71,12 @@ const coverages = [50, 90, 95].map((percent): GaussianMetric => ({
       name: `coverage_${percent}`,
       title: `Coverage of the ${percent} % interval`,
       direction: 'none',
-      meaning: `Share of targets in the central interval of probability ${percent} %; ${percent / 100} if the prediction is calibrated.`,
-      formula: `1/N Σ [${(100 - percent) / 200} ≤ F(y) ≤ ${(100 + percent) / 200}], F the distribution function of the mixture`,
+      meaning:
+        `Share of targets in the central interval of probability ${percent} %; ${percent / 100} if the ` +
+        'prediction is calibrated.',
+      formula:
+        `1/N Σ [${(100 - percent) / 200} ≤ F(y) ≤ ${(100 + percent) / 200}], F the distribution function of the ` +
+        'mixture',
       memberFormula: `1/N Σ [${(100 - percent) / 200} ≤ F_m(y) ≤ ${(100 + percent) / 200}], F_m that of Normal(μ_m, σ²_m)`,
       reference: 'Gneiting and Raftery, 2007, Strictly proper scoring rules, prediction, and estimation',
     },
@@ -88,7 +92,8 @@ const crps: GaussianMetric = {
       title: 'CRPS',
       direction: 'min',
       meaning:
-        'Continuous ranked probability score: the distance between the predicted distribution and the target, in the target’s unit.',
+        'Continuous ranked probability score: the distance between the predicted distribution and the target, ' +
+        'in the target’s unit.',
       formula: '1/N Σ ∫ (F(x) − [x ≥ y])² dx, F the distribution function of the mixture',
       memberFormula: '1/N Σ ∫ (F_m(x) − [x ≥ y])² dx, F_m that of Normal(μ_m, σ²_m)',
       reference: 'Gneiting and Raftery, 2007, Strictly proper scoring rules, prediction, and estimation',
@@ -122,7 +127,8 @@ const likelihoods: readonly GaussianMetric[] = [
       title: 'Aleatoric variance',
       direction: 'none',
       meaning:
-        'The mean of the predicted variances, in the square of the target’s unit: noise in the data, which more data does not reduce.',
+        'The mean of the predicted variances, in the square of the target’s unit: noise in the data, which ' +
+        'more data does not reduce.',
       formula: '1/N Σ 1/M Σ_m σ²_m',
       reference: deepEnsembles,
     },
@@ -134,7 +140,8 @@ const likelihoods: readonly GaussianMetric[] = [
       title: 'Epistemic variance',
       direction: 'none',
       meaning:
-        'The variance of the members’ means, in the square of the target’s unit: what the members do not know and more data would teach.',
+        'The variance of the members’ means, in the square of the target’s unit: what the members do not know ' +
+        'and more data would teach.',
       formula: '1/N Σ 1/M Σ_m (μ_m − μ̄)²',
       reference: deepEnsembles,
     },

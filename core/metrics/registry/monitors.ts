@@ -36,7 +36,8 @@ export function whyNotComputed(monitor: string, run: MonitoredRun, option: strin
   const remedy =
     guesses.length > 0
       ? `Did you mean ${guesses.join(' or ')}?`
-      : `It has ${infos.map(({ name, of }) => (of === 'ensemble' ? name : `ens_${name}`)).join(', ')}, after "val/"; docs/metrics.md explains them.`;
+      : `It has ${infos.map(({ name, of }) => (of === 'ensemble' ? name : `ens_${name}`)).join(', ')}, after ` +
+        '"val/"; docs/metrics.md explains them.';
   return `${option} is "${monitor}", but this ${run.task} run computes no such metric. ${remedy}`;
 }
 

@@ -73,7 +73,8 @@ export const quantileMetrics: readonly QuantileMetric[] = [
       title: 'Pinball loss',
       direction: 'min',
       meaning:
-        'Distance of the target from each quantile, weighted by its level above and 1 − level below; smaller is better.',
+        'Distance of the target from each quantile, weighted by its level above and 1 − level below; smaller ' +
+        'is better.',
       formula: '1/(N·Q) Σ Σ_q max(q (y − ȳ_q), (q − 1)(y − ȳ_q)), ȳ_q the mean of the members’ quantiles',
       memberFormula: '1/(N·Q) Σ Σ_q max(q (y − y_m,q), (q − 1)(y − y_m,q))',
       reference: koenker,
@@ -86,7 +87,8 @@ export const quantileMetrics: readonly QuantileMetric[] = [
       title: 'Coverage of the interval',
       direction: 'none',
       meaning:
-        'Share of targets from the lowest to the highest quantile; the difference of their levels if the prediction is calibrated.',
+        'Share of targets from the lowest to the highest quantile; the difference of their levels if the ' +
+        'prediction is calibrated.',
       formula: '1/N Σ [ȳ_first ≤ y ≤ ȳ_last]',
       memberFormula: '1/N Σ [y_m,first ≤ y ≤ y_m,last]',
       reference: standard,

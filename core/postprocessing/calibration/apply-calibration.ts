@@ -88,7 +88,7 @@ function linearMap(rows: Float64Array, weights: readonly number[][], bias: reado
 function checkCount(subject: string, found: number, fitted: number): void {
   if (found === fitted) return;
   throw new RangeError(
-    `The predictions have ${found} ${subject}, the calibration was fitted for ${fitted}: apply it to the set that it was fitted for, ` +
-      'or fit it again with `tutti calibrate`.',
+    `The predictions have ${found} ${subject}, the calibration was fitted for ${fitted}: apply it to the set that ` +
+      'it was fitted for, or fit it again with `tutti calibrate`.',
   );
 }

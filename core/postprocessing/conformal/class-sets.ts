@@ -67,7 +67,8 @@ export function classSets(conformal: ConformalSets, probabilities: Probabilities
   const { thresholds, isClassConditional } = conformal;
   if (thresholds.length !== (isClassConditional ? classes : 1)) {
     throw new RangeError(
-      `The predictions have ${classes} classes, the conformal sets have thresholds for ${thresholds.length}: fit them again with \`tutti calibrate\`.`,
+      `The predictions have ${classes} classes, the conformal sets have thresholds for ${thresholds.length}: ` +
+        'fit them again with `tutti calibrate`.',
     );
   }
   const scores = classScores(conformal, probabilities);

@@ -50,6 +50,7 @@ export function conformalIntervals({ method, margins }: ConformalIntervals, cent
 function requireDeviations(deviations: Float64Array | null): Float64Array {
   if (deviations !== null) return deviations;
   throw new RangeError(
-    'Sigma-scaled intervals need standard deviations: members that predict variances, or more than one member. Use the method "split".',
+    'Sigma-scaled intervals need standard deviations: members that predict variances, or more than one member. ' +
+      'Use the method "split".',
   );
 }

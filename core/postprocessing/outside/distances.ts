@@ -25,7 +25,8 @@ export function fitReference(
 export function distancesFrom(reference: Reference, values: Float32Array): Float64Array {
   if (values.length % reference.size !== 0) {
     throw new RangeError(
-      `${values.length} values are not samples of ${reference.size} values, for which the distances were fitted: fit them again with \`tutti calibrate\`.`,
+      `${values.length} values are not samples of ${reference.size} values, for which the distances were ` +
+        'fitted: fit them again with `tutti calibrate`.',
     );
   }
   return reference.kind === 'knn' ? neighbourDistances(reference, values) : gaussianDistances(reference, values);

@@ -37,7 +37,8 @@ export function fitGaussian(values: Float32Array, size: number, labels: Int32Arr
   const factor = cholesky(shrunkCovariance(residuals, size), size);
   if (factor === null) {
     throw new RangeError(
-      `The ${samples} training samples have values that are not finite, so there is no Mahalanobis distance to them. Take another score: --outside.`,
+      `The ${samples} training samples have values that are not finite, so there is no Mahalanobis distance to ` +
+        'them. Take another score: --outside.',
     );
   }
   const whitening = new Float32Array(size * size);

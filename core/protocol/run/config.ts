@@ -38,15 +38,20 @@ export const emaSchema = z.strictObject({
     .default(0)
     .meta({
       help:
-        'Share of the average that an update keeps, such as 0.999. The averaged weights are evaluated and saved as checkpoints; training continues with ' +
-        'the others. 0: no average.',
+        'Share of the average that an update keeps, such as 0.999. The averaged weights are evaluated and saved as ' +
+        'checkpoints; training continues with the others. 0: no average.',
     }),
 });
 
 export const metricsSchema = z.strictObject({
-  more: z.string().default('').meta({
-    help: 'Metrics to compute beside the standard ones of the task, separated by commas: `auroc,f1`. docs/metrics.md lists them.',
-  }),
+  more: z
+    .string()
+    .default('')
+    .meta({
+      help:
+        'Metrics to compute beside the standard ones of the task, separated by commas: `auroc,f1`. docs/metrics.md ' +
+        'lists them.',
+    }),
   nllEpsilon: z
     .number()
     .min(0)
@@ -54,8 +59,8 @@ export const metricsSchema = z.strictObject({
     .default(0)
     .meta({
       help:
-        'Added to each probability of a class or a label before the logarithm of the NLL; 0: the exact NLL. The published example of torch-distributed-ensemble ' +
-        'adds 1e-8.',
+        'Added to each probability of a class or a label before the logarithm of the NLL; 0: the exact NLL. The ' +
+        'published example of torch-distributed-ensemble adds 1e-8.',
     }),
 });
 
@@ -66,8 +71,8 @@ export const earlyStoppingSchema = z.strictObject({
     .default('auto')
     .meta({
       help:
-        'Metric to watch; `{rank}` is replaced by the rank. `auto`: the metric of `checkpoints.monitor` (by default the NLL, or the MSE), of ' +
-        'the ensemble if joint, else of the member.',
+        'Metric to watch; `{rank}` is replaced by the rank. `auto`: the metric of `checkpoints.monitor` (by ' +
+        'default the NLL, or the MSE), of the ensemble if joint, else of the member.',
     }),
   mode: modeSchema,
   patience: patienceSchema.default(20),
@@ -85,8 +90,8 @@ export const checkpointsSchema = z.strictObject({
     .default('auto')
     .meta({
       help:
-        'Metric of the ensemble that decides which evaluation is best, for checkpoints and predictions. The same metric of each member decides ' +
-        "the member's best. `auto`: the NLL, or the MSE if no variance is predicted.",
+        'Metric of the ensemble that decides which evaluation is best, for checkpoints and predictions. The same ' +
+        "metric of each member decides the member's best. `auto`: the NLL, or the MSE if no variance is predicted.",
     }),
   mode: modeSchema,
   memberBest: z.boolean().default(true).meta({ help: "Keep every member's weights from its own best evaluation." }),
@@ -100,18 +105,25 @@ export const checkpointsSchema = z.strictObject({
     help: 'Of the checkpoints of `checkpoints.everyEpochs`, keep only the newest ones; 0: all.',
     unit: 'checkpoints',
   }),
-  keepTop: z.int().min(0).default(0).meta({
-    help: "Also keep every member's weights from the ensemble's best evaluations, this many; 0: only the best one (`checkpoints.ensembleBest`).",
-    unit: 'checkpoints',
-  }),
+  keepTop: z
+    .int()
+    .min(0)
+    .default(0)
+    .meta({
+      help:
+        "Also keep every member's weights from the ensemble's best evaluations, this many; 0: only the best one " +
+        '(`checkpoints.ensembleBest`).',
+      unit: 'checkpoints',
+    }),
   quotaMiB: z
     .int()
     .min(0)
     .default(0)
     .meta({
       help:
-        'Most disk space for all checkpoints of the run, shared equally by its members. Beyond it the oldest of `checkpoints.everyEpochs` are removed, ' +
-        'then the worst of `checkpoints.keepTop`; the named ones stay. A new checkpoint is written before others are removed. 0: no limit.',
+        'Most disk space for all checkpoints of the run, shared equally by its members. Beyond it the oldest of ' +
+        '`checkpoints.everyEpochs` are removed, then the worst of `checkpoints.keepTop`; the named ones stay. A ' +
+        'new checkpoint is written before others are removed. 0: no limit.',
       unit: 'MiB',
     }),
   stateEverySeconds: z.number().min(0).default(30).meta({
@@ -122,11 +134,15 @@ export const checkpointsSchema = z.strictObject({
 
 export const timeoutsSchema = z.strictObject({
   connectMs: positiveInteger.default(30_000).meta({
-    help: 'From the start of a worker to its first message. On Linux, time in which it waits for a processor does not count.',
+    help:
+      'From the start of a worker to its first message. On Linux, time in which it waits for a processor does ' +
+      'not count.',
     unit: 'ms',
   }),
   prepareMs: positiveInteger.default(1_800_000).meta({
-    help: 'Loading project, data and model, including a download. On Linux, time in which it waits for a processor does not count.',
+    help:
+      'Loading project, data and model, including a download. On Linux, time in which it waits for a processor ' +
+      'does not count.',
     unit: 'ms',
   }),
   firstCollectiveMs: positiveInteger
@@ -157,36 +173,53 @@ export const runConfigSchema = z.strictObject({
     })
     .brand<'ranks'>(),
   devices: deviceSelectionSchema.default('auto').meta({
-    help: 'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`, `webgpu:0`.',
+    help:
+      'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`, ' +
+      '`webgpu:0`.',
   }),
   placement: z.enum(['share', 'waves']).default('share').meta({
     help: 'With more members than devices: several ranks share a device, or ranks run in waves, one after the other.',
   }),
-  membersPerDevice: positiveInteger.max(256).default(1).meta({
-    help: 'Members that one worker trains as one computation. For small networks this is faster than several workers on one device.',
-    unit: 'members',
-  }),
+  membersPerDevice: positiveInteger
+    .max(256)
+    .default(1)
+    .meta({
+      help:
+        'Members that one worker trains as one computation. For small networks this is faster than several workers ' +
+        'on one device.',
+      unit: 'members',
+    }),
   backend: z
     .enum(['auto', 'wasm', 'tensorflow', 'webgpu', 'cpu'])
     .default('auto')
     .meta({
       help:
-        'TensorFlow.js backend: `tensorflow` (also for NVIDIA GPUs) needs `tutti setup`, `webgpu` (GPUs of all vendors) needs ' +
-        '`tutti setup --webgpu`; `cpu` is the slow reference.',
+        'TensorFlow.js backend: `tensorflow` (also for NVIDIA GPUs) needs `tutti setup`, `webgpu` (GPUs of all ' +
+        'vendors) needs `tutti setup --webgpu`; `cpu` is the slow reference.',
     }),
-  blas: z.enum(['auto', 'on', 'off']).default('auto').meta({
-    help: "The system's BLAS for matrix products on wasm. `auto` uses it if it was measured to be clearly faster than Tutti's kernels.",
-  }),
-  determinism: z.enum(['relaxed', 'deterministic']).default('relaxed').meta({
-    help: "Rounding of sums of products on wasm: `relaxed` uses the processor's fused multiply-add, which is faster; `deterministic` is the same on all machines.",
-  }),
+  blas: z
+    .enum(['auto', 'on', 'off'])
+    .default('auto')
+    .meta({
+      help:
+        "The system's BLAS for matrix products on wasm. `auto` uses it if it was measured to be clearly faster " +
+        "than Tutti's kernels.",
+    }),
+  determinism: z
+    .enum(['relaxed', 'deterministic'])
+    .default('relaxed')
+    .meta({
+      help:
+        "Rounding of sums of products on wasm: `relaxed` uses the processor's fused multiply-add, which is faster; " +
+        '`deterministic` is the same on all machines.',
+    }),
   precision: z
     .enum(['float32', 'mixed'])
     .default('float32')
     .meta({
       help:
-        'Precision of computation. `mixed`: float16 for products, with loss scaling (Micikevicius et al., 2018), is refused on all backends: TensorFlow.js has no ' +
-        'float16.',
+        'Precision of computation. `mixed`: float16 for products, with loss scaling (Micikevicius et al., 2018), ' +
+        'is refused on all backends: TensorFlow.js has no float16.',
     }),
   seed: z.int().min(0).max(0xffffffff).default(42).meta({ help: 'Base seed: rank r trains with seed + r.' }),
   identicalSeeds: z
@@ -198,8 +231,9 @@ export const runConfigSchema = z.strictObject({
     .default('corrected')
     .meta({
       help:
-        'Variance of initial weights drawn from truncated normal distributions (`glorotNormal`, `heNormal`, `leCunNormal`, ' +
-        "`varianceScaling`): the variance of their formulas, or TensorFlow.js's, which is 0.774 times that.",
+        'Variance of initial weights drawn from truncated normal distributions (`glorotNormal`, `heNormal`, ' +
+        "`leCunNormal`, `varianceScaling`): the variance of their formulas, or TensorFlow.js's, which is 0.774 " +
+        'times that.',
     }),
   strategy: strategySchema
     .prefault({ kind: 'independent' })
@@ -217,17 +251,17 @@ export const runConfigSchema = z.strictObject({
     .default('none')
     .meta({
       help:
-        'Activations that a step keeps for its backward pass: all; the inputs of layers (or of blocks with connections that skip layers); or those of ' +
-        'about √n segments of n layers. The others are computed again, which saves memory, costs up to one more forward pass and gives the same bits ' +
-        '(Chen et al., 2016).',
+        'Activations that a step keeps for its backward pass: all; the inputs of layers (or of blocks with ' +
+        'connections that skip layers); or those of about √n segments of n layers. The others are computed again, ' +
+        'which saves memory, costs up to one more forward pass and gives the same bits (Chen et al., 2016).',
     }),
   sampler: z
     .enum(['auto', 'shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'])
     .default('auto')
     .meta({
       help:
-        'Order of samples: as the strategy needs (`auto`), shuffled separately for each rank, shuffled once for all, split over the ranks ' +
-        '(padded, without the tail, or with uneven last batches), or as stored.',
+        'Order of samples: as the strategy needs (`auto`), shuffled separately for each rank, shuffled once for ' +
+        'all, split over the ranks (padded, without the tail, or with uneven last batches), or as stored.',
     }),
   data: dataSchema.prefault({}).meta({ help: 'How samples reach the ranks.' }),
   collectives: z
@@ -235,9 +269,10 @@ export const runConfigSchema = z.strictObject({
     .default('auto')
     .meta({
       help:
-        'How ranks exchange arrays: by MPI (`mpi`), for which a launcher of MPI must have started the process of each rank, or through the memory of one ' +
-        'machine or the hub (`hub`). `auto`: by MPI where such a launcher has started one rank on each of several nodes, all ranks need each other at every ' +
-        'step, the project may use the network, and all nodes have its library; else as `hub`.',
+        'How ranks exchange arrays: by MPI (`mpi`), for which a launcher of MPI must have started the process of ' +
+        'each rank, or through the memory of one machine or the hub (`hub`). `auto`: by MPI where such a launcher ' +
+        'has started one rank on each of several nodes, all ranks need each other at every step, the project may ' +
+        'use the network, and all nodes have its library; else as `hub`.',
     }),
   augmentation: augmentationSchema
     .prefault({})
@@ -249,10 +284,16 @@ export const runConfigSchema = z.strictObject({
     .min(0)
     .default(0)
     .meta({ help: 'Maximum number of steps; 0: no limit beside the epochs.', unit: 'steps' }),
-  scheduleEpochs: z.int().min(0).default(0).meta({
-    help: "Epochs over which the schedule is spread, and the progress that a project's loss sees; later ones have the last rate. 0: `maxEpochs`. More than those, for a run that goes on later.",
-    unit: 'epochs',
-  }),
+  scheduleEpochs: z
+    .int()
+    .min(0)
+    .default(0)
+    .meta({
+      help:
+        "Epochs over which the schedule is spread, and the progress that a project's loss sees; later ones have " +
+        'the last rate. 0: `maxEpochs`. More than those, for a run that goes on later.',
+      unit: 'epochs',
+    }),
   evaluateEveryEpochs: positiveInteger
     .default(1)
     .meta({ help: 'Epochs between two evaluations, where ranks synchronize.', unit: 'epochs' }),

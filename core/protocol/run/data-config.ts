@@ -7,8 +7,8 @@ export const dataSchema = z.strictObject({
     .default('local')
     .meta({
       help:
-        'Source of the training samples: a separate copy for each rank, batches that the first rank broadcasts, or one copy in memory for ' +
-        'all ranks of the machine.',
+        'Source of the training samples: a separate copy for each rank, batches that the first rank broadcasts, or ' +
+        'one copy in memory for all ranks of the machine.',
     }),
   bagging: z.boolean().default(false).meta({
     help: 'Each rank trains on a bootstrap sample: as many samples as the training split has, drawn with replacement.',
@@ -20,8 +20,9 @@ export const dataSchema = z.strictObject({
     .default(0)
     .meta({
       help:
-        'Share of the training split that each rank holds out to validate on. Every held-out sample is held out by two ranks, whose mean is ' +
-        'the ensemble for it (Fredsgaard and Schmidt, 2025). 0: the validation split of the project.',
+        'Share of the training split that each rank holds out to validate on. Every held-out sample is held out by ' +
+        'two ranks, whose mean is the ensemble for it (Fredsgaard and Schmidt, 2025). 0: the validation split of ' +
+        'the project.',
     }),
   folds: z
     .int()
@@ -32,9 +33,14 @@ export const dataSchema = z.strictObject({
   fold: z.int().min(0).default(0).meta({
     help: 'The fold, from 0, that the project makes its test split: one run for each. Not with `data.foldPerRank`.',
   }),
-  foldPerRank: z.boolean().default(false).meta({
-    help: 'Rank r holds out fold r mod k of the training split to validate on, so that one run is a whole cross-validation.',
-  }),
+  foldPerRank: z
+    .boolean()
+    .default(false)
+    .meta({
+      help:
+        'Rank r holds out fold r mod k of the training split to validate on, so that one run is a whole ' +
+        'cross-validation.',
+    }),
 });
 type DataConfig = z.output<typeof dataSchema>;
 
@@ -73,11 +79,12 @@ export const augmentationSchema = z.strictObject({
     unit: 'px',
   }),
   mixup: alpha(
-    'Mixes samples, and their losses, with shares from Beta(α, α) (Zhang et al., 2018); 0: not. Samples need not be images.',
+    'Mixes samples, and their losses, with shares from Beta(α, α) (Zhang et al., 2018); 0: not. Samples need ' +
+      'not be images.',
   ),
   cutmix: alpha(
-    'Pastes a rectangle of another image, whose area is drawn from Beta(α, α), and mixes the losses (Yun et al., 2019); 0: not. ' +
-      'With mixup, half of the batches have either.',
+    'Pastes a rectangle of another image, whose area is drawn from Beta(α, α), and mixes the losses (Yun et al., ' +
+      '2019); 0: not. With mixup, half of the batches have either.',
   ),
   randAugment: z.int().min(0).max(20).default(0).meta({
     help: 'Random operations on each image (Cubuk et al., 2020); 0: none.',

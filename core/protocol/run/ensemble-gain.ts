@@ -43,8 +43,9 @@ export function describeGain(found: EvaluatedSet): string[] {
   });
   if (loss === undefined) return [];
   const first =
-    `The ${label} (${found.set}) predicts the ${found.split} split ${verdicts[loss.verdict](found.members[loss.metric].length)}: ` +
-    `its ${loss.title} is ${formatMetric(loss.ensemble)}, theirs ${formatMetric(loss.average)} on average and ` +
+    `The ${label} (${found.set}) predicts the ${found.split} split ` +
+    `${verdicts[loss.verdict](found.members[loss.metric].length)}: its ${loss.title} is ` +
+    `${formatMetric(loss.ensemble)}, theirs ${formatMetric(loss.average)} on average and ` +
     `${formatMetric(loss.best)} at best.`;
   const others = further.flatMap(({ metric, say, show }) => {
     const own = metric === loss.metric ? null : gainOf(metric);

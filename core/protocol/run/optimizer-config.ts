@@ -38,16 +38,17 @@ const common = {
     .default('float32')
     .meta({
       help:
-        "How the optimizer's state is kept between updates, on wasm and cpu: float32, or rounded stochastically to bfloat16 in half the memory (Gupta et al., " +
-        '2015). An update computes in float32.',
+        "How the optimizer's state is kept between updates, on wasm and cpu: float32, or rounded stochastically to " +
+        'bfloat16 in half the memory (Gupta et al., 2015). An update computes in float32.',
     }),
   groups: z
     .array(groupSchema)
     .default([])
     .meta({
       help:
-        'Groups of weights with a factor of the learning rate, and a weight decay if it differs: [{"weights": "^conv", "rateFactor": 0.1}]. The first ' +
-        'pattern that matches a name such as dense_1/kernel counts. A factor of 0 freezes the weights.',
+        'Groups of weights with a factor of the learning rate, and a weight decay if it differs: [{"weights": ' +
+        '"^conv", "rateFactor": 0.1}]. The first pattern that matches a name such as dense_1/kernel counts. A ' +
+        'factor of 0 freezes the weights.',
     }),
 };
 

@@ -46,8 +46,8 @@ export function whyNotSet(setting: SettingName, { earlyStopping, strategy }: Run
   }
   if (!adapts(strategy) || !strategy.diverge.includes('learningRate')) return null;
   return (
-    'The strategy hdet adapts the learning rate itself, from where the schedule leaves it. To follow the schedule and ' +
-    'its base rate again, resume the run with --strategy.adapt false.'
+    'The strategy hdet adapts the learning rate itself, from where the schedule leaves it. To follow the schedule ' +
+    'and its base rate again, resume the run with --strategy.adapt false.'
   );
 }
 

@@ -101,8 +101,8 @@ export function checkCall(call: CollectiveCall, ranks: readonly number[]): void 
   const length = elementCount(shape);
   if (operation === 'reduce-scatter' && length % ranks.length !== 0) {
     throw new RangeError(
-      `A reduce-scatter gives every rank an equal slice, and ${length} elements do not divide by ${ranks.length} ranks; ` +
-        'pad the array.',
+      `A reduce-scatter gives every rank an equal slice, and ${length} elements do not divide by ${ranks.length} ` +
+        'ranks; pad the array.',
     );
   }
 }

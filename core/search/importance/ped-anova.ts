@@ -131,8 +131,8 @@ export function importanceReport(
 function noteOfFew(count: number): string {
   const best = Math.ceil(count / 10);
   return (
-    `With ${count} complete trials the best tenth is ${best === 1 ? 'one trial' : `${best} trials`}, so the shares may be chance: look at their intervals, ` +
-    `and try at least ${enoughForImportance} trials.`
+    `With ${count} complete trials the best tenth is ${best === 1 ? 'one trial' : `${best} trials`}, so the shares ` +
+    `may be chance: look at their intervals, and try at least ${enoughForImportance} trials.`
   );
 }
 

@@ -63,7 +63,8 @@ function parseLine(line: string, index: number, isUnfinished: boolean): Operatio
 
 function journalError(index: number, problem: string): Error {
   return new Error(
-    `Line ${index + 1} of the journal is no operation of Optuna: ${problem}. Read a file that Optuna's JournalFileBackend wrote.`,
+    `Line ${index + 1} of the journal is no operation of Optuna: ${problem}. Read a file that Optuna's ` +
+      'JournalFileBackend wrote.',
   );
 }
 

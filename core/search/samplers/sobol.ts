@@ -20,7 +20,8 @@ let vectors: Uint32Array[] | null = null;
 export function sobolPoint(index: number, dimensions: number): Uint32Array {
   if (dimensions > maximumDimensions) {
     throw new RangeError(
-      `${dimensions} parameters: the quasi-random sampler takes at most ${maximumDimensions}. Use the random sampler, or search fewer.`,
+      `${dimensions} parameters: the quasi-random sampler takes at most ${maximumDimensions}. Use the random ` +
+        'sampler, or search fewer.',
     );
   }
   vectors ??= [firstDimension(), ...directionNumbers.map(laterDimension)];

@@ -21,7 +21,10 @@ function explainRange(parameter: Parameter): string | null {
   const { kind, low, high } = parameter;
   if (low >= high) return `${kind} from ${low} to ${high} is empty: give the lower bound first, below the upper one.`;
   if ((kind === 'log' || kind === 'log-int') && low <= 0) {
-    return `${kind} from ${low} to ${high}: a logarithmic scale begins above 0. Raise the lower bound, or use ${kind === 'log' ? 'float' : 'int'}.`;
+    return (
+      `${kind} from ${low} to ${high}: a logarithmic scale begins above 0. Raise the lower bound, or use ` +
+      `${kind === 'log' ? 'float' : 'int'}.`
+    );
   }
   const step = 'step' in parameter ? parameter.step : undefined;
   if (step !== undefined && step <= 0) return `The step is ${step}, but must be above 0.`;
@@ -55,7 +58,10 @@ function explainCondition(
   }
   const impossible = when.equals.find((value) => !holdsValue(parent, value));
   if (impossible === undefined) return null;
-  return `It depends on ${when.path} being ${JSON.stringify(impossible)}, which ${when.path} never is: name one of its values.`;
+  return (
+    `It depends on ${when.path} being ${JSON.stringify(impossible)}, which ${when.path} never is: name one of ` +
+    'its values.'
+  );
 }
 
 /** The chain of parents that leads from a parameter back to itself, or null. */

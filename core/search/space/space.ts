@@ -63,7 +63,10 @@ function explainValue(parameter: SpaceParameter, values: Assignment): string | n
   const given = Object.hasOwn(values, path);
   if (!takesPart(parameter, values)) {
     if (!given || when === null) return null;
-    return `${path} takes part only while ${when.path} is ${when.equals.join(' or ')}: leave it out, or change ${when.path}.`;
+    return (
+      `${path} takes part only while ${when.path} is ${when.equals.join(' or ')}: leave it out, or change ` +
+      `${when.path}.`
+    );
   }
   if (!given) return `${path} is missing: give it ${describeDomain(domain)}.`;
   if (holdsValue(domain, values[path])) return null;

@@ -63,8 +63,9 @@ export class Link {
       }
     }
     throw new Error(
-      `The process that trains the run on ${node} cannot be reached (${problems.join('; ')}). Either it has ended, or another one has its port and does ` +
-        'not know the token, or the login node lets nobody forward ports (AllowTcpForwarding of its sshd).',
+      `The process that trains the run on ${node} cannot be reached (${problems.join('; ')}). Either it has ended, ` +
+        'or another one has its port and does not know the token, or the login node lets nobody forward ports ' +
+        '(AllowTcpForwarding of its sshd).',
     );
   }
 

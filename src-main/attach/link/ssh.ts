@@ -88,7 +88,8 @@ const remedies: readonly (readonly [said: RegExp, remedy: (from: string) => stri
   [
     /permission denied|too many authentication failures/i,
     (from) =>
-      `Load a key that ${from} accepts into your ssh agent (ssh-add), so that \`ssh ${from}\` logs in without a question.`,
+      `Load a key that ${from} accepts into your ssh agent (ssh-add), so that \`ssh ${from}\` logs in without ` +
+      'a question.',
   ],
   [
     /host key verification failed|host identification has changed|no .* host key is known/i,

@@ -108,7 +108,9 @@ function numberOf(option: string, text: string): number {
 /** What was fitted, and the figures before and after. */
 export function describeCalibrated({ postprocessing, path }: Calibrated, look: Look = plainLook): string[] {
   const { set, fittedOn, measured } = postprocessing;
-  const fitted = `Fitted ${set.name} (${set.members.length} members) on ${describeFittedOn(fittedOn)}: ${describeFit(postprocessing)}.`;
+  const fitted =
+    `Fitted ${set.name} (${set.members.length} members) on ${describeFittedOn(fittedOn)}: ` +
+    `${describeFit(postprocessing)}.`;
   const figures =
     measured === null
       ? ['There is no other split to measure it on.']
@@ -145,7 +147,8 @@ function describeCoverage({ conformal: found }: Measured, conformal: Postprocess
       ? `${formatMetric(found.meanSize)} classes in a set`
       : `mean width ${formatMetric(found.meanSize)}`;
   return [
-    `Coverage ${formatShare(found.coverage)} ± ${formatShare(found.standardError)} (wished ${formatShare(1 - conformal.alpha)}), ${size}.`,
+    `Coverage ${formatShare(found.coverage)} ± ${formatShare(found.standardError)} (wished ` +
+      `${formatShare(1 - conformal.alpha)}), ${size}.`,
   ];
 }
 

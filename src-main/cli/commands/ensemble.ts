@@ -155,7 +155,10 @@ function describeSource({ run, rank, checkpoint, epoch }: PartSource): string[] 
 
 function describeLosses({ criterion, losses: { candidates, all, chosen } }: CombinedRun['combined']): string {
   const best = formatMetric(Math.min(...candidates));
-  return `validation ${lossNames[criterion]} ${formatMetric(chosen)}; before: ${best} of the best checkpoint alone, ${formatMetric(all)} of all together.`;
+  return (
+    `validation ${lossNames[criterion]} ${formatMetric(chosen)}; before: ${best} of the best checkpoint alone, ` +
+    `${formatMetric(all)} of all together.`
+  );
 }
 
 function count(number: number, noun: string): string {

@@ -54,7 +54,8 @@ export function summarize(record: RunRecord, folder: string, look: Look = plainL
     ...(best === null
       ? []
       : [
-          `best ${metricLabel(best.metric)} ${formatMetric(best.value)} at epoch ${countEpoch(best.epoch)}, step ${best.step}`,
+          `best ${metricLabel(best.metric)} ${formatMetric(best.value)} at epoch ${countEpoch(best.epoch)}, ` +
+            `step ${best.step}`,
         ]),
     ...ofEarlier(record),
     ...compareSets(summary?.evaluatedSets ?? [], look),

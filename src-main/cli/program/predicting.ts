@@ -17,7 +17,8 @@ function addPredict(program: Command): void {
     .argument('<run>', 'a run by its id, name or folder, or the folder of an exported ensemble')
     .requiredOption(
       '-i, --input <path>',
-      'a table (.csv, .tsv, .jsonl, .parquet, .arrow), text (.txt), arrays (.npy, .npz, .safetensors) or a folder of images',
+      'a table (.csv, .tsv, .jsonl, .parquet, .arrow), text (.txt), arrays (.npy, .npz, .safetensors) or a ' +
+        'folder of images',
     )
     .requiredOption('-o, --output <file>', 'a file that ends in .csv, .jsonl or .parquet')
     .option('--set <name>', 'the checkpoints of the members (default: ensemble-best)')
@@ -36,7 +37,8 @@ function addEnsemble(program: Command): void {
   program
     .command('ensemble')
     .description(
-      'make a run from checkpoints of runs: chosen members, averaged weights, snapshots of one member, draws with SWAG and MC dropout, or inner members of one network',
+      'make a run from checkpoints of runs: chosen members, averaged weights, snapshots of one member, draws ' +
+        'with SWAG and MC dropout, or inner members of one network',
     )
     .argument('[runs...]', 'runs of the same task and data by their ids, names or folders')
     .option('--from-study <study>', 'choose from the members of the complete trials of a study, instead of runs')

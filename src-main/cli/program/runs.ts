@@ -67,7 +67,8 @@ function addExport(program: Command): void {
     .option('--overwrite', 'replace existing files')
     .option(
       '--format <formats>',
-      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, run, tfjs, ensemble, onnx, pytorch (default: up to plots; run for a .tutti file)',
+      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, run, tfjs, ensemble, onnx, pytorch (default: ' +
+        'up to plots; run for a .tutti file)',
       collect,
       [],
     )
@@ -111,7 +112,8 @@ function addCalibrating(program: Command): void {
   program
     .command('calibrate')
     .description(
-      'fit calibration, conformal sets and thresholds for a set of checkpoints, and measure them; of a sweep, for each run',
+      'fit calibration, conformal sets and thresholds for a set of checkpoints, and measure them; of a sweep, ' +
+        'for each run',
     )
     .argument(...theRun)
     .addOption(new Option('--set <name>', 'the set').choices(['ensemble-best', 'member-best', 'final']))

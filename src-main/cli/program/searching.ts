@@ -9,7 +9,8 @@ export function addSearching(program: Command): void {
   const command = program
     .command('discover')
     .description(
-      'search a pool: train on what is labelled, choose what to label next, round by round, beside random and greedy choices',
+      'search a pool: train on what is labelled, choose what to label next, round by round, beside random and ' +
+        'greedy choices',
     )
     .argument('[project]', 'a project whose training split is the pool', projectFolder)
     .option('--resume <search>', 'continue a search by its id or folder')

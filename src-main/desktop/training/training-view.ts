@@ -41,7 +41,9 @@ export function noticeOfWork(count: number, waiting: number): { title: string; b
   const what = `${parts.join(' and ')}${parts.length > 1 ? ',' : ''}`;
   return {
     title: count === 0 ? 'Tutti waits to train' : 'Tutti keeps training',
-    body: `${what[0].toUpperCase()}${what.slice(1)} without a window. Start Tutti again to see ${count + waiting === 1 ? 'it' : 'them'}.`,
+    body:
+      `${what[0].toUpperCase()}${what.slice(1)} without a window. Start Tutti again to see ` +
+      `${count + waiting === 1 ? 'it' : 'them'}.`,
   };
 }
 

@@ -56,7 +56,8 @@ export function readDesktopState(path: string): DesktopState {
     return desktopStateSchema.parse(JSON.parse(text));
   } catch (cause) {
     throw new Error(
-      `${path} is damaged: it does not hold the positions of the windows. Tutti replaces it when a window is moved or closed.`,
+      `${path} is damaged: it does not hold the positions of the windows. Tutti replaces it when a window is ` +
+        'moved or closed.',
       { cause },
     );
   }

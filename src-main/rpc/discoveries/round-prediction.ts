@@ -20,7 +20,8 @@ export async function readRound({ folder, search, progress }: KeptSearch, round:
     throw new Error(
       first === 'random'
         ? 'Choices at random need no ensemble, so nothing was predicted.'
-        : `${searchPaths(folder).beliefs} has no predictions of round ${round}. The search keeps them when the round ends.`,
+        : `${searchPaths(folder).beliefs} has no predictions of round ${round}. The search keeps them when the ` +
+            'round ends.',
     );
   }
   const { tensors } = await readTensors(folder, path);

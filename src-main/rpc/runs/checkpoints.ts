@@ -71,8 +71,8 @@ async function refuseReplaced(folder: string, checkpoints: readonly CheckpointKe
   const record = await readRunRecord(folder);
   if (!isOpen(record) || !isHubAlive(folder)) return;
   throw new Error(
-    `The run ${record.id} is ${record.status} and may replace "${replaced.name}" of rank ${replaced.rank} at any moment. ` +
-      'Delete it once the run has ended. Checkpoints of single epochs can be deleted now.',
+    `The run ${record.id} is ${record.status} and may replace "${replaced.name}" of rank ${replaced.rank} at any ` +
+      'moment. Delete it once the run has ended. Checkpoints of single epochs can be deleted now.',
   );
 }
 

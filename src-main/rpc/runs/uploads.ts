@@ -45,8 +45,8 @@ export class Uploads {
     const freeBytes = await readFreeBytes(place);
     if (bytes + reservedBytes > freeBytes) {
       throw new Error(
-        `A file of ${formatBytes(bytes)} does not fit: ${place} has ${formatBytes(freeBytes)} of free space. Make room there, or predict the file ` +
-          `with \`${tutti} predict\`, which needs no copy.`,
+        `A file of ${formatBytes(bytes)} does not fit: ${place} has ${formatBytes(freeBytes)} of free space. Make ` +
+          `room there, or predict the file with \`${tutti} predict\`, which needs no copy.`,
       );
     }
     const folder = await mkdtemp(join(place, 'question-'));

@@ -29,7 +29,8 @@ export async function planCompletion(folder: string, record: RunRecord, rank: nu
   const until = await findResumePoint(folder, others);
   if (until === null) {
     throw new Error(
-      `Rank ${rank} of the run ${id} cannot be completed yet: the other members have saved no state. Continue them first: tutti resume ${id}`,
+      `Rank ${rank} of the run ${id} cannot be completed yet: the other members have saved no state. Continue ` +
+        `them first: tutti resume ${id}`,
     );
   }
   return { ranks: plan.filter(isTogether).map((placement) => placement.rank), until, first: others[0] };

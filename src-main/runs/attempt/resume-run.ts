@@ -24,14 +24,15 @@ export function whyNotResume(record: RunRecord, config: RunConfig, point: Resume
   if (status !== 'finished' || summary === null) return null;
   if (record.parts !== undefined) {
     return new Error(
-      `The run ${id} was made from checkpoints and has no state to resume from. To train its members further: tutti fork ${id} --best`,
+      `The run ${id} was made from checkpoints and has no state to resume from. To train its members further: ` +
+        `tutti fork ${id} --best`,
     );
   }
   const { epochs, steps, stopReason } = summary;
   if (point === null) {
     return new Error(
-      `The run ${id} has finished, and its final state is gone (its folder state/ is missing): a resume would train it again from the start ` +
-        'and replace its checkpoints. Start another run instead.',
+      `The run ${id} has finished, and its final state is gone (its folder state/ is missing): a resume would ` +
+        'train it again from the start and replace its checkpoints. Start another run instead.',
     );
   }
   const hasStepsLeft = point.epoch < config.maxEpochs && (config.maxSteps === 0 || point.step < config.maxSteps);
@@ -40,13 +41,15 @@ export function whyNotResume(record: RunRecord, config: RunConfig, point: Resume
   const done = `Nothing is left to do: the run ${id} has finished after ${epochs} epochs and ${steps} steps`;
   if (isStopped) {
     return new NothingLeftError(
-      `${done}, by early stopping. To train it further: tutti resume ${id} --set earlyStopping.patience=${2 * currentPatience(record)}`,
+      `${done}, by early stopping. To train it further: tutti resume ${id} --set ` +
+        `earlyStopping.patience=${2 * currentPatience(record)}`,
     );
   }
   const missing = lostRanksOf(record);
   if (missing.length > 0) {
     return new NothingLeftError(
-      `${done}, without rank ${missing.join(', ')}. To complete a missing member: tutti resume ${id} --rank ${missing[0]}`,
+      `${done}, without rank ${missing.join(', ')}. To complete a missing member: tutti resume ${id} ` +
+        `--rank ${missing[0]}`,
     );
   }
   const limit =

@@ -347,16 +347,19 @@ function hasNewSource(attempts: readonly Attempt[]): boolean {
 function sourceKept({ id, project, attempts, origin }: RunRecord): string {
   if (attempts.length === 1 && origin !== undefined) {
     return (
-      `The source in ${project.folder} has changed since ${origin.name} trained. This fork trains with the code that ${origin.name} kept; ` +
-      `tutti fork ${origin.run} --current-source takes the present code.`
+      `The source in ${project.folder} has changed since ${origin.name} trained. This fork trains with the code ` +
+      `that ${origin.name} kept; tutti fork ${origin.run} --current-source takes the present code.`
     );
   }
   return (
-    `The source in ${project.folder} has changed since attempt ${attempts.length - 1}. This attempt trains with the code that the run kept; ` +
-    `tutti resume ${id} --current-source takes the present code.`
+    `The source in ${project.folder} has changed since attempt ${attempts.length - 1}. This attempt trains with ` +
+    `the code that the run kept; tutti resume ${id} --current-source takes the present code.`
   );
 }
 
 function sourceChanged({ project, attempts }: RunRecord): string {
-  return `The source in ${project.folder} has changed since attempt ${attempts.length - 1}. This attempt trains with the present source.`;
+  return (
+    `The source in ${project.folder} has changed since attempt ${attempts.length - 1}. This attempt trains with ` +
+    'the present source.'
+  );
 }

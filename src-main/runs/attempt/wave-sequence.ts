@@ -298,7 +298,9 @@ export class WaveSequence {
   #reportDamages(point: ResumePoint | null): void {
     if (point === null || point.damages.length === 0) return;
     const { round, epoch, step, damages } = point;
-    const message = `The ranks continue from the older round ${round}, step ${step}, because newer states are damaged: ${damages.join('; ')}.`;
+    const message =
+      `The ranks continue from the older round ${round}, step ${step}, because newer states are damaged: ` +
+      `${damages.join('; ')}.`;
     this.#options.recorder.event(null, 'state-skipped', message, { epoch, step, data: { round } });
   }
 

@@ -240,7 +240,9 @@ export class Wave {
 
   private slow(rank: number, waitedMs: number, call: string): void {
     const limitMs = this.collectiveTimeoutMs();
-    const how = `has not come for ${waitedMs / 1000} s, and the others wait for it in ${call}; it counts as hung after ${limitMs / 1000} s`;
+    const how =
+      `has not come for ${waitedMs / 1000} s, and the others wait for it in ${call}; it counts as hung after ` +
+      `${limitMs / 1000} s`;
     this.options.listener.slow(this.ranks.get(rank), how);
   }
 

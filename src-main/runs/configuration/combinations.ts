@@ -47,8 +47,9 @@ function conflictsOfJointStopping({ earlyStopping, members: ranks }: RunConfig, 
   const conflicts: ConfigProblem[] = [];
   if (earlyStopping.monitor.includes('{rank}')) {
     const message =
-      `Joint early stopping cannot monitor "${earlyStopping.monitor}": it differs from rank to rank. Monitor a metric of the ` +
-      'ensemble, such as val/ens_nll, or let each rank stop independently with --early-stopping.joint false.';
+      `Joint early stopping cannot monitor "${earlyStopping.monitor}": it differs from rank to rank. Monitor a ` +
+      'metric of the ensemble, such as val/ens_nll, or let each rank stop independently with ' +
+      '--early-stopping.joint false.';
     conflicts.push({ path: 'earlyStopping.monitor', message });
   }
   if (waves > 1) {
@@ -62,11 +63,15 @@ function conflictsOfJointStopping({ earlyStopping, members: ranks }: RunConfig, 
 
 function conflictsOfWarmStart({ warmStart: { checkpoint, noise } }: RunConfig): ConfigProblem[] {
   if (checkpoint !== '' && !checkpoint.endsWith('.safetensors')) {
-    const message = `warmStart.checkpoint is "${checkpoint}", which is no checkpoint. Name a .safetensors file of a run's checkpoints folder.`;
+    const message =
+      `warmStart.checkpoint is "${checkpoint}", which is no checkpoint. Name a .safetensors file of a run's ` +
+      'checkpoints folder.';
     return [{ path: 'warmStart.checkpoint', message }];
   }
   if (noise === 0 || checkpoint !== '') return [];
-  const message = `--warm-start.noise ${noise} needs the weights of a warm start. Name a checkpoint with --warm-start.checkpoint, or leave it at 0.`;
+  const message =
+    `--warm-start.noise ${noise} needs the weights of a warm start. Name a checkpoint with ` +
+    '--warm-start.checkpoint, or leave it at 0.';
   return [{ path: 'warmStart.noise', message }];
 }
 
@@ -79,14 +84,14 @@ function conflictsOfStages(config: RunConfig): ConfigProblem[] {
   if (ranks % stages === 0) {
     if (cuts.length === 0 || cuts.length === stages - 1) return [];
     const message =
-      `strategy.cuts names ${cuts.length} layer(s), and ${stages} ranks that share a model need ${stages - 1}: the first layer of each rank but ` +
-      'the first. Name as many, or none: Tutti then measures where to cut.';
+      `strategy.cuts names ${cuts.length} layer(s), and ${stages} ranks that share a model need ${stages - 1}: the ` +
+      'first layer of each rank but the first. Name as many, or none: Tutti then measures where to cut.';
     return [{ path: 'strategy.cuts', message }];
   }
   const less = Math.floor(ranks / stages) * stages;
   const message =
-    `${ranks} ranks cannot be shared by models of ${stages} stages each. Use --members ${less === 0 ? stages : `${less} or ${less + stages}`}, or ` +
-    '--strategy.stages 0 for one model on all ranks.';
+    `${ranks} ranks cannot be shared by models of ${stages} stages each. Use --members ` +
+    `${less === 0 ? stages : `${less} or ${less + stages}`}, or --strategy.stages 0 for one model on all ranks.`;
   return [{ path: 'strategy.stages', message }];
 }
 
@@ -98,8 +103,8 @@ function conflictsOfLockstep(config: RunConfig, waves: number): ConfigProblem[] 
   const conflicts: ConfigProblem[] = [];
   if (waves > 1 && strategyRules[strategy.kind].isLockstep) {
     const message =
-      `With the strategy ${strategy.kind} all ${ranks} ranks train at the same time, but this plan has ${waves} waves. ` +
-      'Use --placement share or fewer ranks (--members).';
+      `With the strategy ${strategy.kind} all ${ranks} ranks train at the same time, but this plan has ${waves} ` +
+      'waves. Use --placement share or fewer ranks (--members).';
     conflicts.push({ path: 'placement', message });
   }
   if (earlyStopping.enabled && !earlyStopping.joint) {
@@ -117,12 +122,14 @@ function conflictsOfMemberLoss(config: RunConfig): ConfigProblem[] {
   const { onMemberLoss, strategy } = config;
   if (onMemberLoss.kind === 'restart' && onMemberLoss.worldSize === 'devices' && !mayResize(config)) {
     const message =
-      `With the strategy ${strategy.kind} no other rank can take over the part of one, so the number of ranks cannot change. Use --on-member-loss.world-size fixed, or ` +
-      'the strategy data-parallel or sharded.';
+      `With the strategy ${strategy.kind} no other rank can take over the part of one, so the number of ranks ` +
+      'cannot change. Use --on-member-loss.world-size fixed, or the strategy data-parallel or sharded.';
     return [{ path: 'onMemberLoss.worldSize', message }];
   }
   if (onMemberLoss.kind !== 'continue' || reason === null) return [];
-  const message = `With ${reason} every step needs all ranks, so the run cannot continue without a lost member. Use --on-member-loss restart or stop.`;
+  const message =
+    `With ${reason} every step needs all ranks, so the run cannot continue without a lost member. Use ` +
+    '--on-member-loss restart or stop.';
   return [{ path: 'onMemberLoss.kind', message }];
 }
 
@@ -134,7 +141,8 @@ function conflictsOfMpi(config: RunConfig, waves: number): ConfigProblem[] {
     : config.membersPerDevice > 1
       ? 'By MPI each rank is a process. Use --members-per-device 1, or --collectives auto.'
       : waves > 1
-        ? `By MPI all ranks train at the same time, and this plan has ${waves} waves. Use --placement share, or --collectives auto.`
+        ? `By MPI all ranks train at the same time, and this plan has ${waves} waves. Use --placement share, or ` +
+          '--collectives auto.'
         : null;
   return message === null ? [] : [{ path: 'collectives', message }];
 }
@@ -146,8 +154,8 @@ function conflictsOfDeterminism({ determinism, blas, backend }: RunConfig): Conf
   const other = blas === 'on' ? '--blas on' : isOther ? `--backend ${backend}` : null;
   if (other === null) return [];
   const message =
-    `With ${other} results differ in their last bits from machine to machine. Omit it, train on --devices cpu, or use ` +
-    '--determinism relaxed.';
+    `With ${other} results differ in their last bits from machine to machine. Omit it, train on --devices cpu, or ` +
+    'use --determinism relaxed.';
   return [{ path: 'determinism', message }];
 }
 
@@ -157,8 +165,8 @@ function conflictsOfStacks(config: RunConfig): ConfigProblem[] {
   const reason = lockstepReason(config);
   if (membersPerDevice > 1 && activationCheckpointing !== 'none') {
     const message =
-      `A worker that trains ${membersPerDevice} members as one computation keeps all activations. Use --members-per-device 1 or ` +
-      '--activation-checkpointing none.';
+      `A worker that trains ${membersPerDevice} members as one computation keeps all activations. Use ` +
+      '--members-per-device 1 or --activation-checkpointing none.';
     return [{ path: 'activationCheckpointing', message }];
   }
   if (membersPerDevice === 1 || reason === null) return [];
@@ -182,12 +190,14 @@ function conflictsOfProject({ strategy }: RunConfig, { task, hasOwnLoss }: Combi
   const conflicts: ConfigProblem[] = [];
   if (tasks !== null && !tasks.includes(task)) {
     const message =
-      `The strategy ${strategy.kind} trains ${tasks.join(', ')} only, and this project's task is ${task}: ${whyNotOthers}. ` +
-      'Use another strategy.';
+      `The strategy ${strategy.kind} trains ${tasks.join(', ')} only, and this project's task is ${task}: ` +
+      `${whyNotOthers}. Use another strategy.`;
     conflicts.push({ path: 'strategy.kind', message });
   }
   if (!ownLoss && hasOwnLoss) {
-    const message = `The strategy ${strategy.kind} has its own loss, and so has this project. Use another strategy, or the task's loss.`;
+    const message =
+      `The strategy ${strategy.kind} has its own loss, and so has this project. Use another strategy, or the ` +
+      "task's loss.";
     conflicts.push({ path: 'strategy.kind', message });
   }
   return conflicts;
@@ -200,7 +210,7 @@ function conflictsOfLoss({ loss }: RunConfig, { task, hasOwnLoss }: Combined): C
   const isSoftened = loss.labelSmoothing !== 0 || loss.temperature !== 1;
   if (!isSoftened || (softenedTasks.includes(task) && !hasOwnLoss)) return [];
   const message =
-    `Label smoothing ${loss.labelSmoothing} and temperature ${loss.temperature} change the loss of a task with classes, which this run ` +
-    'does not use. Leave them at 0 and 1.';
+    `Label smoothing ${loss.labelSmoothing} and temperature ${loss.temperature} change the loss of a task with ` +
+    'classes, which this run does not use. Leave them at 0 and 1.';
   return [{ path: 'loss', message }];
 }

@@ -25,14 +25,14 @@ function conflictsOfMode({ data, strategy, sampler }: RunConfig): ConfigProblem[
   if (data.mode === 'local') return [];
   if (!strategyRules[strategy.kind].takesCommonBatches) {
     const message =
-      `With the strategy ${strategy.kind} every rank needs different samples, so the first cannot broadcast its batches. Use ` +
-      '--data.mode local or shared.';
+      `With the strategy ${strategy.kind} every rank needs different samples, so the first cannot broadcast its ` +
+      'batches. Use --data.mode local or shared.';
     return [{ path, message }];
   }
   if (sampler === 'auto' || commonSamplers.includes(sampler)) return [];
   const message =
-    `With --data.mode broadcast all ranks train on the same batches, which --sampler ${sampler} does not give: it needs ` +
-    `${commonSamplers.join(' or ')}. Leave it at auto, which takes ${commonSamplers[0]}.`;
+    `With --data.mode broadcast all ranks train on the same batches, which --sampler ${sampler} does not give: it ` +
+    `needs ${commonSamplers.join(' or ')}. Leave it at auto, which takes ${commonSamplers[0]}.`;
   return [{ path: 'sampler', message }];
 }
 
@@ -41,8 +41,9 @@ function conflictsOfOwnSamples({ data, strategy, sampler }: RunConfig): ConfigPr
   const order = samplerOf({ data, strategy, sampler });
   if (order === 'shuffled') return [];
   const where =
-    `gives every rank different samples, but here the order of samples is that of --sampler ${order} ` +
-    `(strategy ${strategy.kind}, --data.mode ${data.mode}). Use the strategy independent or coupled with --sampler shuffled, or`;
+    `gives every rank different samples, but here the order of samples is that of --sampler ${order} (strategy ` +
+    `${strategy.kind}, --data.mode ${data.mode}). Use the strategy independent or coupled with --sampler shuffled, ` +
+    'or';
   const conflicts: ConfigProblem[] = [];
   if (data.bagging) conflicts.push({ path: 'data.bagging', message: `Bagging ${where} --data.bagging false.` });
   if (data.holdOut > 0)
@@ -59,19 +60,22 @@ function conflictsOfHoldOut(config: RunConfig): ConfigProblem[] {
   const conflicts: ConfigProblem[] = [];
   if (holdsOut(data) && onMemberLoss.kind === 'continue') {
     const message =
-      'The samples that a lost member held out would have no other member to validate on. Use --on-member-loss restart or stop.';
+      'The samples that a lost member held out would have no other member to validate on. Use --on-member-loss ' +
+      'restart or stop.';
     conflicts.push({ path: 'onMemberLoss.kind', message });
   }
   if (holdOut === 0) return conflicts;
   if (members === 1) {
     const message =
-      'Each held-out sample is held out by two members, and this run has one. Use --members 2 or more, or a validation split.';
+      'Each held-out sample is held out by two members, and this run has one. Use --members 2 or more, or a ' +
+      'validation split.';
     return [...conflicts, { path: 'data.holdOut', message }];
   }
   if ((members * holdOut) / 2 > 1) {
     const message =
-      `${members} members that hold out ${holdOut} of the samples each, every sample by two of them, need ${(members * holdOut) / 2} times the ` +
-      `samples that there are. With ${members} members, data.holdOut is at most 2 / ${members}.`;
+      `${members} members that hold out ${holdOut} of the samples each, every sample by two of them, need ` +
+      `${(members * holdOut) / 2} times the samples that there are. With ${members} members, data.holdOut is at ` +
+      `most 2 / ${members}.`;
     conflicts.push({ path: 'data.holdOut', message });
   }
   return conflicts;
@@ -96,10 +100,14 @@ function folds(config: RunConfig): ConfigProblem[] {
   }
   if (!foldPerRank) return [];
   if (holdOut > 0) {
-    const message = `Each rank holds out either its fold or ${holdOut} of the samples. Use --data.hold-out 0 or --data.fold-per-rank false.`;
+    const message =
+      `Each rank holds out either its fold or ${holdOut} of the samples. Use --data.hold-out 0 or ` +
+      '--data.fold-per-rank false.';
     return [{ path: 'data.holdOut', message }];
   }
   if (members % count === 0) return [];
-  const message = `${members} members cannot hold out ${count} folds equally often. Use as many members as folds, or a multiple of that.`;
+  const message =
+    `${members} members cannot hold out ${count} folds equally often. Use as many members as folds, or a ` +
+    'multiple of that.';
   return [{ path: 'data.foldPerRank', message }];
 }

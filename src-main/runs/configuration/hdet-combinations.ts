@@ -29,8 +29,8 @@ function conflictsOfDecay({ schedule }: RunConfig, strategy: HdetConfig): Config
   const needsFloor = adapts(strategy) && strategy.decay === null && strategy.diverge.includes('learningRate');
   if (!needsFloor || schedule.kind === 'one-cycle') return [];
   const message =
-    `With --schedule ${schedule.kind} --strategy.decay has no last rate to lead to. Use --schedule one-cycle, set a decay ` +
-    '(0 for none), or follow the schedule with --strategy.adapt false.';
+    `With --schedule ${schedule.kind} --strategy.decay has no last rate to lead to. Use --schedule one-cycle, set ` +
+    'a decay (0 for none), or follow the schedule with --strategy.adapt false.';
   return [{ path: 'strategy.decay', message }];
 }
 
@@ -45,8 +45,9 @@ export function changesOfAdaptedBases(before: RunConfig, config: RunConfig): Con
   return changed.map(({ path, from, to }) => ({
     path,
     message:
-      `${path} cannot change from ${String(from)} to ${String(to)}: the strategy hdet adapts from its first value on, and a resume continues with what became of it. ` +
-      'Omit the option, or end the adaptation with --strategy.adapt false.',
+      `${path} cannot change from ${String(from)} to ${String(to)}: the strategy hdet adapts from its first value ` +
+      'on, and a resume continues with what became of it. Omit the option, or end the adaptation with ' +
+      '--strategy.adapt false.',
   }));
 }
 
@@ -76,8 +77,8 @@ function objectionTo(
   const value = hyperparameters[name];
   if (typeof value !== 'number') {
     return (
-      `The strategy hdet cannot diverge in "${name}": it must be one of learningRate, weightDecay, dropout, labelSmoothing and ` +
-      'temperature, or a numeric hyperparameter of the project. Omit it.'
+      `The strategy hdet cannot diverge in "${name}": it must be one of learningRate, weightDecay, dropout, ` +
+      'labelSmoothing and temperature, or a numeric hyperparameter of the project. Omit it.'
     );
   }
   if (value === 0) return nothingToSpread(name, value);
@@ -86,5 +87,8 @@ function objectionTo(
 }
 
 function nothingToSpread(name: string, value: number): string {
-  return `The strategy hdet cannot diverge in ${name}: ranks would differ by fractions of ${value}. Set it to another value, or omit it.`;
+  return (
+    `The strategy hdet cannot diverge in ${name}: ranks would differ by fractions of ${value}. Set it to another ` +
+    'value, or omit it.'
+  );
 }

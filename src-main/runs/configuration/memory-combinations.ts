@@ -7,27 +7,28 @@ export function conflictsOfShards({ strategy, ema, backend, activationCheckpoint
   const conflicts: ConfigProblem[] = [];
   if (strategy.weightPrecision !== 'float32' && strategy.stage < 3) {
     const message =
-      `Stage ${strategy.stage} of the strategy sharded keeps whole weights in float32 for the passes of the layers. Use --strategy.stage 3, or ` +
-      '--strategy.weight-precision float32.';
+      `Stage ${strategy.stage} of the strategy sharded keeps whole weights in float32 for the passes of the ` +
+      'layers. Use --strategy.stage 3, or --strategy.weight-precision float32.';
     conflicts.push({ path: 'strategy.weightPrecision', message });
   }
   if (strategy.stage === 1) return conflicts;
   if (activationCheckpointing !== 'none') {
     const message =
-      `Stage ${strategy.stage} of the strategy sharded computes one layer at a time and keeps all activations. Use --strategy.stage 1, or ` +
-      '--activation-checkpointing none.';
+      `Stage ${strategy.stage} of the strategy sharded computes one layer at a time and keeps all activations. Use ` +
+      '--strategy.stage 1, or --activation-checkpointing none.';
     conflicts.push({ path: 'activationCheckpointing', message });
   }
   if (strategy.stage === 2) return conflicts;
   if (ema.decay > 0) {
     const message =
-      'Stage 3 of the strategy sharded keeps no whole weights, of which --ema.decay averages. Use --strategy.stage 2, or --ema.decay 0.';
+      'Stage 3 of the strategy sharded keeps no whole weights, of which --ema.decay averages. Use ' +
+      '--strategy.stage 2, or --ema.decay 0.';
     conflicts.push({ path: 'ema.decay', message });
   }
   if (backend === 'tensorflow' || backend === 'webgpu') {
     const message =
-      `Stage 3 of the strategy sharded frees weights between their uses, which the ${backend} backend cannot. Use --strategy.stage 2, or ` +
-      '--backend wasm.';
+      `Stage 3 of the strategy sharded frees weights between their uses, which the ${backend} backend cannot. Use ` +
+      '--strategy.stage 2, or --backend wasm.';
     conflicts.push({ path: 'strategy.stage', message });
   }
   return conflicts;
@@ -40,8 +41,8 @@ export function conflictsOfStatePrecision({ optimizer, backend, membersPerDevice
   const path = 'optimizer.statePrecision';
   if (backend === 'tensorflow' || backend === 'webgpu') {
     const message =
-      `The ${backend} backend has no kernel that packs an optimizer's state to ${statePrecision}. Use --optimizer.state-precision float32, or ` +
-      '--backend wasm.';
+      `The ${backend} backend has no kernel that packs an optimizer's state to ${statePrecision}. Use ` +
+      '--optimizer.state-precision float32, or --backend wasm.';
     return [{ path, message }];
   }
   const stacked = whyNotStackedState(optimizer, membersPerDevice, 'members');
@@ -57,7 +58,10 @@ export function whyNotStackedState(
   what: 'members' | 'trials',
 ): string | null {
   if (statePrecision === 'float32' || count === 1) return null;
-  return `A worker that trains ${count} ${what} as one computation keeps their optimizers' state as float32, not ${statePrecision}.`;
+  return (
+    `A worker that trains ${count} ${what} as one computation keeps their optimizers' state as float32, not ` +
+    `${statePrecision}.`
+  );
 }
 
 const whyNotFloat16: Record<RunConfig['backend'], string> = {
@@ -65,10 +69,11 @@ const whyNotFloat16: Record<RunConfig['backend'], string> = {
   wasm: 'The wasm backend cannot compute in float16: WebAssembly has no instructions for it.',
   cpu: 'The cpu backend computes in the float64 of JavaScript, and keeps float32.',
   tensorflow:
-    "The tensorflow backend cannot compute in float16: TensorFlow.js has no such type, and TensorFlow's automatic mixed precision changes graphs, while TensorFlow.js runs " +
-    'one op at a time.',
+    "The tensorflow backend cannot compute in float16: TensorFlow.js has no such type, and TensorFlow's automatic " +
+    'mixed precision changes graphs, while TensorFlow.js runs one op at a time.',
   webgpu:
-    'The webgpu backend cannot compute in float16: the shaders of TensorFlow.js are float32, and do not use shader-f16 where an adapter has it.',
+    'The webgpu backend cannot compute in float16: the shaders of TensorFlow.js are float32, and do not use ' +
+    'shader-f16 where an adapter has it.',
 };
 
 /** No backend has float16, so that its loss scaling would have nothing to scale. */

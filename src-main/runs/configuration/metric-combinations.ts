@@ -58,8 +58,9 @@ export function conflictsOfMetrics(given: RunConfig, project: Measured): ConfigP
   }
   if (checkpoints.monitor.includes('{rank}')) {
     const message =
-      `checkpoints.monitor cannot be "${checkpoints.monitor}": it must name a metric of the ensemble, but this one differs from rank to ` +
-      "rank. Use val/ens_nll, for instance; the same metric of each member decides the member's best.";
+      `checkpoints.monitor cannot be "${checkpoints.monitor}": it must name a metric of the ensemble, but this one ` +
+      'differs from rank to rank. Use val/ens_nll, for instance; the same metric of each member decides the ' +
+      "member's best.";
     conflicts.push({ path: 'checkpoints.monitor', message });
   }
   return [...conflicts, ...conflictsOfPlateau(config)];
@@ -70,8 +71,8 @@ function conflictsOfPlateau({ schedule, strategy }: RunConfig): ConfigProblem[] 
   if (schedule.kind !== 'plateau' || !schedule.monitor.includes('{rank}')) return [];
   if (!strategyRules[strategy.kind].isOneModel) return [];
   const message =
-    `schedule.monitor cannot be "${schedule.monitor}": with the strategy ${strategy.kind} all ranks train one model at one learning rate, but ` +
-    'this metric differs from rank to rank. Monitor val/ens_nll, for instance.';
+    `schedule.monitor cannot be "${schedule.monitor}": with the strategy ${strategy.kind} all ranks train one ` +
+    'model at one learning rate, but this metric differs from rank to rank. Monitor val/ens_nll, for instance.';
   return [{ path: 'schedule.monitor', message }];
 }
 

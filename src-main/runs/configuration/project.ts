@@ -48,7 +48,8 @@ function loadSeconds(): number {
   const seconds = given.trim() === '' ? usualLoadSeconds : Number(given);
   if (seconds > 0 && seconds <= mostSeconds) return seconds;
   throw new Error(
-    `${loadVariable} is "${given}", but must be a number of seconds above 0 and at most ${mostSeconds}: the time that a project has to load.`,
+    `${loadVariable} is "${given}", but must be a number of seconds above 0 and at most ${mostSeconds}: the ` +
+      'time that a project has to load.',
   );
 }
 
@@ -67,5 +68,8 @@ export async function describeSourceChange({ project, attempts }: RunRecord): Pr
   const change = known
     ? 'has changed since the run trained'
     : 'may have changed since the run trained, which did not record it';
-  return `The source in ${project.folder} ${change}: data and other results of the source may differ from those of the run.`;
+  return (
+    `The source in ${project.folder} ${change}: data and other results of the source may differ from those of ` +
+    'the run.'
+  );
 }

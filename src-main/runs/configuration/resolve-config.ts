@@ -28,7 +28,8 @@ export function optionsOf(project: ProjectDescription): OptionDescription[] {
   const clash = project.hyperparameters.find(({ path }) => runOptions.some((option) => option.path === path));
   if (clash !== undefined) {
     throw new Error(
-      `Project "${project.name}" has a hyperparameter "${clash.path}", which is an option of every run. Give it another name.`,
+      `Project "${project.name}" has a hyperparameter "${clash.path}", which is an option of every run. Give ` +
+        'it another name.',
     );
   }
   return [...runOptions, ...project.hyperparameters];
@@ -84,7 +85,9 @@ function checkResumed(before: RunConfig, config: RunConfig): ConfigProblem[] {
  */
 function checkMembers(before: RunConfig, { members, strategy }: RunConfig): ConfigProblem[] {
   if (members === before.members || (mayResize(before) && strategy.kind === before.strategy.kind)) return [];
-  const message = `A resumed run keeps its ${before.members} members, but ${members} were requested. Omit the option, or start a new run.`;
+  const message =
+    `A resumed run keeps its ${before.members} members, but ${members} were requested. Omit the option, or start ` +
+    'a new run.';
   return [{ path: 'members', message }];
 }
 

@@ -37,8 +37,8 @@ export const trainFlags: readonly OptionDescription[] = [
     type: 'integer',
     unit: 'runs',
     help:
-      'Train so many runs that differ only in their seeds (seed, seed + 256, ...), and print means with standard errors. `tutti resume` continues them; ' +
-      '`--out` is then the folder of their folders.',
+      'Train so many runs that differ only in their seeds (seed, seed + 256, ...), and print means with standard ' +
+      'errors. `tutti resume` continues them; `--out` is then the folder of their folders.',
   },
   {
     path: 'parallel',
@@ -69,7 +69,9 @@ export const trainFlags: readonly OptionDescription[] = [
     path: 'queue',
     flag: '--queue',
     type: 'boolean',
-    help: 'Do not train now: wait until no other run trains. The dashboard starts waiting runs; `tutti queue` lists them.',
+    help:
+      'Do not train now: wait until no other run trains. The dashboard starts waiting runs; `tutti queue` lists ' +
+      'them.',
   },
   {
     path: 'nodes',
@@ -77,9 +79,9 @@ export const trainFlags: readonly OptionDescription[] = [
     type: 'string',
     unit: 'nodes',
     help:
-      'Submit the run as a job of SLURM on so many nodes, or on at least and at most so many (2:4): it then continues with fewer after a loss, and begins once the least ' +
-      'are there and 30 s, or as many as you say (2:4:60), have passed. ' +
-      'In a job, the numbers of nodes with which it trains.',
+      'Submit the run as a job of SLURM on so many nodes, or on at least and at most so many (2:4): it then ' +
+      'continues with fewer after a loss, and begins once the least are there and 30 s, or as many as you say ' +
+      '(2:4:60), have passed. In a job, the numbers of nodes with which it trains.',
   },
   {
     path: 'sbatch',

@@ -42,8 +42,9 @@ export async function controlRun(record: RunRecord, request: ControlRequest): Pr
   }
   if (!isHere(hub) && !isReachable(id)) {
     throw new Error(
-      `The run ${id} is trained by process ${hub.pid} on ${hub.host}, whose socket ${hub.socket} does not exist here. ` +
-        'Control it on that machine, or in that container. If that process has ended, `tutti runs` marks the run as interrupted.',
+      `The run ${id} is trained by process ${hub.pid} on ${hub.host}, whose socket ${hub.socket} does not exist ` +
+        'here. Control it on that machine, or in that container. If that process has ended, `tutti runs` marks the ' +
+        'run as interrupted.',
     );
   }
   const trainer = `Process ${hub.pid}, which trains the run ${id},`;

@@ -157,6 +157,7 @@ function checkCheckpointName(name: string): void {
   }
   if (!ownNames.test(name)) return;
   throw new Error(
-    `"${name}" is a name of the run's own checkpoints, which it replaces and removes. Use another one, as in "before-decay".`,
+    `"${name}" is a name of the run's own checkpoints, which it replaces and removes. Use another one, as in ` +
+      '"before-decay".',
   );
 }

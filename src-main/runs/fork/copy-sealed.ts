@@ -37,7 +37,8 @@ export async function copySealed<R extends SealedRecord>(
     }
   }
   throw new Error(
-    `${join(folder, base)}.safetensors is missing or damaged: it does not match the size and hash in its .json. Fork from another point.`,
+    `${join(folder, base)}.safetensors is missing or damaged: it does not match the size and hash in its ` +
+      '.json. Fork from another point.',
   );
 }
 

@@ -180,7 +180,7 @@ export function forkedAt({ origin }: Forked): { epoch: number; step: number } | 
 export function refuseWithoutState({ id, origin }: Forked): void {
   if (origin?.kind !== 'state') return;
   throw new Error(
-    `The run ${id} is a fork of the state ${origin.point} of ${origin.run}, and its copy in the folder state/ is missing. ` +
-      `Restore it from a copy, or fork again: tutti fork ${origin.run}`,
+    `The run ${id} is a fork of the state ${origin.point} of ${origin.run}, and its copy in the folder state/ is ` +
+      `missing. Restore it from a copy, or fork again: tutti fork ${origin.run}`,
   );
 }

@@ -126,8 +126,9 @@ export async function restoreLost(
   ];
   const put = sources.length === 0 ? 'Nothing else in the folder holds them' : `Put back: ${sources.join(', ')}`;
   const message =
-    `${join(folder, 'metrics.csv')} ${held}: it was cut, emptied or replaced, between steps ${fromStep} and ${toStep}. ${put}. Other points of these steps are ` +
-    'missing from the charts; training is not affected. If you have a copy of the file, stop the run, put the copy in its place, and resume.';
+    `${join(folder, 'metrics.csv')} ${held}: it was cut, emptied or replaced, between steps ${fromStep} and ` +
+    `${toStep}. ${put}. Other points of these steps are missing from the charts; training is not affected. If you ` +
+    'have a copy of the file, stop the run, put the copy in its place, and resume.';
   return { message, fromStep, toStep };
 }
 

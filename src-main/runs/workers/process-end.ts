@@ -28,12 +28,18 @@ export class ProcessEnd implements LineSink {
   /** The end of a sentence: `was killed by SIGKILL`, `exited with code 1`, `ran out of memory: ...`. */
   describe(code: number | null, signal: NodeJS.Signals | null): string {
     if (this.#isMemoryFull && code !== 0) {
-      return "ran out of memory: JavaScript's heap reached its limit. Keep data in typed arrays, which lie outside it, keep less, or raise memoryLimitBytes";
+      return (
+        "ran out of memory: JavaScript's heap reached its limit. Keep data in typed arrays, which lie outside " +
+        'it, keep less, or raise memoryLimitBytes'
+      );
     }
     if (signal === null) return `exited with code ${code}`;
     const killed = `was killed by ${signal}`;
     if (signal !== 'SIGKILL' || !this.#hasKernelKilled()) return killed;
-    return `${killed} when memory ran out: the kernel's out-of-memory killer ended a process meanwhile. Use fewer members at a time or smaller batches`;
+    return (
+      `${killed} when memory ran out: the kernel's out-of-memory killer ended a process meanwhile. Use fewer ` +
+      'members at a time or smaller batches'
+    );
   }
 
   #hasKernelKilled(): boolean {

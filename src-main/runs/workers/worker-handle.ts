@@ -175,7 +175,10 @@ export class WorkerHandle {
   describe(): string {
     const lines = this.options.log.lastLines();
     const tail = lines.length === 0 ? '' : `\nLast lines of its log:\n${lines.map((line) => `  ${line}`).join('\n')}`;
-    return `Rank ${this.rank} (${this.device}, pid ${this.pid ?? '-'}, ${this.state}, epoch ${countEpoch(this.epoch)}, step ${this.step}).${tail}`;
+    return (
+      `Rank ${this.rank} (${this.device}, pid ${this.pid ?? '-'}, ${this.state}, epoch ` +
+      `${countEpoch(this.epoch)}, step ${this.step}).${tail}`
+    );
   }
 
   private end(how: string): void {

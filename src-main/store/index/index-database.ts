@@ -181,8 +181,8 @@ function codeOf(error: unknown): number {
 function explainOpenError(error: unknown, path: string): Error {
   const reason = messageOf(error);
   return new Error(
-    `Cannot open the index of runs ${path}: ${reason}. This user must be able to write the file and its folder, and its file system must have locks; ` +
-      'correct the permissions, or choose another folder with TUTTI_HOME.',
+    `Cannot open the index of runs ${path}: ${reason}. This user must be able to write the file and its folder, ` +
+      'and its file system must have locks; correct the permissions, or choose another folder with TUTTI_HOME.',
     { cause: error },
   );
 }

@@ -21,8 +21,8 @@ const KEY_COLUMNS = ['epoch', 'step'];
 export function checkMetricName(name: string): void {
   if (name !== '' && !/[,"\r\n]/.test(name) && !KEY_COLUMNS.includes(name)) return;
   throw new Error(
-    `${JSON.stringify(name)} cannot name a metric: names head the columns of metrics.csv, so they hold no comma, quote or ` +
-      'line break, and are neither empty nor "epoch" nor "step". Rename the metric in the project.',
+    `${JSON.stringify(name)} cannot name a metric: names head the columns of metrics.csv, so they hold no comma, ` +
+      'quote or line break, and are neither empty nor "epoch" nor "step". Rename the metric in the project.',
   );
 }
 

@@ -47,7 +47,8 @@ async function readRecord(folder: string, path: string): Promise<CheckpointRecor
     if (errorCode(error) !== null || error instanceof ForeignEntryError) return asError(error);
     const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ') : messageOf(error);
     return new Error(
-      `${join(folder, path)} is damaged, so its checkpoint is not listed: ${reason}. Restore it from a copy, or remove it together with its weights.`,
+      `${join(folder, path)} is damaged, so its checkpoint is not listed: ${reason}. Restore it from a copy, ` +
+        'or remove it together with its weights.',
       { cause: error },
     );
   }

@@ -92,7 +92,7 @@ export async function rowsKnownToStates(folder: string): Promise<number> {
 export function whyRowsAreLost(folder: string, rows: number, known: number): string | null {
   if (rows >= known) return null;
   return (
-    `${join(folder, 'metrics.csv')} holds ${rows} of at least ${known} rows: it was cut, emptied or replaced, so charts lack points. Restore it from a copy. ` +
-    'A resume puts back what the saved states and earlier copies hold.'
+    `${join(folder, 'metrics.csv')} holds ${rows} of at least ${known} rows: it was cut, emptied or replaced, so ` +
+    'charts lack points. Restore it from a copy. A resume puts back what the saved states and earlier copies hold.'
   );
 }

@@ -118,7 +118,8 @@ async function readRecordText(folder: string, path: string): Promise<string> {
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw explainFileError(error, path, 'read');
     throw new Error(
-      `${folder} holds no run: it has no run.json. If it is lost, restore the file from a copy; \`tutti runs\` lists the runs and their folders.`,
+      `${folder} holds no run: it has no run.json. If it is lost, restore the file from a copy; \`tutti runs\` ` +
+        'lists the runs and their folders.',
       { cause: error },
     );
   }
@@ -157,9 +158,10 @@ export async function requireOwnRecord(folder: string, own: RunRecord): Promise<
   if (found === null || isOfHub(found, own)) return;
   const writer = found.hub === null ? 'no process' : `process ${found.hub.pid} on ${found.hub.host}`;
   throw new Error(
-    `${runPaths(folder).record} was written by another process meanwhile: it says ${found.status}, attempt ${found.attempts.length} under ${writer}, and ` +
-      `not ${own.status}, attempt ${own.attempts.length}. Two processes trained this run, or a copy was put over it, so this one writes it no more. ` +
-      'Compare with a copy, or resume it.',
+    `${runPaths(folder).record} was written by another process meanwhile: it says ${found.status}, attempt ` +
+      `${found.attempts.length} under ${writer}, and not ${own.status}, attempt ${own.attempts.length}. Two ` +
+      'processes trained this run, or a copy was put over it, so this one writes it no more. Compare with a copy, or ' +
+      'resume it.',
   );
 }
 
@@ -219,7 +221,8 @@ export function parseEventLine(line: string, place: string): RunEvent | Error {
     value = JSON.parse(line);
   } catch (cause) {
     return new Error(
-      `${place} is not whole JSON: a crash cut it short, or it was changed afterwards. Remove the line, or restore the file from a copy.`,
+      `${place} is not whole JSON: a crash cut it short, or it was changed afterwards. Remove the line, or ` +
+        'restore the file from a copy.',
       { cause },
     );
   }

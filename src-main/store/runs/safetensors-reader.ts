@@ -101,7 +101,8 @@ async function readBytes(handle: FileHandle, position: number, count: number): P
   const found = await readFully(handle, bytes, position);
   if (found === count) return bytes;
   throw new SafetensorsError(
-    `it was truncated while it was read: bytes ${position} to ${position + count} were expected, only ${found} are left`,
+    `it was truncated while it was read: bytes ${position} to ${position + count} were expected, only ${found} ` +
+      'are left',
   );
 }
 

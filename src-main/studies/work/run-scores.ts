@@ -120,7 +120,8 @@ export function scoresOfRun(
   if (last === undefined) {
     const names = metrics.map(({ metric }) => metric).join(', ');
     throw new Error(
-      `The run has no evaluation with ${names} of the ensemble and all members. Name metrics that it computes; docs/metrics.md lists them.`,
+      `The run has no evaluation with ${names} of the ensemble and all members. Name metrics that it computes; ` +
+        'docs/metrics.md lists them.',
     );
   }
   if (evaluation === 'last') return last.scores;

@@ -10,7 +10,10 @@ export function readPoint({ groups, x, y, idName }: Texts, id: number): string {
   for (const { ids, label, ...columns } of groups) {
     const index = ids.indexOf(id);
     if (index === -1) continue;
-    return `${idName} ${id}, ${label}: ${x.label} ${spell(x, columns.x[index])}, ${y.label} ${spell(y, columns.y[index])}`;
+    return (
+      `${idName} ${id}, ${label}: ${x.label} ${spell(x, columns.x[index])}, ` +
+      `${y.label} ${spell(y, columns.y[index])}`
+    );
   }
   return '';
 }

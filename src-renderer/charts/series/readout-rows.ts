@@ -87,6 +87,7 @@ export function spokenReadout(values: readonly ReadoutValue[], { rows }: Readout
   const distance =
     lit.distance === null
       ? ''
-      : `, ${formatDistance(Math.abs(lit.distance)).replace('+', '')} ${lit.distance < 0 ? 'below' : 'above'} the ensemble`;
+      : `, ${formatDistance(Math.abs(lit.distance)).replace('+', '')} ${lit.distance < 0 ? 'below' : 'above'} ` +
+        'the ensemble';
   return `${readoutSentence(values)}; ${lit.label} ${formatValue(lit.value)}${distance}`;
 }

@@ -80,5 +80,8 @@ function describeLine({ series, y, thinned }: SceneLine): string {
     ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
     [Infinity, -Infinity],
   );
-  return `${series.label}: latest ${formatValue(y[series.length - 1])}, between ${formatValue(low)} and ${formatValue(high)}`;
+  return (
+    `${series.label}: latest ${formatValue(y[series.length - 1])}, between ${formatValue(low)} ` +
+    `and ${formatValue(high)}`
+  );
 }

@@ -97,8 +97,8 @@ export async function chooseAdapter(dawn: Dawn, name: string | null): Promise<Ad
   const { device, isFallbackAdapter } = adapter.info;
   if (name === null && isFallbackAdapter) {
     throw new Error(
-      `The only WebGPU adapter, "${device}", computes on the CPU. ${webgpuDriverRemedy(process.platform)} --backend wasm is faster ` +
-        'than that adapter. To use it anyway, name it: --devices webgpu-cpu:0.',
+      `The only WebGPU adapter, "${device}", computes on the CPU. ${webgpuDriverRemedy(process.platform)} ` +
+        '--backend wasm is faster than that adapter. To use it anyway, name it: --devices webgpu-cpu:0.',
     );
   }
   if (name !== null && device !== normalizeIdentifier(name)) {

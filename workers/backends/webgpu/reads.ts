@@ -56,8 +56,8 @@ function guardSynchronousReads(backend: WebgpuBackend): void {
     if (values !== null && values !== undefined) return readSync(id);
     if (complexTensorInfos !== null && complexTensorInfos !== undefined) return readSync(id);
     throw new Error(
-      'The webgpu backend cannot read a tensor synchronously. Call await tensor.data() or await tensor.array(), not dataSync() or ' +
-        'arraySync(), or use --backend wasm.',
+      'The webgpu backend cannot read a tensor synchronously. Call await tensor.data() or await tensor.array(), ' +
+        'not dataSync() or arraySync(), or use --backend wasm.',
     );
   };
 }

@@ -55,8 +55,8 @@ export class MemoryExchange {
   async run(call: CollectiveCall, operands: Operands, send: Request): Promise<CollectiveArray | null> {
     if (this.#open !== null) {
       throw new Error(
-        `${describeCall(call)} was called on rank ${this.#rank} before ${describeCall(this.#open)} had ended: with large arrays, ` +
-          'await one collective before the next.',
+        `${describeCall(call)} was called on rank ${this.#rank} before ${describeCall(this.#open)} had ended: with ` +
+          'large arrays, await one collective before the next.',
       );
     }
     this.#open = call;

@@ -69,7 +69,8 @@ export class RankFiles {
       const count = readSync(this.descriptor(rank), target, done, target.length - done, offset + done);
       if (count === 0) {
         throw new Error(
-          `${this.#path(rank)} ends at byte ${offset + done}, before the ${target.length} bytes that rank ${rank} wrote there.`,
+          `${this.#path(rank)} ends at byte ${offset + done}, before the ${target.length} bytes that rank ` +
+            `${rank} wrote there.`,
         );
       }
       done += count;

@@ -78,7 +78,8 @@ export class MpiLibrary {
       }
     }
     throw new Error(
-      `No MPI library can be used: ${failures.join('; ')}. Install Open MPI or MPICH, or set TUTTI_MPI_LIBRARY to the library's path.`,
+      `No MPI library can be used: ${failures.join('; ')}. Install Open MPI or MPICH, or set TUTTI_MPI_LIBRARY ` +
+        "to the library's path.",
     );
   }
 

@@ -61,8 +61,9 @@ export class MpiWorld {
     this.#world = new Communicator(library, library.table.world);
     if (this.#world.size === size) return;
     throw new Error(
-      `${library.version()} (${library.file}) found ${this.#world.size} processes, but the launcher started ${size}: the library is of another ` +
-        'MPI than the launcher. Use the mpirun or srun plug-in of this library, or set TUTTI_MPI_LIBRARY to that of the launcher.',
+      `${library.version()} (${library.file}) found ${this.#world.size} processes, but the launcher started ` +
+        `${size}: the library is of another MPI than the launcher. Use the mpirun or srun plug-in of this library, ` +
+        'or set TUTTI_MPI_LIBRARY to that of the launcher.',
     );
   }
 
@@ -81,8 +82,8 @@ export class MpiWorld {
     const group = this.#world.split(ranks[0], rank);
     if (group.size !== ranks.length || group.rank !== ranks.indexOf(rank)) {
       throw new Error(
-        `MPI connected ${group.size} processes with rank ${rank} at position ${group.rank}; the group is ranks ${ranks.join(', ')}. ` +
-          'Each process of the launcher must be one rank.',
+        `MPI connected ${group.size} processes with rank ${rank} at position ${group.rank}; the group is ranks ` +
+          `${ranks.join(', ')}. Each process of the launcher must be one rank.`,
       );
     }
     const messages = new MpiMessages(this.library, group.split(0, group.rank), ranks);

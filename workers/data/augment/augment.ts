@@ -34,7 +34,8 @@ export function requireAugmentable(dataset: Dataset, options: Augmentation): voi
   const remedy = 'Turn the options of augmentation off, or give images.';
   if ((changesImages(options) || options.cutmix > 0) && featureShape.length !== 3) {
     throw new Error(
-      `Augmentation is for images of shape [height, width, channels]; samples of "${name}" have [${featureShape.join(', ')}]. ${remedy}`,
+      `Augmentation is for images of shape [height, width, channels]; samples of "${name}" have ` +
+        `[${featureShape.join(', ')}]. ${remedy}`,
     );
   }
   if (!changesColours(options) && options.randAugment === 0) return;

@@ -142,7 +142,8 @@ async function decoding<T>(file: string, work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     throw new Error(
-      `${file} cannot be decoded (${firstLine(reasonOf(error))}). Remove it, or write it again; larger images need maximumPixels.`,
+      `${file} cannot be decoded (${firstLine(reasonOf(error))}). Remove it, or write it again; larger images ` +
+        'need maximumPixels.',
       { cause: error },
     );
   }

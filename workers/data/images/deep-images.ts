@@ -26,11 +26,11 @@ export class ImageFindings {
   notes(maximum: number | undefined): string[] {
     const scale = maximum ?? largestOf16Bits;
     const deep =
-      `Images of more than 8 bits a value: ${this.#deep.length} of ${this.#files} (${listed(this.#deep)}). ${scale} becomes 255 (option maximum); the largest value that ` +
-      `was found is ${this.#largest}.`;
+      `Images of more than 8 bits a value: ${this.#deep.length} of ${this.#files} (${listed(this.#deep)}). ` +
+      `${scale} becomes 255 (option maximum); the largest value that was found is ${this.#largest}.`;
     const paged =
-      `Images of several pages, of which only the first is read: ${this.#paged.length} of ${this.#files} (${listed(this.#paged)}). Write the other pages to files of ` +
-      'their own.';
+      `Images of several pages, of which only the first is read: ${this.#paged.length} of ${this.#files} ` +
+      `(${listed(this.#paged)}). Write the other pages to files of their own.`;
     return [...(this.#deep.length > 0 ? [deep] : []), ...(this.#paged.length > 0 ? [paged] : [])];
   }
 
@@ -39,8 +39,9 @@ export class ImageFindings {
     if (!this.hasDeep || this.#largest > largestOf16Bits / 4) return;
     const bits = Math.max(8, Math.ceil(Math.log2(this.#largest + 1)));
     throw new Error(
-      `${this.#deep.length} of ${this.#files} images of ${name} have 16 bits a value (${listed(this.#deep)}), but none is above ${this.#largest} of ` +
-        `${largestOf16Bits}. Give maximum: ${2 ** bits - 1} if these are numbers of ${bits} bits, or maximum: ${largestOf16Bits} if the images are that dark.`,
+      `${this.#deep.length} of ${this.#files} images of ${name} have 16 bits a value (${listed(this.#deep)}), but ` +
+        `none is above ${this.#largest} of ${largestOf16Bits}. Give maximum: ${2 ** bits - 1} if these are numbers ` +
+        `of ${bits} bits, or maximum: ${largestOf16Bits} if the images are that dark.`,
     );
   }
 }

@@ -29,8 +29,9 @@ export async function listClasses(folder: string): Promise<LabelledFiles> {
   if (empty >= 0) {
     const { others } = found[empty];
     throw new Error(
-      `${join(folder, folders[empty])} has no images (${[...endings].join(', ')})${others.length === 0 ? '' : `, but ${countByEnding(others)}`}. ` +
-        'Remove the folder, or add images of the class.',
+      `${join(folder, folders[empty])} has no images ` +
+        `(${[...endings].join(', ')})${others.length === 0 ? '' : `, but ${countByEnding(others)}`}. Remove the ` +
+        'folder, or add images of the class.',
     );
   }
   const others = found.flatMap((own) => own.others);
@@ -38,7 +39,8 @@ export async function listClasses(folder: string): Promise<LabelledFiles> {
   const loose = files.filter(isImage);
   if (loose.length > 0) {
     noteData(
-      `Images of ${folder} that lie beside the folders of the classes are left out: ${loose.length} (${listed(loose)}). Move them into one.`,
+      `Images of ${folder} that lie beside the folders of the classes are left out: ${loose.length} ` +
+        `(${listed(loose)}). Move them into one.`,
     );
   }
   return {
@@ -91,7 +93,8 @@ function noteLeftOut(folder: string, others: readonly string[]): void {
   if (others.length === 0) return;
   const names = listed(others.map((path) => relative(folder, path)));
   noteData(
-    `Files of ${folder} that are left out, because only ${readFormats} are read: ${countByEnding(others)} (${names}). Convert those that are images.`,
+    `Files of ${folder} that are left out, because only ${readFormats} are read: ${countByEnding(others)} ` +
+      `(${names}). Convert those that are images.`,
   );
 }
 

@@ -120,8 +120,8 @@ async function findParts(name: string, folder: string, options: ImageFolderOptio
   const { validation, test } = folders;
   if (test !== undefined && options.fold !== undefined) {
     throw new Error(
-      `${test} is the test split, so the run cannot test on fold ${options.fold.index}. Leave the folds out, or name the folder of the training images alone: ` +
-        'splitFolders: { train: ... }.',
+      `${test} is the test split, so the run cannot test on fold ${options.fold.index}. Leave the folds out, or ` +
+        'name the folder of the training images alone: splitFolders: { train: ... }.',
     );
   }
   noteUnused(validation, 'validation', options);
@@ -174,7 +174,8 @@ function requireValues({ name, length }: Table, columns: readonly Column[]): voi
     const missing = Array.from({ length }, (_, row) => row).find((row) => isMissingAt(column, row));
     if (missing === undefined) continue;
     throw new Error(
-      `Column "${column.name}" of ${name} has no value in row ${missing + 1}. Every image needs a path and a target: complete or remove the row.`,
+      `Column "${column.name}" of ${name} has no value in row ${missing + 1}. Every image needs a path and a ` +
+        'target: complete or remove the row.',
     );
   }
 }
@@ -184,8 +185,8 @@ function divide(name: string, rows: Int32Array, division: Division, options: Ima
   const counts = [test, validation].map((size = 0) => (size < 1 ? Math.round(size * rows.length) : size));
   if (!counts.every((count) => Number.isInteger(count) && count >= 0) || counts[0] + counts[1] >= rows.length) {
     throw new RangeError(
-      `Splitting ${name}: ${validation ?? 0} for validation and ${test ?? 0} for the test are not possible with ${rows.length} images. Give fractions ` +
-        'below 1 or whole numbers that leave images to train on.',
+      `Splitting ${name}: ${validation ?? 0} for validation and ${test ?? 0} for the test are not possible with ` +
+        `${rows.length} images. Give fractions below 1 or whole numbers that leave images to train on.`,
     );
   }
   const sizes = { test: counts[0], validation: counts[1], fold };

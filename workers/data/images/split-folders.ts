@@ -47,10 +47,13 @@ export async function findSplitFolders(folder: string, wanted: SplitFolders | un
     noteLikeness(folder, folders, parts);
     return null;
   }
-  const remedy = `Name the splits with splitFolders: { train: '${trains[0]}', ... }, or set splitFolders: false if all are classes.`;
+  const remedy =
+    `Name the splits with splitFolders: { train: '${trains[0]}', ... }, or set splitFolders: false if all are ` +
+    'classes.';
   if (!trains.some((name) => parts.get(name)?.hasFolders)) {
     throw new Error(
-      `${join(folder, trains[0])} has no subfolders, and its name is that of a split: put the images of each class into a subfolder. ${remedy}`,
+      `${join(folder, trains[0])} has no subfolders, and its name is that of a split: put the images of each ` +
+        `class into a subfolder. ${remedy}`,
     );
   }
   const heldOut = folders.filter((name, i) => splits[i] !== null && splits[i] !== 'train' && hasOnlyClasses(name));
@@ -99,8 +102,8 @@ function noteLikeness(folder: string, folders: readonly string[], parts: Readonl
   const [first, ...others] = folders.map((name) => parts.get(name)?.folders.join('\n') ?? '');
   if (others.length === 0 || first === '' || others.some((own) => own !== first)) return;
   noteData(
-    `The classes of ${folder} are ${listed(folders)}. All have the same subfolders (${listed(first.split('\n'))}): if these are the classes, name the splits ` +
-      `with splitFolders: { train: '${folders[0]}', ... }.`,
+    `The classes of ${folder} are ${listed(folders)}. All have the same subfolders (${listed(first.split('\n'))}): ` +
+      `if these are the classes, name the splits with splitFolders: { train: '${folders[0]}', ... }.`,
   );
 }
 

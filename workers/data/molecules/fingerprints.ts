@@ -43,7 +43,8 @@ export async function moleculeFingerprints(
     bits % 8 === 0
   )) {
     throw new RangeError(
-      `Fingerprints of radius ${radius} and ${bits} bits are not possible: give a whole radius from 0 to 10 and a multiple of 8 bits.`,
+      `Fingerprints of radius ${radius} and ${bits} bits are not possible: give a whole radius from 0 to 10 ` +
+        'and a multiple of 8 bits.',
     );
   }
   const folder = join(folders.cache, 'fingerprints');

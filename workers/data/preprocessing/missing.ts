@@ -6,8 +6,9 @@ import type { Table } from '../tables/table.ts';
 export function missingAt(table: Table, column: Column, row: number): Error {
   const { name } = column;
   return new Error(
-    `Column "${name}" of ${table.name} has no value in row ${row + 1}. Choose missing: 'drop' to leave out such rows, or ` +
-      `'impute' to fill them in; for one column: missing: { ${JSON.stringify(name)}: 'impute' }.${missingTexts(table, column)}`,
+    `Column "${name}" of ${table.name} has no value in row ${row + 1}. Choose missing: 'drop' to leave out such ` +
+      `rows, or 'impute' to fill them in; for one column: missing: { ${JSON.stringify(name)}: 'impute' ` +
+      `}.${missingTexts(table, column)}`,
   );
 }
 

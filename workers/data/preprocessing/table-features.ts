@@ -36,12 +36,16 @@ export function fitColumn(column: Column, options: FitOptions): ColumnStep {
 export function whyUnfit(column: Column, { name: table, rows }: Pick<FitOptions, 'name' | 'rows'>): string | null {
   const name = JSON.stringify(column.name);
   if (rows.every((row) => isMissingAt(column, row))) {
-    return `Column ${name} of ${table} has no value in the training split. Give it the type ignore, or correct the table.`;
+    return (
+      `Column ${name} of ${table} has no value in the training split. Give it the type ignore, or correct the ` +
+      'table.'
+    );
   }
   if (column.type !== 'text') return null;
   return (
-    `Column ${name} of ${table} is text, of which a model has no features. Say how it becomes tokens, text: { ${name}: { length: 64 } }, or give it ` +
-    `the type ignore or category: readTable(file, { columns: { ${name}: 'ignore' } }).`
+    `Column ${name} of ${table} is text, of which a model has no features. Say how it becomes tokens, text: { ` +
+    `${name}: { length: 64 } }, or give it the type ignore or category: readTable(file, { columns: { ${name}: ` +
+    "'ignore' } })."
   );
 }
 
@@ -159,7 +163,7 @@ export function unseenValues(
 
 function wrongType({ name: table }: Table, { name, type }: Column, step: ColumnStep): Error {
   return new Error(
-    `Column "${name}" of ${table} is of type ${type}, but of type ${step.type} in the training data. Read it with the types of the ` +
-      'training data: readTable(file, { columns: columnTypes(preprocessing) }).',
+    `Column "${name}" of ${table} is of type ${type}, but of type ${step.type} in the training data. Read it with ` +
+      'the types of the training data: readTable(file, { columns: columnTypes(preprocessing) }).',
   );
 }

@@ -71,6 +71,7 @@ function textsOf(table: Table, name: string): TextColumn {
   const column = columnOf(table, name);
   if (column.type === 'text' || column.type === 'category') return column;
   throw new Error(
-    `Column "${name}" of ${table.name} is to be text, but is of type ${column.type}. Read it as text: readTable(file, { columns: { ${JSON.stringify(name)}: 'text' } }).`,
+    `Column "${name}" of ${table.name} is to be text, but is of type ${column.type}. Read it as text: ` +
+      `readTable(file, { columns: { ${JSON.stringify(name)}: 'text' } }).`,
   );
 }

@@ -85,7 +85,8 @@ function requireOrder(table: Table): void {
   if (wrong < 0 || values.every((value) => value === values[0])) return;
   const isTwice = values[wrong] === values[wrong - 1];
   throw new RangeError(
-    `The rows of ${table.name} are not in the order of "${name}": row ${wrong + 1} ${isTwice ? 'has the same date as' : 'is earlier than'} row ${wrong}. Name ` +
-      `the column by which they are sorted, and that of the entity if there are several series: seriesOf(table, columns, { time: '${name}' }).`,
+    `The rows of ${table.name} are not in the order of "${name}": row ${wrong + 1} ` +
+      `${isTwice ? 'has the same date as' : 'is earlier than'} row ${wrong}. Name the column by which they are ` +
+      `sorted, and that of the entity if there are several series: seriesOf(table, columns, { time: '${name}' }).`,
   );
 }

@@ -44,8 +44,9 @@ export function orderSteps(name: string, count: number, { time, entity, gaps, ta
       if (value !== undefined) throw new RangeError(`Series "${name}": ${option} needs time.`);
     }
     noteData(
-      `The steps of "${name}" are taken in the order in which they come, which nothing checks. Name the column of the time, and of the entity where there are ` +
-        "several series: seriesOf(table, columns, { time: 'date', entity: 'station' }).",
+      `The steps of "${name}" are taken in the order in which they come, which nothing checks. Name the column of ` +
+        "the time, and of the entity where there are several series: seriesOf(table, columns, { time: 'date', " +
+        "entity: 'station' }).",
     );
     const inOrder = Int32Array.from({ length: count }, (_, step) => step);
     return { rows: inOrder, positions: inOrder, times: count, parts: [[0, count]] };
@@ -101,7 +102,8 @@ function requireDistinct(
       ? 'If the rows are of several series, name what tells them apart (entity); else remove one.'
       : `Both are of ${entity[second]}: remove one.`;
   throw new RangeError(
-    `Series "${name}": the rows ${rowOf(first, tableRows)} and ${rowOf(second, tableRows)} have the same time (${time[second]}). ${remedy}`,
+    `Series "${name}": the rows ${rowOf(first, tableRows)} and ${rowOf(second, tableRows)} have the same time ` +
+      `(${time[second]}). ${remedy}`,
   );
 }
 
@@ -121,8 +123,9 @@ function findGaps(
   const [step] = gaps === 'cut' ? uneven.filter((own) => lengths[own] < usual) : uneven;
   const [from, to] = [rows[step - 1], rows[step]];
   throw new RangeError(
-    `Series "${name}": ${uneven.length} of ${known.length} steps are not about as long as the usual one (${rounded(usual)}), first that of ` +
-      `${rounded(lengths[step])} from row ${rowOf(from, tableRows)} (${time[from]}) to row ${rowOf(to, tableRows)} (${time[to]}). Fill the series, or set gaps: ` +
+    `Series "${name}": ${uneven.length} of ${known.length} steps are not about as long as the usual one ` +
+      `(${rounded(usual)}), first that of ${rounded(lengths[step])} from row ${rowOf(from, tableRows)} ` +
+      `(${time[from]}) to row ${rowOf(to, tableRows)} (${time[to]}). Fill the series, or set gaps: ` +
       (gaps === 'cut' ? '' : "'cut' so that no window crosses a gap, or ") +
       "'ignore' to take the steps as they are, such as trading days.",
   );

@@ -73,8 +73,8 @@ function cut(options: SeriesOptions, steps: OrderedSteps, name: string, period: 
   const firsts = steps.parts.flatMap((part) => firstTargets(options, steps, part, period));
   if (firsts.length === 0) {
     throw new RangeError(
-      `Series "${options.name}": there is no window of ${length} steps before ${horizon} steps to predict. Make length or horizon smaller, or ` +
-        'the period longer.',
+      `Series "${options.name}": there is no window of ${length} steps before ${horizon} steps to predict. Make ` +
+        'length or horizon smaller, or the period longer.',
     );
   }
   const { rows, positions } = steps;
@@ -117,8 +117,8 @@ function noteShortParts({ name, length, horizon = 1 }: SeriesOptions, { parts, r
   if (short.length === 0 || parts.length === 1) return;
   const [[first]] = short;
   noteData(
-    `Series "${name}": ${short.length} of ${parts.length} entities or parts between gaps are shorter than the ${length + horizon} steps of a window and ` +
-      `are left out, first the one that begins in row ${rows[first] + 1}.`,
+    `Series "${name}": ${short.length} of ${parts.length} entities or parts between gaps are shorter than the ` +
+      `${length + horizon} steps of a window and are left out, first the one that begins in row ${rows[first] + 1}.`,
   );
 }
 

@@ -131,8 +131,8 @@ function checkedLabel(source: string, bytes: Buffer, record: number): number {
 
 function damaged(source: string, finding: string, cause?: unknown): Error {
   return new Error(
-    `${source} is truncated or corrupt: ${finding}. Delete it, and the archive is downloaded again, or put an intact copy ` +
-      'in its place.',
+    `${source} is truncated or corrupt: ${finding}. Delete it, and the archive is downloaded again, or put an ` +
+      'intact copy in its place.',
     { cause },
   );
 }

@@ -56,7 +56,8 @@ async function readUnpacked(file: string): Promise<Buffer> {
 
 function damaged(file: string, finding: string, cause?: unknown): Error {
   return new Error(
-    `${file} is truncated or corrupt: ${finding}. Delete it, and it is downloaded again, or put an intact copy in its place.`,
+    `${file} is truncated or corrupt: ${finding}. Delete it, and it is downloaded again, or put an intact copy ` +
+      'in its place.',
     { cause },
   );
 }

@@ -10,7 +10,8 @@ export function requireStreamable(config: RunConfig, { train, validation, test, 
   const other = [validation, test, unlabelled].find((split) => split?.stream !== undefined);
   if (other !== undefined) {
     throw new Error(
-      `"${other.name}" is a stream, which only the training split can be. Give samples in memory, or on disk (createSourceDataset).`,
+      `"${other.name}" is a stream, which only the training split can be. Give samples in memory, or on disk ` +
+        '(createSourceDataset).',
     );
   }
   if (train.stream === undefined) return;
@@ -27,7 +28,7 @@ export function requireStreamable(config: RunConfig, { train, validation, test, 
   const reason = reasons.find(([applies]) => applies)?.[1];
   if (reason === undefined) return;
   throw new Error(
-    `"${train.name}" is a stream, which has no access to single samples, as ${reason} needs it. Use samples with random access (createSourceDataset, arrayShards), or ` +
-      'leave that option out.',
+    `"${train.name}" is a stream, which has no access to single samples, as ${reason} needs it. Use samples with ` +
+      'random access (createSourceDataset, arrayShards), or leave that option out.',
   );
 }

@@ -25,7 +25,8 @@ export async function readChecked(name: string, source: SampleSource, indices: I
   const isOfType = source.type === 'uint8' ? values instanceof Uint8Array : values instanceof Float32Array;
   if (isOfType && values.length === expected) return values;
   throw new Error(
-    `Data set "${name}": read() of its source returned ${values.length} values (${values.constructor.name}) for ${indices.length} samples of ` +
-      `shape [${source.featureShape.join(', ')}]. Return ${expected} values of type ${source.type}.`,
+    `Data set "${name}": read() of its source returned ${values.length} values (${values.constructor.name}) for ` +
+      `${indices.length} samples of shape [${source.featureShape.join(', ')}]. Return ${expected} values of type ` +
+      `${source.type}.`,
   );
 }

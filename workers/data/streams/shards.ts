@@ -82,8 +82,9 @@ async function describe(
   const [samples = 0, ...featureShape] = shape;
   if (type === null || isFortran || samples === 0) {
     throw new Error(
-      `${file} holds an array of type ${descr}, shape (${shape.join(', ')})${isFortran ? ' in Fortran order' : ''}. Samples are read from disk as ` +
-        'uint8 or little-endian float32 in C order: convert it with numpy.ascontiguousarray and astype.',
+      `${file} holds an array of type ${descr}, shape ` +
+        `(${shape.join(', ')})${isFortran ? ' in Fortran order' : ''}. Samples are read from disk as uint8 or ` +
+        'little-endian float32 in C order: convert it with numpy.ascontiguousarray and astype.',
     );
   }
   const expected = start + samples * bytesOf({ featureShape, type });

@@ -125,7 +125,8 @@ export class StreamBatches implements BatchSource {
     const { value, done } = await open.samples.next();
     if (done !== true) return this.#checked(value, open);
     throw new Error(
-      `The stream of "${name}" ended after ${open.given} samples of epoch ${countEpoch(open.epoch)}, but an epoch has ${this.length}. Correct its length.`,
+      `The stream of "${name}" ended after ${open.given} samples of epoch ${countEpoch(open.epoch)}, but an ` +
+        `epoch has ${this.length}. Correct its length.`,
     );
   }
 
@@ -138,9 +139,10 @@ export class StreamBatches implements BatchSource {
     const samples = features.length / size;
     if (!isOfType || targets.length !== samples * valuesPerTarget(this.#dataset)) {
       throw new Error(
-        `The stream of "${declared.name}" gave ${features.length} features (${features.constructor.name}) and ${targets.length} targets ` +
-          `(${targets.constructor.name}) at sample ${given} of epoch ${countEpoch(epoch)}. Give ${declared.features.constructor.name} of shape ` +
-          `[${declared.featureShape.join(', ')}] and ${declared.targets.constructor.name}, ${valuesPerTarget(this.#dataset)} a sample.`,
+        `The stream of "${declared.name}" gave ${features.length} features (${features.constructor.name}) and ` +
+          `${targets.length} targets (${targets.constructor.name}) at sample ${given} of epoch ${countEpoch(epoch)}. ` +
+          `Give ${declared.features.constructor.name} of shape [${declared.featureShape.join(', ')}] and ` +
+          `${declared.targets.constructor.name}, ${valuesPerTarget(this.#dataset)} a sample.`,
       );
     }
     return createDataset({ ...declared, features, targets, ...(weights && { weights }), ...(mask && { mask }) });

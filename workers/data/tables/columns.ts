@@ -84,7 +84,10 @@ function ruleOf(type: NumericColumn['type'], { numberFormat, dateFormat }: Colum
   if (type === 'boolean') return 'true or false';
   if (type === 'date') return `a date (${dateFormat ?? '2026-01-31'}, or with a time: 2026-01-31T12:00:00Z)`;
   const { decimal, unit } = numberFormat ?? { decimal: '.', unit: '' };
-  return `a number (finite, with a decimal ${decimal === '.' ? 'point' : 'comma'}${unit === '' ? '' : ` and ${unit}`}, within float32)`;
+  return (
+    'a number (finite, with a decimal ' +
+    `${decimal === '.' ? 'point' : 'comma'}${unit === '' ? '' : ` and ${unit}`}, within float32)`
+  );
 }
 
 function readNumber(cell: Cell, format: NumberFormat | null): number | null {

@@ -71,7 +71,8 @@ async function explained<T>(source: string, read: () => T | Promise<T>): Promise
     return await read();
   } catch (error) {
     throw new Error(
-      `${source} cannot be read as Parquet: ${reasonOf(error)}. Write it again, with plain columns of numbers, texts, dates and booleans.`,
+      `${source} cannot be read as Parquet: ${reasonOf(error)}. Write it again, with plain columns of numbers, ` +
+        'texts, dates and booleans.',
       { cause: error },
     );
   }
@@ -84,6 +85,7 @@ function cellOf(value: unknown, name: string, source: string): Cell {
     return value;
   }
   throw new Error(
-    `${source}: column "${name}" holds values that are no numbers, texts, dates or booleans. Write it as one of these, or leave it out.`,
+    `${source}: column "${name}" holds values that are no numbers, texts, dates or booleans. Write it as one ` +
+      'of these, or leave it out.',
   );
 }

@@ -10,8 +10,8 @@ const mostCells = 2 ** 28;
 export function checkSize(source: string, rows: number, columns: number): void {
   if (columns <= mostColumns && rows * columns <= mostCells) return;
   throw new Error(
-    `${source} has ${columns} columns and ${rows} rows; a table has at most ${mostColumns} columns and ${mostCells} cells. ` +
-      'Divide it, or give its values as arrays (createDataset).',
+    `${source} has ${columns} columns and ${rows} rows; a table has at most ${mostColumns} columns and ` +
+      `${mostCells} cells. Divide it, or give its values as arrays (createDataset).`,
   );
 }
 
@@ -142,8 +142,8 @@ function fitted(fields: readonly string[], columns: readonly RawColumn[], place:
       ? " If the first field is the row's name, as R writes it, give it a name in the first line too."
       : '';
   throw new Error(
-    `${place()}: ${found} fields, the first line has ${wanted}. Give every line the same number, and set the delimiter if it was not ` +
-      `recognised.${cause}`,
+    `${place()}: ${found} fields, the first line has ${wanted}. Give every line the same number, and set the ` +
+      `delimiter if it was not recognised.${cause}`,
   );
 }
 
@@ -200,7 +200,8 @@ function plainCell(value: unknown, name: string, place: string): Cell {
   if (typeof value === 'string') return value;
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
   throw new Error(
-    `${place}: "${name}" holds a list or an object. A cell is a number, a text, true, false or null: give each part a column.`,
+    `${place}: "${name}" holds a list or an object. A cell is a number, a text, true, false or null: give each ` +
+      'part a column.',
   );
 }
 
@@ -245,6 +246,7 @@ function isOfAnotherKind(cells: readonly unknown[]): boolean {
 function undecided(source: string, first: readonly string[]): Error {
   const shown = first.slice(0, 6).join(', ') + (first.length > 6 ? ', ...' : '');
   return new Error(
-    `${source}: the first line (${shown}) may name the columns or be a row of data. Say which: readTable(file, { header: true }) or { header: false }.`,
+    `${source}: the first line (${shown}) may name the columns or be a row of data. Say which: readTable(file, ` +
+      '{ header: true }) or { header: false }.',
   );
 }

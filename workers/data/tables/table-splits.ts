@@ -186,8 +186,8 @@ function missingTarget(table: Table, column: Column, row: number, isTarget: bool
       ? `, or missing: { ${name}: 'mask', ... } to learn from the other targets of such rows`
       : '';
   return (
-    `Column ${name} of ${table.name} has no value in row ${row + 1}. Targets, weights and groups cannot be imputed: choose ` +
-    `missing: { ${name}: 'drop', ... }${masks}.${missingTexts(table, column)}`
+    `Column ${name} of ${table.name} has no value in row ${row + 1}. Targets, weights and groups cannot be ` +
+    `imputed: choose missing: { ${name}: 'drop', ... }${masks}.${missingTexts(table, column)}`
   );
 }
 
@@ -205,8 +205,8 @@ function countOf({ name }: Table, split: string, size = 0, rows: number): number
   const count = size < 1 ? Math.round(size * rows) : size;
   if (Number.isInteger(count) && count >= (size === 0 ? 0 : 1) && count < rows) return count;
   throw new RangeError(
-    `Splitting ${name}: a ${split} split of ${size} is not possible with ${rows} rows. Give a fraction below 1 that holds at ` +
-      'least one row, or a whole number of rows; leave it out for none.',
+    `Splitting ${name}: a ${split} split of ${size} is not possible with ${rows} rows. Give a fraction below 1 ` +
+      'that holds at least one row, or a whole number of rows; leave it out for none.',
   );
 }
 
@@ -240,7 +240,8 @@ function fit(table: Table, { features, targets }: Parts, rows: Int32Array, optio
 function requireFeature(table: Table, features: readonly Column[], name: string): void {
   if (features.includes(columnOf(table, name))) return;
   throw new Error(
-    `Column "${name}" of ${table.name} is to be text for the model, but has another use: it is a target, weight or group.`,
+    `Column "${name}" of ${table.name} is to be text for the model, but has another use: it is a target, ` +
+      'weight or group.',
   );
 }
 

@@ -61,8 +61,8 @@ export function targetsOf(name: string, target: TargetMeaning, columns: readonly
       const label = labels.get(className);
       if (label !== undefined) return label;
       throw new Error(
-        `${name}: row ${row + 1} has the class ${JSON.stringify(className)}, which the training split lacks. Choose stratify: true, or ` +
-          'leave out classes with very few rows.',
+        `${name}: row ${row + 1} has the class ${JSON.stringify(className)}, which the training split lacks. ` +
+          'Choose stratify: true, or leave out classes with very few rows.',
       );
     });
     return { targets, classNames: target.classNames };

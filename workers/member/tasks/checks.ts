@@ -28,7 +28,8 @@ export function requireOutputs(
   const each =
     positions.length === 0
       ? ''
-      : ` at each position of a sample, ${widths.map((width) => `[B, ${[...positions, width].join(', ')}]`).join(' and ')}`;
+      : ' at each position of a ' +
+        `sample, ${widths.map((width) => `[B, ${[...positions, width].join(', ')}]`).join(' and ')}`;
   throw new Error(
     `The model's output has shape ${found}, but the task needs ${expected}${each}. Change the model's last layer.`,
   );
@@ -46,7 +47,8 @@ export function classCount(dataset: Dataset): number {
   if (dataset.classCount === undefined) {
     const remedy =
       dataset.targets instanceof Float32Array
-        ? "its targets are numbers. Choose the task regression, or targetKind: 'classes' where each distinct number is a class."
+        ? "its targets are numbers. Choose the task regression, or targetKind: 'classes' where each distinct " +
+          'number is a class.'
         : 'set its classCount.';
     throw new Error(`Data set ${dataset.name} has no class count, which the task needs: ${remedy}`);
   }
@@ -58,7 +60,8 @@ function requireSeveralClasses({ name, classCount: count, classNames }: Dataset)
   if (count !== 1) return;
   const named = classNames === undefined ? '' : `, ${JSON.stringify(classNames[0])}`;
   throw new Error(
-    `${name} has one class${named}: there is nothing to tell apart, and every model would have a loss of 0. Add samples of a second class.`,
+    `${name} has one class${named}: there is nothing to tell apart, and every model would have a loss of 0. ` +
+      'Add samples of a second class.',
   );
 }
 
@@ -81,7 +84,10 @@ export function noteOnClasses(dataset: Dataset, task: Task['kind'], use: string)
   const absent = classesWithoutSamples(dataset, task === 'binary' ? 2 : dataset.classCount);
   if (absent.length === 0) return null;
   const names = absent.slice(0, 10).join(', ') + (absent.length > 10 ? ', ...' : '');
-  return `"${dataset.name}" has no sample of ${absent.length === 1 ? 'the class' : `${absent.length} classes:`} ${names}. ${use}`;
+  return (
+    `"${dataset.name}" has no sample of ${absent.length === 1 ? 'the class' : `${absent.length} classes:`} ` +
+    `${names}. ${use}`
+  );
 }
 
 /** @throws Error unless targets are labels from 0 to `classes` - 1 */
@@ -118,6 +124,7 @@ export function targetWeights({ targets, length, weights, mask }: Dataset): Floa
 export function requireCounted(dataset: Dataset): void {
   if (targetWeights(dataset)?.some((weight) => weight > 0) ?? true) return;
   throw new Error(
-    `No target of ${dataset.name} counts: each is masked, or its sample has weight 0. A split needs one that counts; correct weights and mask.`,
+    `No target of ${dataset.name} counts: each is masked, or its sample has weight 0. A split needs one that ` +
+      'counts; correct weights and mask.',
   );
 }

@@ -38,7 +38,7 @@ function requireCounts(dataset: Dataset): void {
   const wrong = dataset.targets.findIndex((count) => !Number.isInteger(count) || count < 0);
   if (wrong < 0) return;
   throw new Error(
-    `Target ${wrong} of ${dataset.name} is ${dataset.targets[wrong]}: the task poisson-regression needs counts, whole numbers from 0. ` +
-      'For other values, use the task regression.',
+    `Target ${wrong} of ${dataset.name} is ${dataset.targets[wrong]}: the task poisson-regression needs counts, ` +
+      'whole numbers from 0. For other values, use the task regression.',
   );
 }

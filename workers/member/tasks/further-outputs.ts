@@ -107,8 +107,9 @@ function requireNames(model: LayersModel, own: number, further: readonly Further
   const found = model.outputNames?.slice(own) ?? [];
   if (found.length === expected.length && expected.every((name, i) => name === null || name === found[i])) return;
   throw new Error(
-    `The model's outputs are ${model.outputNames?.join(', ') ?? 'unnamed'}; the project needs ${own} of its task, then ` +
-      `${further.map(({ name }) => name).join(', ')}. Give the last layer of each further output its name, and list them in this order.`,
+    `The model's outputs are ${model.outputNames?.join(', ') ?? 'unnamed'}; the project needs ${own} of its task, ` +
+      `then ${further.map(({ name }) => name).join(', ')}. Give the last layer of each further output its name, and ` +
+      'list them in this order.',
   );
 }
 
@@ -116,7 +117,8 @@ function datasetOfOutput(name: string, { classCount, classNames }: OutputSpec, d
   const { mask: _, targetShape: __, classNames: ___, classCount: ____, extraTargets = {}, ...others } = dataset;
   if (!Object.hasOwn(extraTargets, name)) {
     throw new Error(
-      `${dataset.name} has no extraTargets "${name}", which the output of this name learns. Add them to the data, or remove the output.`,
+      `${dataset.name} has no extraTargets "${name}", which the output of this name learns. Add them to the ` +
+        'data, or remove the output.',
     );
   }
   const { shape, values } = extraTargets[name];

@@ -27,13 +27,15 @@ export function requireInnerMembers(model: LayersModel, task: Task, config: RunC
   const other = inner.find((layer) => layer.members !== members);
   if (other !== undefined) {
     throw new Error(
-      `Layer "${other.name}" has ${other.members} members, but layer "${name}" has ${members}. Make all layers with the same batchEnsemble() or mimo().`,
+      `Layer "${other.name}" has ${other.members} members, but layer "${name}" has ${members}. Make all layers ` +
+        'with the same batchEnsemble() or mimo().',
     );
   }
   const batches = inner.filter((layer) => layer instanceof InnerInputs).map(({ batch }) => JSON.stringify(batch));
   if (new Set(batches).size !== 1) {
     throw new Error(
-      `The model has ${batches.length} layers inputs() of batchEnsemble or mimo: it needs one, or one of batchEnsemble for each of its inputs, with the same options.`,
+      `The model has ${batches.length} layers inputs() of batchEnsemble or mimo: it needs one, or one of ` +
+        'batchEnsemble for each of its inputs, with the same options.',
     );
   }
   requireMeans(model, task);
@@ -47,8 +49,9 @@ export function requireEvenBatches(model: LayersModel, sampler: Sampler): void {
   for (const { length } of sampler.batches(0)) {
     if (length % inputs.members === 0) continue;
     throw new Error(
-      `A batch of the training split has ${length} samples, which cannot be split evenly over the ${inputs.members} members of layer "${inputs.name}". ` +
-        `Choose a batchSize that ${inputs.members} divides, with dropLast, or batchEnsemble({ training: 'repeat' }).`,
+      `A batch of the training split has ${length} samples, which cannot be split evenly over the ` +
+        `${inputs.members} members of layer "${inputs.name}". Choose a batchSize that ${inputs.members} divides, ` +
+        "with dropLast, or batchEnsemble({ training: 'repeat' }).",
     );
   }
 }
@@ -84,7 +87,8 @@ function requireMeans(model: LayersModel, task: Task): void {
         ? `predicts the mean for the task ${layer.task}`
         : 'does not predict the mean of the inner members';
     throw new Error(
-      `Output ${output} of the model, layer "${layer.name}", ${found}. End it in outputs({ task: '${kind}' }) of batchEnsemble or mimo.`,
+      `Output ${output} of the model, layer "${layer.name}", ${found}. End it in outputs({ task: '${kind}' }) ` +
+        'of batchEnsemble or mimo.',
     );
   });
 }
@@ -100,6 +104,7 @@ function requireTrainable({ strategy, membersPerDevice }: RunConfig, batch: Inne
           : null;
   if (obstacle === null) return;
   throw new Error(
-    `The model has inner members (batchEnsemble or mimo), which do not work with ${obstacle}. Remove the one or the other.`,
+    `The model has inner members (batchEnsemble or mimo), which do not work with ${obstacle}. Remove the one ` +
+      'or the other.',
   );
 }

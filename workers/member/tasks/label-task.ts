@@ -38,7 +38,8 @@ function requireStates(dataset: Dataset): void {
   const wrong = dataset.targets.findIndex((state) => state !== 0 && state !== 1);
   if (wrong < 0) return;
   throw new Error(
-    `Target ${wrong} of ${dataset.name} is ${dataset.targets[wrong]}: the task multi-label needs 1 for each label that a sample has and 0 for ` +
-      'each that it has not, Float32Array [N, L]. For one label of several, use the task classification.',
+    `Target ${wrong} of ${dataset.name} is ${dataset.targets[wrong]}: the task multi-label needs 1 for each label ` +
+      'that a sample has and 0 for each that it has not, Float32Array [N, L]. For one label of several, use the task ' +
+      'classification.',
   );
 }

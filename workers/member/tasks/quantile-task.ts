@@ -22,8 +22,8 @@ export function quantileTask(levels: readonly number[]): Task {
       const columns = dataset.targets.length / dataset.length;
       if (dataset.targetShape !== undefined || columns === 1) return;
       throw new Error(
-        `${dataset.name} has ${columns} targets per sample: the task quantile-regression learns the quantiles of one. Train one ` +
-          'project for each target; for a target at each step of a sequence, give targetShape.',
+        `${dataset.name} has ${columns} targets per sample: the task quantile-regression learns the quantiles of ` +
+          'one. Train one project for each target; for a target at each step of a sequence, give targetShape.',
       );
     },
     loss: ([values], targets) => tf.mean(pinballLosses(values, targets, levels), [-2, -1]),

@@ -42,6 +42,7 @@ export function slotStorageOf(precision: OptimizerConfig['statePrecision'], seed
   const backend = tf.getBackend();
   if (backend === 'wasm' || backend === 'cpu') return new Bfloat16Slots(seed);
   throw new Error(
-    `The ${backend} backend has no kernel that packs an optimizer's state to bfloat16. Use --optimizer.state-precision float32, or --backend wasm.`,
+    `The ${backend} backend has no kernel that packs an optimizer's state to bfloat16. Use ` +
+      '--optimizer.state-precision float32, or --backend wasm.',
   );
 }

@@ -143,7 +143,8 @@ export class FileSlots implements SlotStorage {
       }
     } catch (error) {
       throw new Error(
-        `The optimizer's state, ${this.#length} bytes, cannot be written to a file in ${this.#folder}. Free space on that disk, or use --strategy.offload none.`,
+        `The optimizer's state, ${this.#length} bytes, cannot be written to a file in ${this.#folder}. Free ` +
+          'space on that disk, or use --strategy.offload none.',
         { cause: error },
       );
     }

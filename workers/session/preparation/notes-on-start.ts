@@ -29,8 +29,8 @@ export function noteOnSingleSamples(
     const [first, last] = [lengths[0], lengths[lengths.length - 1]];
     if (smallestPart(config, first) === 1) {
       return (
-        `Steps compute with single samples (batches of ${first}), ${what} and learns nothing but the mean. Raise batchSize or the number of samples, or use ` +
-        'another normalization.'
+        `Steps compute with single samples (batches of ${first}), ${what} and learns nothing but the mean. Raise ` +
+        'batchSize or the number of samples, or use another normalization.'
       );
     }
     // In an uneven split the last batch of a rank may be empty.
@@ -39,8 +39,9 @@ export function noteOnSingleSamples(
     // The fixed point of one update towards 0 after count - 1 updates towards the right variance.
     const share = (momentum * (1 - momentum ** (count - 1))) / (1 - momentum ** count);
     return (
-      `Each epoch ends with a single sample, ${what} there: its moving variance, which predictions use, tends to ${Math.round(100 * share)} % of the right ` +
-      'one. Use --drop-last, or a batchSize that leaves no single sample.'
+      `Each epoch ends with a single sample, ${what} there: its moving variance, which predictions use, tends to ` +
+      `${Math.round(100 * share)} % of the right one. Use --drop-last, or a batchSize that leaves no single ` +
+      'sample.'
     );
   }
   return null;
@@ -112,7 +113,7 @@ export function noteOnEqualMembers(
           'Write {rank} in --warm-start.checkpoint, add --warm-start.noise, or give them a new head.',
         ];
   return (
-    `Members ${equal.join(' and members ')} start with the same weights: ${cause}. They differ only by the samples and random numbers of their steps, and with ` +
-    `full batches not at all. ${remedy}`
+    `Members ${equal.join(' and members ')} start with the same weights: ${cause}. They differ only by the samples ` +
+    `and random numbers of their steps, and with full batches not at all. ${remedy}`
   );
 }

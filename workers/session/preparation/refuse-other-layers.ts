@@ -21,7 +21,8 @@ export function refuseOtherLayers(model: LayersModel, rank: number): void {
   const found = [...masked, ...others];
   if (found.length === 0) return;
   throw new Error(
-    `The model of rank ${rank} would answer otherwise in TensorFlow.js without Tutti: ${found.join('; ')}. Export the format ensemble, onnx or pytorch.`,
+    `The model of rank ${rank} would answer otherwise in TensorFlow.js without Tutti: ${found.join('; ')}. ` +
+      'Export the format ensemble, onnx or pytorch.',
   );
 }
 
@@ -48,8 +49,8 @@ function differenceOf(layer: Layer): string | null {
 function refuseDrawnMasks(model: LayersModel, rank: number): void {
   if (!topologyOf(model).includes('"SampledDropout"')) return;
   throw new Error(
-    `The model of rank ${rank} has dropout masks that were drawn (--method mc-dropout), and the format tfjs has no layer for them. ` +
-      'Export the format ensemble, onnx or pytorch.',
+    `The model of rank ${rank} has dropout masks that were drawn (--method mc-dropout), and the format tfjs has no ` +
+      'layer for them. Export the format ensemble, onnx or pytorch.',
   );
 }
 

@@ -14,15 +14,15 @@ export function requireUsableTargets(config: RunConfig, task: Task, train: Datas
   if (config.strategy.kind !== 'joint') return;
   if (task.positionAxes !== undefined) {
     throw new Error(
-      `${train.name} has targets of shape [${train.targetShape?.join(', ')}] for each sample: the strategy joint trains a product of experts ` +
-        'of one prediction per sample. Choose another strategy.',
+      `${train.name} has targets of shape [${train.targetShape?.join(', ')}] for each sample: the strategy joint ` +
+        'trains a product of experts of one prediction per sample. Choose another strategy.',
     );
   }
   const { weights = train.lossWeights } = train;
   if (weights === undefined && train.mask === undefined) return;
   throw new Error(
-    `${train.name} has ${weights === undefined ? 'a mask' : 'weights'}, which the loss of the strategy joint cannot use. ` +
-      'Remove them, or choose another strategy.',
+    `${train.name} has ${weights === undefined ? 'a mask' : 'weights'}, which the loss of the strategy joint ` +
+      'cannot use. Remove them, or choose another strategy.',
   );
 }
 
@@ -54,7 +54,8 @@ export function requireMixable(
   const options = [mixup > 0 ? '--augmentation.mixup' : '', cutmix > 0 ? '--augmentation.cutmix' : ''].filter(Boolean);
   const refuse = (what: string): never => {
     throw new Error(
-      `${options.join(' and ')} ${options.length > 1 ? 'mix' : 'mixes'} the inputs of samples, but ${what}. Turn off what mixes, or give the model values that can be weighed.`,
+      `${options.join(' and ')} ${options.length > 1 ? 'mix' : 'mixes'} the inputs of samples, but ${what}. ` +
+        'Turn off what mixes, or give the model values that can be weighed.',
     );
   };
   if (tokenizer !== undefined)
@@ -67,7 +68,8 @@ export function requireMixable(
     if (reader === null) continue;
     const input = model.inputs.length === 1 ? 'the features' : `the input "${model.inputNames[i]}"`;
     refuse(
-      `the layer "${reader.name}" (${reader.getClassName()}) reads ${input} of "${name}" as ids, and the mean of two ids is another one`,
+      `the layer "${reader.name}" (${reader.getClassName()}) reads ${input} of "${name}" as ids, and the mean ` +
+        'of two ids is another one',
     );
   }
 }

@@ -143,8 +143,8 @@ function outOfModel(layer: Layer, outputs: readonly Masks[], given: readonly Mas
   const left = outputs.find(({ right }) => right !== null && !known.includes(right))?.right ?? null;
   if (left !== null)
     refuse(
-      `The model's layer "${layer.name}" is a model whose output has the mask of ${left}, which does not leave it in TensorFlow.js. ${remedy} Or put the ` +
-        'layers of that model into the outer one.',
+      `The model's layer "${layer.name}" is a model whose output has the mask of ${left}, which does not leave it ` +
+        `in TensorFlow.js. ${remedy} Or put the layers of that model into the outer one.`,
     );
   return outputs.map(({ right }) => ({ right, own: null }));
 }
@@ -173,14 +173,17 @@ const remedy = 'Set maskZero: false or leave out the masking layer; padding then
 
 function refuseIgnored(layer: Layer, mask: string, { refuse }: Passed): void {
   refuse(
-    `The model's layer "${layer.name}" (${layer.getClassName()}) gets steps that the mask of ${mask} leaves out, but computes with all steps: padding would ` +
-      `count too. Use layers that obey masks (recurrent ones, globalAveragePooling1d). Otherwise: ${remedy}`,
+    `The model's layer "${layer.name}" (${layer.getClassName()}) gets steps that the mask of ${mask} leaves out, ` +
+      'but computes with all steps: padding would count too. Use layers that obey masks (recurrent ones, ' +
+      `globalAveragePooling1d). Otherwise: ${remedy}`,
   );
 }
 
 function refuseOther(layer: Layer, found: Mask, right: Mask, { refuse }: Passed): void {
   refuse(
-    `The model's layer "${layer.name}" (${layer.getClassName()}) would compute with ${found === null ? 'no mask' : `the mask of ${found}`}, but its input has ` +
-      `${right === null ? 'none' : `that of ${right}`}: TensorFlow.js gives layers the last mask of those called before. ${remedy}`,
+    `The model's layer "${layer.name}" (${layer.getClassName()}) would compute with ` +
+      `${found === null ? 'no mask' : `the mask of ${found}`}, but its input has ` +
+      `${right === null ? 'none' : `that of ${right}`}: TensorFlow.js gives layers the last mask of those called ` +
+      `before. ${remedy}`,
   );
 }

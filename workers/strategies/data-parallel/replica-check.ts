@@ -20,9 +20,10 @@ export class ReplicasDifferError extends AgreedError {
   constructor(part: string, differing: readonly number[], reference: number, { epoch, step }: Position) {
     const ranks = `${differing.length === 1 ? 'rank' : 'ranks'} ${differing.join(', ')}`;
     super(
-      `The ranks' copies of the model differ at epoch ${countEpoch(epoch)}, step ${step}: ${part} of ${ranks} is not that of rank ${reference}. All ranks ` +
-        'must hold the same bits after the same updates. Nothing of this round was evaluated or saved. Look for project code ' +
-        'that changes weights on some ranks only, and for devices with faulty memory. Then resume the run from its last saved state.',
+      `The ranks' copies of the model differ at epoch ${countEpoch(epoch)}, step ${step}: ${part} of ${ranks} is ` +
+        `not that of rank ${reference}. All ranks must hold the same bits after the same updates. Nothing of this ` +
+        'round was evaluated or saved. Look for project code that changes weights on some ranks only, and for ' +
+        'devices with faulty memory. Then resume the run from its last saved state.',
       { rank: differing[0], epoch, step },
     );
   }

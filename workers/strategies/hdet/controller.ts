@@ -80,8 +80,8 @@ export class HdetController {
     const fits = state.scalars.every(({ multiplierOfRank }) => multiplierOfRank.length === this.#multipliers.length);
     if (names(state) !== names(this.#state) || !fits) {
       throw new Error(
-        `The saved state diverges in ${names(state)}, this run in ${names(this.#state)} over ${this.#multipliers.length} ranks. ` +
-          'Resume with the strategy options of the original run.',
+        `The saved state diverges in ${names(state)}, this run in ${names(this.#state)} over ` +
+          `${this.#multipliers.length} ranks. Resume with the strategy options of the original run.`,
       );
     }
     this.#state = state;

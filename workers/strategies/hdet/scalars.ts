@@ -132,8 +132,8 @@ export function groupsOfVariables(model: LayersModel, groups: readonly Parameter
   const empty = groups.find(({ name }) => !found.includes(name));
   if (empty === undefined) return found;
   throw new Error(
-    `Parameter group "${empty.name}" has no weights: "${empty.weights}" matches none of ${trained.join(', ')} that is not in an ` +
-      'earlier group. Change the pattern, or remove the group.',
+    `Parameter group "${empty.name}" has no weights: "${empty.weights}" matches none of ${trained.join(', ')} that ` +
+      'is not in an earlier group. Change the pattern, or remove the group.',
   );
 }
 

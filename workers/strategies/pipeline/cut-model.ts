@@ -109,7 +109,8 @@ function givenStarts(model: LayersModel, units: readonly Unit[], cuts: readonly 
   const firsts = units.map(({ calls }) => names[calls[0].layer]);
   if (cuts.length !== stages - 1) {
     throw new Error(
-      `strategy.cuts names ${cuts.length} layer(s), and ${stages} ranks need ${stages - 1}: the first layer of each rank but the first.`,
+      `strategy.cuts names ${cuts.length} layer(s), and ${stages} ranks need ${stages - 1}: the first layer of ` +
+        'each rank but the first.',
     );
   }
   const starts = [0, ...cuts.map((cut) => firsts.indexOf(cut))];
@@ -125,8 +126,9 @@ function givenStarts(model: LayersModel, units: readonly Unit[], cuts: readonly 
 function requireUnits(model: LayersModel, units: readonly Unit[], stages: number): void {
   if (units.length >= stages) return;
   throw new Error(
-    `The model of ${model.layers.length} layers has ${units.length} part(s) that can be separated, and ${stages} ranks need as many. It can be cut ` +
-      'where one value passes from layer to layer, and nowhere after a layer that makes masks. Use fewer members.',
+    `The model of ${model.layers.length} layers has ${units.length} part(s) that can be separated, and ${stages} ` +
+      'ranks need as many. It can be cut where one value passes from layer to layer, and nowhere after a layer that ' +
+      'makes masks. Use fewer members.',
   );
 }
 

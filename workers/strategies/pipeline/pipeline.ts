@@ -144,10 +144,13 @@ function describeStages({ all }: ModelStage, worldSize: number, microBatches: nu
   }));
   const described = stages.map(
     ({ ranks, layers: [first, last], weights }) =>
-      `${members === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')} ${first === last ? first : `${first} to ${last}`} (${weights} weights)`,
+      `${members === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')} ` +
+      `${first === last ? first : `${first} to ${last}`} (${weights} weights)`,
   );
   const bubble = bubbleFraction(all.length, microBatches);
   const what = members === 1 ? 'The model' : `Each of ${members} members`;
-  const message = `${what} is spread over ${all.length} ranks: ${described.join(members === 1 ? ', ' : '; ')}. With ${microBatches} micro-batches equal ranks wait ${(100 * bubble).toFixed(0)} % of the time.`;
+  const message =
+    `${what} is spread over ${all.length} ranks: ${described.join(members === 1 ? ', ' : '; ')}. With ` +
+    `${microBatches} micro-batches equal ranks wait ${(100 * bubble).toFixed(0)} % of the time.`;
   return { kind: 'stages', message, data: { stages, microBatches, bubble }, points: new Map() };
 }

@@ -138,7 +138,8 @@ export function tensorOf({ data, shape }: Message): Tensor {
 export function requireFloats({ dtype }: Tensor): void {
   if (dtype === 'float32') return;
   throw new Error(
-    `The model is cut where a value of type ${dtype} passes, which has no gradient. Name layers elsewhere with --strategy.cuts.`,
+    `The model is cut where a value of type ${dtype} passes, which has no gradient. Name layers elsewhere with ` +
+      '--strategy.cuts.',
   );
 }
 

@@ -86,8 +86,8 @@ function valuesOf(tensors: readonly NamedTensor[], name: string, size: number, r
   if (values?.length === size) return values;
   const found = tensor === undefined ? 'is missing' : `has the shape [${tensor.shape.join(', ')}]`;
   throw new Error(
-    `In the state of rank ${rank}, "${name}" ${found}, and this model needs ${size} values: it belongs to another model or optimizer. ` +
-      'Resume with the project and options that saved it.',
+    `In the state of rank ${rank}, "${name}" ${found}, and this model needs ${size} values: it belongs to another ` +
+      'model or optimizer. Resume with the project and options that saved it.',
   );
 }
 

@@ -245,15 +245,16 @@ export class Sharded implements Strategy {
 function requireReleasable(): void {
   if (canReleaseValues()) return;
   throw new Error(
-    `The strategy sharded with stage 3 frees weights between their uses, which the ${tf.getBackend()} backend cannot. Use --strategy.stage 2, or ` +
-      '--backend wasm.',
+    `The strategy sharded with stage 3 frees weights between their uses, which the ${tf.getBackend()} backend ` +
+      'cannot. Use --strategy.stage 2, or --backend wasm.',
   );
 }
 
 function requireUnconstrained({ constraints }: Member): void {
   if (constraints.size === 0) return;
   throw new Error(
-    'This model has layers with constraints, which would have to be rounded once more after each update. Use --strategy.weight-precision float32.',
+    'This model has layers with constraints, which would have to be rounded once more after each update. Use ' +
+      '--strategy.weight-precision float32.',
   );
 }
 
@@ -267,9 +268,9 @@ function restore(
   const expected = optimizer.steps.length;
   if (optimizerSteps.length !== expected) {
     throw new Error(
-      `The saved optimizer state of rank ${rank} counts updates of ${optimizerSteps.length} part(s) of its slice of the weights, not of ` +
-        `${expected}: an older version of Tutti counted them for the whole slice. ` +
-        'Start a new run, or resume this one with the version that saved it.',
+      `The saved optimizer state of rank ${rank} counts updates of ${optimizerSteps.length} part(s) of its slice ` +
+        `of the weights, not of ${expected}: an older version of Tutti counted them for the whole slice. Start a new ` +
+        'run, or resume this one with the version that saved it.',
     );
   }
   const source = `The optimizer state of rank ${rank}`;

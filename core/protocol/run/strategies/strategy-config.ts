@@ -12,19 +12,29 @@ const sharedGradients = {
     .default('none')
     .meta({
       help:
-        'Encoding of gradients in transit: float32, rounded to bfloat16 in half the bytes, or one bit each and means of blocks (Seide et al., 2014) in 1/30 of ' +
-        'the bytes, of which each rank gets those of all ranks.',
+        'Encoding of gradients in transit: float32, rounded to bfloat16 in half the bytes, or one bit each and ' +
+        'means of blocks (Seide et al., 2014) in 1/30 of the bytes, of which each rank gets those of all ranks.',
     }),
-  errorFeedback: z.boolean().default(false).meta({
-    help: 'Add what the encoding of gradients left out to those of the next step (Karimireddy et al., 2019); with 1-bit always.',
-  }),
+  errorFeedback: z
+    .boolean()
+    .default(false)
+    .meta({
+      help:
+        'Add what the encoding of gradients left out to those of the next step (Karimireddy et al., 2019); with ' +
+        '1-bit always.',
+    }),
 };
 
 /** The rate of one model that learns from the samples of all ranks. */
 const scaledRate = {
-  learningRateScaling: z.enum(['none', 'linear']).default('none').meta({
-    help: 'linear: multiply the learning rate by the number of ranks and `accumulate`, as the effective batch is (Goyal et al., 2017).',
-  }),
+  learningRateScaling: z
+    .enum(['none', 'linear'])
+    .default('none')
+    .meta({
+      help:
+        'linear: multiply the learning rate by the number of ranks and `accumulate`, as the effective batch is ' +
+        '(Goyal et al., 2017).',
+    }),
   scalingWarmupSteps: z
     .int()
     .min(0)
@@ -38,20 +48,24 @@ export const strategySchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('joint').meta({
-      help: 'Members train as one model, their product of experts (softmax of the mean logits). Ranks exchange logits (Webb, 2019).',
+      help:
+        'Members train as one model, their product of experts (softmax of the mean logits). Ranks exchange ' +
+        'logits (Webb, 2019).',
     }),
     mode: z
       .enum(['reduce', 'gather', 'tree', 'pipelined'])
       .default('reduce')
       .meta({
         help:
-          'How logits are exchanged: all-reduce, all-gather, sums in a tree of ranks, or an all-reduce that overlaps with the next forward ' +
-          'pass (gradients are then one step stale).',
+          'How logits are exchanged: all-reduce, all-gather, sums in a tree of ranks, or an all-reduce that ' +
+          'overlaps with the next forward pass (gradients are then one step stale).',
       }),
   }),
   z.strictObject({
     kind: z.literal('coupled').meta({
-      help: 'Members learn independently from labelled samples, and learn to agree with the ensemble on unlabelled samples. Ranks exchange probabilities.',
+      help:
+        'Members learn independently from labelled samples, and learn to agree with the ensemble on unlabelled ' +
+        'samples. Ranks exchange probabilities.',
     }),
     couplingWeight: z.number().min(0).default(1).meta({
       help: 'Weight of KL(member || ensemble mean) relative to the loss on labels; 0: uncoupled.',
@@ -78,8 +92,9 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .default(1)
       .meta({
         help:
-          "What is split over the ranks: 1: the optimizer's state; 2: also gradients, which go to their owners during the backward pass; 3: also weights, which " +
-          'each layer gathers for its passes (less memory, more exchanged bytes).',
+          "What is split over the ranks: 1: the optimizer's state; 2: also gradients, which go to their owners " +
+          'during the backward pass; 3: also weights, which each layer gathers for its passes (less memory, more ' +
+          'exchanged bytes).',
       }),
     bucketBytes: positiveInteger.default(4 * 2 ** 20).meta({
       help: 'Size of the parts in which stage 2 exchanges gradients; a larger weight is one part.',
@@ -90,21 +105,24 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .default('float32')
       .meta({
         help:
-          'How stage 3 keeps its slices of the weights: float32, or rounded stochastically to bfloat16 after each update, in half the memory and without a float32 copy ' +
-          '(Zamirai et al., 2020). Layers compute in float32, and checkpoints are float32.',
+          'How stage 3 keeps its slices of the weights: float32, or rounded stochastically to bfloat16 after each ' +
+          'update, in half the memory and without a float32 copy (Zamirai et al., 2020). Layers compute in ' +
+          'float32, and checkpoints are float32.',
       }),
     offload: z
       .enum(['none', 'optimizer'])
       .default('none')
       .meta({
         help:
-          "What lies in a file on a disk instead of memory: nothing, or the optimizer's state, of which an update reads and writes one weight's part at a time " +
-          '(Rajbhandari et al., 2021). The bits stay the same.',
+          "What lies in a file on a disk instead of memory: nothing, or the optimizer's state, of which an update " +
+          "reads and writes one weight's part at a time (Rajbhandari et al., 2021). The bits stay the same.",
       }),
   }),
   z.strictObject({
     kind: z.literal('pipeline').meta({
-      help: 'The ranks of a model train a part of its layers each. Parts of a batch pass through them one after the other (Huang et al., 2019).',
+      help:
+        'The ranks of a model train a part of its layers each. Parts of a batch pass through them one after the ' +
+        'other (Huang et al., 2019).',
     }),
     stages: z
       .int()
@@ -112,24 +130,31 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .default(0)
       .meta({
         help:
-          'Ranks that share the layers of one model (S). With M·S ranks (--members) the run is an ensemble of M such models, which differ as independent ' +
-          'members do; 0: all ranks share one.',
+          'Ranks that share the layers of one model (S). With M·S ranks (--members) the run is an ensemble of M ' +
+          'such models, which differ as independent members do; 0: all ranks share one.',
       }),
     schedule: z
       .enum(['1f1b', 'gpipe'])
       .default('1f1b')
       .meta({
         help:
-          'Order of the passes of a rank: one forward and one backward pass in turn, which holds the activations of fewer micro-batches (PipeDream-flush, ' +
-          'Narayanan et al., 2021), or all forward passes first (GPipe).',
+          'Order of the passes of a rank: one forward and one backward pass in turn, which holds the activations ' +
+          'of fewer micro-batches (PipeDream-flush, Narayanan et al., 2021), or all forward passes first (GPipe).',
       }),
     microBatches: positiveInteger.default(8).meta({
-      help: 'Parts of a batch that pass through the ranks one after the other (P). With S ranks they wait (S − 1) / (P + S − 1) of the time.',
+      help:
+        'Parts of a batch that pass through the ranks one after the other (P). With S ranks they wait (S − 1) / ' +
+        '(P + S − 1) of the time.',
       unit: 'micro-batches',
     }),
-    balance: z.enum(['memory', 'time']).default('memory').meta({
-      help: 'What the ranks get equal shares of: memory of weights, optimizer and activations, or time of forward and backward passes, both measured at the start.',
-    }),
+    balance: z
+      .enum(['memory', 'time'])
+      .default('memory')
+      .meta({
+        help:
+          'What the ranks get equal shares of: memory of weights, optimizer and activations, or time of forward ' +
+          'and backward passes, both measured at the start.',
+      }),
     cuts: z
       .array(z.string())
       .default([])
@@ -137,7 +162,9 @@ export const strategySchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('hdet').meta({
-      help: 'Data-parallel, but ranks have different learning rates (or other scalars) around a base that follows the better ranks.',
+      help:
+        'Data-parallel, but ranks have different learning rates (or other scalars) around a base that follows ' +
+        'the better ranks.',
     }),
     ...sharedGradients,
     spread: z.number().min(0).lt(1).default(0.3).meta({
@@ -149,8 +176,8 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .default(['learningRate'])
       .meta({
         help:
-          'Scalars that differ between ranks: learningRate, weightDecay, dropout, labelSmoothing, temperature, or a numeric hyperparameter ' +
-          "that the project's loss reads.",
+          'Scalars that differ between ranks: learningRate, weightDecay, dropout, labelSmoothing, temperature, or ' +
+          "a numeric hyperparameter that the project's loss reads.",
       }),
     averageEverySteps: positiveInteger
       .default(100)

@@ -29,8 +29,8 @@ export function requireTasks(
   const most = Math.floor(parallel / trialsPerWorker);
   if (tasks <= most) return;
   throw new UsageError(
-    `With ${parallel} trials under way at a time, ${trialsPerWorker} in a worker, at most ${most} tasks would have work. ` +
-      `Use --array ${most}, or a new study with a larger --parallel.`,
+    `With ${parallel} trials under way at a time, ${trialsPerWorker} in a worker, at most ${most} tasks would have ` +
+      `work. Use --array ${most}, or a new study with a larger --parallel.`,
   );
 }
 
@@ -53,7 +53,9 @@ export async function searchInArray(
   if (dryRun) process.stdout.write(script);
   else {
     const job = await orUsageError(submit(script));
-    const text = `Job ${job} works on the study ${id} with ${tasks} ${tasks === 1 ? 'task' : 'tasks'}. To see it: ${tutti} studies ${id}`;
+    const text =
+      `Job ${job} works on the study ${id} with ${tasks} ${tasks === 1 ? 'task' : 'tasks'}. To see it: ${tutti} ` +
+      `studies ${id}`;
     process.stdout.write(json ? `${JSON.stringify({ type: 'submitted', job, study: id, folder })}\n` : `${text}\n`);
   }
   return exitCodes.finished;

@@ -143,8 +143,8 @@ function prunerOf(text: string): StudyRequest['pruner'] {
   const parsed = prunerSchema.safeParse({ kind, ...fields });
   if (parsed.success) return parsed.data;
   throw new UsageError(
-    `--pruner "${text}": it must be none, median or wilcoxon, or asha, halving or hyperband with the steps of the first rung, of a whole ` +
-      'trial, and the reduction, such as asha(1,81,3).',
+    `--pruner "${text}": it must be none, median or wilcoxon, or asha, halving or hyperband with the steps of the ` +
+      'first rung, of a whole trial, and the reduction, such as asha(1,81,3).',
   );
 }
 

@@ -50,8 +50,8 @@ export async function resumeSweep(
   const { rank, set, maxEpochs, epochs, detach, parallel, trust = false, currentSource = false, json, quiet } = options;
   if (rank !== undefined || detach || set.length > 0 || maxEpochs !== undefined || epochs !== undefined) {
     throw new UsageError(
-      `${sweep.id} is a sweep: its runs go on as they were begun, so --rank, --set, --max-epochs and --detach do not apply. Omit them, or resume one ` +
-        `run: tutti resume ${sweepRunId(sweep, 0)}.`,
+      `${sweep.id} is a sweep: its runs go on as they were begun, so --rank, --set, --max-epochs and --detach do ` +
+        `not apply. Omit them, or resume one run: tutti resume ${sweepRunId(sweep, 0)}.`,
     );
   }
   await orUsageError(ensureTrusted(folder, consentOf(trust)));

@@ -14,7 +14,8 @@ export function parseNodes(text: string): NodeRange {
   const waitMs = 1_000 * Number(found?.[3] ?? defaultWaitSeconds);
   if (found !== null && least >= 1 && most >= least) return { least, most, waitMs };
   throw new UsageError(
-    `--nodes "${text}": it must be a number of nodes, or the least and the most (2:4), and the seconds to wait for more than the least (2:4:60).`,
+    `--nodes "${text}": it must be a number of nodes, or the least and the most (2:4), and the seconds to wait ` +
+      'for more than the least (2:4:60).',
   );
 }
 

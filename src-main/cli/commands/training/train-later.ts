@@ -33,7 +33,8 @@ export async function trainLater(
 
 function describe(name: string, id: string, place: number): string {
   return [
-    `${name} waits at place ${place} of the queue. It starts when no other run trains, as long as \`tutti dashboard\` is open.`,
+    `${name} waits at place ${place} of the queue. It starts when no other run trains, as long as \`tutti ` +
+      'dashboard` is open.',
     `  to see the queue:  ${tutti} queue`,
     `  to remove it:      ${tutti} queue --remove ${id}`,
   ].join('\n');

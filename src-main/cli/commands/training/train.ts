@@ -21,8 +21,8 @@ import { trainSweep } from '../sweeps/train-sweep.ts';
 import { watchRun } from './watch-run.ts';
 
 const detachedSweep =
-  '--detach and --repeat exclude each other: this process begins one run after the other. Omit --detach; should the process end early, ' +
-  '`tutti resume` continues the sweep.';
+  '--detach and --repeat exclude each other: this process begins one run after the other. Omit --detach; should ' +
+  'the process end early, `tutti resume` continues the sweep.';
 
 /**
  * `tutti train <project> [options]`. The options depend on the project, so it is described first.

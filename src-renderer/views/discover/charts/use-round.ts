@@ -51,12 +51,12 @@ interface CalibrationFigure {
 type OfKind<Kind extends BatchCalibration['kind']> = { round: number } & Extract<BatchCalibration, { kind: Kind }>;
 
 const hitHelp =
-  'What was predicted of the batch of each round and what came out: the mean predicted probability of a hit, with the standard deviation that ' +
-  'the share of hits then has, √(Σ p (1 − p)) / n, and the share of hits. Choosing the largest predictions picks those that are too high, so a share ' +
-  'below the prediction is common.';
+  'What was predicted of the batch of each round and what came out: the mean predicted probability of a hit, with ' +
+  'the standard deviation that the share of hits then has, √(Σ p (1 − p)) / n, and the share of hits. Choosing the ' +
+  'largest predictions picks those that are too high, so a share below the prediction is common.';
 const valueHelp =
-  'Which share of the labels of each batch lies within 1 and 1.96 standard deviations of the prediction (members and noise together). Gaussian predictions ' +
-  'that are right give 68.3 % and 95 %.';
+  'Which share of the labels of each batch lies within 1 and 1.96 standard deviations of the prediction (members ' +
+  'and noise together). Gaussian predictions that are right give 68.3 % and 95 %.';
 
 /** Predictions of the chosen batches against their labels, over the rounds. */
 export function calibrationFigure({ choices }: Pick<DiscoveryView, 'choices'>): CalibrationFigure {

@@ -35,7 +35,8 @@ export function chooseFile(file: File, form: SampleForm): ChosenFile {
   if (file.size === 0) throw new Error(`${file.name} is empty. Choose a file with at least one sample.`);
   if (file.size > maximumUploadBytes) {
     throw new Error(
-      `${file.name} has ${formatBytes(file.size)}, and a page sends at most ${formatBytes(maximumUploadBytes)}. Predict it with \`tutti predict\`, which needs no copy.`,
+      `${file.name} has ${formatBytes(file.size)}, and a page sends at most ` +
+        `${formatBytes(maximumUploadBytes)}. Predict it with \`tutti predict\`, which needs no copy.`,
     );
   }
   return { ending, file };

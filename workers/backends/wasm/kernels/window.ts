@@ -77,6 +77,7 @@ export function convolutionInfo(
 export function requireChannelsLast(op: string, dataFormat: NamedAttrMap[string]): void {
   if (dataFormat === undefined || dataFormat === 'NHWC') return;
   throw new Error(
-    `${op} of ${JSON.stringify(dataFormat)} images is not available on the wasm backend: use channelsLast, or --backend cpu.`,
+    `${op} of ${JSON.stringify(dataFormat)} images is not available on the wasm backend: use channelsLast, or ` +
+      '--backend cpu.',
   );
 }

@@ -99,8 +99,8 @@ export class OutOfMemoryError extends Error {
 
   constructor(bytes: number, heapBytes: number) {
     super(
-      `The wasm backend has no room for ${bytes} bytes more: it holds ${heapBytes} of at most ${addressableBytes} bytes. Train with a smaller ` +
-        '--batch-size or a smaller model.',
+      `The wasm backend has no room for ${bytes} bytes more: it holds ${heapBytes} of at most ${addressableBytes} ` +
+        'bytes. Train with a smaller --batch-size or a smaller model.',
     );
   }
 }

@@ -25,7 +25,8 @@ export function parseArrow(bytes: Buffer, source: string, isMissing: (field: str
     };
   } catch (error) {
     throw new Error(
-      `${source} cannot be read as Arrow: ${reasonOf(error)}. Write it again, with plain columns of numbers, texts, dates and booleans.`,
+      `${source} cannot be read as Arrow: ${reasonOf(error)}. Write it again, with plain columns of numbers, ` +
+        'texts, dates and booleans.',
       { cause: error },
     );
   }

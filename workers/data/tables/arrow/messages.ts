@@ -72,7 +72,8 @@ export function readArrowFile(bytes: Buffer): ArrowFile {
     bytes.toString('latin1', bytes.length - 6) === magic;
   if (!isFile) {
     throw new Error(
-      'it does not begin and end with ARROW1: it is truncated, a stream, or Feather version 1. Write it as a file, such as with pyarrow.feather.write_feather',
+      'it does not begin and end with ARROW1: it is truncated, a stream, or Feather version 1. Write it as a ' +
+        'file, such as with pyarrow.feather.write_feather',
     );
   }
   const end = bytes.length - 10;

@@ -103,7 +103,8 @@ class ColumnChooser {
     const values = formats.map((format) => `${parseNumber(text, format)} (decimal: '${format?.decimal ?? '.'}')`);
     return (
       `${placeOfColumn(this.#table, index, row)}: ${JSON.stringify(text)} is ${values.join(' or ')}, and ` +
-      `${shown.size > 1 ? 'other columns have both' : 'nothing else in the file decides'}. Say which: readTable(file, { decimal: ',' }).`
+      `${shown.size > 1 ? 'other columns have both' : 'nothing else in the file decides'}. Say which: ` +
+      "readTable(file, { decimal: ',' })."
     );
   }
 
@@ -137,8 +138,9 @@ class ColumnChooser {
     const text = String(this.#table.columns[index].cells[row]);
     const readings = formats.map((format) => `${longDate(parseDate(text, format))} (${format})`);
     return (
-      `${placeOfColumn(this.#table, index, row)}: ${JSON.stringify(text)} is ${readings.join(' or ')}, and no date of the column decides. Say which: ` +
-      `readTable(file, { dateFormat: { ${JSON.stringify(name)}: '${formats[0]}' } }), or give the column the type category or ignore.`
+      `${placeOfColumn(this.#table, index, row)}: ${JSON.stringify(text)} is ${readings.join(' or ')}, and no date ` +
+      `of the column decides. Say which: readTable(file, { dateFormat: { ${JSON.stringify(name)}: '${formats[0]}' ` +
+      '} }), or give the column the type category or ignore.'
     );
   }
 

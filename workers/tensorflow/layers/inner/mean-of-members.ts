@@ -28,7 +28,8 @@ export class MeanOfMembers extends InnerLayer {
     const expected = outputCount(this.task);
     if (given !== expected) {
       throw new Error(
-        `Layer "${this.name}" gets ${given} outputs, but ${this.task} has ${expected}: give it all outputs of the task, as a list.`,
+        `Layer "${this.name}" gets ${given} outputs, but ${this.task} has ${expected}: give it all outputs of ` +
+          'the task, as a list.',
       );
     }
     this.built = true;

@@ -113,8 +113,8 @@ export function coverageLine(transform: Float64Array, weights: Float64Array | nu
 export function featureBand(stack: ValueStack, feature: Float32Array): FeatureBand {
   if (feature.length !== stack.targets.length) {
     throw new Error(
-      `${feature.length} feature values for ${stack.targets.length} predictions: the band needs one each, so draw it only for ` +
-        'tasks with one feature and one target.',
+      `${feature.length} feature values for ${stack.targets.length} predictions: the band needs one each, so draw ` +
+        'it only for tasks with one feature and one target.',
     );
   }
   const order = [...feature.keys()].sort((left, right) => feature[left] - feature[right]);

@@ -34,7 +34,9 @@ const methodTexts: Record<
   vector: { title: 'Vector', help: "A scale and a bias for each class's log-probability (Guo et al., 2017)." },
   dirichlet: {
     title: 'Dirichlet',
-    help: 'A matrix and a bias of the log-probabilities, regularized (Kull et al., 2019). It needs hundreds of samples of each class.',
+    help:
+      'A matrix and a bias of the log-probabilities, regularized (Kull et al., 2019). It needs hundreds of ' +
+      'samples of each class.',
   },
   isotonic: {
     title: 'Isotonic',

@@ -18,7 +18,8 @@ export function describeFound({ measured, conformal }: Postprocessing): string[]
   if (found !== null && conformal !== null) {
     const size = conformal.kind === 'sets' ? 'classes in a set on average' : 'mean width of intervals';
     sentences.push(
-      `Coverage ${formatShare(found.coverage)} ± ${formatShare(found.standardError)}, wished ${formatShare(1 - conformal.alpha)}; ${formatMetric(found.meanSize)} ${size}.`,
+      `Coverage ${formatShare(found.coverage)} ± ${formatShare(found.standardError)}, wished ` +
+        `${formatShare(1 - conformal.alpha)}; ${formatMetric(found.meanSize)} ${size}.`,
     );
   }
   if (selective !== null) {

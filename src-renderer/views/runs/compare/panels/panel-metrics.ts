@@ -50,7 +50,10 @@ export function describeOtherAnswers(subjects: readonly ComparedSubject[], metri
   const ofMean = metrics.filter((metric) => metric.startsWith(`val/${answerSubject.mean}_`));
   if (ofProduct.length === 0 || ofMean.length === 0) return null;
   const names = ofProduct.map((subject) => labelOf(subject, subjects)).join(', ');
-  return `${ofMean.map(metricLabel).join(', ')}: of ${names} this judges the mean of the members, which answer by their product (such as product NLL).`;
+  return (
+    `${ofMean.map(metricLabel).join(', ')}: of ${names} this judges the mean of the members, which answer by ` +
+    'their product (such as product NLL).'
+  );
 }
 
 /** The items of a list in an address. */
