@@ -10,8 +10,8 @@ import { askToWrite, runSource } from './rebuild.ts';
 import type { ExportEntry } from './sinks.ts';
 
 /**
- * Checkpoints as TensorFlow.js layers models, `tfjs/rank-<r>/<name>/model.json` with its `weights.bin`. A process rebuilds the model of
- * each checkpoint and writes it to a temporary folder, which is removed after the export.
+ * Checkpoints as TensorFlow.js layers models, `tfjs/rank-<r>/<name>/model.json` with its `weights.bin`. A process
+ * rebuilds the model of each checkpoint and writes it to a temporary folder, which is removed after the export.
  * @param checkpoints null for all
  * @param warn called with possible differences from the time when the run trained
  * @throws Error if a checkpoint is missing or damaged, or needs a project that is gone or does not match

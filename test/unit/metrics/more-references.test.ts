@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { classificationMetrics, labelEnsembleMetrics, regressionMetrics } from '../../../core/metrics/index.ts';
+import {
+  classificationMetrics,
+  countEnsembleMetrics,
+  labelEnsembleMetrics,
+  regressionMetrics,
+} from '../../../core/metrics/index.ts';
 import { determination } from '../../../core/metrics/scores/value-scores.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 import { agreement } from './recorded.ts';
@@ -101,5 +106,18 @@ describe('metrics without a value', () => {
     const broken = { ...one, values: Float32Array.of(NaN, 0.25, 0.5, 0.5) };
     const classes = classificationMetrics(broken, Int32Array.of(0, 1), [0], { more });
     expect([...classes.values()].every(Number.isNaN)).toBe(true);
+  });
+});
+
+describe('the NLL of a product of Poisson distributions', () => {
+  // By mpmath 1.3 with 40 digits: −(y ln √(ab) − √(ab) − ln y!). The rate rounded to float32 errs from the second
+  // decimal on.
+  it.each([
+    { rates: [1e6, 3e6], count: 1e6, nll: 182752.48992871797 },
+    { rates: [3e6, 7e6], count: 5e6, nll: 18467.79423056946 },
+  ])('has the digits of float64 for rates of $rates', ({ rates, count, nll }) => {
+    const stack = { members: 2, samples: 1, values: Float32Array.from(rates) };
+    const found = countEnsembleMetrics(stack, Float64Array.of(count), [0, 1], { combination: 'product' });
+    expect(found.get('product_nll')).toBeCloseTo(nll, 5);
   });
 });
