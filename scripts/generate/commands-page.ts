@@ -11,17 +11,17 @@ import { writeOrCheck } from './generated-page.ts';
 const pages: Readonly<Record<string, string>> = {
   create: '[Projects](projects.md)',
   train: '[Options of a run](options.md), [several seeds](guides/seeds.md), [several machines](guides/clusters.md)',
-  search: '[Search hyperparameters](guides/search.md)',
-  studies: '[Search hyperparameters](guides/search.md)',
-  discover: '[Which samples to label next](guides/discover.md)',
-  attach: '[Runs behind a login node](guides/clusters.md#from-your-own-machine)',
+  search: '[Hyperparameter search](guides/search.md)',
+  studies: '[Hyperparameter search](guides/search.md)',
+  discover: '[Active learning](guides/discover.md)',
+  attach: '[Runs behind a login node](guides/clusters.md#follow-a-run-from-your-own-machine)',
   compare: '[Several seeds](guides/seeds.md)',
-  calibrate: '[Uncertainty](guides/uncertainty.md)',
-  predict: '[Predictions](guides/answer.md)',
-  ensemble: '[Predictions](guides/answer.md)',
-  export: '[File formats](formats.md)',
-  report: '[Predictions](guides/answer.md)',
-  serve: '[As a service](guides/answer.md#as-a-service)',
+  calibrate: '[Calibration and prediction sets](guides/calibration.md)',
+  predict: '[Predictions](guides/predict.md)',
+  ensemble: '[Ensemble selection, SWAG, MC dropout](guides/ensembles.md)',
+  export: '[Export](guides/predict.md#export-an-ensemble), [file formats](formats.md)',
+  report: '[Report](guides/predict.md#write-a-report)',
+  serve: '[Serve over HTTP](guides/predict.md#serve-over-http)',
   trust: '[Projects](projects.md)',
   dashboard: '[Dashboard](dashboard.md)',
   setup: '[GPUs](gpus.md)',
@@ -62,8 +62,8 @@ independent members train on without the lost one, and \`tutti resume <run> --ra
 
 Each run has a folder in \`~/.tutti/runs\` (\`TUTTI_HOME\` moves it; \`--out\` sets the folder of one run): \`run.json\`, \`metrics.csv\`, \`events.jsonl\`, logs,
 predictions, plots, and every member's checkpoints at the ensemble's best, at its own best and at the end ([file formats](formats.md)). \`tutti export\` also
-writes JSON lines, TensorBoard events, models for \`tf.loadLayersModel\`, and the ensemble as [one ONNX file](guides/answer.md#without-tutti-onnx) or
-[PyTorch code](guides/answer.md#without-tutti-pytorch). Python reads checkpoints without Tutti:
+writes JSON lines, TensorBoard events, models for \`tf.loadLayersModel\`, and the ensemble as [one ONNX file](guides/predict.md#onnx) or
+[PyTorch code](guides/predict.md#pytorch). Python reads checkpoints without Tutti:
 
 \`\`\`python
 from safetensors.numpy import load_file

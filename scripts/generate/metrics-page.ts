@@ -13,7 +13,7 @@ A split's sample weights and mask count: a mean over N samples is Σ w v / Σ w,
 every metric, whatever its prediction. With several targets or labels a sample, each is masked by itself. Metrics that say "ignores weights" honour masks alone.
 
 A score judges one prediction: \`val/ens_nll\` is that of the ensemble, the mean of its members, and \`val/member_3_nll\` that of rank 3. Members that were trained jointly
-[answer by their product of experts](guides/answer.md#how-members-combine), whose score is \`val/product_nll\`; \`val/ens_nll\` is then there for comparison. The other metrics are one
+[answer by their product of experts](guides/predict.md#how-members-combine), whose score is \`val/product_nll\`; \`val/ens_nll\` is then there for comparison. The other metrics are one
 value for the ensemble, such as \`val/disagreement\`; a diversity gain is that of what answers, the product or the mean. After training, the same metrics judge the sets of
 checkpoints on the test split. A metric that depends on a prediction that is not finite is NaN.
 
