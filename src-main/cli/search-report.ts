@@ -42,7 +42,7 @@ export class SearchReport {
         `${rounds} rounds of ${perRound}`,
     );
     for (const sentence of excluded.slice(0, 10)) this.#say(`  left out: ${sentence}`);
-    if (excluded.length > 10) this.#say(`  and ${excluded.length - 10} more; pool.json in ${folder} lists all`);
+    if (excluded.length > 10) this.#say(`  and ${excluded.length - 10} more; pool/pool.json in ${folder} lists all`);
   }
 
   answered(count: number): void {

@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Search } from '../../core/discovery/search.ts';
-import { explainedSchema, mapFile, type MapTask, type PoolReply } from '../../core/protocol/run/pool-task.ts';
+import { makeOwnFolder } from '../../core/node/own-folders.ts';
+import { explainedSchema, type MapTask, poolFiles, type PoolReply } from '../../core/protocol/run/pool-task.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { mapPoolEntry } from '../processes/node-process.ts';
 import { dataFolders } from '../store/home.ts';
 import { readTensors } from '../store/runs/safetensors-reader.ts';
 import { grantFor } from '../trust/grant.ts';
 import { requireTrust } from '../trust/project-trust.ts';
+import { poolFolder, searchPaths } from './search-folder.ts';
 
 /** Reading the data may download it, and a pool of a million candidates is placed in minutes. */
 const timeoutMs = 3_600_000;
@@ -21,8 +23,8 @@ export interface StoredMap {
 
 /** The map of a search's pool; null before it was made. */
 export async function readMap(folder: string): Promise<StoredMap | null> {
-  if (!existsSync(join(folder, mapFile))) return null;
-  const { tensors, metadata } = await readTensors(folder, mapFile);
+  if (!existsSync(join(searchPaths(folder).pool, poolFiles.map))) return null;
+  const { tensors, metadata } = await readTensors(folder, join(poolFolder, poolFiles.map));
   return {
     pca: tensors.get('pca')?.data ?? [],
     umap: tensors.get('umap')?.data ?? [],
@@ -35,17 +37,19 @@ export async function readMap(folder: string): Promise<StoredMap | null> {
  * @throws Error if the project is not trusted, or its data cannot be read
  */
 export async function makeMap(folder: string, { project, config, seed }: Search, signal: AbortSignal): Promise<void> {
+  const output = searchPaths(folder).pool;
+  await makeOwnFolder(folder, poolFolder);
   const task: MapTask = {
     projectFolder: requireTrust(project.folder),
     dataFolders: dataFolders(),
     config,
-    output: folder,
+    output,
     seed,
   };
   const reply = await askProcess<PoolReply>({
     entry: mapPoolEntry,
     args: [],
-    grant: grantFor({ project: project.folder, write: [folder] }),
+    grant: grantFor({ project: project.folder, write: [output] }),
     // For fingerprints of molecules, which may be many.
     needsThreads: true,
     message: task,

@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { PoolFeatures } from '../../core/discovery/distances.ts';
 import type { Search } from '../../core/discovery/search.ts';
-import { type Pool, poolSchema, type PoolReply, type PoolTask } from '../../core/protocol/run/pool-task.ts';
+import { readOwnText } from '../../core/node/own-files.ts';
+import { makeOwnFolder } from '../../core/node/own-folders.ts';
+import { type Pool, poolFiles, poolSchema, type PoolReply, type PoolTask } from '../../core/protocol/run/pool-task.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { readPoolEntry } from '../processes/node-process.ts';
 import { dataFolders } from '../store/home.ts';
 import { readTensors, type StoredTensor } from '../store/runs/safetensors-reader.ts';
 import { grantFor } from '../trust/grant.ts';
 import { requireTrust } from '../trust/project-trust.ts';
-import { searchPaths } from './search-folder.ts';
+import { poolFolder, searchPaths } from './search-folder.ts';
 
 /** Reading a pool may download it and compute fingerprints. */
 const timeoutMs = 3_600_000;
@@ -29,18 +31,24 @@ export interface OpenedPool {
  */
 export async function openPool(folder: string, search: Search): Promise<OpenedPool> {
   const withFeatures = ['centres', 'clusters'].includes(search.acquisition.batch);
-  const paths = searchPaths(folder);
-  if (!existsSync(paths.pool)) await readProjectPool(folder, search, withFeatures);
-  const pool = poolSchema.parse(JSON.parse(await readFile(paths.pool, 'utf8')));
-  const { tensors } = await readTensors(folder, 'pool.safetensors');
+  const known = join(searchPaths(folder).pool, poolFiles.description);
+  if (!existsSync(known)) await readProjectPool(folder, search, withFeatures);
+  const pool = await readPoolDescription(folder);
+  const { tensors } = await readTensors(folder, join(poolFolder, poolFiles.targets));
   const targets = tensors.get('targets')?.data;
   const features = withFeatures ? featuresOf(tensors, pool, search) : null;
   if (targets?.length !== pool.samples || (withFeatures && features === null)) {
     throw new Error(
-      `${paths.targets} does not fit pool.json beside it. Restore both from a copy, or begin another search.`,
+      `${poolFiles.targets} in ${searchPaths(folder).pool} does not fit ${poolFiles.description} beside it. ` +
+        'Restore both from a copy, or begin another search.',
     );
   }
   return { pool, targets, features };
+}
+
+/** @throws Error with the code `ENOENT` before the search has read its pool */
+export async function readPoolDescription(folder: string): Promise<Pool> {
+  return poolSchema.parse(JSON.parse(await readOwnText(folder, join(poolFolder, poolFiles.description))));
 }
 
 function featuresOf(
@@ -58,17 +66,19 @@ function featuresOf(
 }
 
 async function readProjectPool(folder: string, { project, config }: Search, withFeatures: boolean): Promise<void> {
+  const output = searchPaths(folder).pool;
+  await makeOwnFolder(folder, poolFolder);
   const task: PoolTask = {
     projectFolder: requireTrust(project.folder),
     dataFolders: dataFolders(),
     config,
-    output: folder,
+    output,
     withFeatures,
   };
   const reply = await askProcess<PoolReply>({
     entry: readPoolEntry,
     args: [],
-    grant: grantFor({ project: project.folder, write: [folder] }),
+    grant: grantFor({ project: project.folder, write: [output] }),
     // For fingerprints of molecules, which may be many.
     needsThreads: true,
     message: task,

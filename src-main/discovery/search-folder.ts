@@ -13,14 +13,17 @@ import { messageOf } from '../../core/text/errors.ts';
 import { privateMode } from '../store/private-home.ts';
 import { readOwnText } from '../../core/node/own-files.ts';
 
+/** The folder in a search's folder for what the project's processes read or computed. */
+export const poolFolder = 'pool';
+
 /** Paths in the folder of a search. Formats: docs/formats.md. */
 export function searchPaths(folder: string) {
   return {
     search: join(folder, 'discovery.json'),
     lines: join(folder, 'rounds.jsonl'),
     lock: join(folder, 'search.lock'),
-    pool: join(folder, 'pool.json'),
-    targets: join(folder, 'pool.safetensors'),
+    /** The only folder to which the project's processes may write, apart from those of runs. */
+    pool: join(folder, poolFolder),
     /** The predictions of the pool after each round of the first arm. */
     beliefs: join(folder, 'beliefs'),
     /** What a person is asked. */
@@ -92,9 +95,9 @@ export function lockSearch(folder: string): FileLock {
  * holds.
  */
 export async function removeSearchAsides(folder: string): Promise<void> {
-  const { beliefs, questions } = searchPaths(folder);
+  const { beliefs, questions, pool } = searchPaths(folder);
   // Each run has a lock of its own.
-  for (const place of [folder, beliefs, questions]) await removeAsides(place);
+  for (const place of [folder, beliefs, questions, pool]) await removeAsides(place);
 }
 
 function parse<T>(schema: z.ZodType<T>, text: string, path: string): T {

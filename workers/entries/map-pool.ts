@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
-import { mapFile, type MapTask, mapTaskSchema, type PoolReply } from '../../core/protocol/run/pool-task.ts';
+import { type MapTask, mapTaskSchema, poolFiles, type PoolReply } from '../../core/protocol/run/pool-task.ts';
 import { encodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { requirePool } from '../data/labels.ts';
@@ -27,7 +27,7 @@ async function map({ projectFolder, config, dataFolders, output, seed }: MapTask
     { name: 'umap', dtype: 'F32' as const, shape, data: umap },
   ];
   const bytes = encodeSafetensors(tensors, { explained: JSON.stringify(explained) });
-  await writeFileAsOnlyWriter(join(output, mapFile), bytes);
+  await writeFileAsOnlyWriter(join(output, poolFiles.map), bytes);
 }
 
 const reply: (message: PoolReply) => void = replyToHub;

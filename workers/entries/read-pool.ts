@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { packBits } from '../../core/discovery/distances.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
-import { type Pool, type PoolReply, type PoolTask, poolTaskSchema } from '../../core/protocol/run/pool-task.ts';
+import {
+  type Pool,
+  poolFiles,
+  type PoolReply,
+  type PoolTask,
+  poolTaskSchema,
+} from '../../core/protocol/run/pool-task.ts';
 import { encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { type Dataset, gatherBatch, type Splits } from '../data/dataset.ts';
@@ -24,10 +30,10 @@ async function readPool(task: PoolTask): Promise<void> {
   const splits = await loadProjectData(project, hyperparameters, { config, dataFolders });
   requirePool(splits.train);
   const bytes = encodeSafetensors(await tensorsOf(splits.train, withFeatures));
-  await writeFileAsOnlyWriter(join(output, 'pool.safetensors'), bytes);
+  await writeFileAsOnlyWriter(join(output, poolFiles.targets), bytes);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   // Comes last: with it the pool is complete.
-  await writeFileAsOnlyWriter(join(output, 'pool.json'), `${JSON.stringify(describe(splits, sha256))}\n`);
+  await writeFileAsOnlyWriter(join(output, poolFiles.description), `${JSON.stringify(describe(splits, sha256))}\n`);
 }
 
 function describe({ train, pool }: Splits, sha256: string): Pool {

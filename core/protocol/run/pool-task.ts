@@ -6,12 +6,20 @@ export const poolTaskSchema = z.strictObject({
   projectFolder: z.string(),
   dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
   config: runConfigSchema,
-  /** The folder to write to: `pool.safetensors` and `pool.json`. */
+  /** The folder to write to. */
   output: z.string(),
   /** Whether the features are written too, for batches that compare candidates. */
   withFeatures: z.boolean(),
 });
 export type PoolTask = z.output<typeof poolTaskSchema>;
+
+/** The files in the folder `pool` of a search. */
+export const poolFiles = {
+  description: 'pool.json',
+  targets: 'pool.safetensors',
+  /** The places of all N candidates: `pca` and `umap`, each F32 of shape `[N, 2]`. */
+  map: 'map.safetensors',
+} as const;
 
 /** `pool.json`: what is known of the N candidates of a pool beside their targets, which are in `pool.safetensors`. */
 export const poolSchema = z.strictObject({
@@ -68,8 +76,5 @@ export const mapTaskSchema = poolTaskSchema.omit({ withFeatures: true }).extend(
 });
 export type MapTask = z.output<typeof mapTaskSchema>;
 
-/** The file of a search's folder with the places of all N candidates: `pca` and `umap`, each F32 of shape `[N, 2]`. */
-export const mapFile = 'map.safetensors';
-
-/** Its metadata `explained`: the shares of the variance along the two axes of `pca`, as a JSON array. */
+/** Metadata `explained` of the map: the shares of the variance along the two axes of `pca`, as a JSON array. */
 export const explainedSchema = z.tuple([z.number(), z.number()]);

@@ -8,7 +8,7 @@ const settleMs = 200;
  * Files whose changes matter to a page. The index of the search's runs changes all the time while one trains; SQLite
  * removes its `-shm` when a process ends its work.
  */
-const told: ReadonlySet<string> = new Set(['discovery.json', 'rounds.jsonl', 'pool.json', 'index.sqlite-shm']);
+const told: ReadonlySet<string> = new Set(['discovery.json', 'rounds.jsonl', 'index.sqlite-shm']);
 
 /** The searches that one page watches: files in their folders tell also what other processes do. */
 export class DiscoveryWatches {

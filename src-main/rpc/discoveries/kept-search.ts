@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { progressOf, type SearchProgress } from '../../../core/discovery/progress.ts';
 import type { Search } from '../../../core/discovery/search.ts';
-import { type Pool, poolSchema } from '../../../core/protocol/run/pool-task.ts';
-import { readLines, readSearch, searchPaths } from '../../discovery/search-folder.ts';
+import { type Pool, poolFiles } from '../../../core/protocol/run/pool-task.ts';
+import { readPoolDescription } from '../../discovery/pool.ts';
+import { poolFolder, readLines, readSearch } from '../../discovery/search-folder.ts';
 import { homePaths } from '../../store/home.ts';
 import { readTensors } from '../../store/runs/safetensors-reader.ts';
 
@@ -46,10 +46,9 @@ export class KeptPools {
   async read(folder: string): Promise<KeptPool | null> {
     const known = this.#read.get(folder);
     if (known !== undefined) return known;
-    const text = await unlessMissing(readFile(searchPaths(folder).pool, 'utf8'));
-    if (text === null) return null;
-    const pool = poolSchema.parse(JSON.parse(text));
-    const { tensors } = await readTensors(folder, 'pool.safetensors', ['targets']);
+    const pool = await unlessMissing(readPoolDescription(folder));
+    if (pool === null) return null;
+    const { tensors } = await readTensors(folder, join(poolFolder, poolFiles.targets), ['targets']);
     const targets = tensors.get('targets')?.data ?? new Float32Array(0);
     const [oldest] = this.#read.keys();
     if (this.#read.size >= this.#most) this.#read.delete(oldest);

@@ -13,6 +13,9 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openPool } from '../../../src-main/discovery/pool.ts';
+import { createSearch } from '../../../src-main/discovery/search-folder.ts';
+import { searchOf } from '../../unit/discovery/records.ts';
 import { startRun, useHub } from '../harness.ts';
 import { writeAttackProject } from './attack-project.ts';
 
@@ -166,5 +169,42 @@ describe.skipIf(!isLinux)(`a project that attacks${isLinux ? '' : ' (not run: on
     const megabytes = [...logOf(run.folder).matchAll(/ALLOCATED (\d+)/g)].map(([, count]) => Number(count));
     expect(megabytes.at(-1)).toBeLessThanOrEqual(512);
     expect(megabytes.at(-1)).toBeGreaterThanOrEqual(256);
+  });
+
+  it('writes of a search only into its pool, where nothing leads out of it', async () => {
+    const [project, folder] = [join(root, 'curious'), join(root, 'search')];
+    mkdirSync(project);
+    writeFileSync(
+      join(project, 'project.ts'),
+      `import { symlinkSync, writeFileSync } from 'node:fs';
+      import { createSplits, defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti-ensembles';
+      const attempt = (act: () => void) => {
+        try { act(); return 'done'; } catch (error) { return (error as { code: string }).code; }
+      };
+      export default defineProject({
+        name: 'Curious',
+        description: 'Writes where it must not.',
+        task: 'classification',
+        hyperparameters: z.object({}),
+        data() {
+          const splits = splitDataset(gaussianBlobs({ samples: 30, seed: 7 }), { validation: 10, test: 10 }, new Generator(7, 'split'));
+          const outcome = [
+            attempt(() => writeFileSync('${folder}/discovery.json', '{}')),
+            attempt(() => writeFileSync('${folder}/rounds.jsonl', '')),
+            attempt(() => writeFileSync('${folder}/runs', '')),
+            attempt(() => symlinkSync('${root}/secret', '${folder}/pool/pool.json')),
+            attempt(() => writeFileSync('${folder}/pool/own', '')),
+            '', '', '', '', '',
+          ];
+          return createSplits({ ...splits, pool: { texts: { outcome } } });
+        },
+        model: ({ targetSize }) => tf.sequential({ layers: [tf.layers.dense({ inputShape: [2], units: targetSize })] }),
+      });`,
+    );
+    const search = searchOf({ project: { name: 'Curious', folder: project } });
+    await createSearch(folder, search);
+    const { pool } = await openPool(folder, search);
+    expect(pool.texts.outcome.slice(0, 5)).toEqual([denied, denied, denied, denied, 'done']);
+    expect(readdirSync(folder).sort()).toEqual(['discovery.json', 'pool']);
   });
 });
