@@ -19,14 +19,14 @@ export async function runSession(launch: Launch, links: SessionLinks, prepared: 
 
 /** Saves what the rank predicts of the pool with its last weights. */
 async function predictPool({ data, model, task, trainer }: Prepared): Promise<void> {
-  const { files, strategy } = trainer.training.parts;
+  const { training } = trainer;
+  const { files, spread } = training;
   if (data.unlabelled === undefined) {
     throw new Error('With data.mode broadcast the ranks get no pool to predict. Choose data.mode shared or local.');
   }
-  const { spread } = strategy;
   const predictions = await (spread?.predict(data.unlabelled) ??
     predictOfRank(model, task, data.unlabelled, files.rank));
-  if (trainer.training.isMember) await files.savePredictions('pool', 'final', predictions, trainer.training.epoch);
+  if (training.isMember) await files.savePredictions('pool', 'final', predictions, training.epoch);
 }
 
 async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<void> {
@@ -34,15 +34,13 @@ async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): 
   const { report } = links;
   const { data, model, task } = prepared;
   const { training } = prepared.trainer;
-  const { group } = training;
-  const { spread: spreadModel } = training.parts.strategy;
+  const { group, spread: spreadModel } = training;
   const spread = spreadModel === undefined ? undefined : { model: spreadModel, ranks: links.group };
   if (links.group.rank !== group.rank && spread === undefined) return;
   if (launch.labels !== null) await predictPool(prepared);
   const comparison = comparisonSplit(data);
   if (comparison === null) return;
-  const files =
-    spread === undefined ? training.parts.files : new RunFiles(launch.runFolder, group.rank, launch.attempt);
+  const files = spread === undefined ? training.files : new RunFiles(launch.runFolder, group.rank, launch.attempt);
   const hasEnsembleBest = config.checkpoints.ensembleBest && !isInWaves;
   const sets = [
     ...(hasEnsembleBest ? (['ensemble-best'] as const) : []),

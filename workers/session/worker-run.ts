@@ -12,8 +12,7 @@ import {
 import { Generator, installAsMathRandom } from '../random/index.ts';
 import { commonStacks, type StackOfRun } from '../stacked/common-stacks.ts';
 import { requireStackable } from '../stacked/model-graph.ts';
-import { Throttle } from '../training/live-settings.ts';
-import { Controls } from '../training/controls.ts';
+import { Controls, Throttle } from '../training/controls.ts';
 import { RankLink } from './rank-link.ts';
 
 /** Ends before its keeper or guard kills it. */

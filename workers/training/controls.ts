@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { applyControl, type ControlState, initialControlState } from '../../core/protocol/run/control-state.ts';
 import type { Control } from '../../core/protocol/run/messages.ts';
 import type { SettingChanges } from '../../core/protocol/run/settings.ts';
@@ -109,5 +110,31 @@ export class Controls {
       this.#state = applyControl(this.#state, control);
       if (control.action === 'checkpoint') this.checkpointNames.push(control.name);
     }
+  }
+}
+
+/** Longest time between two turns of the event loop. */
+const intervalMs = 15;
+
+/**
+ * Turns the event loop at intervals, so that messages arrive and leave: it does not turn while tensors are computed.
+ * Ranks of one process share a throttle, so that all of them receive a message between the same two steps.
+ */
+export class Throttle {
+  private lastMs = performance.now();
+  private pending: Promise<void> | null = null;
+
+  /** Call it between steps. @param before called when the event loop is about to turn */
+  async afterStep(before: () => void): Promise<void> {
+    if (this.pending === null && performance.now() - this.lastMs < intervalMs) return;
+    before();
+    this.pending ??= this.turn();
+    await this.pending;
+  }
+
+  private async turn(): Promise<void> {
+    await setImmediate();
+    this.lastMs = performance.now();
+    this.pending = null;
   }
 }

@@ -9,19 +9,14 @@ import {
 import { strategyRules } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { modeFor } from '../../core/metrics/metric-mode.ts';
 import type { RetentionPolicy } from '../checkpoints/retention.ts';
-import type { Callback, StepEnd, Training } from '../callbacks/callback.ts';
+import type { Callback, Evaluation, StepEnd, Training } from '../callbacks/callback.ts';
 import { ProcessGroup } from '../collectives/process-group.ts';
 import { subsetOf } from '../collectives/rank-subset.ts';
 import { readTopology } from '../checkpoints/layers-model.ts';
 import { describeDifference, topologyOf } from '../tensorflow/topology.ts';
-import type { BatchSource } from '../data/batches.ts';
-import type { Dataset, Splits } from '../data/dataset.ts';
-import type { Sampler } from '../data/samplers.ts';
-import type { Strategy } from '../strategies/strategy.ts';
+import type { Dataset } from '../data/dataset.ts';
+import type { SpreadModel, Strategy } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import type { Completion } from './completion.ts';
-import type { Throttle } from './live-settings.ts';
-import type { Controls } from './controls.ts';
 import type { Member } from '../member/member.ts';
 import { predictOfRank, predictTogether } from '../member/predict.ts';
 import type { Predictions } from '../member/predictions.ts';
@@ -47,26 +42,19 @@ export interface TrainingProgress {
   stoppedAlone: boolean;
 }
 
-/** What a trainer works with. */
-export interface TrainerParts {
+/** What a rank's training needs of its run, beside its data. */
+export interface RankSetup {
   config: RunConfig;
   member: Member;
   task: Task;
-  data: Splits;
-  batches: BatchSource;
-  sampler: Sampler;
   strategy: Strategy;
   callbacks: readonly Callback[];
+  /** All ranks that train together. */
   group: ProcessGroup;
   /** Ranks that were lost before the group began; absent: none. */
   lostRanks?: readonly number[];
-  /** For a missing member that trains alone; absent or null: the rank trains with the others. */
-  completion?: Completion | null;
   files: RunFiles;
   report: Report;
-  controls: Controls;
-  /** Shared by all ranks of the process; absent: a new one. */
-  throttle?: Throttle;
 }
 
 /**
@@ -74,10 +62,18 @@ export interface TrainerParts {
  * ranks train one model, callbacks see it as one member on each of them, and only the first of them saves and reports.
  */
 export class RankTraining implements Training {
-  readonly parts: TrainerParts;
   readonly progress: TrainingProgress;
+  readonly files: RunFiles;
   /** The group for the callbacks' collectives. */
   readonly group: ProcessGroup;
+  private readonly config: RunConfig;
+  private readonly member: Member;
+  private readonly task: Task;
+  private readonly strategy: Strategy;
+  private readonly callbacks: readonly Callback[];
+  private readonly allRanks: ProcessGroup;
+  private readonly lostBefore: number;
+  private readonly report: Report;
   private readonly isOneModel: boolean;
   private isAssembled = false;
   private hasVotedStop = false;
@@ -87,15 +83,23 @@ export class RankTraining implements Training {
   /** SHA-256 of the model's architecture in the run folder; null where it has no description. */
   private topology: string | null = null;
 
-  constructor(parts: TrainerParts, progress: TrainingProgress) {
-    this.parts = parts;
+  constructor(setup: RankSetup, progress: TrainingProgress) {
     this.progress = progress;
-    this.isOneModel = strategyRules[parts.config.strategy.kind].isOneModel;
-    this.group = this.isOneModel ? groupOfMembers(parts) : parts.group;
+    this.config = setup.config;
+    this.member = setup.member;
+    this.task = setup.task;
+    this.strategy = setup.strategy;
+    this.callbacks = setup.callbacks;
+    this.allRanks = setup.group;
+    this.lostBefore = setup.lostRanks?.length ?? 0;
+    this.files = setup.files;
+    this.report = setup.report;
+    this.isOneModel = strategyRules[setup.config.strategy.kind].isOneModel;
+    this.group = this.isOneModel ? groupOfMembers(setup.config, setup.group) : setup.group;
   }
 
   get isFirst(): boolean {
-    return this.parts.group.rank === this.parts.group.ranks[0];
+    return this.allRanks.rank === this.allRanks.ranks[0];
   }
 
   get position(): Position {
@@ -107,15 +111,15 @@ export class RankTraining implements Training {
   }
 
   get members(): MemberCount {
-    return memberCount(memberCountOf(this.parts.config) - this.lostMembers);
+    return memberCount(memberCountOf(this.config) - this.lostMembers);
   }
 
   get lostMembers(): number {
-    return this.group.lostCount + (this.parts.lostRanks?.length ?? 0);
+    return this.group.lostCount + this.lostBefore;
   }
 
   get model(): LayersModel {
-    return this.parts.member.model;
+    return this.member.model;
   }
 
   get epoch(): number {
@@ -146,15 +150,15 @@ export class RankTraining implements Training {
    */
   async keepArchitecture(earlier: string | undefined): Promise<void> {
     if (!this.isMember) return;
-    const { folder, rank } = this.parts.files;
+    const { files } = this;
     const text = this.describeModel();
     if (text === null) return;
-    this.topology = await this.parts.files.keepTopology(text);
+    this.topology = await files.keepTopology(text);
     if (this.topology === null || earlier === undefined || earlier === this.topology) return;
-    const difference = describeDifference(await readTopology(folder, rank, earlier), text);
+    const difference = describeDifference(await readTopology(files.folder, files.rank, earlier), text);
     this.announce(
       'model-changed',
-      `The model of rank ${rank} differs from that of the earlier attempt: ${difference}.`,
+      `The model of rank ${files.rank} differs from that of the earlier attempt: ${difference}.`,
     );
   }
 
@@ -174,21 +178,37 @@ export class RankTraining implements Training {
 
   /** Calls the callbacks one after the other. */
   async each(call: (callback: Callback) => Promise<void> | undefined): Promise<void> {
-    for (const callback of this.parts.callbacks) await call(callback);
+    for (const callback of this.callbacks) await call(callback);
   }
 
   /** Notifies the callbacks of a finished step. */
   endStep(end: StepEnd): void {
-    for (const callback of this.parts.callbacks) callback.onStepEnd?.(this, end);
+    for (const callback of this.callbacks) callback.onStepEnd?.(this, end);
+  }
+
+  /** Computes this rank's predictions, and returns the callbacks' metrics of all ranks' predictions. */
+  async evaluate(dataset: Dataset, epoch: number): Promise<Map<string, number>> {
+    const metrics = new Map<string, number>();
+    await this.withModel(async () => {
+      const predictions = await this.predict(dataset);
+      const evaluation: Evaluation = { dataset, predictions, epoch, metrics };
+      await this.each((callback) => callback.onEvaluation?.(this, evaluation));
+    });
+    return metrics;
+  }
+
+  /** The model, where its layers are spread over the ranks. */
+  get spread(): SpreadModel | undefined {
+    return this.strategy.spread;
   }
 
   /** This rank's predictions; the last ones for a rank that stands by. */
   async predict(dataset: Dataset): Promise<Predictions> {
-    const { member, task, group, strategy } = this.parts;
+    const { member, task, strategy } = this;
     if (strategy.spread !== undefined) return await strategy.spread.predict(dataset);
     if (this.lastPredictions !== null && this.progress.standingBy) return this.lastPredictions;
     this.lastPredictions = this.isOneModel
-      ? await predictTogether(group, member.model, task, dataset)
+      ? await predictTogether(this.allRanks, member.model, task, dataset)
       : await predictOfRank(member.model, task, dataset, this.rank);
     return this.lastPredictions;
   }
@@ -218,7 +238,7 @@ export class RankTraining implements Training {
    * @returns a function that restores the rank's training weights
    */
   private async putWeights(): Promise<() => void> {
-    const { strategy, member } = this.parts;
+    const { strategy, member } = this;
     strategy.collect?.();
     const restoreTrained = member.average?.exchange();
     try {
@@ -237,21 +257,20 @@ export class RankTraining implements Training {
 
   /** Which checkpoints of this rank stay. Members have equal shares of the quota. */
   private get retention(): RetentionPolicy {
-    const { keepLast, keepTop, quotaMiB, mode } = this.parts.config.checkpoints;
+    const { keepLast, keepTop, quotaMiB, mode } = this.config.checkpoints;
     return {
       keepLast,
       keepTop,
-      mode: modeFor(this.parts.task.ensembleMonitor, mode) ?? 'min',
+      mode: modeFor(this.task.ensembleMonitor, mode) ?? 'min',
       quotaBytes: quotaMiB === 0 ? null : Math.floor((quotaMiB * 2 ** 20) / this.members),
     };
   }
 
   async saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<void> {
-    const { files, report } = this.parts;
+    const { files, report, strategy } = this;
     const about = { name, epoch: this.epoch, step: this.step, monitor, score, model: this.modelHash };
     await this.withModel(async () => {
-      const { spread } = this.parts.strategy;
-      const weights = spread === undefined ? null : await spread.readWeights();
+      const weights = (await strategy.spread?.readWeights()) ?? null;
       if (!this.isMember) return;
       const record = await files.saveCheckpoint(weights ?? (await readWeights(this.model)), about);
       if (record === null) return;
@@ -263,7 +282,7 @@ export class RankTraining implements Training {
   }
 
   async savePredictions(name: string, predictions: Predictions): Promise<void> {
-    if (this.isMember) await this.parts.files.savePredictions('validation', name, predictions, this.epoch);
+    if (this.isMember) await this.files.savePredictions('validation', name, predictions, this.epoch);
   }
 
   requestStop(): void {
@@ -274,24 +293,29 @@ export class RankTraining implements Training {
     this.progress.standingBy = true;
   }
 
-  /** Stands by at the user's request. Its predictions are from now on those of its last weights. */
-  standByAlone(): void {
+  /** Ends this rank's training for good, at the user's request. */
+  async stopAlone(): Promise<void> {
     this.progress.standingBy = true;
     this.progress.stoppedAlone = true;
+    // From now on it contributes predictions of its last weights.
     this.lastPredictions = null;
+    const name = `stopped-${this.step}`;
+    await this.saveCheckpoint(name, null, null);
+    this.announce('rank-stopped', `Stopped alone after step ${this.step}; its checkpoint "${name}" was saved.`);
+    this.report.state('standing-by', this.position);
   }
 
   announce(kind: string, message: string): void {
-    if (this.isMember) this.parts.report.event(kind, message, this.position);
+    if (this.isMember) this.report.event(kind, message, this.position);
   }
 
   log(metric: string, value: number): void {
-    if (this.isMember) this.parts.report.point(metric, value, this.position);
+    if (this.isMember) this.report.point(metric, value, this.position);
   }
 
   /** Whether this rank saves and reports as a member of the ensemble. */
   get isMember(): boolean {
-    return this.parts.group.rank === this.group.rank;
+    return this.allRanks.rank === this.group.rank;
   }
 }
 
@@ -299,7 +323,7 @@ export class RankTraining implements Training {
  * The ensemble as each rank of its members sees it: of one model that all ranks train, or of pipelines, where the ranks
  * with the same stage exchange predictions.
  */
-function groupOfMembers({ config, group }: TrainerParts): ProcessGroup {
+function groupOfMembers(config: RunConfig, group: ProcessGroup): ProcessGroup {
   const isOfSeveral = memberCountOf(config) > 1;
   if (!isOfSeveral) return ProcessGroup.alone(group.ranks[0]);
   return subsetOf(group, pipelinePlace(group.rank, group.worldSize, stagesOf(config)).ofStage);

@@ -1,8 +1,17 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { Sampler } from '../data/samplers.ts';
+import type { Controls } from './controls.ts';
 import type { Lockstep } from './rendezvous.ts';
 import type { LossMeter } from './loss-meter.ts';
-import type { TrainerParts, TrainingProgress } from './rank-training.ts';
+import type { TrainingProgress } from './rank-training.ts';
+
+interface PlanOptions {
+  config: RunConfig;
+  sampler: Sampler;
+  controls: Controls;
+  /** Of a missing member that trains alone: where its ensemble ended. */
+  completion?: { until: { step: number } } | null;
+}
 
 /**
  * How far a rank trains: to the end of its round, at most to its last step, and no further once something ends its
@@ -12,15 +21,18 @@ export class RoundPlan {
   readonly totalSteps: number;
   /** Before `totalSteps` for a missing member, whose ensemble ended there. */
   readonly lastStep: number;
-  readonly #parts: TrainerParts;
+  readonly #config: RunConfig;
+  readonly #controls: Controls;
   readonly #progress: TrainingProgress;
   readonly #meter: LossMeter;
   readonly #lockstep: Lockstep | null;
 
-  constructor(parts: TrainerParts, progress: TrainingProgress, meter: LossMeter, lockstep: Lockstep | null) {
-    this.totalSteps = plannedSteps(parts.config, parts.sampler, progress);
-    this.lastStep = Math.min(this.totalSteps, parts.completion?.until.step ?? Infinity);
-    this.#parts = parts;
+  constructor(options: PlanOptions, progress: TrainingProgress, meter: LossMeter, lockstep: Lockstep | null) {
+    const { config, sampler, controls, completion } = options;
+    this.totalSteps = plannedSteps(config, sampler, progress);
+    this.lastStep = Math.min(this.totalSteps, completion?.until.step ?? Infinity);
+    this.#config = config;
+    this.#controls = controls;
     this.#progress = progress;
     this.#meter = meter;
     this.#lockstep = lockstep;
@@ -28,13 +40,13 @@ export class RoundPlan {
 
   /** Epochs before the next planned rendezvous. */
   get plannedEnd(): number {
-    const { evaluateEveryEpochs } = this.#parts.config;
+    const { evaluateEveryEpochs } = this.#config;
     return (Math.floor(this.#progress.rendezvous / evaluateEveryEpochs) + 1) * evaluateEveryEpochs;
   }
 
   /** Epochs before the round's end, which the last epoch may bring earlier. */
   get lastEpoch(): number {
-    return Math.min(this.#parts.config.maxEpochs, this.plannedEnd);
+    return Math.min(this.#config.maxEpochs, this.plannedEnd);
   }
 
   /** Whether this rank has come to the next planned rendezvous, or does no more steps. */
@@ -50,12 +62,12 @@ export class RoundPlan {
 
   /** Whether this rank has done all its steps. */
   get isDone(): boolean {
-    return this.#progress.epoch >= this.#parts.config.maxEpochs || this.#progress.step >= this.lastStep;
+    return this.#progress.epoch >= this.#config.maxEpochs || this.#progress.step >= this.lastStep;
   }
 
   /** Whether this rank's training must end within the round. */
   get mustHalt(): boolean {
-    const { controls } = this.#parts;
+    const controls = this.#controls;
     const failed = this.#lockstep === null ? this.hasFailed : this.#lockstep.mustHalt;
     return (
       failed ||
@@ -68,7 +80,7 @@ export class RoundPlan {
 
   /** Whether this rank's loss was not finite and that ends the run. */
   get hasFailed(): boolean {
-    return this.#meter.nonFinite !== null && this.#parts.config.onNonFinite === 'stop';
+    return this.#meter.nonFinite !== null && this.#config.onNonFinite === 'stop';
   }
 
   /**

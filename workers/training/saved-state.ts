@@ -13,12 +13,20 @@ import {
   type TrainingState,
 } from '../checkpoints/training-state.ts';
 import type { Strategy, StrategyState } from '../strategies/strategy.ts';
+import type { Callback } from '../callbacks/callback.ts';
+import type { ProcessGroup } from '../collectives/process-group.ts';
+import type { Member } from '../member/member.ts';
+import type { RunFiles } from '../member/run-files.ts';
+import type { SlotFiles } from '../optimizers/slots/slot-storage.ts';
+import { holdTensors } from '../tensorflow/tensor-values.ts';
+import type { Tensor } from '../tensorflow/tf.ts';
+import type { Controls } from './controls.ts';
 import { History } from './history.ts';
-import type { SavedLosses } from './loss-meter.ts';
-import type { ReportedPoint } from '../member/report.ts';
-import type { TrainerParts, TrainingProgress } from './rank-training.ts';
-import { type SavedSchedule, savedScheduleSchema, type TrainingPosition, type TrainingToSave } from './snapshot.ts';
-import { readTensors, writeTensors, writeWeights } from '../member/weights.ts';
+import type { LossMeter, SavedLosses } from './loss-meter.ts';
+import type { Report, ReportedPoint } from '../member/report.ts';
+import type { RankSetup, RankTraining, TrainingProgress } from './rank-training.ts';
+import { type LiveSettings, type SavedSchedule, savedScheduleSchema } from './live-settings.ts';
+import { readTensors, weightVariables, writeTensors, writeWeights } from '../member/weights.ts';
 
 const savedDataSchema = z.strictObject({
   progress: z.strictObject({
@@ -68,6 +76,89 @@ export interface ResumedTraining {
   model?: string | undefined;
 }
 
+/** A rank's training as its state holds it. */
+export interface TrainingToSave {
+  readonly config: RunConfig;
+  readonly member: Member;
+  readonly strategy: Strategy;
+  readonly callbacks: readonly Callback[];
+  readonly group: ProcessGroup;
+  readonly files: RunFiles;
+  readonly report: Report;
+  readonly controls: Controls;
+  readonly training: RankTraining;
+  readonly history: History;
+  readonly settings: LiveSettings;
+  readonly meter: LossMeter;
+  /** Called right before a state is saved. */
+  beforeSave(): void;
+}
+
+/** Everything that the next step of a rank depends on, apart from its tensors. */
+interface Snapshot {
+  progress: TrainingProgress;
+  settings: Readonly<RunSettings>;
+  schedule: SavedSchedule;
+  optimizerSteps: number[];
+  /** Undefined without an average of the weights. */
+  averagedUpdates: number | undefined;
+  losses: SavedLosses;
+  callbacks: Record<string, unknown>;
+  /** Undefined for a strategy without a state. */
+  strategy: unknown;
+  historyCounts: ReadonlyMap<string, number>;
+  /** Number of points that the rank had reported. */
+  reportedPoints: number;
+}
+
+/** The position of a rank in its training. */
+export interface TrainingPosition {
+  snapshot: Snapshot;
+  tensors: ReadonlyMap<string, Tensor>;
+  /** What lies in files: as it is when it is read, so a save must precede the next step. */
+  files?: Pick<SlotFiles, 'read'> | undefined;
+}
+
+/** The present position. The rank owns the tensors, and its next step changes them. */
+export function positionOf(rank: TrainingToSave): TrainingPosition {
+  const { callbacks, history, member, meter, report, settings, strategy, training } = rank;
+  const states = callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()] as const] : []));
+  const ofStrategy = strategy.state?.();
+  const snapshot: Snapshot = {
+    progress: { ...training.progress },
+    settings: settings.now,
+    schedule: settings.scheduleAt(training.progress),
+    optimizerSteps: [...member.optimizer.steps],
+    averagedUpdates: member.average?.updates,
+    losses: meter.state,
+    callbacks: Object.fromEntries(states),
+    strategy: ofStrategy?.data,
+    historyCounts: history.counts,
+    reportedPoints: report.reportedPoints,
+  };
+  const tensors = new Map([
+    ...named('weights/', strategy.keepsWeights === true ? untrainedWeights(member) : weightVariables(member.model)),
+    ...named('optimizer/', member.optimizer.slots),
+    ...named('average/', member.average?.tensors ?? new Map<string, Tensor>()),
+    ...named('strategy/', ofStrategy?.tensors ?? new Map<string, Tensor>()),
+  ]);
+  return { snapshot, tensors, files: ofStrategy?.files };
+}
+
+/** Keeps the present position while the rank goes on. The caller disposes of its tensors. */
+export function holdPosition(rank: TrainingToSave): TrainingPosition {
+  const position = positionOf(rank);
+  return { ...position, tensors: holdTensors(position.tensors) };
+}
+
+function untrainedWeights({ model, variables }: Member): Map<string, Tensor> {
+  return new Map([...weightVariables(model)].filter(([, variable]) => !variables.includes(variable)));
+}
+
+function named(prefix: string, tensors: ReadonlyMap<string, Tensor>): [string, Tensor][] {
+  return [...tensors].map(([name, tensor]) => [prefix + name, tensor]);
+}
+
 /** What a state says about the rows of `metrics.csv`. */
 export type SavedRows = Pick<TrainingState, 'metricRows' | 'recordedRows'>;
 
@@ -78,7 +169,7 @@ export type SavedRows = Pick<TrainingState, 'metricRows' | 'recordedRows'>;
  */
 export async function saveTrainingState(rank: TrainingToSave, at: TrainingPosition, rows: SavedRows): Promise<void> {
   const state = await stateOf(rank, at, { metricRows: rows.metricRows, points: [] });
-  await rank.training.parts.files.saveState({ ...state, recordedRows: rows.recordedRows });
+  await rank.files.saveState({ ...state, recordedRows: rows.recordedRows });
 }
 
 /**
@@ -87,7 +178,7 @@ export async function saveTrainingState(rank: TrainingToSave, at: TrainingPositi
  * @param round the number of the save, the same on all ranks
  */
 export async function saveTrainingStateAlone(rank: TrainingToSave, at: TrainingPosition, round: number): Promise<void> {
-  const { files, report } = rank.training.parts;
+  const { files, report } = rank;
   const { snapshot } = at;
   const moved = { ...at, snapshot: { ...snapshot, progress: { ...snapshot.progress, round } } };
   const points = report.unrecorded(snapshot.reportedPoints);
@@ -96,7 +187,7 @@ export async function saveTrainingStateAlone(rank: TrainingToSave, at: TrainingP
 }
 
 async function stateOf(
-  { training, history }: TrainingToSave,
+  { config, files: runFiles, group, history, training }: TrainingToSave,
   { snapshot, tensors, files }: TrainingPosition,
   { metricRows, points }: { metricRows: number | null; points: ReportedPoint[] },
 ): Promise<TrainingState> {
@@ -111,18 +202,16 @@ async function stateOf(
     losses: losses.interval,
     round: losses.round,
     callbacks,
-    samplesPerStep: samplesPerOrderedStep(training.parts.config),
+    samplesPerStep: samplesPerOrderedStep(config),
     strategy,
     model: training.modelHash,
     points,
   };
   const { round, epoch, step } = progress;
-  const { attempt } = training.parts.files;
-  const { config, group } = training.parts;
   const worldSize = mayResize(config) ? group.worldSize : undefined;
   const inFiles = (files?.read() ?? []).map((tensor) => ({ ...tensor, name: `strategy/${tensor.name}` }));
   const all = [...(await readTensors(tensors)), ...inFiles, ...history.toTensors(historyCounts)];
-  return { round, epoch, step, attempt, metricRows, worldSize, tensors: all, data };
+  return { round, epoch, step, attempt: runFiles.attempt, metricRows, worldSize, tensors: all, data };
 }
 
 /** The states from which ranks continue. */
@@ -132,7 +221,7 @@ export interface SavedRanks {
   worldSize: number;
 }
 
-type Restored = Pick<TrainerParts, 'config' | 'files' | 'member' | 'callbacks'> & {
+type Restored = Pick<RankSetup, 'config' | 'files' | 'member' | 'callbacks'> & {
   strategy: Pick<Strategy, 'keepsWeights'>;
 };
 

@@ -1,7 +1,14 @@
 import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import { releaseTensors } from '../tensorflow/tensor-values.ts';
-import { type SavedRows, saveTrainingState, saveTrainingStateAlone } from './saved-state.ts';
-import { holdPosition, positionOf, type TrainingPosition, type TrainingToSave } from './snapshot.ts';
+import {
+  holdPosition,
+  positionOf,
+  type SavedRows,
+  saveTrainingState,
+  saveTrainingStateAlone,
+  type TrainingPosition,
+  type TrainingToSave,
+} from './saved-state.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 
 /**
@@ -19,13 +26,13 @@ export class StateSaver {
 
   constructor(rank: TrainingToSave, isLockstep: boolean) {
     this.#rank = rank;
-    this.#held = isLockstep ? new HeldPositions(rank, rank.training.parts.group) : null;
+    this.#held = isLockstep ? new HeldPositions(rank, rank.group) : null;
     this.#firstRound = rank.training.progress.round;
   }
 
   /** Whether the last save is older than `stateEverySeconds`. */
   get isDue(): boolean {
-    const { stateEverySeconds } = this.#rank.training.parts.config.checkpoints;
+    const { stateEverySeconds } = this.#rank.config.checkpoints;
     return performance.now() - this.#lastSaveMs >= stateEverySeconds * 1000;
   }
 
@@ -68,8 +75,7 @@ export class StateSaver {
    * @throws CollectiveError if the hub has died; ranks that train independently have then saved their state
    */
   async saveAfterEvaluation(): Promise<void> {
-    const { training } = this.#rank;
-    const { report, group, controls } = training.parts;
+    const { controls, group, report, training } = this.#rank;
     let recordedRows: number | undefined;
     try {
       // Otherwise a hub that dies now would leave a gap of metrics before the step at which a run resumes.
@@ -93,8 +99,7 @@ export class StateSaver {
    * at the same rendezvous.
    */
   async saveWithinRound(): Promise<void> {
-    const { training } = this.#rank;
-    const { group } = training.parts;
+    const { group, training } = this.#rank;
     training.progress.round += 1;
     // The first rank learns how many rows there are once the metrics of all ranks are on disk.
     if (!training.isFirst) await this.#rowsOnDisk();
@@ -115,7 +120,7 @@ export class StateSaver {
 
   /** @throws if the hub has died, which nothing else tells here: the rows of the state would be unknown */
   async #rowsOnDisk(): Promise<number | null> {
-    const { report, controls } = this.#rank.training.parts;
+    const { report, controls } = this.#rank;
     const rows = await report.recorded();
     if (controls.isHubGone) throw new CollectiveError('The hub is gone, so that nobody records metrics.');
     return rows;

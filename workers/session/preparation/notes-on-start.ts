@@ -6,7 +6,7 @@ import { digestOf } from '../../strategies/data-parallel/replica-check.ts';
 import { valuesOf } from '../../tensorflow/tensor-values.ts';
 import { isFrozen } from '../../tensorflow/layers/normalization.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
-import type { TrainerParts } from '../../training/rank-training.ts';
+import type { RankSetup } from '../../training/rank-training.ts';
 
 /**
  * Tells that batch normalization gets batches of one sample, whose variance is 0; null if it does not. Layers that
@@ -60,7 +60,7 @@ function smallestPart(config: Pick<RunConfig, 'batchSize' | 'strategy'>, samples
 
 /** Reports on the first rank what {@link noteOnSingleSamples} tells. */
 export function reportSingleSamples(
-  { config, member, report, rank }: Pick<TrainerParts, 'config' | 'member' | 'report'> & { rank: number },
+  { config, member, report, rank }: Pick<RankSetup, 'config' | 'member' | 'report'> & { rank: number },
   own: Sampler,
   samplerOfRank: (rank: number) => Sampler,
 ): void {
@@ -75,9 +75,9 @@ export function reportSingleSamples(
  * all-gathers the SHA-256 of each rank's weights, 32 bytes. `EnsembleMetrics` compares those of different waves.
  */
 export async function reportEqualMembers(
-  parts: Pick<TrainerParts, 'config' | 'group' | 'member' | 'report'>,
+  setup: Pick<RankSetup, 'config' | 'group' | 'member' | 'report'>,
 ): Promise<void> {
-  const { config, group, member, report } = parts;
+  const { config, group, member, report } = setup;
   if (config.identicalSeeds || memberCountOf(config) === 1 || group.worldSize === 1) return;
   const digests: Buffer[] = [];
   for (const variable of member.variables) digests.push(digestOf(await valuesOf(variable)));

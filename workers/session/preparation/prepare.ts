@@ -36,13 +36,11 @@ import type { ModelStage } from '../../strategies/pipeline/stage-passes.ts';
 import { ensembleTask, type Strategy } from '../../strategies/strategy.ts';
 import type { LayersModel, Variable } from '../../tensorflow/tf.ts';
 import type { Report } from '../../member/report.ts';
-import type { Completion } from '../../training/completion.ts';
+import { type Completion, readCompletion } from '../../training/completion.ts';
 import { reportEqualMembers, reportSingleSamples } from './notes-on-start.ts';
-import { readCompletion } from './read-completion.ts';
 import { requireMixable, requireUsableTargets } from './require-usable-data.ts';
 import { startingPoint } from './starting-point.ts';
-import type { Controls } from '../../training/controls.ts';
-import type { Throttle } from '../../training/live-settings.ts';
+import type { Controls, Throttle } from '../../training/controls.ts';
 import { type LossInputs, requireInputs } from '../../member/batch-tensors.ts';
 import { taskLoss } from '../../member/weighted-loss.ts';
 import { requireEvenBatches, requireInnerMembers } from '../../member/tasks/inner-members.ts';
@@ -53,9 +51,8 @@ import { slotStorageOf } from '../../optimizers/slots/bfloat16-slots.ts';
 import { RunFiles, SaveRoom } from '../../member/run-files.ts';
 import { noteOnClasses, requireCounted } from '../../member/tasks/checks.ts';
 import { type Task, taskFor } from '../../member/tasks.ts';
-import type { TrainerParts } from '../../training/rank-training.ts';
 import { scheduledSteps } from '../../training/round-plan.ts';
-import { Trainer } from '../../training/trainer.ts';
+import { Trainer, type TrainerSetup } from '../../training/trainer.ts';
 
 /** A rank's connections while it trains. */
 export interface SessionLinks {
@@ -217,9 +214,9 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
   ];
   const strategy = place ?? strategyOf(launch, shared, scheduledSteps(config, sampler), stage);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
-  const parts: TrainerParts = { ...about, group, lostRanks, completion, files, report, controls, throttle };
-  trainer = new Trainer(parts, await startingPoint(launch, parts));
-  await reportEqualMembers(parts);
+  const setup: TrainerSetup = { ...about, group, lostRanks, completion, files, report, controls, throttle };
+  trainer = new Trainer(setup, await startingPoint(launch, setup));
+  await reportEqualMembers(setup);
   return { ...shared, batches, model: member.model, trainer, leaveStack: () => place?.leave() };
 }
 

@@ -3,7 +3,7 @@ import type { Launch } from '../../../core/protocol/run/messages.ts';
 import { removeStates } from '../../checkpoints/training-state.ts';
 import { loadWarmStart } from '../../member/warm-start.ts';
 import { Generator, seedForRank } from '../../random/index.ts';
-import type { TrainerParts } from '../../training/rank-training.ts';
+import type { RankSetup } from '../../training/rank-training.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
 import { loadTrainingState, type ResumedTraining } from '../../training/saved-state.ts';
 import { checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
@@ -19,13 +19,13 @@ import { History } from '../../training/history.ts';
  * Brings a rank to the point at which its training begins: a saved state, the weights of another run, or its own
  * initial weights.
  */
-export async function startingPoint(launch: Launch, parts: TrainerParts) {
+export async function startingPoint(launch: Launch, setup: RankSetup) {
   const { resumeFrom, forkedAt, runFolder, placement } = launch;
-  if (resumeFrom !== null) return loadTrainingState(parts, resumeFrom);
+  if (resumeFrom !== null) return loadTrainingState(setup, resumeFrom);
   await removeStates(runFolder, placement.rank);
-  if (forkedAt !== null) return loadForkedWeights(launch, parts.member, forkedAt);
+  if (forkedAt !== null) return loadForkedWeights(launch, setup.member, forkedAt);
   // A model whose layers are spread over the ranks had its weights before it was cut.
-  if (parts.config.strategy.kind !== 'pipeline') await startWarm(parts, parts.member.model, parts.group.rank);
+  if (setup.config.strategy.kind !== 'pipeline') await startWarm(setup, setup.member.model, setup.group.rank);
   return undefined;
 }
 
@@ -34,7 +34,7 @@ export async function startingPoint(launch: Launch, parts: TrainerParts) {
  * @param rank whose checkpoint and random numbers
  */
 export async function startWarm(
-  { config, group, report }: Pick<TrainerParts, 'config' | 'group' | 'report'>,
+  { config, group, report }: Pick<RankSetup, 'config' | 'group' | 'report'>,
   model: LayersModel,
   rank: number,
 ): Promise<void> {

@@ -17,8 +17,7 @@ import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
 import { RunFiles } from '../../../../workers/member/run-files.ts';
 import { loadTrainingState } from '../../../../workers/training/saved-state.ts';
 import { taskOf } from '../../../../workers/member/tasks.ts';
-import type { TrainerParts } from '../../../../workers/training/rank-training.ts';
-import { Trainer } from '../../../../workers/training/trainer.ts';
+import { Trainer, type TrainerSetup } from '../../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
 import { KeptReport, temporaryFolder } from './fakes.ts';
 
@@ -81,7 +80,7 @@ function createParts({ folder, group = ProcessGroup.alone(0), config: input, sig
     files: new RunFiles(folder, group.rank),
     report,
     controls,
-  } satisfies TrainerParts;
+  } satisfies TrainerSetup;
 }
 
 const weightsOf = ({ training }: Trainer): number[] =>

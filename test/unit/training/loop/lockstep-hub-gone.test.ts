@@ -9,7 +9,7 @@ import { startBackend } from '../../../../workers/backends/backend.ts';
 import type { Callback } from '../../../../workers/callbacks/callback.ts';
 import type { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
 import { BroadcastBatches } from '../../../../workers/data/batches.ts';
-import type { TrainerParts } from '../../../../workers/training/rank-training.ts';
+import type { TrainerSetup } from '../../../../workers/training/trainer.ts';
 import { loadTrainingState } from '../../../../workers/training/saved-state.ts';
 import { Trainer } from '../../../../workers/training/trainer.ts';
 import { createRelay, join as joinGroup } from '../../relay/in-memory-group.ts';
@@ -79,7 +79,7 @@ function dyingHub(answersBeforeDeath: number): { groups: ProcessGroup[]; sent: (
   return { groups: ranks.map((rank) => joinGroup(rank, ranks, pairs[rank][1])), sent: () => sent, onDeath };
 }
 
-function rankOf(config: RunConfigInput, folder: string, group: ProcessGroup): TrainerParts & { report: KeptReport } {
+function rankOf(config: RunConfigInput, folder: string, group: ProcessGroup): TrainerSetup & { report: KeptReport } {
   const parts = partsOf(config, folder, group);
   if (config.data?.mode !== 'broadcast') return parts;
   return { ...parts, batches: new BroadcastBatches(group, dataset, dataset.length) };

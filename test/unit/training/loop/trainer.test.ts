@@ -18,8 +18,7 @@ import { RunFiles } from '../../../../workers/member/run-files.ts';
 import { loadTrainingState } from '../../../../workers/training/saved-state.ts';
 import { taskOf } from '../../../../workers/member/tasks.ts';
 import { NonFiniteLossError } from '../../../../workers/training/rendezvous.ts';
-import type { TrainerParts } from '../../../../workers/training/rank-training.ts';
-import { Trainer } from '../../../../workers/training/trainer.ts';
+import { Trainer, type TrainerSetup } from '../../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
 import { KeptReport, temporaryFolder, pairsInOrder } from './fakes.ts';
 
@@ -31,7 +30,7 @@ const task = taskOf('regression');
 
 interface Fixture {
   trainer: Trainer;
-  parts: TrainerParts & { report: KeptReport };
+  parts: TrainerSetup & { report: KeptReport };
 }
 
 interface Options {

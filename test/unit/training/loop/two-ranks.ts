@@ -11,7 +11,7 @@ import { createStrategy } from '../../../../workers/strategies/index.ts';
 import { Controls } from '../../../../workers/training/controls.ts';
 import { Member } from '../../../../workers/member/member.ts';
 import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
-import type { TrainerParts } from '../../../../workers/training/rank-training.ts';
+import type { TrainerSetup } from '../../../../workers/training/trainer.ts';
 import { RunFiles } from '../../../../workers/member/run-files.ts';
 import { taskOf } from '../../../../workers/member/tasks.ts';
 import { plannedSteps } from '../../../../workers/training/round-plan.ts';
@@ -51,7 +51,7 @@ export function partsOf(
   folder: string,
   group: ProcessGroup,
   train: Dataset = dataset,
-): TrainerParts & { report: KeptReport } {
+): TrainerSetup & { report: KeptReport } {
   const config = runConfigSchema.parse(input);
   const task = ensembleTask(taskOf('classification'), config);
   const holdOut = holdOutOf(config, dataset);
