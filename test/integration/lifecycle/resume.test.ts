@@ -1,4 +1,6 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
+import { once } from 'node:events';
 import { appendFile, cp, mkdtemp, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -6,8 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { hashProjectSource } from '../../../src-main/runs/configuration/project-source.ts';
+import { lookAtLock } from '../../../core/node/file-lock.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { notRun, notWindows } from '../../environment/reasons.ts';
+import { tutti } from '../command-line.ts';
 import { mergedMetrics, projectFolder, readCheckpointRecord, resume, train, trainOnce, useHub } from '../harness.ts';
 
 const { hub } = useHub();
@@ -174,6 +178,39 @@ describe('a resume with a damaged state', () => {
     for (const name of names) await expect(resumed).rejects.toThrow(name);
     expect(await read(folder)).toEqual(before);
   });
+});
+
+describe.skipIf(process.platform === 'win32')('where something else stands in the place of what a run saved', () => {
+  it.each(['state', 'checkpoints'])('a resume follows no link at %s, and names it', async (name) => {
+    const { folder } = await copyOfFinished();
+    const [place, elsewhere] = [join(folder, name), `${folder}-${name}`];
+    await rename(place, elsewhere);
+    await symlink(elsewhere, place);
+    const before = await hashes(elsewhere);
+    await expect(resume(hub(), folder, { maxEpochs: 8 })).rejects.toThrow(place);
+    expect(await hashes(elsewhere)).toEqual(before);
+  });
+
+  it.each(['run.json', 'metrics.csv', 'events.jsonl', 'checkpoints/rank-0/final.json', 'state/rank-0'])(
+    'SIGTERM ends a resume with a pipe at %s',
+    async (path) => {
+      const { folder } = await copyOfFinished();
+      const isFolder = path === 'state/rank-0';
+      const pipes = isFolder ? (await readdir(join(folder, path))).map((name) => join(path, name)) : [path];
+      for (const pipe of pipes) {
+        await rm(join(folder, pipe), { recursive: true });
+        execFileSync('mkfifo', [join(folder, pipe)]);
+      }
+      const args = [tutti, 'resume', folder, '--max-epochs', '1000000'];
+      const command = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+      const ended = once(command, 'exit');
+      // It either refuses, or says something while it trains.
+      await Promise.race([ended, once(command.stdout, 'data'), once(command.stderr, 'data')]);
+      command.kill('SIGTERM');
+      await ended;
+      expect(lookAtLock(join(folder, '.lock')).kind).not.toBe('held');
+    },
+  );
 });
 
 describe.skipIf(notWindows !== null)(`a project that was moved${notRun(notWindows)}`, () => {

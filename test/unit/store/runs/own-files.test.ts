@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeFileAtomic } from '../../../../core/node/atomic-file.ts';
@@ -24,6 +25,14 @@ it('a file is read while it is replaced again and again, and never taken for a l
   await writing;
   expect([...texts].filter((text) => text !== 'old' && text !== 'new')).toEqual([]);
 });
+
+/** Only root may, and not in every container. */
+const mayMakeDevices = (() => {
+  const folder = mkdtempSync(join(tmpdir(), 'tutti-device-'));
+  const made = spawnSync('mknod', [join(folder, 'null'), 'c', '1', '3']).status === 0;
+  rmSync(folder, { recursive: true });
+  return made;
+})();
 
 /** What writes to a file of a run, by the file's path in the run's folder. */
 const writers: Record<string, (folder: string) => Promise<unknown>> = {
@@ -62,6 +71,7 @@ describe.each(Object.keys(writers))('%s', (path) => {
     'a link to a file': (at, outside) => symlinkSync(outside, at),
     'a link to nothing': (at, outside) => symlinkSync(`${outside}-absent`, at),
     'a named pipe': (at) => void execFileSync('mkfifo', [at]),
+    ...(mayMakeDevices && { 'a device': (at) => void execFileSync('mknod', [at, 'c', '1', '3']) }),
   };
 
   it.each(Object.keys(plants))('is neither read nor written through %s, and nothing waits', async (plant) => {
