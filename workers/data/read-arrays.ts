@@ -1,9 +1,28 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
+import { type ArrayFormat, dataFormatOf, endingsWith } from '../../core/preprocessing/data-formats.ts';
 import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { reasonOf } from './sources/files.ts';
 import { type FileArray, parseNpy } from './npy.ts';
+import { arrayShards } from './streams/shards.ts';
+import type { SampleSource } from './streams/source.ts';
+
+/** Reads the files of a format. */
+interface ArrayReader {
+  parse(bytes: Buffer, file: string): Record<string, FileArray>;
+  /** The samples of a file, read as they are asked for; null where a file has a form that only `parse` reads. */
+  open?(file: string): Promise<SampleSource | null>;
+}
+
+const readers: Record<ArrayFormat, ArrayReader> = {
+  'NumPy array': {
+    parse: (bytes, file) => ({ [basename(file, extname(file))]: parseNpy(bytes, file) }),
+    open: (file) => arrayShards([file]).catch(() => null),
+  },
+  'NumPy arrays': { parse: parseNpz },
+  safetensors: { parse: parseSafetensors },
+};
 
 /**
  * Reads arrays by name from NumPy's `.npy` (one array, named like the file) and `.npz`, and from `.safetensors`. Floats
@@ -16,11 +35,20 @@ export async function readArrays(file: string): Promise<Record<string, FileArray
 
 /** Like {@link readArrays}, from bytes; `file` is their name in messages, and its ending gives the format. */
 export function parseArrays(bytes: Buffer, file: string): Record<string, FileArray> {
-  const ending = extname(file).toLowerCase();
-  if (ending === '.npy') return { [basename(file, extname(file))]: parseNpy(bytes, file) };
-  if (ending === '.npz') return parseNpz(bytes, file);
-  if (ending === '.safetensors') return parseSafetensors(bytes, file);
-  throw new Error(`${file}: arrays are read from .npy, .npz and .safetensors. Tables: readTable(file).`);
+  const format = dataFormatOf(file);
+  if (format?.holds === 'arrays') return readers[format.name].parse(bytes, file);
+  const endings = new Intl.ListFormat('en-GB').format(endingsWith('arrays'));
+  throw new Error(`${file}: arrays are read from ${endings}. Tables: readTable(file).`);
+}
+
+/**
+ * The samples of a file's only array, which stay on disk; null where the whole file has to be read.
+ * @throws Error if the file cannot be opened
+ */
+export async function openSamples(file: string): Promise<SampleSource | null> {
+  const format = dataFormatOf(file);
+  if (format?.holds !== 'arrays') return null;
+  return (await readers[format.name].open?.(file)) ?? null;
 }
 
 function parseNpz(bytes: Buffer, file: string): Record<string, FileArray> {

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
-import { basename, extname, relative } from 'node:path';
+import { basename, relative } from 'node:path';
+import { dataFormatOf, formatsWith } from '../../core/preprocessing/data-formats.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
-import { readArrays } from '../data/read-arrays.ts';
+import { openSamples, readArrays } from '../data/read-arrays.ts';
 import type { FileArray } from '../data/npy.ts';
 import type { Field } from '../data/fields.ts';
 import { decodeImages } from '../data/images/decode.ts';
@@ -9,7 +10,6 @@ import { ImageFindings } from '../data/images/deep-images.ts';
 import { listImages } from '../data/images/image-files.ts';
 import { noteData } from '../data/notes.ts';
 import { columnTypes } from '../data/preprocessing/fitted.ts';
-import { arrayShards } from '../data/streams/shards.ts';
 import { tableBlocks } from '../data/tables/table-blocks.ts';
 import type { Table } from '../data/tables/table.ts';
 import type { EnsembleInput } from './inputs.ts';
@@ -28,7 +28,6 @@ export type TableInputs = (table: Table) => Promise<EnsembleInput>;
 
 const arraySamples = 4096;
 const imageSamples = 256;
-const arrayEndings = ['.npy', '.npz', '.safetensors'];
 
 /**
  * Reads samples to predict, block by block: a table, text (one sample a line), arrays, or a folder of images.
@@ -41,7 +40,7 @@ export async function* readInputs(
   tableInputs: (() => Promise<TableInputs | null>) | null,
 ): AsyncGenerator<InputBlock> {
   if ((await stat(path)).isDirectory()) return yield* imageBlocks(path, preprocessing);
-  if (arrayEndings.includes(extname(path).toLowerCase())) return yield* arrayBlocks(path);
+  if (dataFormatOf(path)?.holds === 'arrays') return yield* arrayBlocks(path);
   const types = preprocessing === null ? {} : columnTypes(preprocessing);
   const isFitted = Object.keys(types).length > 0;
   const own = isFitted ? null : ((await tableInputs?.()) ?? null);
@@ -60,7 +59,7 @@ async function* imageBlocks(folder: string, preprocessing: Preprocessing | null)
     );
   }
   const files = await listImages(folder);
-  if (files.length === 0) throw new Error(`${folder} has no images (PNG, JPEG, WebP, TIFF).`);
+  if (files.length === 0) throw new Error(`${folder} has no images (${formatsWith('image').join(', ')}).`);
   const { height, width, channels, fit, maximum } = step;
   const shape = { size: [height, width] as const, channels, fit, ...(maximum !== undefined && { maximum }) };
   const findings = new ImageFindings();
@@ -73,12 +72,12 @@ async function* imageBlocks(folder: string, preprocessing: Preprocessing | null)
 }
 
 async function* arrayBlocks(path: string): AsyncGenerator<InputBlock> {
-  const shards = extname(path).toLowerCase() === '.npy' ? await arrayShards([path]).catch(() => null) : null;
-  if (shards === null) return yield* wholeArrays(path, await readArrays(path));
-  for (let first = 0; first < shards.length; first += arraySamples) {
-    const size = Math.min(arraySamples, shards.length - first);
-    const values = await shards.read(Int32Array.from({ length: size }, (_, i) => first + i));
-    yield { input: { values, shape: shards.featureShape } };
+  const samples = await openSamples(path);
+  if (samples === null) return yield* wholeArrays(path, await readArrays(path));
+  for (let first = 0; first < samples.length; first += arraySamples) {
+    const size = Math.min(arraySamples, samples.length - first);
+    const values = await samples.read(Int32Array.from({ length: size }, (_, i) => first + i));
+    yield { input: { values, shape: samples.featureShape } };
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sampleEndings } from '../../preprocessing/data-formats.ts';
 import type { PredictionColumn } from '../../ensemble/columns.ts';
 import type { Postprocessing } from '../../postprocessing/schema.ts';
 import type { InputPart } from '../../ensemble/sample-inputs.ts';
@@ -15,13 +16,10 @@ export const maximumAnswerBytes = 8_000_000;
 /** Rows that a page shows. All are in the CSV file. */
 export const shownSampleRows = 100;
 
-/** Endings of files that hold one image. */
-export const imageEndings = ['png', 'jpg', 'jpeg', 'webp', 'tif', 'tiff'] as const;
-/** Endings of files that a page may send: the hub names the file, the page only its kind. */
-export const sampleEndings = ['csv', 'tsv', 'jsonl', 'ndjson', 'txt', 'npy', ...imageEndings] as const;
-export type SampleEnding = (typeof sampleEndings)[number];
-
-/** Endings of files that a page may send in parts: samples, journals of Optuna, and exported runs. */
+/**
+ * Endings of files that a page may send in parts: samples, journals of Optuna, and exported runs. The hub names the
+ * file, the page only its kind.
+ */
 export const uploadEndings = [...sampleEndings, 'log', 'zip'] as const;
 export type UploadEnding = (typeof uploadEndings)[number];
 

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { endingsWith } from '../../../core/preprocessing/data-formats.ts';
 import { partMethods } from '../../../core/protocol/run/parts.ts';
 import type { EnsembleArguments } from '../commands/ensemble.ts';
 import type { PredictArguments } from '../commands/predict.ts';
@@ -17,8 +18,8 @@ function addPredict(program: Command): void {
     .argument('<run>', 'a run by its id, name or folder, or the folder of an exported ensemble')
     .requiredOption(
       '-i, --input <path>',
-      'a table (.csv, .tsv, .jsonl, .parquet, .arrow), text (.txt), arrays (.npy, .npz, .safetensors) or a ' +
-        'folder of images',
+      `a table (${endingsWith('table').join(', ')}), text (${endingsWith('text').join(', ')}), ` +
+        `arrays (${endingsWith('arrays').join(', ')}) or a folder of images`,
     )
     .requiredOption('-o, --output <file>', 'a file that ends in .csv, .jsonl or .parquet')
     .option('--set <name>', 'the checkpoints of the members (default: ensemble-best)')

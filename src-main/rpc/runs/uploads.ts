@@ -3,7 +3,8 @@ import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { tutti } from '../../../core/text/program.ts';
 import { readFreeBytes } from '../../../core/node/disk-room.ts';
-import { imageEndings, type UploadEnding, type UploadRequest } from '../../../core/protocol/pages/new-samples.ts';
+import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
+import type { UploadEnding, UploadRequest } from '../../../core/protocol/pages/new-samples.ts';
 import { formatBytes } from '../../../core/text/numbers.ts';
 
 /** A page sends one file after the other; more at a time are a mistake. */
@@ -114,7 +115,7 @@ export class Uploads {
 
 /** The file of samples in a folder, and what to predict: an image is predicted as the only one of its folder. */
 export function samplePaths(folder: string, ending: UploadEnding): { path: string; input: string } {
-  const isImage = imageEndings.some((image) => image === ending);
+  const isImage = dataFormatOf(`sample.${ending}`)?.holds === 'image';
   const path = isImage ? join(folder, 'images', `image.${ending}`) : join(folder, 'input', `samples.${ending}`);
   return { path, input: isImage ? dirname(path) : path };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SampleField, SampleForm, UploadRequest } from '../../../core/protocol/pages/new-samples.ts';
-import { chooseFile, endingsFor, rowFile, sendFile } from '../../../src-renderer/views/run/predict/sample-file.ts';
+import { chooseFile, rowFile, sendFile } from '../../../src-renderer/views/run/predict/sample-file.ts';
 
 const field = (name: string, type: SampleField['type'], isOptional = false): SampleField => ({
   name,
@@ -51,7 +51,8 @@ describe('a chosen file', () => {
   });
 
   it('is an image where the ensemble takes images', () => {
-    expect(endingsFor({ ...form, takesImages: true })).toEqual(['npy', 'png', 'jpg', 'jpeg', 'webp', 'tif', 'tiff']);
+    const file = new File(['x'], 'cat.png');
+    expect(chooseFile(file, { ...form, takesImages: true })).toEqual({ ending: 'png', file });
   });
 });
 

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { extname, join, relative } from 'node:path';
+import { dataFormatOf, endingsWith, formatsWith } from '../../../core/preprocessing/data-formats.ts';
 import { noteData } from '../notes.ts';
 
 /** Images of one split with their classes. */
@@ -10,8 +11,7 @@ export interface LabelledFiles {
   classes: string[];
 }
 
-const endings = new Set(['.png', '.jpg', '.jpeg', '.webp', '.tif', '.tiff']);
-const readFormats = 'PNG, JPEG, WebP and TIFF';
+const readFormats = new Intl.ListFormat('en-GB').format(formatsWith('image'));
 const mostListed = 3;
 
 /**
@@ -30,7 +30,7 @@ export async function listClasses(folder: string): Promise<LabelledFiles> {
     const { others } = found[empty];
     throw new Error(
       `${join(folder, folders[empty])} has no images ` +
-        `(${[...endings].join(', ')})${others.length === 0 ? '' : `, but ${countByEnding(others)}`}. Remove the ` +
+        `(${endingsWith('image').join(', ')})${others.length === 0 ? '' : `, but ${countByEnding(others)}`}. Remove the ` +
         'folder, or add images of the class.',
     );
   }
@@ -74,7 +74,7 @@ export async function entriesOf(folder: string): Promise<{ folders: string[]; fi
 
 /** Whether the file's ending is that of an image that is read. */
 export function isImage(name: string): boolean {
-  return endings.has(extname(name).toLowerCase());
+  return dataFormatOf(name)?.holds === 'image';
 }
 
 /** All files in a folder and below it, sorted by their paths, without hidden ones. */

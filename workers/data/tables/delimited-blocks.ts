@@ -1,12 +1,23 @@
 import { basename } from 'node:path';
 import type { TableReading } from '../../../core/preprocessing/reading.ts';
-import { detectDelimiter, separatorLine } from '../sources/delimited.ts';
+import { delimiterLike, detectDelimiter, separatorLine } from '../sources/delimited.ts';
 import { isDecimal, type RawTable } from './cells.ts';
 import { parseNumberRows } from './number-rows.ts';
 import { type DelimitedOptions, parseDelimited, type TextPiece } from './raw-table.ts';
-import { delimitedOptions } from './read-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
 import type { Table } from './table.ts';
+
+/** How to read delimited text: as the user says, or as the training table was read, else as is usual of the format. */
+export function delimitedOptions(
+  file: string,
+  text: Buffer,
+  { reading, ...options }: DelimitedOptions & { reading?: TableReading },
+  usual: DelimitedOptions,
+): DelimitedOptions {
+  if (reading === undefined) return { ...usual, ...options };
+  const own = separatorLine(text, file)?.delimiter ?? usual.delimiter ?? delimiterLike(text, reading.delimiter);
+  return { delimiter: own, header: reading.header ?? 'auto' };
+}
 
 /** How to read delimited text in pieces. */
 interface DelimitedBlocksOptions {
@@ -16,6 +27,8 @@ interface DelimitedBlocksOptions {
   wanted: ReadonlyMap<string, ChosenColumn> | null;
   /** How the training table was read; null: not known. */
   reading: TableReading | null;
+  /** What the format says of all its files. */
+  usual: DelimitedOptions;
   isMissing: (field: string) => boolean;
 }
 
@@ -29,14 +42,14 @@ export async function* delimitedBlocks(
   pieces: AsyncIterable<{ text: Buffer; linesBefore: number }>,
   options: DelimitedBlocksOptions,
 ): AsyncGenerator<RawTable | Table> {
-  const { file, isMissing, reading } = options;
+  const { file, isMissing, reading, usual } = options;
   let how: DelimitedOptions | null = null;
   let known: TextPiece['known'] = null;
   for await (const { text, linesBefore } of pieces) {
     const separator = linesBefore === 0 ? separatorLine(text, file) : null;
     const body: Buffer = text.subarray(separator?.bytes ?? 0);
     const before: TextPiece = { linesBefore: linesBefore + (separator === null ? 0 : 1), known };
-    how ??= { ...delimitedOptions(file, body, reading === null ? {} : { reading }), ...separator };
+    how ??= { ...delimitedOptions(file, body, reading === null ? {} : { reading }, usual), ...separator };
     const own: DelimitedOptions = how.delimiter ? how : { ...how, delimiter: detectDelimiter(body) };
     const parse = (part: Buffer): RawTable => parseDelimited(part, file, isMissing, own, before);
     const header: Header | null = known === null ? headerOf(body, parse) : { columns: known, bytes: 0 };

@@ -1,19 +1,16 @@
-import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
+import { basename } from 'node:path';
 import { type ColumnReading, type TableReading, usualMissingValues } from '../../../core/preprocessing/reading.ts';
-import { asUtf8 } from '../../../core/text/text-encoding.ts';
 import { noteReading } from '../notes.ts';
 import type { RawTable } from './cells.ts';
 import { type Column, type ColumnType, typedColumn } from './columns.ts';
-import { delimiterLike, separatorLine } from '../sources/delimited.ts';
-import { type DelimitedOptions, parseDelimited, parseJsonLines } from './raw-table.ts';
 import { chooseColumns, type WritingOptions } from './reading/choose-columns.ts';
-import { describeReading, type FileReading, leftOutColumns } from './reading/describe-reading.ts';
+import { describeReading, leftOutColumns } from './reading/describe-reading.ts';
 import { noColumn, type Table } from './table.ts';
+import { parseRaw, type RawOptions } from './table-readers.ts';
 
 /** How to read a table. */
-export interface ReadTableOptions extends DelimitedOptions, WritingOptions {
+export interface ReadTableOptions extends RawOptions, WritingOptions {
   /** Name of the table; the file's name by default. */
   name?: string;
   /** Types of columns by name; `ignore` leaves a column out. The types of others follow from their values. */
@@ -23,10 +20,6 @@ export interface ReadTableOptions extends DelimitedOptions, WritingOptions {
    * and `?`.
    */
   missingValues?: readonly string[];
-  /** Encoding of text, such as `windows-1252`, where it is not UTF-8 and has no mark at its beginning. */
-  encoding?: string;
-  /** Reads the file as the training table was read (`preprocessing.reading`), in place of all options but `name`. */
-  reading?: TableReading;
 }
 
 /**
@@ -70,49 +63,6 @@ function likeReading(raw: RawTable, reading: TableReading): Omit<Table, 'name'> 
     return index < 0 ? [] : [typedColumn(raw, index, known.type, known)];
   });
   return Object.freeze({ length: raw.length, columns: Object.freeze(columns), reading });
-}
-
-async function parseRaw(
-  bytes: Buffer,
-  file: string,
-  isMissing: (field: string) => boolean,
-  options: ReadTableOptions,
-): Promise<FileReading & { raw: RawTable }> {
-  const ending = extname(file).toLowerCase();
-  const binary = { encoding: null, hasMark: false, delimiter: null, header: null };
-  if (ending === '.parquet') {
-    // Most runs read no Parquet, and a worker's start is mostly the loading of modules.
-    const { parseParquet } = await import('./parquet.ts');
-    return { ...binary, raw: await parseParquet(bytes, file, isMissing) };
-  }
-  if (ending === '.arrow' || ending === '.feather') {
-    const { parseArrow } = await import('./arrow/arrow.ts');
-    return { ...binary, raw: parseArrow(bytes, file, isMissing) };
-  }
-  const { text: utf8, ...decoded } = asUtf8(bytes, file, { encoding: encodingFor(options), isUtf8 });
-  const text = Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength);
-  if (ending === '.jsonl' || ending === '.ndjson') {
-    return { ...binary, ...decoded, raw: parseJsonLines(text.toString('utf8'), file, isMissing) };
-  }
-  const raw = parseDelimited(text, file, isMissing, delimitedOptions(file, text, options));
-  return { ...decoded, raw, delimiter: raw.delimiter ?? null, header: raw.hasNames };
-}
-
-/** How to read delimited text: as the user says, or as the training table was read. */
-export function delimitedOptions(file: string, text: Buffer, options: ReadTableOptions): DelimitedOptions {
-  const usual: DelimitedOptions = extname(file).toLowerCase() === '.tsv' ? { delimiter: '\t' } : {};
-  const { reading } = options;
-  if (reading === undefined) return { ...usual, ...options };
-  const own = separatorLine(text, file)?.delimiter ?? usual.delimiter ?? delimiterLike(text, reading.delimiter);
-  return { delimiter: own, header: reading.header ?? 'auto' };
-}
-
-/**
- * The encoding that the user named, for this file or for the training table. A mark there says nothing of other files.
- */
-export function encodingFor({ encoding, reading }: Pick<ReadTableOptions, 'encoding' | 'reading'>): string | null {
-  if (reading === undefined) return encoding ?? null;
-  return reading.encoding === null || reading.hasMark ? null : reading.encoding;
 }
 
 /** @throws Error where a table has no cells */

@@ -1,17 +1,12 @@
-import { isUtf8 } from 'node:buffer';
-import { createReadStream } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
-import { isNamedUtf8, markOf, mostMarkBytes, pieceDecoder, requireText } from '../../../core/text/text-encoding.ts';
+import { basename } from 'node:path';
+import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
 import { type TableReading, usualMissingValues } from '../../../core/preprocessing/reading.ts';
-import { addCell, emptyColumn, type RawTable } from './cells.ts';
+import type { RawTable } from './cells.ts';
 import { type ColumnType, plainFormat, typedColumn } from './columns.ts';
-import { delimitedBlocks } from './delimited-blocks.ts';
-import { parseJsonLines } from './raw-table.ts';
-import { encodingFor } from './read-table.ts';
 import { type ChosenColumn, chooseColumns } from './reading/choose-columns.ts';
 import { leftOutColumns } from './reading/describe-reading.ts';
 import { noColumn, type Table } from './table.ts';
+import { rawBlocks } from './table-readers.ts';
 
 /** How to read a table in blocks. */
 export interface TableBlocksOptions {
@@ -30,26 +25,23 @@ export interface TableBlocksOptions {
 /** The wanted columns by name. */
 type WantedColumns = ReadonlyMap<string, ChosenColumn>;
 
-const usualBlockBytes = 2 ** 22;
-const usualBlockRows = 2 ** 14;
-/** A row of text that is longer is damaged: its quote is not closed. */
-const longestRowBytes = 2 ** 28;
-const [quote, lineFeed, carriageReturn] = [0x22, 0x0a, 0x0d];
-
 /**
  * Reads a table block by block, so that a large one takes no more memory than a small one. A Parquet file's bytes stay
  * in memory, its values do not. Text (`.txt`) has one column, `text`, with a line for each row.
  * @throws Error that names file, place, column and value of what cannot be read
  */
 export async function* tableBlocks(file: string, options: TableBlocksOptions): AsyncGenerator<Table> {
-  const isText = extname(file).toLowerCase() === '.txt';
+  const isText = dataFormatOf(file)?.holds === 'text';
+  const { reading = null, blockBytes, blockRows } = options;
+  const missing = new Set(reading?.missingValues ?? usualMissingValues);
   let wanted = wantedColumns(options);
   let rows = 0;
   let emptyRows = 0;
-  for await (const block of rawBlocks(file, options)) {
+  const isMissing = (field: string) => missing.has(field);
+  for await (const block of rawBlocks(file, { isMissing, reading, wanted, blockBytes, blockRows })) {
     emptyRows += block.emptyRows ?? 0;
     if (block.length === 0) continue;
-    const own = 'source' in block ? (wanted ?? firstColumns(block, options.reading ?? null, isText)) : wanted;
+    const own = 'source' in block ? (wanted ?? firstColumns(block, reading, isText)) : wanted;
     wanted = own;
     const table = 'source' in block ? typedBlock(block, own ?? new Map(), isText) : block;
     rows += block.length;
@@ -90,29 +82,6 @@ function firstColumns(raw: RawTable, reading: TableReading | null, isText: boole
   return new Map(columns);
 }
 
-/** Blocks of cells, or already typed ones. */
-function rawBlocks(file: string, options: TableBlocksOptions): AsyncGenerator<RawTable | Table> {
-  const { reading = null, blockBytes = usualBlockBytes, blockRows = usualBlockRows } = options;
-  const missing = new Set(reading?.missingValues ?? usualMissingValues);
-  const isMissing = (field: string) => missing.has(field);
-  const pieces = (hasQuotes: boolean) =>
-    textPieces(file, { hasQuotes, encoding: reading === null ? null : encodingFor({ reading }), blockBytes });
-  switch (extname(file).toLowerCase()) {
-    case '.parquet':
-      return parquetRows(file, isMissing, blockRows);
-    case '.arrow':
-    case '.feather':
-      return arrowRows(file, isMissing);
-    case '.jsonl':
-    case '.ndjson':
-      return jsonBlocks(file, isMissing, pieces(false));
-    case '.txt':
-      return lineBlocks(file, pieces(false));
-    default:
-      return delimitedBlocks(pieces(true), { file, isMissing, reading, wanted: wantedColumns(options) });
-  }
-}
-
 function typedBlock(raw: RawTable, wanted: WantedColumns, isText: boolean): Table {
   const names = raw.columns.map(({ name }) => name);
   // A file of texts has no names: its texts are the only column that is wanted.
@@ -123,122 +92,4 @@ function typedBlock(raw: RawTable, wanted: WantedColumns, isText: boolean): Tabl
     return { ...typedColumn(raw, index, how.type, how), name };
   });
   return { name: basename(raw.source), length: raw.length, columns };
-}
-
-/** A piece of a file that ends with a line. */
-interface LinePiece {
-  text: Buffer;
-  linesBefore: number;
-}
-
-async function* jsonBlocks(file: string, isMissing: (field: string) => boolean, pieces: AsyncIterable<LinePiece>) {
-  let names = new Set<string>();
-  for await (const { text, linesBefore } of pieces) {
-    const raw = parseJsonLines(text.toString('utf8'), file, isMissing, linesBefore);
-    names = new Set([...names, ...raw.columns.map(({ name }) => name)]);
-    // Rows of this block may lack a column of earlier ones.
-    const absent = [...names].filter((name) => !raw.columns.some((column) => column.name === name));
-    const added = absent.map((name) => {
-      const column = emptyColumn(name);
-      for (let row = 0; row < raw.length; row++) addCell(column, null, isMissing);
-      return column;
-    });
-    yield { ...raw, columns: [...raw.columns, ...added] };
-  }
-}
-
-async function* lineBlocks(file: string, pieces: AsyncIterable<LinePiece>): AsyncGenerator<RawTable> {
-  for await (const { text, linesBefore } of pieces) {
-    const cells = text
-      .toString('utf8')
-      .replace(/\r?\n$/, '')
-      .split(/\r?\n/);
-    const placeOf = (row: number) => `${file}, line ${linesBefore + row + 1}`;
-    yield { source: file, columns: [{ ...emptyColumn('text'), cells }], length: cells.length, hasNames: true, placeOf };
-  }
-}
-
-async function* parquetRows(file: string, isMissing: (field: string) => boolean, blockRows: number) {
-  const { parquetBlocks } = await import('./parquet.ts');
-  yield* parquetBlocks(await readFile(file), file, isMissing, blockRows);
-}
-
-/** A format that is read as a whole. */
-async function* arrowRows(file: string, isMissing: (field: string) => boolean): AsyncGenerator<RawTable> {
-  const { parseArrow } = await import('./arrow/arrow.ts');
-  yield parseArrow(await readFile(file), file, isMissing);
-}
-
-/** Pieces of a text file as UTF-8 that end with a line, and outside quotes where these may hold line ends. */
-async function* textPieces(
-  file: string,
-  { hasQuotes, encoding, blockBytes }: { hasQuotes: boolean; encoding: string | null; blockBytes: number },
-): AsyncGenerator<LinePiece> {
-  const mark = await readMark(file);
-  const decode = bytesDecoder(mark?.encoding ?? encoding ?? 'utf-8', file);
-  let rest: Buffer = Buffer.alloc(0);
-  let linesBefore = 0;
-  const piece = (text: Buffer): LinePiece => {
-    requireText(text, file, linesBefore, { encoding, isUtf8 });
-    return { text, linesBefore };
-  };
-  const stream = createReadStream(file, { highWaterMark: blockBytes, start: mark?.markBytes ?? 0 });
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    const own = decode(chunk);
-    const whole = rest.length === 0 ? own : Buffer.concat([rest, own]);
-    const end = lastLineEnd(whole, hasQuotes);
-    rest = whole.subarray(end);
-    if (rest.length > longestRowBytes) {
-      throw new Error(
-        `${file}, line ${linesBefore + 1}: a row of more than ${longestRowBytes} bytes. Is a quote not closed?`,
-      );
-    }
-    if (end === 0) continue;
-    const text = whole.subarray(0, end);
-    yield piece(text);
-    linesBefore += countLines(text);
-  }
-  rest = Buffer.concat([rest, decode(null)]);
-  if (rest.length > 0) yield piece(rest);
-}
-
-/** A function that turns the pieces of a file into UTF-8; null stands for its end. Those of UTF-8 stay as they are. */
-function bytesDecoder(encoding: string, file: string): (piece: Buffer | null) => Buffer {
-  if (isNamedUtf8(encoding)) return (piece) => piece ?? Buffer.alloc(0);
-  const decode = pieceDecoder(encoding, file);
-  return (piece) => Buffer.from(decode(piece));
-}
-
-async function readMark(file: string) {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(mostMarkBytes) });
-    return markOf(buffer.subarray(0, bytesRead));
-  } finally {
-    await handle.close();
-  }
-}
-
-/** The byte after the last line end that is outside quotes; 0 if there is none. The text begins outside quotes. */
-function lastLineEnd(text: Buffer, hasQuotes: boolean): number {
-  if (!hasQuotes || !text.includes(quote)) {
-    const end = text.lastIndexOf(lineFeed);
-    return end >= 0 ? end + 1 : text.lastIndexOf(carriageReturn) + 1;
-  }
-  let isInside = false;
-  let last = 0;
-  for (let i = 0; i < text.length; i++) {
-    if (text[i] === quote) isInside = !isInside;
-    else if (!isInside && (text[i] === lineFeed || (text[i] === carriageReturn && text[i + 1] !== lineFeed)))
-      last = i + 1;
-  }
-  return last;
-}
-
-function countLines(text: Buffer): number {
-  let lines = 0;
-  for (let i = text.indexOf(lineFeed); i >= 0; i = text.indexOf(lineFeed, i + 1)) lines++;
-  if (lines > 0) return lines;
-  for (let i = text.indexOf(carriageReturn); i >= 0; i = text.indexOf(carriageReturn, i + 1)) lines++;
-  return lines;
 }

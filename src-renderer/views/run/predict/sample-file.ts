@@ -1,9 +1,7 @@
+import { type SampleEnding, sampleEndingsFor } from '../../../../core/preprocessing/data-formats.ts';
 import {
-  imageEndings,
   maximumSampleBytes,
   maximumUploadBytes,
-  type SampleEnding,
-  sampleEndings,
   type SampleField,
   type SampleFile,
   type SampleForm,
@@ -11,12 +9,6 @@ import {
 } from '../../../../core/protocol/pages/new-samples.ts';
 import { formatBytes } from '../../../../core/text/numbers.ts';
 import { bytesOf, sendInParts, type UploadHub, type UploadProgress } from '../../../client/upload.ts';
-
-/** The endings of the files that an ensemble takes. */
-export function endingsFor({ takesImages }: SampleForm): SampleEnding[] {
-  const images: readonly string[] = imageEndings;
-  return sampleEndings.filter((ending) => images.includes(ending) === takesImages || ending === 'npy');
-}
 
 /** A file that the reader chose, and its kind. */
 export interface ChosenFile {
@@ -26,7 +18,7 @@ export interface ChosenFile {
 
 /** Checks a file before anything of it is read. @throws Error that says why it cannot be sent, and what to do */
 export function chooseFile(file: File, form: SampleForm): ChosenFile {
-  const endings = endingsFor(form);
+  const endings = sampleEndingsFor(form);
   const last = file.name.slice(file.name.lastIndexOf('.') + 1).toLowerCase();
   const ending = endings.find((one) => one === last);
   if (ending === undefined) {

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { dataFormatOf, dataFormats, endingsWith, sampleEndingsFor } from '../../../core/preprocessing/data-formats.ts';
+
+describe('formats of files with samples', () => {
+  it.each([
+    ['houses.csv', 'CSV'],
+    ['a.b/My Rows.TSV', 'TSV'],
+    ['x.ndjson', 'JSON lines'],
+    ['x.feather', 'Arrow'],
+    ['reviews.txt', 'lines'],
+    ['x.npy', 'NumPy array'],
+    ['cat.JPEG', 'JPEG'],
+    ['table.dat', undefined],
+    ['folder.csv/table', undefined],
+    ['.csv', undefined],
+    ['csv', undefined],
+  ])('%s is of the format %s', (file, name) => {
+    expect(dataFormatOf(file)?.name).toBe(name);
+  });
+
+  it('share no ending', () => {
+    const endings = dataFormats.flatMap((format): readonly string[] => format.endings);
+    expect(new Set(endings).size).toBe(endings.length);
+  });
+
+  it('name the files that pages send to an ensemble of images, and to another', () => {
+    const images = ['png', 'jpg', 'jpeg', 'webp', 'tif', 'tiff'];
+    expect(sampleEndingsFor({ takesImages: true })).toEqual(['npy', ...images]);
+    expect(sampleEndingsFor({ takesImages: false })).toEqual(['csv', 'tsv', 'jsonl', 'ndjson', 'txt', 'npy']);
+    expect(endingsWith('arrays')).toEqual(['.npy', '.npz', '.safetensors']);
+  });
+});

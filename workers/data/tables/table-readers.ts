@@ -1,0 +1,255 @@
+import { isUtf8 } from 'node:buffer';
+import { createReadStream } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
+import { dataFormatOf, type TableFormat } from '../../../core/preprocessing/data-formats.ts';
+import type { TableReading } from '../../../core/preprocessing/reading.ts';
+import {
+  asUtf8,
+  isNamedUtf8,
+  markOf,
+  mostMarkBytes,
+  pieceDecoder,
+  requireText,
+} from '../../../core/text/text-encoding.ts';
+import { addCell, emptyColumn, type RawTable } from './cells.ts';
+import { delimitedBlocks, delimitedOptions } from './delimited-blocks.ts';
+import { type DelimitedOptions, parseDelimited, parseJsonLines } from './raw-table.ts';
+import type { ChosenColumn } from './reading/choose-columns.ts';
+import type { FileReading } from './reading/describe-reading.ts';
+import type { Table } from './table.ts';
+
+/** Whether a text stands for a missing value. */
+type IsMissing = (field: string) => boolean;
+
+/** How to read the cells of a file. */
+export interface RawOptions extends DelimitedOptions {
+  /** Encoding of text, such as `windows-1252`, where it is not UTF-8 and has no mark at its beginning. */
+  encoding?: string;
+  /** Reads the file as the training table was read (`preprocessing.reading`), in place of all options but `name`. */
+  reading?: TableReading;
+}
+
+/** How to read the cells of a file in blocks. */
+export interface RawBlockOptions {
+  isMissing: IsMissing;
+  /** How the training table was read; null: not known. */
+  reading: TableReading | null;
+  /** The wanted columns by name; null: not known yet. */
+  wanted: ReadonlyMap<string, ChosenColumn> | null;
+  /** Bytes of text in a block. */
+  blockBytes?: number | undefined;
+  /** Rows in a block of other formats. */
+  blockRows?: number | undefined;
+}
+
+/** A table's cells, and how its bytes were understood. */
+type Parsed = FileReading & { raw: RawTable };
+
+/** Reads the files of a format. */
+interface TableReader {
+  /** `file` is the name of the bytes in messages. */
+  parse(bytes: Buffer, file: string, isMissing: IsMissing, options: RawOptions): Parsed | Promise<Parsed>;
+  /** Reads a file in blocks, which may have types already; absent: in one block. */
+  blocks?(file: string, options: RawBlockOptions): AsyncGenerator<RawTable | Table>;
+}
+
+const usualBlockBytes = 2 ** 22;
+const usualBlockRows = 2 ** 14;
+/** A row of text that is longer is damaged: its quote is not closed. */
+const longestRowBytes = 2 ** 28;
+const [quote, lineFeed, carriageReturn] = [0x22, 0x0a, 0x0d];
+/** Of a format that says itself what its bytes are. */
+const binary = { encoding: null, hasMark: false, delimiter: null, header: null };
+
+/** @param usual how all files of the format are written */
+function delimitedReader(usual: DelimitedOptions): TableReader {
+  return {
+    parse(bytes, file, isMissing, options) {
+      const { text, ...decoded } = decodedText(bytes, file, options);
+      const raw = parseDelimited(text, file, isMissing, delimitedOptions(file, text, options, usual));
+      return { ...decoded, raw, delimiter: raw.delimiter ?? null, header: raw.hasNames };
+    },
+    blocks: (file, options) => delimitedBlocks(textPieces(file, options, true), { ...options, file, usual }),
+  };
+}
+
+const delimited = delimitedReader({});
+
+/**
+ * The reader of each format. Those of binary formats load their module when a file is read: most runs read none, and a
+ * worker's start is mostly the loading of modules.
+ */
+const readers: Record<TableFormat, TableReader> = {
+  CSV: delimited,
+  TSV: delimitedReader({ delimiter: '\t' }),
+  'JSON lines': {
+    parse(bytes, file, isMissing, options) {
+      const { text, ...decoded } = decodedText(bytes, file, options);
+      return { ...binary, ...decoded, raw: parseJsonLines(text.toString('utf8'), file, isMissing) };
+    },
+    blocks: (file, options) => jsonBlocks(file, options.isMissing, textPieces(file, options, false)),
+  },
+  Parquet: {
+    async parse(bytes, file, isMissing) {
+      const { parseParquet } = await import('./parquet.ts');
+      return { ...binary, raw: await parseParquet(bytes, file, isMissing) };
+    },
+    async *blocks(file, { isMissing, blockRows = usualBlockRows }) {
+      const { parquetBlocks } = await import('./parquet.ts');
+      yield* parquetBlocks(await readFile(file), file, isMissing, blockRows);
+    },
+  },
+  Arrow: {
+    async parse(bytes, file, isMissing) {
+      const { parseArrow } = await import('./arrow/arrow.ts');
+      return { ...binary, raw: parseArrow(bytes, file, isMissing) };
+    },
+  },
+  // Samples have one text a line. A table of this ending, which a project reads, may be of any delimited text.
+  lines: { ...delimited, blocks: (file, options) => lineBlocks(file, textPieces(file, options, false)) },
+};
+
+/** Reads the cells of a whole file by the format of its ending; all that has no other is delimited text. */
+export async function parseRaw(
+  bytes: Buffer,
+  file: string,
+  isMissing: IsMissing,
+  options: RawOptions,
+): Promise<Parsed> {
+  return readerOf(file).parse(bytes, file, isMissing, options);
+}
+
+/** The same in blocks of cells, or already typed ones. */
+export async function* rawBlocks(file: string, options: RawBlockOptions): AsyncGenerator<RawTable | Table> {
+  const { blocks, parse } = readerOf(file);
+  if (blocks !== undefined) return yield* blocks(file, options);
+  const { isMissing, reading } = options;
+  yield (await parse(await readFile(file), file, isMissing, reading === null ? {} : { reading })).raw;
+}
+
+function readerOf(file: string): TableReader {
+  const format = dataFormatOf(file);
+  return format?.holds === 'table' || format?.holds === 'text' ? readers[format.name] : delimited;
+}
+
+function decodedText(bytes: Buffer, file: string, options: RawOptions) {
+  const { text: utf8, ...decoded } = asUtf8(bytes, file, { encoding: encodingFor(options), isUtf8 });
+  return { ...decoded, text: Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength) };
+}
+
+/**
+ * The encoding that the user named, for this file or for the training table. A mark there says nothing of other files.
+ */
+function encodingFor({ encoding, reading }: RawOptions): string | null {
+  if (reading === undefined) return encoding ?? null;
+  return reading.encoding === null || reading.hasMark ? null : reading.encoding;
+}
+
+/** A piece of a file that ends with a line. */
+interface LinePiece {
+  text: Buffer;
+  linesBefore: number;
+}
+
+async function* jsonBlocks(file: string, isMissing: IsMissing, pieces: AsyncIterable<LinePiece>) {
+  let names = new Set<string>();
+  for await (const { text, linesBefore } of pieces) {
+    const raw = parseJsonLines(text.toString('utf8'), file, isMissing, linesBefore);
+    names = new Set([...names, ...raw.columns.map(({ name }) => name)]);
+    // Rows of this block may lack a column of earlier ones.
+    const absent = [...names].filter((name) => !raw.columns.some((column) => column.name === name));
+    const added = absent.map((name) => {
+      const column = emptyColumn(name);
+      for (let row = 0; row < raw.length; row++) addCell(column, null, isMissing);
+      return column;
+    });
+    yield { ...raw, columns: [...raw.columns, ...added] };
+  }
+}
+
+async function* lineBlocks(file: string, pieces: AsyncIterable<LinePiece>): AsyncGenerator<RawTable> {
+  for await (const { text, linesBefore } of pieces) {
+    const cells = text
+      .toString('utf8')
+      .replace(/\r?\n$/, '')
+      .split(/\r?\n/);
+    const placeOf = (row: number) => `${file}, line ${linesBefore + row + 1}`;
+    yield { source: file, columns: [{ ...emptyColumn('text'), cells }], length: cells.length, hasNames: true, placeOf };
+  }
+}
+
+/** Pieces of a text file as UTF-8 that end with a line, and outside quotes where these may hold line ends. */
+async function* textPieces(
+  file: string,
+  { reading, blockBytes = usualBlockBytes }: RawBlockOptions,
+  hasQuotes: boolean,
+): AsyncGenerator<LinePiece> {
+  const encoding = reading === null ? null : encodingFor({ reading });
+  const mark = await readMark(file);
+  const decode = bytesDecoder(mark?.encoding ?? encoding ?? 'utf-8', file);
+  let rest: Buffer = Buffer.alloc(0);
+  let linesBefore = 0;
+  const piece = (text: Buffer): LinePiece => {
+    requireText(text, file, linesBefore, { encoding, isUtf8 });
+    return { text, linesBefore };
+  };
+  const stream = createReadStream(file, { highWaterMark: blockBytes, start: mark?.markBytes ?? 0 });
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const own = decode(chunk);
+    const whole = rest.length === 0 ? own : Buffer.concat([rest, own]);
+    const end = lastLineEnd(whole, hasQuotes);
+    rest = whole.subarray(end);
+    if (rest.length > longestRowBytes) {
+      throw new Error(
+        `${file}, line ${linesBefore + 1}: a row of more than ${longestRowBytes} bytes. Is a quote not closed?`,
+      );
+    }
+    if (end === 0) continue;
+    const text = whole.subarray(0, end);
+    yield piece(text);
+    linesBefore += countLines(text);
+  }
+  rest = Buffer.concat([rest, decode(null)]);
+  if (rest.length > 0) yield piece(rest);
+}
+
+/** A function that turns the pieces of a file into UTF-8; null stands for its end. Those of UTF-8 stay as they are. */
+function bytesDecoder(encoding: string, file: string): (piece: Buffer | null) => Buffer {
+  if (isNamedUtf8(encoding)) return (piece) => piece ?? Buffer.alloc(0);
+  const decode = pieceDecoder(encoding, file);
+  return (piece) => Buffer.from(decode(piece));
+}
+
+async function readMark(file: string) {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(mostMarkBytes) });
+    return markOf(buffer.subarray(0, bytesRead));
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The byte after the last line end that is outside quotes; 0 if there is none. The text begins outside quotes. */
+function lastLineEnd(text: Buffer, hasQuotes: boolean): number {
+  if (!hasQuotes || !text.includes(quote)) {
+    const end = text.lastIndexOf(lineFeed);
+    return end >= 0 ? end + 1 : text.lastIndexOf(carriageReturn) + 1;
+  }
+  let isInside = false;
+  let last = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === quote) isInside = !isInside;
+    else if (!isInside && (text[i] === lineFeed || (text[i] === carriageReturn && text[i + 1] !== lineFeed)))
+      last = i + 1;
+  }
+  return last;
+}
+
+function countLines(text: Buffer): number {
+  let lines = 0;
+  for (let i = text.indexOf(lineFeed); i >= 0; i = text.indexOf(lineFeed, i + 1)) lines++;
+  if (lines > 0) return lines;
+  for (let i = text.indexOf(carriageReturn); i >= 0; i = text.indexOf(carriageReturn, i + 1)) lines++;
+  return lines;
+}
