@@ -213,14 +213,6 @@ export const runConfigSchema = z.strictObject({
         "Rounding of sums of products on wasm: `relaxed` uses the processor's fused multiply-add, which is faster; " +
         '`deterministic` is the same on all machines.',
     }),
-  precision: z
-    .enum(['float32', 'mixed'])
-    .default('float32')
-    .meta({
-      help:
-        'Precision of computation. `mixed`: float16 for products, with loss scaling (Micikevicius et al., 2018), ' +
-        'is refused on all backends: TensorFlow.js has no float16.',
-    }),
   seed: z.int().min(0).max(0xffffffff).default(42).meta({ help: 'Base seed: rank r trains with seed + r.' }),
   identicalSeeds: z
     .boolean()

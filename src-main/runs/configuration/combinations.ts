@@ -7,7 +7,7 @@ import { lockstepReason, mayShrink, strategyRules } from '../../../core/protocol
 import { conflictsOfMetrics } from './metric-combinations.ts';
 import { conflictsOfData } from './data-combinations.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
-import { conflictsOfPrecision, conflictsOfShards, conflictsOfStatePrecision } from './memory-combinations.ts';
+import { conflictsOfShards, conflictsOfStatePrecision } from './memory-combinations.ts';
 
 /** The facts of a project that decide which options it excludes. */
 export type Combined = Pick<ProjectDescription, 'task' | 'hasOwnLoss' | 'metrics'>;
@@ -38,7 +38,6 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfShards(config),
     ...conflictsOfStages(config),
     ...conflictsOfStatePrecision(config),
-    ...conflictsOfPrecision(config),
   ];
 }
 

@@ -63,22 +63,3 @@ export function whyNotStackedState(
     `${statePrecision}.`
   );
 }
-
-const whyNotFloat16: Record<RunConfig['backend'], string> = {
-  auto: 'No backend computes in float16: TensorFlow.js has no such type, and WebAssembly no such instructions.',
-  wasm: 'The wasm backend cannot compute in float16: WebAssembly has no instructions for it.',
-  cpu: 'The cpu backend computes in the float64 of JavaScript, and keeps float32.',
-  tensorflow:
-    "The tensorflow backend cannot compute in float16: TensorFlow.js has no such type, and TensorFlow's automatic " +
-    'mixed precision changes graphs, while TensorFlow.js runs one op at a time.',
-  webgpu:
-    'The webgpu backend cannot compute in float16: the shaders of TensorFlow.js are float32, and do not use ' +
-    'shader-f16 where an adapter has it.',
-};
-
-/** No backend has float16, so that its loss scaling would have nothing to scale. */
-export function conflictsOfPrecision({ precision, backend }: RunConfig): ConfigProblem[] {
-  if (precision === 'float32') return [];
-  const message = `${whyNotFloat16[backend]} Use --precision float32; --optimizer.state-precision bfloat16 saves memory.`;
-  return [{ path: 'precision', message }];
-}

@@ -58,7 +58,6 @@ const advanced: SectionPlan[] = [
       'backend',
       'blas',
       'determinism',
-      'precision',
       'collectives',
       'seed',
       'identicalSeeds',

@@ -183,17 +183,6 @@ describe('refuseCombinations', () => {
     expect(conflicts.map(({ path, message }) => `${path}: ${message}`)).toEqual(expected);
   });
 
-  it.each(['auto', 'wasm', 'cpu', 'tensorflow', 'webgpu'] as const)(
-    'refuses mixed precision on %s with a reason',
-    (backend) => {
-      const conflicts = findConflicts(runConfigSchema.parse({ precision: 'mixed', backend }), planOf(0, 0), classifier);
-      expect(conflicts.map(({ path }) => path)).toEqual(['precision']);
-      const named = backend === 'auto' ? 'No backend computes in float16' : `The ${backend} backend `;
-      expect(conflicts[0].message).toContain(named);
-      expect(conflicts[0].message).toContain('Use --precision float32');
-    },
-  );
-
   it.each<[RunConfigInput, string[]]>([
     [{ optimizer: { kind: 'adam', statePrecision: 'bfloat16' }, backend: 'wasm' }, []],
     [
