@@ -8,6 +8,19 @@ declare module 'vue-router' {
   }
 }
 
+/** The page that shows every part of the pages: builds of the sources have it for developers, packages do not. */
+const developerRoutes: RouteRecordRaw[] =
+  import.meta.env.MODE === 'package'
+    ? []
+    : [
+        {
+          path: '/design',
+          name: 'design',
+          component: () => import('./views/design/DesignPage.vue'),
+          meta: { title: 'Design' },
+        },
+      ];
+
 export const routes: RouteRecordRaw[] = [
   { path: '/', name: 'projects', component: ProjectsPage, meta: { title: 'Projects' } },
   {
@@ -80,12 +93,7 @@ export const routes: RouteRecordRaw[] = [
     component: () => import('./views/settings/SettingsPage.vue'),
     meta: { title: 'Health' },
   },
-  {
-    path: '/design',
-    name: 'design',
-    component: () => import('./views/design/DesignPage.vue'),
-    meta: { title: 'Design' },
-  },
+  ...developerRoutes,
   {
     path: '/:rest(.*)*',
     name: 'unknown',

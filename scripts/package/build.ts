@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
+import { build } from 'vite';
 import { buildIfStale } from '../../src-main/built/build.ts';
 import { bundlePrograms } from './bundle.ts';
 import { writeDeclarations } from './declarations.ts';
@@ -30,10 +31,15 @@ function compileExamples(): void {
   }
 }
 
+/** The pages without those for developers (`src-renderer/router.ts`). */
+async function buildPages(): Promise<void> {
+  const configFile = join(root, 'renderer.vite.config.ts');
+  await build({ configFile, mode: 'package', logLevel: 'warn', build: { outDir: join(folder, 'out', 'renderer') } });
+}
+
 function copyFiles(): void {
-  for (const pages of ['renderer', 'report']) {
-    cpSync(join(root, 'out', pages), join(folder, 'out', pages), { recursive: true });
-  }
+  cpSync(join(root, 'out', 'report'), join(folder, 'out', 'report'), { recursive: true });
+  cpSync(join(root, 'out', 'renderer', 'build.json'), join(folder, 'out', 'renderer', 'build.json'));
   for (const file of globSync('workers/kernels/*.wasm', { cwd: root })) cpSync(join(root, file), join(folder, file));
   // Messages name these pages.
   for (const page of globSync('docs/**/*.md', { cwd: root })) cpSync(join(root, page), join(folder, page));
@@ -46,6 +52,7 @@ function copyFiles(): void {
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(join(folder, 'src-main'), { recursive: true });
 await buildIfStale();
+await buildPages();
 writeDeclarations(root, folder);
 await bundlePrograms(root, folder);
 compileExamples();

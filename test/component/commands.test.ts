@@ -59,7 +59,6 @@ describe('the command palette', () => {
         'Runs',
         'Studies',
         'Settings',
-        'Design',
         'Train sine',
         'wide sine',
         'Theme: system',

@@ -147,5 +147,8 @@ describe('The package, installed in an empty folder', () => {
         /\.test\.|\/(test|bench|scripts)\/|(?<!\.d)\.ts$/.test(file.replace(/\/templates\/.*/, '')),
       ),
     ).toEqual([]);
+    // Of the pages it has those for users.
+    expect(files.filter((file) => file.startsWith('package/out/renderer/assets/')).join()).toContain('RunPage');
+    expect(files.filter((file) => file.includes('Design'))).toEqual([]);
   });
 });

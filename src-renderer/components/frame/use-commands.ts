@@ -45,7 +45,7 @@ export function useCommands(query: Ref<string>, limit: number): ComputedRef<Comm
   const session = useSessionStore();
   const { data: projects } = useProjectCards();
 
-  const pages = ['projects', 'runs', 'studies', 'settings', 'design'].map((name): Command => ({
+  const pages = ['projects', 'runs', 'studies', 'settings'].map((name): Command => ({
     id: `page/${name}`,
     group: 'Pages',
     label: name[0].toUpperCase() + name.slice(1),

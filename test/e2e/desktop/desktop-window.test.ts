@@ -83,7 +83,7 @@ describeDesktop('The window', (open) => {
       window.violations = [];
       addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => window.violations.push([violatedDirective, blockedURI]));
     })()`);
-    for (const address of ['/runs', '/settings', '/design', '/studies', '/discover', '/']) {
+    for (const address of ['/runs', '/settings', '/studies', '/discover', '/']) {
       await stage.visit(address);
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
     }
