@@ -6,7 +6,7 @@ import { planPlacement } from '../../src-main/devices/plan.ts';
 import { Hub } from '../../src-main/hub/hub.ts';
 import { listen } from '../../src-main/relay/socket-server.ts';
 import { HubService } from '../../src-main/rpc/hub-service.ts';
-import { pointBatch } from '../../src-main/runs/attempt/rank-messages.ts';
+import { pointBatch } from '../../core/protocol/wire/points.ts';
 import { RunRecorder } from '../../src-main/runs/recording/run-recorder.ts';
 import { startServer } from '../../src-main/server.ts';
 import { ExportLinks } from '../../src-main/server/export-links.ts';

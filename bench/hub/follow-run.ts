@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { PointBatch } from '../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../core/protocol/wire/points.ts';
 import { encodeRpc } from '../../core/protocol/pages/rpc.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { FollowedRun } from '../../src-main/hub/followed-run.ts';

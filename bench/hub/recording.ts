@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { workerMessageSchema } from '../../core/protocol/run/messages.ts';
 import { listen } from '../../src-main/relay/socket-server.ts';
-import { pointBatch } from '../../src-main/runs/attempt/rank-messages.ts';
+import { pointBatch } from '../../core/protocol/wire/points.ts';
 import { RunRecorder } from '../../src-main/runs/recording/run-recorder.ts';
 import { createRunFolder } from '../../src-main/store/runs/run-folder.ts';
 import { RunIndex } from '../../src-main/store/index/run-index.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../core/text/numbers.ts';
 import { improves, modeFor } from '../../core/metrics/metric-mode.ts';
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
-import type { PointBatch } from '../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../core/protocol/wire/points.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 

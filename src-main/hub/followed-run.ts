@@ -1,5 +1,6 @@
 import type { DeviceLoadColumns } from '../../core/protocol/machine/devices.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
+import { PointBuffer } from '../../core/protocol/wire/points.ts';
 import type { RunEvent, RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { DeviceLoadsTail } from '../store/metrics/device-loads.ts';
@@ -10,7 +11,6 @@ import { MetricsTail } from '../store/metrics/metrics-tail.ts';
 import { isOpen } from '../store/index/recovery.ts';
 import { rowsKnownToStates, whyRowsAreLost } from '../store/runs/resume-point.ts';
 import { parseEventLine, readRunRecord, runPaths } from '../store/runs/run-folder.ts';
-import { PointBuffer } from './point-buffer.ts';
 
 /** Reading this much of `metrics.csv` takes a tenth of a second, so a smaller file needs no index. */
 const indexedBytes = 4 * 2 ** 20;

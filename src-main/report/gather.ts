@@ -1,4 +1,5 @@
-import type { ReportData, SeriesColumns } from '../../core/protocol/pages/run-data.ts';
+import type { ReportData } from '../../core/protocol/pages/run-data.ts';
+import type { MetricPoints } from '../../core/protocol/wire/points.ts';
 import type { Hub } from '../hub/hub.ts';
 import { LiveRuns } from '../hub/live-runs.ts';
 import { RunFeed, type HubParts } from '../hub/run-feed.ts';
@@ -46,7 +47,7 @@ export async function gatherReport(hub: Hub, id: string, version: string): Promi
   }
 }
 
-async function readAllSeries(parts: HubParts, id: string, metrics: number): Promise<SeriesColumns[]> {
+async function readAllSeries(parts: HubParts, id: string, metrics: number): Promise<MetricPoints[]> {
   const share = Math.floor(pointBudget / Math.max(1, metrics));
   const maximumPoints = Math.min(maximumPointsPerMetric, Math.max(minimumPointsPerMetric, share));
   return (await readSeries(parts, id, { names: [], maximumPoints, fromStep: null, toStep: null })).series;

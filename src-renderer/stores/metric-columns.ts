@@ -1,17 +1,13 @@
-import type { PointBatch } from '../../core/protocol/wire/numbers.ts';
-import type { SeriesColumns } from '../../core/protocol/pages/run-data.ts';
+import { type MetricPoints, type PointBatch, type PointColumns, withRoom } from '../../core/protocol/wire/points.ts';
 
 /**
  * The points of one metric by column, ascending by step; only the first `length` elements are valid. The arrays have
  * spare capacity and are shared between versions: elements within `length` never change.
  */
-export interface MetricColumns {
+export interface MetricColumns extends Readonly<PointColumns> {
   readonly name: string;
-  readonly epoch: Int32Array;
-  readonly step: Int32Array;
   /** Milliseconds since 1970; NaN for points from disk, which stores no time. */
   readonly timeMs: Float64Array;
-  readonly value: Float64Array;
   readonly length: number;
   /** Changes when existing points change; appending does not change it. */
   readonly version: number;
@@ -33,7 +29,7 @@ export function measuredCount({
 }
 
 /** Columns of points that the hub read from disk. */
-export function columnsOf({ name, epoch, step, value, total }: SeriesColumns, version: number): MetricColumns {
+export function columnsOf({ name, epoch, step, value, total }: MetricPoints, version: number): MetricColumns {
   const timeMs = new Float64Array(value.length).fill(NaN);
   const length = value.length;
   const stepsPerPoint = length < 2 ? 0 : (step[length - 1] - step[0]) / (total - 1);
@@ -81,7 +77,9 @@ function groupByName({ nameIndex }: PointBatch): Map<number, number[]> {
 }
 
 function append(before: MetricColumns, batch: PointBatch, indices: number[]): MetricColumns {
-  const { epoch, step, timeMs, value } = withRoom(before, before.length + indices.length);
+  const length = before.length + indices.length;
+  const [epoch, step] = [withRoom(before.epoch, length), withRoom(before.step, length)];
+  const [timeMs, value] = [withRoom(before.timeMs, length), withRoom(before.value, length)];
   for (const [offset, index] of indices.entries()) {
     const end = before.length + offset;
     epoch[end] = batch.epoch[index];
@@ -89,26 +87,5 @@ function append(before: MetricColumns, batch: PointBatch, indices: number[]): Me
     timeMs[end] = batch.timeMs[index];
     value[end] = batch.value[index];
   }
-  const length = before.length + indices.length;
   return { ...before, epoch, step, timeMs, value, length };
-}
-
-type Arrays = Pick<MetricColumns, 'epoch' | 'step' | 'timeMs' | 'value'>;
-
-/**
- * The same arrays if they have room, else copies of twice the size, so that appending takes constant time on average.
- */
-function withRoom(columns: MetricColumns, length: number): Arrays {
-  if (length <= columns.step.length) return columns;
-  const capacity = Math.max(64, 2 * columns.step.length, length);
-  const grown = {
-    epoch: new Int32Array(capacity),
-    step: new Int32Array(capacity),
-    timeMs: new Float64Array(capacity),
-    value: new Float64Array(capacity),
-  };
-  for (const key of ['epoch', 'step', 'timeMs', 'value'] as const) {
-    grown[key].set(columns[key].subarray(0, columns.length));
-  }
-  return grown;
 }

@@ -1,7 +1,7 @@
 import { type ShallowReactive, shallowReactive, shallowRef, type ShallowRef } from 'vue';
 import type { DeviceLoadColumns, LoadSample } from '../../core/protocol/machine/devices.ts';
 import type { RankView, RunView } from '../../core/protocol/pages/run-views.ts';
-import type { SeriesColumns } from '../../core/protocol/pages/run-data.ts';
+import type { MetricPoints } from '../../core/protocol/wire/points.ts';
 import type { HubApi } from '../../core/protocol/pages/rpc.ts';
 import { type EvaluatedSet, ownSummary, type RunEvent, type RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
@@ -27,7 +27,7 @@ export interface RunState {
 /** What the hub answers when a run is read. */
 interface ReadRun {
   view: RunView;
-  series: SeriesColumns[];
+  series: MetricPoints[];
   loads: DeviceLoadColumns[];
 }
 

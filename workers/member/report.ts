@@ -1,17 +1,12 @@
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { CheckpointRecord, EvaluatedSet } from '../../core/protocol/run/record.ts';
+import type { PointBatch } from '../../core/protocol/wire/points.ts';
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
 
 /** A rank's position in training. */
 export interface Position {
   epoch: number;
   step: number;
-}
-
-/** A value of a metric. */
-export interface ReportedPoint extends Position {
-  name: string;
-  value: number;
 }
 
 /** Receives a rank's reports of its training: the worker sends them to the hub, a test collects them. */
@@ -32,7 +27,7 @@ export interface Report {
   /** Number of points reported so far. */
   readonly reportedPoints: number;
   /** Those of the first `count` points that may be lost if the hub is gone now. */
-  unrecorded(count: number): ReportedPoint[];
+  unrecorded(count: number): PointBatch;
 }
 
 /** An error that all ranks throw at the same rendezvous, with the same message. */

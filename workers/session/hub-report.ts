@@ -1,25 +1,25 @@
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { CheckpointRecord, EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
+import { arraysOfBatch, type PointBatch, PointBuffer } from '../../core/protocol/wire/points.ts';
 import type { HubLink } from './hub-link.ts';
-import type { Position, Report, ReportedPoint } from '../member/report.ts';
+import type { Position, Report } from '../member/report.ts';
 
 /** The longest that a point waits, so that the hub receives points in batches. */
 const flushEveryMs = 100;
 
-interface Point extends ReportedPoint {
-  timeMs: number;
-}
-
-/** Reports a rank's training to the hub; metric points travel in batches, by column. */
+/**
+ * Reports a rank's training to the hub. It gathers metric points into batches, the only place that does: the hub hands a
+ * batch on as it is.
+ */
 export class HubReport implements Report {
   private readonly link: HubLink;
   private readonly ranks: number;
-  private points: Point[] = [];
-  /** Sent, but perhaps not yet in the metrics' file. */
-  private unwritten: Point[] = [];
+  /** The points that the metrics' file may lack. All but the first `sent` of them wait to be sent. */
+  private readonly points = new PointBuffer();
+  private sent = 0;
+  /** Number of the points before those, which the file has. */
   private writtenCount = 0;
-  private sentCount = 0;
   /** Points that were sent before each waiting `recorded`. */
   private readonly sentBefore: number[] = [];
   private isHubGone = false;
@@ -42,7 +42,7 @@ export class HubReport implements Report {
 
   point(name: string, value: number, position: Position): void {
     this.position = position;
-    this.points.push({ name, value, ...position, timeMs: Date.now() });
+    this.points.add(name, position.epoch, position.step, value, Date.now());
     if (performance.now() - this.lastFlushMs > flushEveryMs) this.flush();
   }
 
@@ -71,19 +71,19 @@ export class HubReport implements Report {
   }
 
   get reportedPoints(): number {
-    return this.sentCount + this.points.length;
+    return this.writtenCount + this.points.length;
   }
 
-  unrecorded(count: number): ReportedPoint[] {
-    return [...this.unwritten, ...this.points]
-      .slice(0, Math.max(0, count - this.writtenCount))
-      .map(({ name, epoch, step, value }) => ({ name, epoch, step, value }));
+  unrecorded(count: number): PointBatch {
+    return this.points.slice(0, Math.max(0, count - this.writtenCount));
   }
 
   /** The hub has written the first `count` points. */
   written(count: number): void {
-    this.unwritten.splice(0, Math.max(0, count - this.writtenCount));
-    this.writtenCount = Math.max(this.writtenCount, count);
+    const news = Math.min(this.sent, Math.max(0, count - this.writtenCount));
+    this.points.drop(news);
+    this.sent -= news;
+    this.writtenCount += news;
   }
 
   /** Nothing more is recorded. */
@@ -98,7 +98,7 @@ export class HubReport implements Report {
     this.link.send({ type: 'saving-state' });
     const answer = Promise.withResolvers<number | null>();
     this.waiting.push(answer.resolve);
-    this.sentBefore.push(this.sentCount);
+    this.sentBefore.push(this.writtenCount + this.sent);
     return answer.promise;
   }
 
@@ -111,18 +111,9 @@ export class HubReport implements Report {
 
   flush(): void {
     this.lastFlushMs = performance.now();
-    if (this.points.length === 0) return;
-    const points = this.points.splice(0);
-    this.unwritten.push(...points);
-    this.sentCount += points.length;
-    const names = [...new Set(points.map(({ name }) => name))];
-    const indexOf = new Map(names.map((name, index) => [name, index]));
-    this.link.send({ type: 'points', names }, [
-      Int32Array.from(points, ({ name }) => indexOf.get(name) ?? 0),
-      Int32Array.from(points, ({ epoch }) => epoch),
-      Int32Array.from(points, ({ step }) => step),
-      Float64Array.from(points, ({ value }) => value),
-      Float64Array.from(points, ({ timeMs }) => timeMs),
-    ]);
+    if (this.sent === this.points.length) return;
+    const batch = this.points.slice(this.sent);
+    this.sent = this.points.length;
+    this.link.send({ type: 'points', names: batch.names }, arraysOfBatch(batch));
   }
 }

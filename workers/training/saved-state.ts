@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { realNumber } from '../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../core/protocol/wire/points.ts';
 import { type RunSettings, runSettingsSchema } from '../../core/protocol/run/settings.ts';
 import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
@@ -23,7 +24,7 @@ import type { Tensor } from '../tensorflow/tf.ts';
 import type { Controls } from './controls.ts';
 import { History } from './history.ts';
 import type { LossMeter, SavedLosses } from './loss-meter.ts';
-import type { Report, ReportedPoint } from '../member/report.ts';
+import type { Report } from '../member/report.ts';
 import type { RankSetup, RankTraining, TrainingProgress } from './rank-training.ts';
 import { type LiveSettings, type SavedSchedule, savedScheduleSchema } from './live-settings.ts';
 import { readTensors, weightVariables, writeTensors, writeWeights } from '../member/weights.ts';
@@ -72,7 +73,7 @@ export interface ResumedTraining {
   losses: SavedLosses;
   strategy: StrategyState | null;
   /** Points to report again. */
-  points: ReportedPoint[];
+  points: SavedData['points'];
   model?: string | undefined;
 }
 
@@ -181,7 +182,7 @@ export async function saveTrainingStateAlone(rank: TrainingToSave, at: TrainingP
   const { files, report } = rank;
   const { snapshot } = at;
   const moved = { ...at, snapshot: { ...snapshot, progress: { ...snapshot.progress, round } } };
-  const points = report.unrecorded(snapshot.reportedPoints);
+  const points = rowsOf(report.unrecorded(snapshot.reportedPoints));
   const state = await stateOf(rank, moved, { metricRows: null, points });
   await saveStateAlone(files.folder, files.rank, state, () => files.isOfThisAttempt());
 }
@@ -189,7 +190,7 @@ export async function saveTrainingStateAlone(rank: TrainingToSave, at: TrainingP
 async function stateOf(
   { config, files: runFiles, group, history, training }: TrainingToSave,
   { snapshot, tensors, files }: TrainingPosition,
-  { metricRows, points }: { metricRows: number | null; points: ReportedPoint[] },
+  { metricRows, points }: { metricRows: number | null; points: SavedData['points'] },
 ): Promise<TrainingState> {
   const { progress, settings, schedule, optimizerSteps, averagedUpdates, losses, callbacks, strategy, historyCounts } =
     snapshot;
@@ -212,6 +213,16 @@ async function stateOf(
   const inFiles = (files?.read() ?? []).map((tensor) => ({ ...tensor, name: `strategy/${tensor.name}` }));
   const all = [...(await readTensors(tensors)), ...inFiles, ...history.toTensors(historyCounts)];
   return { round, epoch, step, attempt: runFiles.attempt, metricRows, worldSize, tensors: all, data };
+}
+
+/** A batch as the state's JSON has it. */
+function rowsOf({ names, nameIndex, epoch, step, value }: PointBatch): SavedData['points'] {
+  return Array.from(nameIndex, (name, at) => ({
+    name: names[name],
+    epoch: epoch[at],
+    step: step[at],
+    value: value[at],
+  }));
 }
 
 /** The states from which ranks continue. */

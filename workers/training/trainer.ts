@@ -8,7 +8,7 @@ import type { BatchSource } from '../data/batches.ts';
 import type { Batch, Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { Member } from '../member/member.ts';
-import type { Position, Report, ReportedPoint } from '../member/report.ts';
+import type { Position, Report } from '../member/report.ts';
 import type { RunFiles } from '../member/run-files.ts';
 import type { UpdateSettings } from '../optimizers/optimizer.ts';
 import type { StepOutcome, Strategy } from '../strategies/strategy.ts';
@@ -74,7 +74,7 @@ export class Trainer implements TrainingToSave {
   private readonly lockstep: Lockstep | null;
   private readonly resumed: ResumedTraining | undefined;
   /** Points of this rendezvous that are the same on all ranks. */
-  private readonly agreedPoints: ReportedPoint[] = [];
+  private readonly agreedPoints: ResumedTraining['points'] = [];
 
   /** @param resumed the state of an earlier attempt; the member's weights and optimizer have theirs already */
   constructor(setup: TrainerSetup, resumed?: ResumedTraining) {

@@ -4,6 +4,7 @@ import { checkpointKeySchema } from '../run/checkpoint-tasks.ts';
 import type { CheckpointRecord } from '../run/record.ts';
 import type { Postprocessing } from '../../postprocessing/schema.ts';
 import type { DeviceLoadColumns } from '../machine/devices.ts';
+import type { MetricPoints } from '../wire/points.ts';
 import type { RunRow } from './run-list.ts';
 import type { RunView } from './run-views.ts';
 
@@ -15,17 +16,8 @@ export const seriesRequestSchema = z.strictObject({
 });
 export type SeriesRequest = z.output<typeof seriesRequestSchema>;
 
-/** Columns of one metric, by ascending step. */
-export interface SeriesColumns {
-  name: string;
-  epoch: Int32Array;
-  step: Int32Array;
-  value: Float64Array;
-  /** Number of points before thinning. */
-  total: number;
-}
 export interface SeriesData {
-  series: SeriesColumns[];
+  series: MetricPoints[];
 }
 
 export interface CheckpointList {
@@ -115,7 +107,7 @@ export interface ReportData {
   version: string;
   view: RunView;
   /** The points of all metrics, thinned so that the file stays small. */
-  series: SeriesColumns[];
+  series: MetricPoints[];
   deviceLoads: DeviceLoadColumns[];
   predictions: { split: 'validation' | 'test'; name: string; epoch: number; data: PredictionData }[];
   postprocessing: Postprocessing[];

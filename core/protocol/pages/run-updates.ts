@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { LoadSample } from '../machine/devices.ts';
 import type { WorkerState } from '../run/messages.ts';
-import type { PointBatch } from '../wire/numbers.ts';
+import type { PointBatch } from '../wire/points.ts';
 import type { CheckpointRecord, EvaluatedSet, RunEvent, RunRecord } from '../run/record.ts';
 
 /** An update of a run that the hub sends to the pages that watch it. */

@@ -1,5 +1,5 @@
 import { factsOf, type RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
-import { PointBuffer } from '../../hub/point-buffer.ts';
+import { PointBuffer } from '../../../core/protocol/wire/points.ts';
 import type { FollowedRun } from '../../hub/followed-run.ts';
 
 /**

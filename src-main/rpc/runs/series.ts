@@ -1,4 +1,5 @@
-import type { SeriesColumns, SeriesData, SeriesRequest } from '../../../core/protocol/pages/run-data.ts';
+import type { SeriesData, SeriesRequest } from '../../../core/protocol/pages/run-data.ts';
+import type { MetricPoints } from '../../../core/protocol/wire/points.ts';
 import type { FollowedRun } from '../../hub/followed-run.ts';
 import type { MetricColumn } from '../../store/metrics/metric-column.ts';
 import { thin } from '../../store/metrics/query.ts';
@@ -53,7 +54,7 @@ function rangeOf(column: MetricColumn, { fromStep, toStep }: SeriesRequest): [st
   ];
 }
 
-function selectPoints(name: string, column: MetricColumn, request: SeriesRequest): SeriesColumns {
+function selectPoints(name: string, column: MetricColumn, request: SeriesRequest): MetricPoints {
   const [start, end] = rangeOf(column, request);
   const [epoch, step] = [column.epoch, column.step].map((array) => array.slice(start, end));
   const value = column.value.slice(start, end);

@@ -1,6 +1,6 @@
 import type { WireArray } from '../../../core/protocol/wire/frames.ts';
 import type { WorkerMessage } from '../../../core/protocol/run/messages.ts';
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import { pointBatch } from '../../../core/protocol/wire/points.ts';
 import type { RunRecorder } from '../recording/run-recorder.ts';
 import type { WorkerHandle } from '../workers/worker-handle.ts';
 
@@ -66,25 +66,4 @@ function describe(recorder: RunRecorder, rank: number, message: WorkerMessage & 
   recorder.described(facts, versions);
   const about = `${project.name}: ${parameterCount} parameters, ${totalSteps} steps, ${backend}.`;
   recorder.event(rank, 'described', about, { data: { ...versions, ...facts } });
-}
-
-/**
- * The five columns of a frame as a batch.
- * @throws Error if columns are missing, have other types or lengths, or name no metric
- */
-export function pointBatch(names: string[], arrays: WireArray[]): PointBatch {
-  const [nameIndex, epoch, step, value, timeMs] = arrays;
-  const fits =
-    nameIndex instanceof Int32Array &&
-    epoch instanceof Int32Array &&
-    step instanceof Int32Array &&
-    value instanceof Float64Array &&
-    timeMs instanceof Float64Array &&
-    [epoch, step, value, timeMs].every(({ length }) => length === nameIndex.length);
-  if (!fits)
-    throw new Error('A batch of points did not have its five columns: worker and hub are of different versions.');
-  const stray = nameIndex.find((index) => index < 0 || index >= names.length);
-  if (stray !== undefined)
-    throw new Error(`A batch of points with ${names.length} metrics has a point of metric ${stray}.`);
-  return { names, nameIndex, epoch, step, value, timeMs };
 }

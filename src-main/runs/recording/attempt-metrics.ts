@@ -1,4 +1,4 @@
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import type { MetricRow } from '../../store/metrics/metrics-file.ts';
 import { MetricsLog } from '../../store/metrics/metrics-log.ts';
 import type { RecordWrites } from './record-writes.ts';

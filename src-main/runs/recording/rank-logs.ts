@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { RunEvent } from '../../../core/protocol/run/record.ts';
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import { countEpoch, formatMetric, metricLabel } from '../../../core/text/numbers.ts';
 import { LogFile, type LogFileOptions } from './log-file.ts';
 

@@ -1,6 +1,6 @@
 import { improves, type MetricMode, resolveMode } from '../../../core/metrics/metric-mode.ts';
 import type { EvaluatedSet, RunRecord, RunSummary } from '../../../core/protocol/run/record.ts';
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import type { RunFacts } from '../../../core/protocol/pages/run-updates.ts';
 import { EarlierMetrics } from './earlier-metrics.ts';
 import type { KnownMetrics } from './lost-metrics.ts';

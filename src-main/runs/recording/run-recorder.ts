@@ -10,7 +10,7 @@ import type {
   RunSummary,
 } from '../../../core/protocol/run/record.ts';
 import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { checkStart } from '../../store/metrics/metrics-csv.ts';
 import { appendLoads } from '../../store/metrics/device-loads.ts';

@@ -1,3 +1,4 @@
+import { type PointColumns, withRoom } from '../../../core/protocol/wire/points.ts';
 import { extremesOf } from '../../../core/series/extremes.ts';
 
 /** Default capacity of a column in points: 1.3 MB. */
@@ -9,12 +10,12 @@ const usualMaximum = 65_536;
  * the first NaN of each block, so that spikes and gaps stay. It always keeps the first point and those of the last,
  * unfinished block.
  */
-export class MetricColumn {
-  epoch = new Int32Array(64);
-  step = new Int32Array(64);
-  value = new Float64Array(64);
+export class MetricColumn implements PointColumns {
+  epoch = new Int32Array();
+  step = new Int32Array();
+  value = new Float64Array();
   /** How many points precede each point, including discarded ones. */
-  ordinal = new Int32Array(64);
+  ordinal = new Int32Array();
   length = 0;
   /** Number of points ever set, including discarded ones. */
   total = 0;
@@ -131,17 +132,12 @@ export class MetricColumn {
   }
 
   #grow(): void {
-    const room = 2 * this.length;
-    this.epoch = grown(this.epoch, new Int32Array(room));
-    this.step = grown(this.step, new Int32Array(room));
-    this.value = grown(this.value, new Float64Array(room));
-    this.ordinal = grown(this.ordinal, new Int32Array(room));
+    const capacity = this.length + 1;
+    this.epoch = withRoom(this.epoch, capacity);
+    this.step = withRoom(this.step, capacity);
+    this.value = withRoom(this.value, capacity);
+    this.ordinal = withRoom(this.ordinal, capacity);
   }
-}
-
-function grown<A extends Int32Array | Float64Array>(from: A, into: A): A {
-  into.set(from);
-  return into;
 }
 
 /** The metrics of one run, in the order in which they first came. */

@@ -1,4 +1,4 @@
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import { checkMetricName, comparePositions, type Position } from './metrics-csv.ts';
 import { MetricsFile } from './metrics-file.ts';
 import type { MetricRow } from './metrics-file.ts';

@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { type MemberCount, memberCountOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import type { Score } from '../../../core/protocol/studies/study-line.ts';
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import { withMetricRows } from '../../store/metrics/metric-rows.ts';
 import type { Evaluation } from './runner.ts';
 

@@ -1,5 +1,6 @@
+import { withRoom } from '../../../core/protocol/wire/points.ts';
 import { extremesOf, finiteNumbers } from '../../../core/series/extremes.ts';
-import { indicesWithin, withCapacity } from './columns.ts';
+import { indicesWithin } from './columns.ts';
 import type { ChartRange, Column } from '../types.ts';
 
 /**
@@ -96,8 +97,8 @@ export class ThinnedLine {
   }
 
   #push(x: number, y: number): void {
-    this.#x = withCapacity(this.#x, this.#count + 1);
-    this.#y = withCapacity(this.#y, this.#count + 1);
+    this.#x = withRoom(this.#x, this.#count + 1);
+    this.#y = withRoom(this.#y, this.#count + 1);
     this.#x[this.#count] = x;
     this.#y[this.#count] = y;
     this.#count++;

@@ -29,14 +29,6 @@ export function indexAt(column: Column, length: number, value: number): number {
   return value > last + spacing ? -1 : index;
 }
 
-/** Returns `column` if it holds `capacity` elements, else a copy with twice that capacity. */
-export function withCapacity(column: Float64Array, capacity: number): Float64Array {
-  if (column.length >= capacity) return column;
-  const larger = new Float64Array(2 * capacity);
-  larger.set(column);
-  return larger;
-}
-
 export function clamp(value: number, low: number, high: number): number {
   return Math.min(Math.max(value, low), high);
 }

@@ -1,4 +1,4 @@
-import { withCapacity } from './columns.ts';
+import { withRoom } from '../../../core/protocol/wire/points.ts';
 
 /** The strongest smoothing offered. */
 export const maximumSmoothing = 0.99;
@@ -37,7 +37,7 @@ export class DebiasedSmoothing {
 
   /** Smooths the elements of `y` that are new, up to `length`. */
   extend(y: Float64Array, length: number): Float64Array {
-    this.#smoothed = withCapacity(this.#smoothed, length);
+    this.#smoothed = withRoom(this.#smoothed, length);
     const [weight, smoothed] = [this.weight, this.#smoothed];
     // In locals: this loop runs over millions of points when a reader moves the slider.
     let [sum, bias] = [this.#sum, this.#bias];

@@ -9,7 +9,7 @@ import { encodeFrame } from '../../../core/protocol/wire/frame-encoder.ts';
 import type { CollectiveRequest, Frame } from '../../../core/protocol/wire/frames.ts';
 import type { Relay } from '../../../src-main/relay/relay.ts';
 import { checkMetricName } from '../../../src-main/store/metrics/metrics-csv.ts';
-import { pointBatch } from '../../../src-main/runs/attempt/rank-messages.ts';
+import { pointBatch } from '../../../core/protocol/wire/points.ts';
 import type { FuzzTarget } from '../engine/target.ts';
 import { barrierRequest, createRelay } from '../../unit/relay/in-memory-group.ts';
 import { pointBatch as points } from '../../unit/store/records.ts';

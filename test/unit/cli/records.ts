@@ -1,5 +1,5 @@
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { RunFacts } from '../../../core/protocol/pages/run-updates.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import { appendPoints, columnsOf, type MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 
 function batch(points: [name: string, epoch: number, step: number, value: number][]): PointBatch {

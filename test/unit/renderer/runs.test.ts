@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SeriesColumns } from '../../../core/protocol/pages/run-data.ts';
+import type { MetricPoints } from '../../../core/protocol/wire/points.ts';
 import { configDifferences, spellHistory } from '../../../src-renderer/views/run/configuration/config-history.ts';
 import { memberBand, memberNamesOf } from '../../../src-renderer/views/runs/compare/panels/compared-line.ts';
 
@@ -29,7 +29,7 @@ describe('differences of configurations', () => {
 });
 
 describe('the band of the members', () => {
-  const columns = (name: string, step: number[], value: number[]): SeriesColumns => ({
+  const columns = (name: string, step: number[], value: number[]): MetricPoints => ({
     name,
     step: Int32Array.from(step),
     epoch: Int32Array.from(step),

@@ -1,7 +1,8 @@
 import { createPinia } from 'pinia';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createSSRApp, effectScope, shallowReactive } from 'vue';
-import type { SeriesColumns, SeriesRequest } from '../../../core/protocol/pages/run-data.ts';
+import type { SeriesRequest } from '../../../core/protocol/pages/run-data.ts';
+import type { MetricPoints } from '../../../core/protocol/wire/points.ts';
 import { DebiasedSmoothing, longestMemory, maximumSmoothing } from '../../../src-renderer/charts/points/smoothing.ts';
 import { useChartView } from '../../../src-renderer/charts/series/chart-view.ts';
 import { hubClientKey } from '../../../src-renderer/client/use-hub.ts';
@@ -26,7 +27,7 @@ function metric(steps: number[], fields: Partial<MetricColumns> = {}): MetricCol
   };
 }
 
-function points(from: number, to: number): SeriesColumns {
+function points(from: number, to: number): MetricPoints {
   const step = Int32Array.from({ length: to - from + 1 }, (_, at) => from + at);
   const value = Float64Array.from(step, (at) => at / 10);
   return { name: 'a', epoch: step.map((at) => at / 100), step, value, total: step.length };
@@ -90,7 +91,7 @@ describe('zooming', () => {
     const answers: ((fails?: Error) => void)[] = [];
     const series = (_id: string, request: SeriesRequest) => {
       requests.push(request);
-      const { promise, resolve, reject } = Promise.withResolvers<{ series: SeriesColumns[] }>();
+      const { promise, resolve, reject } = Promise.withResolvers<{ series: MetricPoints[] }>();
       const whole = points(request.fromStep ?? 0, request.toStep ?? 0);
       answers.push((fails) => (fails === undefined ? resolve({ series: [whole] }) : reject(fails)));
       return promise;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import { describeEvaluations, RankLogs } from '../../../src-main/runs/recording/rank-logs.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 

@@ -9,7 +9,10 @@ it('tells which of the first points the hub may not have written', () => {
   const report = new HubReport(new HubLink(channel, { message: ignore, collective: ignore, closed: ignore }));
   const names = ['a', 'b', 'c', 'd'];
   names.forEach((name, step) => report.point(name, step, { epoch: 0, step }));
-  const namesOf = (count: number): string[] => report.unrecorded(count).map(({ name }) => name);
+  const namesOf = (count: number): string[] => {
+    const { names: ofMetrics, nameIndex } = report.unrecorded(count);
+    return Array.from(nameIndex, (index) => ofMetrics[index]);
+  };
   expect(report.reportedPoints).toBe(4);
   expect(namesOf(3)).toEqual(['a', 'b', 'c']);
   report.flush();

@@ -1,4 +1,4 @@
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunEvent, RunRecord } from '../../../core/protocol/run/record.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
-import type { PointBatch } from '../../../core/protocol/wire/numbers.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import {
   EvaluationCollector,
   scoredRunOf,

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { type PointBatch, PointBuffer } from '../../../../core/protocol/wire/points.ts';
 import type { WorkerState } from '../../../../core/protocol/run/messages.ts';
 import type { Preprocessing } from '../../../../core/preprocessing/schema.ts';
 import type { CheckpointRecord, EvaluatedSet } from '../../../../core/protocol/run/record.ts';
@@ -57,8 +58,12 @@ export class KeptReport implements Report {
     return this.points.length;
   }
 
-  unrecorded(count: number): ReportedPoint[] {
-    return this.points.slice(this.recordedPoints, count);
+  unrecorded(count: number): PointBatch {
+    const points = new PointBuffer();
+    for (const { name, epoch, step, value } of this.points.slice(this.recordedPoints, count)) {
+      points.add(name, epoch, step, value);
+    }
+    return points.take();
   }
 
   async recorded(): Promise<number | null> {

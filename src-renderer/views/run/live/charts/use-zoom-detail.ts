@@ -7,7 +7,7 @@ import type { RunStore } from '../../../../stores/run.ts';
 import { useToastsStore } from '../../../../stores/toasts.ts';
 import type { LineColumns } from './line-columns.ts';
 import { bisectRight } from 'd3-array';
-import type { SeriesColumns } from '../../../../../core/protocol/pages/run-data.ts';
+import type { MetricPoints } from '../../../../../core/protocol/wire/points.ts';
 import { indicesWithin } from '../../../../charts/points/columns.ts';
 import { longestMemory } from '../../../../charts/points/smoothing.ts';
 
@@ -89,7 +89,7 @@ function useDetailReader(
 
 /** All points of a thinned metric within a range of steps, and a neighbour on each side. */
 interface ZoomDetail {
-  points: SeriesColumns;
+  points: MetricPoints;
   /** The version of the metric with these points; unique to each detail. */
   version: number;
   /** Whether it reached the metric's end when it was read: then newer points follow it. */
@@ -172,7 +172,7 @@ class ZoomDetails {
   /** Keeps what was read for a window. @param metrics as they are now @param toStep the last step that was asked for */
   keep(
     window: ChartRange,
-    series: readonly SeriesColumns[],
+    series: readonly MetricPoints[],
     metrics: ReadonlyMap<string, MetricColumns>,
     toStep: number,
   ): void {

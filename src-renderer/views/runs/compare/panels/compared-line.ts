@@ -1,6 +1,6 @@
 import type { HubApi } from '../../../../../core/protocol/pages/rpc.ts';
 import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
-import type { SeriesColumns } from '../../../../../core/protocol/pages/run-data.ts';
+import type { MetricPoints } from '../../../../../core/protocol/wire/points.ts';
 import type { ChartSeries } from '../../../../charts/types.ts';
 import { columnsOf } from '../../../../stores/metric-columns.ts';
 import { LineColumnsCache } from '../../../run/live/charts/line-columns.ts';
@@ -62,7 +62,7 @@ async function readLines(
   );
 }
 
-function lineOf(run: RunView, ensemble: SeriesColumns, members: readonly SeriesColumns[], look: Look): ChartSeries {
+function lineOf(run: RunView, ensemble: MetricPoints, members: readonly MetricPoints[], look: Look): ChartSeries {
   return {
     ...look,
     id: run.row.id,
@@ -75,7 +75,7 @@ function lineOf(run: RunView, ensemble: SeriesColumns, members: readonly SeriesC
 }
 
 /** Steps, fractional epochs, and seconds since the run's start. */
-function axesOf(run: RunView, points: SeriesColumns): ChartSeries['x'] {
+function axesOf(run: RunView, points: MetricPoints): ChartSeries['x'] {
   const { step, epoch, time } = new LineColumnsCache({
     stepsPerEpoch: stepsPerEpoch(run),
     startMs: startMs(run.record),
@@ -100,7 +100,7 @@ export function memberNamesOf(ensembleMetric: string, names: readonly string[]):
   });
 }
 
-export function memberBand(ensemble: SeriesColumns, members: readonly SeriesColumns[]): MemberBand {
+export function memberBand(ensemble: MetricPoints, members: readonly MetricPoints[]): MemberBand {
   const place = new Map(Array.from(ensemble.step, (step, index) => [step, index]));
   const lower = new Float64Array(ensemble.step.length).fill(NaN);
   const upper = new Float64Array(ensemble.step.length).fill(NaN);
