@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RunQuery } from '../../core/protocol/pages/run-list.ts';
 import ToastStack from '../../src-renderer/components/frame/ToastStack.vue';
-import { retagged, tagsIn, toldFailures } from '../../src-renderer/views/runs/act-on-all.ts';
-import { useBulkActions } from '../../src-renderer/views/runs/use-bulk-actions.ts';
+import { retagged, tagsIn, toldFailures, useBulkActions } from '../../src-renderer/views/runs/use-bulk-actions.ts';
 import { runRow } from '../unit/renderer/run-fixtures.ts';
 import { buttonNamed, mountPage } from './mount-page.ts';
 

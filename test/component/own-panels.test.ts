@@ -3,7 +3,7 @@ import { createPinia, setActivePinia } from 'pinia';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { useToastsStore } from '../../src-renderer/stores/toasts.ts';
 import PanelDialog from '../../src-renderer/views/run/live/charts/panels/PanelDialog.vue';
-import { metricChoices, type Panel } from '../../src-renderer/views/run/live/charts/panels/panel.ts';
+import { metricChoices, type Panel } from '../../src-renderer/views/run/live/charts/panels/panel-data.ts';
 import { useOwnPanels } from '../../src-renderer/views/run/live/charts/panels/use-own-panels.ts';
 import { buttonNamed, mountPage } from './mount-page.ts';
 

@@ -1,8 +1,12 @@
-import { computed, type ComputedRef, reactive, type Ref, shallowRef, watch } from 'vue';
+import { computed, type ComputedRef, onScopeDispose, reactive, type Ref, ref, shallowRef, watch } from 'vue';
 import type { OptionDescription, PlainObject } from '../../../core/options/index.ts';
 import type { FormRequest, FormSubject } from './form-subject.ts';
 import { type FormSection, formSections } from './form-sections.ts';
 import { type FormValues, isChanged, isVisible, standardOf, valueOf, withValue } from './form-values.ts';
+import { useTimeoutFn } from '@vueuse/core';
+import type { RunPreview } from '../../../core/protocol/pages/project-views.ts';
+import { useHubClient } from '../../client/use-hub.ts';
+import { messageOf } from '../../../core/text/errors.ts';
 
 /** A form: its options, the user's changes, and texts that cannot be read. */
 export interface RunForm {
@@ -103,4 +107,54 @@ function readersOf(
 /** Null for an empty text. */
 function textOf({ value }: Readonly<Ref<string>>): string | null {
   return value.trim() === '' ? null : value.trim();
+}
+
+/** How long the user must pause before a change is sent. */
+const pauseMs = 200;
+
+interface Preview {
+  preview: Readonly<Ref<RunPreview | null>>;
+  error: Readonly<Ref<string | null>>;
+}
+
+/**
+ * The hub's preview of a request, asked for whenever the request changes; the last answer stays until the next arrives.
+ */
+export function usePreview<Request>(
+  request: Readonly<Ref<Request>>,
+  askHub: (request: Request) => Promise<RunPreview>,
+): Preview {
+  const client = useHubClient();
+  const preview = shallowRef<RunPreview | null>(null);
+  const error = ref<string | null>(null);
+  let turn = 0;
+
+  async function ask(): Promise<void> {
+    const own = ++turn;
+    try {
+      const answer = await askHub(request.value);
+      if (own !== turn) return;
+      preview.value = answer;
+      error.value = null;
+    } catch (reason) {
+      if (own === turn) error.value = messageOf(reason);
+    }
+  }
+
+  const { start } = useTimeoutFn(
+    () => void ask(),
+    () => (preview.value === null ? 0 : pauseMs),
+    { immediate: false },
+  );
+  watch(
+    request,
+    () => {
+      // An answer that is still on its way belongs to the previous request.
+      turn += 1;
+      start();
+    },
+    { immediate: true },
+  );
+  onScopeDispose(client.on('returned', () => void ask()));
+  return { preview, error };
 }

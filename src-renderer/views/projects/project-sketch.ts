@@ -1,3 +1,5 @@
+import type { ProjectCard } from '../../../core/protocol/pages/project-views.ts';
+
 /** The drawing of a project without a picture: learning curves of an ensemble, as different as the projects. */
 export interface Sketch {
   /** SVG paths of the members, in the order of their colours. */
@@ -52,4 +54,41 @@ function hashedNumbers(text: string): () => number {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return state / 2 ** 32;
   };
+}
+
+/** How the cards are ordered: by the beginning of the last run, or by name. */
+type ProjectOrder = 'used' | 'name';
+
+interface ProjectSections {
+  /** Those that the user opened, or trained from a terminal. */
+  own: ProjectCard[];
+  examples: ProjectCard[];
+  /** Those whose folder is gone; their runs are kept. */
+  gone: ProjectCard[];
+}
+
+/**
+ * The cards that have all words of a search in name, description, task or folder, in any case of letters, in sections.
+ */
+export function projectSections(cards: readonly ProjectCard[], search: string, order: ProjectOrder): ProjectSections {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = cards.filter(({ name, description, task, folder }) => {
+    const text = [name, description, task, folder].join('\n').toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  const ordered = found.toSorted(order === 'name' ? byName : byUse);
+  return {
+    own: ordered.filter(({ isExample, isGone }) => !isExample && !isGone),
+    examples: ordered.filter(({ isExample }) => isExample),
+    gone: ordered.filter(({ isExample, isGone }) => !isExample && isGone),
+  };
+}
+
+function byName(left: ProjectCard, right: ProjectCard): number {
+  return left.name.localeCompare(right.name, 'en');
+}
+
+/** The last used first. Those without a run stay in their order, after the others. */
+function byUse(left: ProjectCard, right: ProjectCard): number {
+  return (right.lastRun?.startedAt ?? '').localeCompare(left.lastRun?.startedAt ?? '');
 }

@@ -1,6 +1,9 @@
-import type { RunQuery, RunRow, SortKey } from '../../../core/protocol/pages/run-list.ts';
-import type { GroupKey } from '../../../core/protocol/pages/runs/run-fields.ts';
-import type { RunStatus } from '../../../core/protocol/run/record.ts';
+import { type RunQuery, type RunRow, type SortKey, sortKeySchema } from '../../../core/protocol/pages/run-list.ts';
+import { type GroupKey, groupKeySchema } from '../../../core/protocol/pages/runs/run-fields.ts';
+import { type RunStatus, runStatusSchema } from '../../../core/protocol/run/record.ts';
+import { computed, type ComputedRef } from 'vue';
+import { useRoute, useRouter } from 'vue-router';
+import { useQueryParameter } from '../../composables/use-query.ts';
 
 /** Which runs the table shows, and in which order. An empty string matches all. */
 export interface RunFilter {
@@ -77,4 +80,72 @@ export const groupNames: readonly { key: GroupKey; title: string; lacks: string 
 /** The name of the group of runs without a value. */
 export function lacksOf(group: GroupKey): string {
   return groupNames.find(({ key }) => key === group)?.lacks ?? 'Without this option';
+}
+
+/** The filter of the table, kept in the address. */
+export function useRunFilter(): {
+  filter: ComputedRef<RunFilter>;
+  change(changes: Partial<RunFilter>): void;
+} {
+  const route = useRoute();
+  const router = useRouter();
+  const text = (name: string): string => (typeof route.query[name] === 'string' ? route.query[name] : '');
+
+  const filter = computed<RunFilter>(() => ({
+    search: text('search'),
+    status: runStatusSchema.safeParse(text('status')).data ?? '',
+    project: text('project'),
+    tag: text('tag'),
+    isArchived: text('archived') === '1',
+    sort: sortKeySchema.safeParse(text('sort')).data ?? 'created',
+    isDescending: text('order') !== 'up',
+    group: groupKeySchema.safeParse(text('group')).data ?? '',
+    open: text('open'),
+  }));
+
+  function change(changes: Partial<RunFilter>): void {
+    const parameters = Object.entries(parametersOf({ ...filter.value, ...changes }));
+    const given = parameters.map(([name, value]) => [name, value === '' ? undefined : value]);
+    void router.replace({ query: { ...route.query, ...Object.fromEntries(given) } });
+  }
+  return { filter, change };
+}
+
+/** Query parameters of a filter, empty at their defaults. */
+function parametersOf({ search, status, project, tag, isArchived, sort, isDescending, group, open }: RunFilter) {
+  return {
+    search,
+    status,
+    project,
+    tag,
+    archived: isArchived ? '1' : '',
+    sort: sort === 'created' ? '' : sort,
+    order: isDescending ? '' : 'up',
+    group,
+    open,
+  };
+}
+
+/** The selected runs and sweeps, kept in the address. */
+interface RunSelection {
+  selected: ComputedRef<ReadonlySet<string>>;
+  toggle(id: string): void;
+  /** Selects these in addition. */
+  add(ids: readonly string[]): void;
+  clear(): void;
+}
+
+export function useSelection(): RunSelection {
+  const parameter = useQueryParameter('selected');
+  const selected = computed(() => new Set(parameter.value.split(',').filter(Boolean)));
+
+  function toggle(id: string): void {
+    const next = new Set(selected.value);
+    if (!next.delete(id)) next.add(id);
+    parameter.value = [...next].join(',');
+  }
+  function add(ids: readonly string[]): void {
+    parameter.value = [...new Set([...selected.value, ...ids])].join(',');
+  }
+  return { selected, toggle, add, clear: () => (parameter.value = '') };
 }

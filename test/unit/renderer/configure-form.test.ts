@@ -2,13 +2,18 @@ import { describe, expect, it } from 'vitest';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
 import { describeOptions, type OptionDescription, type PlainObject } from '../../../core/options/index.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import { whyIdle, whyNoDevices, whyUnavailable } from '../../../src-renderer/views/configure/fields/availability.ts';
+import {
+  formSections,
+  sectionsMatching,
+  whyIdle,
+  whyNoDevices,
+  whyUnavailable,
+} from '../../../src-renderer/views/configure/form-sections.ts';
 import {
   namedDevices,
   plannedDevices,
   toggleDevice,
 } from '../../../src-renderer/views/configure/fields/device-plan.ts';
-import { formSections, sectionsMatching } from '../../../src-renderer/views/configure/form-sections.ts';
 import {
   type FormValues,
   isChanged,

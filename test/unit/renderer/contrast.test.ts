@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { contrast, luminance, parseRgb } from '../../../src-renderer/views/design/contrast.ts';
-import { measurePairs, pairedTokens } from '../../../src-renderer/views/design/tokens.ts';
+import {
+  contrast,
+  luminance,
+  measurePairs,
+  pairedTokens,
+  parseRgb,
+} from '../../../src-renderer/views/design/tokens.ts';
 
 describe('the contrast of colours', () => {
   // WCAG 2.2 names the extremes; #777777 on white is the usual example of a grey that just fails 4.5.

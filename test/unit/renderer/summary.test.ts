@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { trainingTimeMs } from '../../../core/protocol/history/history.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { columnsOf, type MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
-import { endReason } from '../../../src-renderer/views/run/header/end-reason.ts';
+import { endReason } from '../../../src-renderer/views/run/run-facts.ts';
 import { sparklinePath, summaryFigures } from '../../../src-renderer/views/run/live/summary-figures.ts';
 import { runRecord, runView } from './run-fixtures.ts';
 

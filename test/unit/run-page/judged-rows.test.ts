@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PredictionColumn } from '../../../core/ensemble/columns.ts';
-import { filteredRows, filtersOf, shownScores } from '../../../src-renderer/views/run/predict/judged-rows.ts';
+import { filteredRows, filtersOf, shownScores } from '../../../src-renderer/views/run/predict/answers.ts';
 
 const flags = (name: string, ...values: number[]): PredictionColumn => ({
   name,

@@ -3,7 +3,7 @@ import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
 import type { RankView } from '../../../core/protocol/pages/run-views.ts';
 import type { RunEvent } from '../../../core/protocol/run/record.ts';
-import { groupByNode, nameOnNode, sumOf } from '../../../src-renderer/views/run/live/stages.ts';
+import { groupByNode, nameOnNode, sumOf } from '../../../src-renderer/views/run/live/run-times.ts';
 import { describeBatch, timeLimitOf } from '../../../src-renderer/views/run/run-facts.ts';
 import { attempt, runRecord, runView } from '../renderer/run-fixtures.ts';
 

@@ -2,18 +2,16 @@ import { describe, expect, it } from 'vitest';
 import {
   binCountOf,
   joinLatest,
-  scatterOfPanel,
-  specOfPanel,
-  unreadOfPanel,
-  valuesOfPanel,
-} from '../../../src-renderer/views/run/live/charts/panels/panel-data.ts';
-import {
   lackOf,
   metricChoices,
   type Panel,
   panelSchema,
+  scatterOfPanel,
+  specOfPanel,
   titleOfPanel,
-} from '../../../src-renderer/views/run/live/charts/panels/panel.ts';
+  unreadOfPanel,
+  valuesOfPanel,
+} from '../../../src-renderer/views/run/live/charts/panels/panel-data.ts';
 
 const points = (steps: number[], values: number[]) => ({
   step: Int32Array.from(steps),

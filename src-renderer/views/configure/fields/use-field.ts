@@ -1,10 +1,9 @@
 import { computed, type ComputedRef, inject, type InjectionKey, type Ref } from 'vue';
-import type { OptionDescription } from '../../../../core/options/index.ts';
-import { describeRule, parseOptionValue } from '../../../../core/options/index.ts';
+import { describeRule, type OptionDescription, parseOptionValue } from '../../../../core/options/index.ts';
 import { showValue } from '../../../../core/options/rule.ts';
 import type { RunPreview } from '../../../../core/protocol/pages/project-views.ts';
 import type { RunForm } from '../use-run-form.ts';
-import { type FormContext, whyIdle } from './availability.ts';
+import { type FormContext, whyIdle } from '../form-sections.ts';
 
 /** What all fields of a form share. */
 export interface FormScope {

@@ -1,11 +1,13 @@
-import { computed, type ComputedRef, ref, type Ref } from 'vue';
-import type { ChosenBatch, DiscoveryView } from '../../../../core/protocol/pages/discovery-views.ts';
+import { computed, type ComputedRef, ref, type Ref, shallowRef, watch } from 'vue';
+import type { ChosenBatch, DiscoveryView, RoundPrediction } from '../../../../core/protocol/pages/discovery-views.ts';
 import type { PlotAxis } from '../../../charts/scene/axes.ts';
 import { useQueryParameter } from '../../../composables/use-query.ts';
 import { type BatchCalibration, nominalShares } from '../../../../core/discovery/calibration.ts';
 import type { PlotLine, PointGroup } from '../../../charts/scatter/types.ts';
 import { enrichmentFactor, expectedRandomHits, idealHits } from '../../../../core/discovery/progress.ts';
 import type { ColorToken } from '../../../charts/types.ts';
+import { messageOf } from '../../../../core/text/errors.ts';
+import { useHub } from '../../../client/use-hub.ts';
 
 /** The round that the page shows; the address keeps it. Without one it is the last. */
 export function useRound(choices: () => readonly ChosenBatch[]): {
@@ -217,4 +219,52 @@ export function hitLines(view: Pick<DiscoveryView, 'arms' | 'pool'>): HitLine[] 
     { label: 'at random, expected', color: 'rank-6', isDashed: true, x, y: random },
     { label: 'ideal', color: 'rank-7', isDashed: true, x: x.subarray(0, ideal.length), y: ideal },
   ];
+}
+
+interface RoundPredictions {
+  /** That of the shown round; of the one before until it has arrived. */
+  prediction: Readonly<Ref<RoundPrediction | null>>;
+  error: Readonly<Ref<string | null>>;
+  /** All that were read, so that axes stay the same while rounds change. */
+  read: Readonly<Ref<readonly RoundPrediction[]>>;
+}
+
+/**
+ * What the ensemble of a round predicted. Each round is read once, and again when further candidates have been chosen.
+ */
+export function useRoundPrediction(id: string, place: () => { round: number; chosenRounds: number }): RoundPredictions {
+  const hub = useHub();
+  const known = new Map<string, Promise<RoundPrediction>>();
+  const byRound = new Map<number, RoundPrediction>();
+  const prediction = shallowRef<RoundPrediction | null>(null);
+  const read = shallowRef<readonly RoundPrediction[]>([]);
+  const error = ref<string | null>(null);
+  let turn = 0;
+
+  async function show(round: number, chosenRounds: number): Promise<void> {
+    const own = ++turn;
+    const key = `${round} ${chosenRounds}`;
+    const reading = known.get(key) ?? hub.discoveryRound(id, round);
+    known.set(key, reading);
+    try {
+      const found = await reading;
+      byRound.set(round, found);
+      read.value = [...byRound.values()];
+      if (own !== turn) return;
+      prediction.value = found;
+      error.value = null;
+    } catch (reason) {
+      known.delete(key);
+      if (own === turn) [prediction.value, error.value] = [null, messageOf(reason)];
+    }
+  }
+
+  watch(
+    place,
+    ({ round, chosenRounds }, before) => {
+      if (before?.round !== round || before.chosenRounds !== chosenRounds) void show(round, chosenRounds);
+    },
+    { immediate: true },
+  );
+  return { prediction, error, read };
 }

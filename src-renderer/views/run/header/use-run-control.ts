@@ -4,8 +4,11 @@ import type { RunStore } from '../../../stores/run.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';
 import { isPausedBy, whatIsKept } from '../run-facts.ts';
 import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
-import { type SettingChanges, settingNames } from '../../../../core/protocol/run/settings.ts';
+import { type SettingChanges, settingNames, whyNotStopRank } from '../../../../core/protocol/run/settings.ts';
 import { labelOfName } from '../../../text/format.ts';
+import type { ExportResult } from '../../../../core/protocol/pages/run-data.ts';
+import { downloadFrom } from '../../../charts/frame/download.ts';
+import type { RankView } from '../../../../core/protocol/pages/run-views.ts';
 
 /** A command that the user must confirm. */
 type ConfirmedCommand = 'stop' | 'abort' | 'resume';
@@ -169,4 +172,74 @@ function previousOf(changes: SettingChanges, before: SettingChanges): SettingCha
 function describeChanges(changes: SettingChanges, before: SettingChanges): string {
   const words = changedNames(changes).map((name) => `${labelOfName(name)} ${before[name]} → ${changes[name]}`);
   return `${words.join(', ')}, from the next step of every rank.`;
+}
+
+interface ReportDownload {
+  isWriting: Readonly<Ref<boolean>>;
+  /** Has the report written, then downloads it; in the desktop app the system's dialog asks for its place. */
+  save(): Promise<void>;
+}
+
+/** The report of a run as one HTML file. */
+export function useReport(id: string): ReportDownload {
+  const hub = useHub();
+  const toasts = useToastsStore();
+  const isWriting = ref(false);
+
+  async function save(): Promise<void> {
+    isWriting.value = true;
+    await toasts.attempt(async () => {
+      await saveExport(await hub.reportRun(id));
+    });
+    isWriting.value = false;
+  }
+
+  return { isWriting, save };
+}
+
+/** Downloads a file that the hub wrote, or lets the user of the desktop app choose its place. */
+export async function saveExport({ path, link }: Pick<ExportResult, 'path' | 'link'>): Promise<void> {
+  if (link === null) await window.tutti?.saveFile(path);
+  else downloadFrom(link);
+}
+
+interface RankStop {
+  /** Whether single ranks of this run can be stopped. Otherwise there is no button. */
+  isOffered: ComputedRef<boolean>;
+  /** Why this rank cannot be stopped now; null if it can. */
+  whyNot(rank: RankView): string | null;
+  /** The rank whose stop awaits confirmation. */
+  asked: Ref<number | null>;
+  confirm(): Promise<void>;
+}
+
+/** States of a rank with steps still to train. */
+const trainingStates = new Set(['training', 'paused', 'evaluating']);
+
+/** Stops one rank of a run while the others continue. */
+export function useRankStop(run: RunStore): RankStop {
+  const hub = useHub();
+  const toasts = useToastsStore();
+  const asked = ref<number | null>(null);
+  const isOffered = computed(
+    () => run.status === 'running' && run.view?.isInReach === true && whyNotStopRank(run.view.record.config) === null,
+  );
+
+  function whyNot({ rank, state }: RankView): string | null {
+    if (!trainingStates.has(state)) return `Rank ${rank} is ${state}.`;
+    const others = run.ranks.some((other) => other.rank !== rank && trainingStates.has(other.state));
+    return others ? null : 'It is the last rank that trains. Stop the run instead.';
+  }
+
+  async function confirm(): Promise<void> {
+    const rank = asked.value;
+    asked.value = null;
+    if (rank === null) return;
+    await toasts.attempt(async () => {
+      await hub.control(run.id, { action: 'stop-rank', rank });
+      toasts.tell(`Rank ${rank} stops at its next step and keeps a checkpoint. The other ranks continue.`);
+    });
+  }
+
+  return { isOffered, whyNot, asked, confirm };
 }

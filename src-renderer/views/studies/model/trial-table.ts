@@ -1,10 +1,13 @@
 import { formatDuration, formatValue, unknownText } from '../../../../core/text/numbers.ts';
 import type { StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
 import type { Study } from '../../../../core/protocol/studies/study.ts';
-import type { Space } from '../../../../core/search/space/space.ts';
+import { type Assignment, checkAssignment, type Space, takesPart } from '../../../../core/search/space/space.ts';
 import { scoreText } from './progress.ts';
 import { objectiveLabel, objectiveValue } from './trial-axes.ts';
 import { states } from './trial-groups.ts';
+import { describeDomain } from '../../../../core/search/space/describe-domain.ts';
+import type { ParameterValue } from '../../../../core/search/space/parameter.ts';
+import { messageOf } from '../../../../core/text/errors.ts';
 
 /** A column of the table of trials, after the one of its boxes. */
 export interface TrialColumn {
@@ -108,4 +111,48 @@ function compareKeys(left: number | string | null, right: number | string | null
   // A choice may mix numbers and texts: numbers first.
   if (typeof left !== typeof right) return typeof left === 'number' ? -sign : sign;
   return left === right ? 0 : left < right ? -sign : sign;
+}
+
+/** Texts of a form by the path of their parameter. */
+type Typed = Readonly<Record<string, string>>;
+
+interface ReadValues {
+  /** Of the parameters that take part. Null if a text is no value of its parameter. */
+  values: Assignment | null;
+  /** The parameters that take part beside the values so far. */
+  taking: Space;
+  /** What is wrong; null while nothing is. */
+  problem: string | null;
+}
+
+/** The values that a form has, for the parameters whose conditions hold. */
+export function readTyped(space: Space, typed: Typed): ReadValues {
+  const values: Record<string, ParameterValue> = {};
+  const taking = space.filter((parameter) => {
+    if (!takesPart(parameter, values)) return false;
+    values[parameter.path] = valueOf(parameter, typed[parameter.path] ?? '');
+    return true;
+  });
+  const empty = taking.find(({ path }) => (typed[path] ?? '').trim() === '');
+  if (empty !== undefined) {
+    return { values: null, taking, problem: `${empty.path} is missing: give it ${describeDomain(empty.domain)}.` };
+  }
+  try {
+    checkAssignment(space, values);
+    return { values, taking, problem: null };
+  } catch (error) {
+    return { values: null, taking, problem: messageOf(error) };
+  }
+}
+
+/** A choice by its text; a number; a text that is neither stays, so that the message shows it. */
+function valueOf({ domain }: Space[number], text: string): ParameterValue {
+  if (domain.kind === 'choice') return domain.choices.find((choice) => String(choice) === text) ?? text;
+  const number = Number(text);
+  return text.trim() === '' || Number.isNaN(number) ? text : number;
+}
+
+/** The texts of values, with which a form starts. */
+export function typedOf(values: Assignment): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([path, value]) => [path, String(value)]));
 }

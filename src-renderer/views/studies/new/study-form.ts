@@ -11,7 +11,7 @@ import { parseSplits } from '../../../../core/search/space/parse.ts';
 import type { Direction } from '../../../../core/search/trial.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
 import { type FixedOption, readFixed } from '../../../components/fixed-options.ts';
-import { readSettings } from './settings.ts';
+import { readSettings } from './space-rows.ts';
 
 /** The fields of a new study, beside its space. */
 export interface StudyForm {

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import { type ComparedSubject, runSubject } from '../../../../src-renderer/views/runs/compare/compared-subject.ts';
-import { isWide, optionAxes, resultAxis } from '../../../../src-renderer/views/runs/compare/relations/option-axes.ts';
-import { chosenAxes } from '../../../../src-renderer/views/runs/compare/relations/parallel-choice.ts';
 import {
+  chosenAxes,
+  isWide,
   lineGroups,
+  optionAxes,
+  resultAxis,
   scatterGroups,
   selectedPlaces,
-} from '../../../../src-renderer/views/runs/compare/relations/relation-groups.ts';
+} from '../../../../src-renderer/views/runs/compare/relations/option-axes.ts';
 import { runRecord, runRow, runView } from '../run-fixtures.ts';
 
 function subject(id: string, config: object, project = 'p'): ComparedSubject {

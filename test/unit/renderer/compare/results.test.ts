@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { type ComparedSubject, runSubject } from '../../../../src-renderer/views/runs/compare/compared-subject.ts';
-import { pairedReference, pairedSweeps } from '../../../../src-renderer/views/runs/compare/results/paired-rows.ts';
 import {
   allResults,
   evaluatedPlaces,
   modeIn,
+  pairedReference,
+  pairedSweeps,
   setMetrics,
 } from '../../../../src-renderer/views/runs/compare/results/results.ts';
 import {

@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { estimateCell, summaryCell, valueCell } from '../../../../src-renderer/views/runs/columns/cell-text.ts';
-import { columnGrid } from '../../../../src-renderer/views/runs/columns/column-grid.ts';
-import { choicesOf, columnOf, isColumn, moved } from '../../../../src-renderer/views/runs/columns/columns.ts';
-import { groupCell, runCell } from '../../../../src-renderer/views/runs/columns/run-cell.ts';
+import {
+  estimateCell,
+  groupCell,
+  runCell,
+  summaryCell,
+  valueCell,
+} from '../../../../src-renderer/views/runs/columns/run-cell.ts';
+import {
+  choicesOf,
+  columnGrid,
+  columnOf,
+  isColumn,
+  moved,
+} from '../../../../src-renderer/views/runs/columns/columns.ts';
 import { runRow } from '../run-fixtures.ts';
 
 const nll = 'metric:val/ens_nll';

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { orderSpace } from '../../../../core/search/space/space.ts';
 import { progressText, scoreText, valuesText } from '../../../../src-renderer/views/studies/model/progress.ts';
-import { sortTrials, trialColumns } from '../../../../src-renderer/views/studies/model/trial-table.ts';
-import { readTyped, typedOf } from '../../../../src-renderer/views/studies/model/typed-values.ts';
+import {
+  readTyped,
+  sortTrials,
+  trialColumns,
+  typedOf,
+} from '../../../../src-renderer/views/studies/model/trial-table.ts';
 import { studyOf } from '../../studies/studies.ts';
 import { trialOf } from '../study-fixtures.ts';
 

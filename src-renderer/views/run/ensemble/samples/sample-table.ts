@@ -12,6 +12,7 @@ import { formatShare, formatValue, unknownText } from '../../../../../core/text/
 import { mostProbable, type Quantity } from '../../predict/answers.ts';
 import { namesOfClasses } from '../figures/classification-figures.ts';
 import { aleatoricStd, epistemicStd, type ValueStack, valueStack } from '../figures/regression-figures.ts';
+import type { InputPart } from '../../../../../core/ensemble/sample-inputs.ts';
 
 /** Kept predictions as a table with a row for each sample, or for each target of a sample. Legend: `N` rows. */
 export interface SampleTable {
@@ -223,4 +224,66 @@ function placeInSplit(data: PredictionData, row: number, target: number | null =
   const { places, positions } = data;
   const position = positions === 1 ? '' : `, step ${(places?.[row] ?? row) % positions}`;
   return `${sampleOf(data, row)}${position}${target === null ? '' : `, target ${target}`}`;
+}
+
+/** More members are summarized: a row with an answer of each would be many lines high. */
+export const mostListed = 8;
+
+/**
+ * What many members predict for a row: how many choose each class, the most frequent first, or the range of their
+ * values.
+ */
+export function summarizeMembers(
+  { classes, quantitiesAt }: Pick<SampleTable, 'classes' | 'quantitiesAt'>,
+  place: number,
+  members: readonly Answer[],
+): Answer[] {
+  if (classes === null) {
+    const values = quantitiesAt(place).flatMap((quantity) => quantity.members.map(({ value }) => value));
+    const finite = values.filter(Number.isFinite);
+    const broken = values.length - finite.length;
+    const range = `${formatValue(Math.min(...finite))} to ${formatValue(Math.max(...finite))}`;
+    return [
+      ...(finite.length > 0 ? [{ text: range, detail: `${finite.length} members`, isWrong: false }] : []),
+      ...(broken > 0 ? [{ text: 'NaN', detail: `${broken} of ${values.length}`, isWrong: true }] : []),
+    ];
+  }
+  return [...Map.groupBy(members, ({ text }) => text).values()]
+    .toSorted((a, b) => b.length - a.length)
+    .map((same) => ({ text: same[0].text, detail: `${same.length} of ${members.length}`, isWrong: same[0].isWrong }));
+}
+
+type Series = Extract<InputPart, { kind: 'series' }>;
+
+/** The lines of a series in a box of `width` by `height`, one for each channel. */
+interface SeriesSketch {
+  /** SVG paths. Values that are not finite leave a gap. */
+  paths: string[];
+  /** The smallest and the largest finite value; null where there is none. */
+  range: readonly [low: number, high: number] | null;
+}
+
+/** Lines that share one vertical scale, the smallest value at the bottom. */
+export function sketchSeries({ steps, channels, values }: Series, width: number, height: number): SeriesSketch {
+  const finite = values.filter(Number.isFinite);
+  if (finite.length === 0) return { paths: [], range: null };
+  const low = finite.reduce((least, value) => Math.min(least, value), Infinity);
+  const high = finite.reduce((most, value) => Math.max(most, value), -Infinity);
+  const x = (step: number) => (steps === 1 ? width / 2 : (step / (steps - 1)) * width);
+  const y = (value: number) => (high === low ? height / 2 : height - ((value - low) / (high - low)) * height);
+  const pathOf = (channel: number): string => {
+    let isDrawing = false;
+    const points = Array.from({ length: steps }, (_, step) => {
+      const value = values[step * channels + channel];
+      if (!Number.isFinite(value)) {
+        isDrawing = false;
+        return '';
+      }
+      const command = isDrawing ? 'L' : 'M';
+      isDrawing = true;
+      return `${command}${x(step).toFixed(2)} ${y(value).toFixed(2)}`;
+    });
+    return points.join('');
+  };
+  return { paths: Array.from({ length: channels }, (_, channel) => pathOf(channel)), range: [low, high] };
 }

@@ -4,6 +4,9 @@ import type { PlotAxis } from '../../../../charts/scene/axes.ts';
 import { labelOfOption } from '../../../../text/format.ts';
 import type { Result } from '../results/results.ts';
 import type { ComparedSubject } from '../compared-subject.ts';
+import type { ParallelGroup } from '../../../../charts/parallel/parallel-lines.ts';
+import type { PointGroup } from '../../../../charts/scatter/types.ts';
+import { type Brushes, isWithin } from '../../../../charts/brushes.ts';
 
 /** A quantity of what is compared: an option in which it differs, or a result. */
 export interface SubjectAxis extends PlotAxis {
@@ -85,4 +88,68 @@ export function isWide(values: readonly number[]): boolean {
 
 function shortened(text: string): string {
   return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters - 1)}…`;
+}
+
+/** More axes than this are hard to read; a menu adds others. */
+const usualOptions = 5;
+const usualResults = 2;
+
+/**
+ * The axes of the parallel coordinates: those of the address, or the first options and results. Options come before
+ * results.
+ */
+export function chosenAxes(
+  asked: readonly string[],
+  options: readonly SubjectAxis[],
+  results: readonly SubjectAxis[],
+): SubjectAxis[] {
+  const named = [...options, ...results].filter(({ id }) => asked.includes(id));
+  return named.length > 0 ? named : [...options.slice(0, usualOptions), ...results.slice(0, usualResults)];
+}
+
+/** The numbers of runs in charts: their places, from 1. */
+export function numberOf(place: number): number {
+  return place + 1;
+}
+
+/** A point for each run in its colour; faint where it is not selected. */
+export function scatterGroups(
+  labels: readonly string[],
+  isSelected: (place: number) => boolean,
+  x: SubjectAxis,
+  y: SubjectAxis,
+): PointGroup[] {
+  return labels.map((label, place) => ({
+    label,
+    rank: place,
+    symbol: 'dot',
+    isFaded: !isSelected(place),
+    ids: [numberOf(place)],
+    x: [x.values[place]],
+    y: [y.values[place]],
+    errors: [y.errors?.[place] ?? NaN],
+  }));
+}
+
+/** A line for each run in its colour; faint where it is not selected. */
+export function lineGroups(
+  labels: readonly string[],
+  isSelected: (place: number) => boolean,
+  axes: readonly SubjectAxis[],
+): ParallelGroup[] {
+  return labels.map((label, place) => ({
+    label,
+    rank: place,
+    isFaded: !isSelected(place),
+    opacity: isSelected(place) ? 0.9 : 0.15,
+    width: 1.5,
+    ids: [numberOf(place)],
+    rows: [axes.map(({ values }) => values[place])],
+  }));
+}
+
+/** The places that lie in the brush of every axis that has one. */
+export function selectedPlaces(count: number, axes: readonly SubjectAxis[], brushes: Brushes): number[] {
+  const placed = axes.map(({ id, values }) => ({ id, valueOf: (place: number) => values[place] }));
+  return Array.from({ length: count }, (_, place) => place).filter((place) => isWithin(place, placed, brushes));
 }

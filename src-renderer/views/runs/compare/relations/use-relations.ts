@@ -3,8 +3,7 @@ import { type Brushes, useAddressedBrushes, withBrush } from '../../../../charts
 import type { ChartRange } from '../../../../charts/types.ts';
 import { type ComparedSubject, labelOf } from '../compared-subject.ts';
 import { allResults } from '../results/results.ts';
-import { optionAxes, resultAxis, type SubjectAxis } from './option-axes.ts';
-import { selectedPlaces } from './relation-groups.ts';
+import { optionAxes, resultAxis, selectedPlaces, type SubjectAxis } from './option-axes.ts';
 
 /** What the charts of options and results share. The address keeps the brushes. */
 export interface Relations {

@@ -2,7 +2,7 @@ import { computed, type ComputedRef, type Ref, shallowRef } from 'vue';
 import { z } from 'zod';
 import { usePreferences } from '../../../../../stores/settings.ts';
 import { useToastsStore } from '../../../../../stores/toasts.ts';
-import { type Panel, panelSchema } from './panel.ts';
+import { type Panel, panelSchema } from './panel-data.ts';
 
 const panelsSchema = z.array(panelSchema);
 
