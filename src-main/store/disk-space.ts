@@ -1,7 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { formatBytes } from '../../core/text/numbers.ts';
-import type { OptimizerConfig, RunConfig } from '../../core/protocol/run/config.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
+import { optimizerSlots } from '../../core/protocol/run/optimizer-config.ts';
 import { type MemberCount, memberCountOf } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 import { readFreeBytes } from '../../core/node/disk-room.ts';
 import { FileError, unlessMissing } from '../../core/node/file-error.ts';
@@ -71,23 +72,7 @@ export function leastRankBytes(run: { parameterCount: number; config: RunConfig 
 /** Number of float32 values that a run keeps for each parameter besides the weight. */
 function stateSlots({ optimizer, ema }: RunConfig): number {
   const size = optimizer.statePrecision === 'bfloat16' ? 0.5 : 1;
-  return size * optimizerSlots(optimizer) + Number(ema.decay > 0);
-}
-
-/** Number of values that the optimizer keeps for each parameter. */
-function optimizerSlots(optimizer: OptimizerConfig): number {
-  switch (optimizer.kind) {
-    case 'sgd':
-      return optimizer.momentum > 0 ? 1 : 0;
-    case 'rmsprop':
-      return 1 + Number(optimizer.momentum > 0) + Number(optimizer.centered);
-    case 'lion':
-      return 1;
-    case 'adam':
-    case 'adamw':
-    case 'lamb':
-      return 2;
-  }
+  return size * optimizerSlots(optimizer).length + Number(ema.decay > 0);
 }
 
 /**

@@ -7,10 +7,9 @@ import { denseInLayers, isInNestedGradient, normalizeInLayers } from './wasm/fus
 import { registerGradients } from './wasm/gradients.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
 import { TensorMemory } from './wasm/memory/tensor-memory.ts';
-import { createUpdateKernels } from './wasm/kernels/updates.ts';
+import { registerUpdateKernels } from './wasm/kernels/updates.ts';
 import { createWideKernels } from './wasm/wide-gemm.ts';
 import { correctVolumes } from './volumes.ts';
-import { registerUpdateKernels } from '../optimizers/update-kernels.ts';
 import type { KernelFunc, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { type Kernel, required, type WasmRuntime } from './wasm/kernel.ts';
 import { elementwiseKernels } from './wasm/kernels/elementwise.ts';
@@ -53,7 +52,7 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   normalizeInLayers();
   runSequencesInLayers();
   saveTensorsCheaply(memory);
-  registerUpdateKernels('wasm', createUpdateKernels(runtime));
+  registerUpdateKernels(runtime);
   return {
     kind: 'wasm',
     description: system === null ? describeOwn(determinism, wide === null ? 128 : 256) : `wasm + ${system.description}`,

@@ -97,14 +97,16 @@ const heteroscedasticRegression: Task = {
   metrics: regressionMetricsOf,
 };
 
-const tasks: Record<Exclude<TaskKind, 'quantile-regression'>, Task> = {
-  classification,
-  binary,
-  regression,
-  'heteroscedastic-regression': heteroscedasticRegression,
-  'multi-label': multiLabel,
-  ordinal,
-  'poisson-regression': poissonRegression,
+/** The task of each kind, with its loss; `levels` are those of quantiles. */
+const tasks: Record<TaskKind, (levels: readonly number[]) => Task> = {
+  classification: () => classification,
+  binary: () => binary,
+  regression: () => regression,
+  'heteroscedastic-regression': () => heteroscedasticRegression,
+  'multi-label': () => multiLabel,
+  ordinal: () => ordinal,
+  'poisson-regression': () => poissonRegression,
+  'quantile-regression': quantileTask,
 };
 
 /**
@@ -112,12 +114,10 @@ const tasks: Record<Exclude<TaskKind, 'quantile-regression'>, Task> = {
  * @throws when the project names an unknown task
  */
 export function taskOf(kind: TaskKind, levels: readonly number[] = usualQuantiles): Task {
-  if (kind === 'quantile-regression') return quantileTask(levels);
-  const task = tasks[kind];
-  if (task === undefined) {
+  if (!Object.hasOwn(tasks, kind)) {
     throw new Error(`Task "${kind}" does not exist: a project's task is one of ${taskKinds.join(', ')}.`);
   }
-  return task;
+  return tasks[kind](levels);
 }
 
 /** What a project says about its task. */

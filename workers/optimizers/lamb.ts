@@ -1,29 +1,31 @@
-import type { RuleConfig } from '../../core/protocol/run/optimizer-config.ts';
+import type { RuleConfigOf } from '../../core/protocol/run/optimizer-config.ts';
 import { tf, type Tensor } from '../tensorflow/tf.ts';
-import type { UpdateRule, UpdateSettings } from './optimizer.ts';
-import {
-  type DirectionKernel,
-  directionByOps,
-  type LambConstants,
-  rowOf,
-  updateKernels,
-  write,
-} from './update-kernels.ts';
+import type { Update, UpdateSettings } from './optimizer.ts';
+import { directionByOps, rowOf, type UpdateInputs, write } from './update-kernels.ts';
 
-type LambConfig = Extract<RuleConfig, { kind: 'lamb' }>;
+type LambConfig = RuleConfigOf<'lamb'>;
+
+/** Arguments of the direction of LAMB's update, beside its inputs. */
+export interface LambConstants {
+  beta1: number;
+  beta2: number;
+  /** √(1 − β₂ᵗ) / (1 − β₁ᵗ): both bias corrections. */
+  scale: number;
+  /** ε √(1 − β₂ᵗ), which makes the result exact. */
+  epsilon: number;
+  /** λ */
+  decay: number;
+}
 
 /**
  * m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; u = m̂ / (√v̂ + ε) + λθ with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ); θ ← θ
  * − η · ‖θ‖/‖u‖ · u for each weight tensor (You et al., 2020, "Large batch optimization for deep learning", algorithm
  * 2, with φ(z) = z). Where a norm is 0, the ratio is 1.
  */
-export function lambRule(config: LambConfig): UpdateRule {
-  const direction = (inputs: Parameters<UpdateRule['update']>[0], step: number, settings: UpdateSettings): Tensor => {
-    const compute = updateKernels()?.lamb ?? directionOf;
-    return compute(inputs, constantsOf(config, step, settings));
-  };
+export function lambRule(config: LambConfig): Update {
+  const direction = (inputs: UpdateInputs, step: number, settings: UpdateSettings): Tensor =>
+    lambDirection.current(inputs, constantsOf(config, step, settings));
   return {
-    slots: ['mean', 'square'],
     update(inputs, step, settings) {
       tf.tidy(() => {
         const along = direction(inputs, step, settings);
@@ -60,7 +62,7 @@ function constantsOf(config: LambConfig, step: number, settings: UpdateSettings)
   };
 }
 
-const directionOf: DirectionKernel<LambConstants> = directionByOps((variable, gradient, [mean, square], constants) => {
+export const lambDirection = directionByOps<LambConstants>((variable, gradient, [mean, square], constants) => {
   const { beta1, beta2, scale, epsilon, decay } = constants;
   const newMean = tf.add(tf.mul(mean, beta1), tf.mul(gradient, 1 - beta1));
   const newSquare = tf.add(tf.mul(square, beta2), tf.mul(tf.square(gradient), 1 - beta2));

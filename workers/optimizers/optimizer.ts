@@ -32,15 +32,18 @@ export interface Optimizer {
 }
 
 /** How a kind of optimizer updates a variable. The caller keeps the slots. */
-export interface UpdateRule {
-  /** Names of a variable's slots: tensors of its shape, initially zero. */
-  readonly slots: readonly string[];
-  /** Makes update number `step`, counted from 1; `inputs.slots` are in the order of `slots`. */
+export interface Update {
+  /** Makes update number `step`, counted from 1; `inputs.slots` are in the order of the configuration's. */
   update(inputs: UpdateInputs, step: number, settings: UpdateSettings): void;
   /**
    * Where an update depends on norms of the whole variable, its parts, for variables whose elements several ranks hold.
    */
   readonly byNorms?: NormedUpdate;
+}
+
+export interface UpdateRule extends Update {
+  /** Names of a variable's slots: tensors of its shape, initially zero. */
+  readonly slots: readonly string[];
 }
 
 /** An update θ ← θ − η·ratio(‖θ‖, ‖u‖)·u along a direction u. */

@@ -1,29 +1,34 @@
-import type { RuleConfig } from '../../core/protocol/run/optimizer-config.ts';
+import {
+  optimizerSlots,
+  type RuleConfig,
+  type RuleConfigOf,
+  type RuleKind,
+} from '../../core/protocol/run/optimizer-config.ts';
 import type { Variable } from '../tensorflow/tf.ts';
 import { adamRule } from './adam.ts';
 import { lambRule } from './lamb.ts';
 import { lionRule } from './lion.ts';
 import type { SlotStorage } from './slots/slot-storage.ts';
-import { RuleOptimizer, type UpdatedArrays, type UpdateRule } from './optimizer.ts';
+import { RuleOptimizer, type Update, type UpdatedArrays, type UpdateRule } from './optimizer.ts';
 import { rmspropRule } from './rmsprop.ts';
 import { sgdRule } from './sgd.ts';
 
 export type { Optimizer, RuleOptimizer, UpdateRule, UpdateSettings } from './optimizer.ts';
 
+/** How each kind updates a variable. Its options and slots are in `core/protocol/run/optimizer-config.ts`. */
+const rules: { readonly [Kind in RuleKind]: (config: RuleConfigOf<Kind>) => Update } = {
+  sgd: sgdRule,
+  adam: adamRule,
+  adamw: adamRule,
+  rmsprop: rmspropRule,
+  lion: lionRule,
+  lamb: lambRule,
+};
+
 export function updateRuleOf(config: RuleConfig): UpdateRule {
-  switch (config.kind) {
-    case 'sgd':
-      return sgdRule(config);
-    case 'adam':
-    case 'adamw':
-      return adamRule(config);
-    case 'rmsprop':
-      return rmspropRule(config);
-    case 'lion':
-      return lionRule(config);
-    case 'lamb':
-      return lambRule(config);
-  }
+  // The entry of a configuration's own kind takes it.
+  const makeUpdate = rules[config.kind] as (own: RuleConfig) => Update;
+  return { slots: optimizerSlots(config), ...makeUpdate(config) };
 }
 
 /**

@@ -1,22 +1,30 @@
-import type { RuleConfig } from '../../core/protocol/run/optimizer-config.ts';
+import type { RuleConfigOf } from '../../core/protocol/run/optimizer-config.ts';
 import { tf } from '../tensorflow/tf.ts';
-import { type UpdateRule, type UpdateSettings, withPenalty } from './optimizer.ts';
-import { byOps, type RmspropConstants, type UpdateKernel, updateKernels } from './update-kernels.ts';
+import { type Update, type UpdateSettings, withPenalty } from './optimizer.ts';
+import { updateByOps } from './update-kernels.ts';
 
-type RmspropConfig = Extract<RuleConfig, { kind: 'rmsprop' }>;
+type RmspropConfig = RuleConfigOf<'rmsprop'>;
+
+/** Arguments of RMSprop's update, beside its inputs: the slot `square`, then those that it has of `velocity` and `mean`. */
+export interface RmspropConstants {
+  rho: number;
+  rate: number;
+  epsilon: number;
+  /** 0 without the slot `velocity`. */
+  momentum: number;
+  penalty: number;
+  centered: boolean;
+}
 
 /**
  * g ← g + λθ; s ← ρs + (1 − ρ)g²; θ ← θ − η · g / (√s + ε) (Tieleman and Hinton, 2012, lecture 6.5). Centered: a ← ρa +
  * (1 − ρ)g and √(s − a²) in place of √s (Graves, 2013, eq. 38 to 45). With momentum: v ← μv + g / (√s + ε); θ ← θ −
  * η·v. As PyTorch's RMSprop.
  */
-export function rmspropRule(config: RmspropConfig): UpdateRule {
-  const velocity = config.momentum === 0 ? [] : ['velocity'];
+export function rmspropRule(config: RmspropConfig): Update {
   return {
-    slots: ['square', ...velocity, ...(config.centered ? ['mean'] : [])],
     update(inputs, _, settings) {
-      const update = updateKernels()?.rmsprop ?? updateByOps;
-      update(inputs, constantsOf(config, settings));
+      rmspropUpdate.current(inputs, constantsOf(config, settings));
     },
   };
 }
@@ -27,7 +35,7 @@ function constantsOf(config: RmspropConfig, settings: UpdateSettings): RmspropCo
   return { rho, rate: learningRate, epsilon, momentum, penalty: weightDecay, centered };
 }
 
-const updateByOps: UpdateKernel<RmspropConstants> = byOps((variable, gradient, slots, constants) => {
+export const rmspropUpdate = updateByOps<RmspropConstants>((variable, gradient, slots, constants) => {
   const { rho, rate, epsilon, momentum, penalty, centered } = constants;
   const slope = withPenalty(gradient, variable, penalty);
   const square = tf.add(tf.mul(slots[0], rho), tf.mul(tf.square(slope), 1 - rho));

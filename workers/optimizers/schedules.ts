@@ -12,8 +12,16 @@ export interface SchedulePosition {
   reduction?: number;
 }
 
+/** The course of one kind of schedule. */
+interface Course<Config> {
+  /** The settings of a step's update. */
+  settingsAt(schedule: Config, base: number, position: SchedulePosition): UpdateSettings;
+  /** Whether it depends on the number of steps that are planned. */
+  isSpread: boolean;
+}
+
 /**
- * The settings of a step's update: its learning rate and, under `one-cycle`, its momentum. Of S steps, W are the
+ * The courses, by kind; the options of each are in `core/protocol/run/schedule-config.ts`. Of S steps, W are the
  * warm-up; t goes from 0 to 1 over the others. `floor` is a fraction of the base rate.
  *
  * - `constant`: base
@@ -24,47 +32,65 @@ export interface SchedulePosition {
  * - `step`: base · factor^⌊epoch / everyEpochs⌋
  * - `plateau`: base · `reduction`
  * - `one-cycle`: see {@link oneCycleAt}
- *
- * Step s of the warm-up has (s + 1)/W of the rate that the first step after it has (`step` and `plateau`: of the
- * present one).
  */
+const courses: { readonly [Kind in ScheduleConfig['kind']]: Course<Extract<ScheduleConfig, { kind: Kind }>> } = {
+  constant: afterWarmup((_, base) => base),
+  cosine: afterWarmup((schedule, base, position) => halfCosine(base, schedule, shareDone(schedule, position)), {
+    isSpread: true,
+  }),
+  'cosine-restarts': afterWarmup((schedule, base, position) =>
+    halfCosine(base, schedule, shareOfCycle(schedule, position)),
+  ),
+  polynomial: afterWarmup(polynomialRate, { isSpread: true }),
+  step: afterWarmup((schedule, base, { epoch }) => base * schedule.factor ** Math.floor(epoch / schedule.everyEpochs)),
+  plateau: afterWarmup((_, base, { reduction = 1 }) => base * reduction),
+  'one-cycle': {
+    settingsAt(schedule, base, position) {
+      const { rateFraction, momentum } = oneCycleAt(schedule, position);
+      const learningRate = base * rateFraction;
+      return schedule.cycleMomentum ? { learningRate, momentum } : { learningRate };
+    },
+    isSpread: true,
+  },
+};
+
+/** The settings of a step's update: its learning rate and, under `one-cycle`, its momentum. */
 export function settingsAt(schedule: ScheduleConfig, base: number, position: SchedulePosition): UpdateSettings {
-  if (schedule.kind === 'one-cycle') {
-    const { rateFraction, momentum } = oneCycleAt(schedule, position);
-    const learningRate = base * rateFraction;
-    return schedule.cycleMomentum ? { learningRate, momentum } : { learningRate };
-  }
-  const { warmupSteps } = schedule;
-  if (position.step >= warmupSteps) return { learningRate: rateAfterWarmup(schedule, base, position) };
-  const first = rateAfterWarmup(schedule, base, { ...position, step: warmupSteps });
-  return { learningRate: (first * (position.step + 1)) / warmupSteps };
+  return courseOf(schedule).settingsAt(schedule, base, position);
 }
 
 /** Whether a schedule's course depends on the number of steps that are planned. */
-export function isSpread({ kind }: ScheduleConfig): boolean {
-  return kind === 'cosine' || kind === 'polynomial' || kind === 'one-cycle';
+export function isSpread(schedule: ScheduleConfig): boolean {
+  return courseOf(schedule).isSpread;
 }
 
-type Warmed = Exclude<ScheduleConfig, { kind: 'one-cycle' }>;
+function courseOf({ kind }: ScheduleConfig): Course<ScheduleConfig> {
+  // The entry of a schedule's own kind takes it.
+  return courses[kind] as Course<ScheduleConfig>;
+}
 
-function rateAfterWarmup(schedule: Warmed, base: number, position: SchedulePosition): number {
-  const step = position.step - schedule.warmupSteps;
-  switch (schedule.kind) {
-    case 'constant':
-      return base;
-    case 'step':
-      return base * schedule.factor ** Math.floor(position.epoch / schedule.everyEpochs);
-    case 'plateau':
-      return base * (position.reduction ?? 1);
-    case 'cosine':
-      return halfCosine(base, schedule.floorFraction, shareDone(schedule, position));
-    case 'cosine-restarts':
-      return halfCosine(base, schedule.floorFraction, shareOfCycle(schedule, step));
-    case 'polynomial': {
-      const floor = base * schedule.floorFraction;
-      return floor + (base - floor) * (1 - shareDone(schedule, position)) ** schedule.power;
-    }
-  }
+interface Warmed {
+  warmupSteps: number;
+}
+
+/**
+ * A course that begins with the warm-up: step s of it has (s + 1)/W of the rate that the first step after it has
+ * (`step` and `plateau`: of the present one).
+ * @param rate after the warm-up
+ */
+function afterWarmup<Config extends Warmed>(
+  rate: (schedule: Config, base: number, position: SchedulePosition) => number,
+  { isSpread: isOwn = false } = {},
+): Course<Config> {
+  return {
+    settingsAt(schedule, base, position) {
+      const { warmupSteps } = schedule;
+      if (position.step >= warmupSteps) return { learningRate: rate(schedule, base, position) };
+      const first = rate(schedule, base, { ...position, step: warmupSteps });
+      return { learningRate: (first * (position.step + 1)) / warmupSteps };
+    },
+    isSpread: isOwn,
+  };
 }
 
 /** t */
@@ -75,9 +101,10 @@ function shareDone({ warmupSteps }: Warmed, { step, totalSteps }: SchedulePositi
 
 /** The share of its cycle at a step. */
 function shareOfCycle(
-  { cycleSteps, cycleFactor }: Extract<ScheduleConfig, { kind: 'cosine-restarts' }>,
-  step: number,
+  { cycleSteps, cycleFactor, warmupSteps }: Extract<ScheduleConfig, { kind: 'cosine-restarts' }>,
+  position: SchedulePosition,
 ): number {
+  const step = position.step - warmupSteps;
   let [length, start] = [cycleSteps, 0];
   if (cycleFactor === 1) start = Math.floor(step / length) * length;
   while (step >= start + length) {
@@ -87,9 +114,22 @@ function shareOfCycle(
   return (step - start) / length;
 }
 
-function halfCosine(base: number, floorFraction: number, done: number): number {
-  const floor = base * floorFraction;
+interface Floored {
+  floorFraction: number;
+}
+
+function halfCosine(base: number, schedule: Floored, done: number): number {
+  const floor = base * schedule.floorFraction;
   return floor + ((base - floor) * (1 + Math.cos(Math.PI * done))) / 2;
+}
+
+function polynomialRate(
+  schedule: Extract<ScheduleConfig, { kind: 'polynomial' }>,
+  base: number,
+  position: SchedulePosition,
+): number {
+  const floor = base * schedule.floorFraction;
+  return floor + (base - floor) * (1 - shareDone(schedule, position)) ** schedule.power;
 }
 
 /** One phase of the cycle, from the end of the one before. Rates are fractions of the base rate. */

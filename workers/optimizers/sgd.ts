@@ -1,20 +1,26 @@
-import type { RuleConfig } from '../../core/protocol/run/optimizer-config.ts';
+import type { RuleConfigOf } from '../../core/protocol/run/optimizer-config.ts';
 import { tf } from '../tensorflow/tf.ts';
-import { type UpdateRule, type UpdateSettings, withPenalty } from './optimizer.ts';
-import { byOps, type SgdConstants, type UpdateKernel, updateKernels } from './update-kernels.ts';
+import { type Update, type UpdateSettings, withPenalty } from './optimizer.ts';
+import { updateByOps } from './update-kernels.ts';
 
-type SgdConfig = Extract<RuleConfig, { kind: 'sgd' }>;
+type SgdConfig = RuleConfigOf<'sgd'>;
+
+/** Arguments of SGD's update, beside its inputs. */
+export interface SgdConstants {
+  rate: number;
+  momentum: number;
+  penalty: number;
+  nesterov: boolean;
+}
 
 /**
  * g ← g + λθ; v ← μv + g; θ ← θ − η·v, or with Nesterov momentum θ ← θ − η·(g + μv): PyTorch's SGD (Sutskever et al.,
  * 2013, with the learning rate outside the velocity).
  */
-export function sgdRule(config: SgdConfig): UpdateRule {
+export function sgdRule(config: SgdConfig): Update {
   return {
-    slots: config.momentum === 0 ? [] : ['velocity'],
     update(inputs, _, settings) {
-      const update = updateKernels()?.sgd ?? updateByOps;
-      update(inputs, constantsOf(config, settings));
+      sgdUpdate.current(inputs, constantsOf(config, settings));
     },
   };
 }
@@ -24,7 +30,7 @@ function constantsOf(config: SgdConfig, settings: UpdateSettings): SgdConstants 
   return { rate: learningRate, momentum, penalty: weightDecay, nesterov: config.nesterov };
 }
 
-const updateByOps: UpdateKernel<SgdConstants> = byOps((variable, gradient, slots, constants) => {
+export const sgdUpdate = updateByOps<SgdConstants>((variable, gradient, slots, constants) => {
   const { rate, momentum, penalty, nesterov } = constants;
   const slope = withPenalty(gradient, variable, penalty);
   if (slots.length === 0) return { variable: tf.sub(variable, tf.mul(slope, rate)), slots: [] };

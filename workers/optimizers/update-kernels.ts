@@ -1,62 +1,5 @@
 import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
 
-/** Arguments of Adam's update in one kernel; formulas in `adam.ts`. */
-export interface AdamConstants {
-  beta1: number;
-  beta2: number;
-  /** η √(1 − β₂ᵗ) / (1 − β₁ᵗ): both bias corrections in the rate (section 2 of the paper). */
-  rate: number;
-  /** ε √(1 − β₂ᵗ), which makes the result exact. */
-  epsilon: number;
-  /** 1 − η λ with decoupled weight decay, else 1. */
-  keep: number;
-  /** λ where it is added to the gradient, else 0. */
-  penalty: number;
-}
-
-/** Arguments of SGD's update in one kernel; formulas in `sgd.ts`. */
-export interface SgdConstants {
-  rate: number;
-  momentum: number;
-  penalty: number;
-  nesterov: boolean;
-}
-
-/**
- * Arguments of RMSprop's update in one kernel; formulas in `rmsprop.ts`. The slots are `square`, then those that it has
- * of `velocity` and `mean`.
- */
-export interface RmspropConstants {
-  rho: number;
-  rate: number;
-  epsilon: number;
-  /** 0 without the slot `velocity`. */
-  momentum: number;
-  penalty: number;
-  centered: boolean;
-}
-
-/** Arguments of Lion's update in one kernel; formulas in `lion.ts`. */
-export interface LionConstants {
-  beta1: number;
-  beta2: number;
-  rate: number;
-  /** 1 − η λ */
-  keep: number;
-}
-
-/** Arguments of the direction of LAMB's update; formulas in `lamb.ts`. */
-export interface LambConstants {
-  beta1: number;
-  beta2: number;
-  /** √(1 − β₂ᵗ) / (1 − β₁ᵗ): both bias corrections. */
-  scale: number;
-  /** ε √(1 − β₂ᵗ), which makes the result exact. */
-  epsilon: number;
-  /** λ */
-  decay: number;
-}
-
 /** A variable, its gradient and its optimizer's slots. */
 export interface UpdateInputs {
   variable: Variable;
@@ -72,31 +15,27 @@ export type UpdateKernel<Constants> = (inputs: UpdateInputs, constants: Constant
 /** An update of the slots alone. @returns the direction of the variable's update, which the caller disposes of */
 export type DirectionKernel<Constants> = (inputs: UpdateInputs, constants: Constants) => Tensor;
 
-/** Stochastic rounding of tensors to packed bfloat16 in a backend's memory, and back. */
-export interface StorageKernels {
-  pack(values: Tensor, key: number, words: Variable): void;
-  unpack(words: Tensor, shape: number[]): Variable;
-}
+/**
+ * A function for which backends may have faster forms with the same result: without one, the usual form computes on
+ * any backend.
+ */
+export class ByBackend<Form> {
+  readonly #usual: Form;
+  readonly #own = new Map<string, Form>();
 
-export interface UpdateKernels {
-  adam: UpdateKernel<AdamConstants>;
-  sgd: UpdateKernel<SgdConstants>;
-  rmsprop: UpdateKernel<RmspropConstants>;
-  lion: UpdateKernel<LionConstants>;
-  lamb: DirectionKernel<LambConstants>;
-  storage: StorageKernels;
-}
+  constructor(usual: Form) {
+    this.#usual = usual;
+  }
 
-const byBackend = new Map<string, UpdateKernels>();
+  /** The form of TensorFlow.js's current backend. */
+  get current(): Form {
+    return this.#own.get(tf.getBackend()) ?? this.#usual;
+  }
 
-/** Registers a backend's kernels, under its name in TensorFlow.js. */
-export function registerUpdateKernels(backendName: string, kernels: UpdateKernels): void {
-  byBackend.set(backendName, kernels);
-}
-
-/** The kernels of TensorFlow.js's current backend; null where it has none and optimizers use ops. */
-export function updateKernels(): UpdateKernels | null {
-  return byBackend.get(tf.getBackend()) ?? null;
+  /** Registers the form of a backend, under its name in TensorFlow.js. */
+  register(backendName: string, form: Form): void {
+    this.#own.set(backendName, form);
+  }
 }
 
 interface Updated {
@@ -104,19 +43,23 @@ interface Updated {
   slots: Tensor[];
 }
 
-/** An update made of ops: `compute` returns the new variable and slots. */
-export function byOps<Constants>(
+/**
+ * An update made of ops, which works on any backend; one may have a kernel in its place. `compute` returns the new
+ * variable and slots.
+ */
+export function updateByOps<Constants>(
   compute: (variable: Tensor, gradient: Tensor, slots: Tensor[], constants: Constants) => Updated,
-): UpdateKernel<Constants> {
-  return (inputs, constants) =>
+): ByBackend<UpdateKernel<Constants>> {
+  return new ByBackend((inputs, constants) =>
     tf.tidy(() => {
       const { slots, variable } = compute(...partsOf(inputs), constants);
       write(inputs.variable, variable, inputs.row);
       inputs.slots.forEach((slot, i) => write(slot, slots[i], inputs.row));
-    });
+    }),
+  );
 }
 
-/** A direction made of ops: `compute` returns it with the new slots. */
+/** A direction made of ops in the same way: `compute` returns it with the new slots. */
 export function directionByOps<Constants>(
   compute: (
     variable: Tensor,
@@ -124,13 +67,14 @@ export function directionByOps<Constants>(
     slots: Tensor[],
     constants: Constants,
   ) => { direction: Tensor; slots: Tensor[] },
-): DirectionKernel<Constants> {
-  return (inputs, constants) =>
+): ByBackend<DirectionKernel<Constants>> {
+  return new ByBackend((inputs, constants) =>
     tf.tidy(() => {
       const { slots, direction } = compute(...partsOf(inputs), constants);
       inputs.slots.forEach((slot, i) => write(slot, slots[i], inputs.row));
       return direction;
-    });
+    }),
+  );
 }
 
 /** The updated part of variable, gradient and slots. */

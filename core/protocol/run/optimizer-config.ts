@@ -117,6 +117,28 @@ export const optimizerSchema = z.discriminatedUnion('kind', [
 /** The options of an optimizer's rule, without those that all optimizers have. */
 export type RuleConfig = WithoutCommon<z.output<typeof optimizerSchema>>;
 type WithoutCommon<Config> = Config extends unknown ? Omit<Config, keyof typeof common> : never;
+export type RuleKind = RuleConfig['kind'];
+export type RuleConfigOf<Kind extends RuleKind> = Extract<RuleConfig, { kind: Kind }>;
+
+/** The values that each kind keeps for each weight, by name, in the order in which its rule gets them. */
+const slots: { readonly [Kind in RuleKind]: (config: RuleConfigOf<Kind>) => readonly string[] } = {
+  sgd: ({ momentum }) => (momentum === 0 ? [] : ['velocity']),
+  adam: () => ['mean', 'square'],
+  adamw: () => ['mean', 'square'],
+  rmsprop: ({ momentum, centered }) => [
+    'square',
+    ...(momentum === 0 ? [] : ['velocity']),
+    ...(centered ? ['mean'] : []),
+  ],
+  lion: () => ['mean'],
+  lamb: () => ['mean', 'square'],
+};
+
+/** Names of the values that an optimizer keeps for each weight: its slots, each of the weight's shape. */
+export function optimizerSlots(config: RuleConfig): readonly string[] {
+  // The entry of a configuration's own kind takes it.
+  return (slots[config.kind] as (own: RuleConfig) => readonly string[])(config);
+}
 
 /** A configuration of an earlier version, in which only strategies with averaged gradients had `clipNorm`. */
 export function withOptimizerClipping(config: unknown): unknown {

@@ -41,34 +41,76 @@ export const samplerSchema = z.discriminatedUnion('kind', [
 ]);
 export type Sampler = z.infer<typeof samplerSchema>;
 
+/** One kind of sampler. */
+interface SamplerKind<Settings> {
+  label: string;
+  help: string;
+  /** The next configuration, which no trial has had. */
+  suggest(settings: Settings, question: Question): Assignment | null;
+  /** Absent: all configurations of the space. */
+  ofOwn?: {
+    /** How many configurations it can suggest; null where there is no end of them. */
+    count(settings: Settings, space: Space): number | null;
+    isSpent(settings: Settings, space: Space, tried: TriedConfigurations): boolean;
+  };
+}
+
+/** All kinds, in the order in which commands and pages list them. */
+export const samplers: { readonly [Kind in Sampler['kind']]: SamplerKind<Extract<Sampler, { kind: Kind }>> } = {
+  tpe: {
+    label: 'TPE',
+    help: 'Learns from the trials so far where good values lie; for any space.',
+    suggest: suggestTpe,
+  },
+  gp: {
+    label: 'Gaussian process',
+    help: 'Learns most from few trials; for at most some hundred.',
+    suggest: suggestGp,
+  },
+  random: {
+    label: 'Random',
+    help: 'Draws each configuration independently.',
+    suggest: (_, question) => suggestRandom(question),
+  },
+  'quasi-random': {
+    label: 'Quasi-random',
+    help: 'Covers the space more evenly than random draws.',
+    suggest: (_, question) => suggestQuasiRandom(question),
+  },
+  grid: {
+    label: 'Grid',
+    help: 'Tries all combinations of evenly spaced values.',
+    suggest: ({ points }, question) => nextOfGrid(question.space, points, triedBefore(question)),
+    ofOwn: {
+      count: ({ points }, space) => gridSize(space, points),
+      isSpent: ({ points }, space, tried) => nextOfGrid(space, points, tried) === null,
+    },
+  },
+};
+
+function kindOf({ kind }: Sampler): SamplerKind<Sampler> {
+  // The entry of a sampler's own kind takes its settings.
+  return samplers[kind] as SamplerKind<Sampler>;
+}
+
 /** How many configurations a sampler can suggest; null where there is no end of them. */
 export function configurationsOf(sampler: Sampler, space: Space): number | null {
-  return sampler.kind === 'grid' ? gridSize(space, sampler.points) : spaceSize(space);
+  const { ofOwn } = kindOf(sampler);
+  return ofOwn === undefined ? spaceSize(space) : ofOwn.count(sampler, space);
 }
 
 /** Whether trials have had all that a sampler can suggest. */
 export function isSpent(sampler: Sampler, space: Space, trials: readonly Pick<Trial, 'values'>[]): boolean {
   if (trials.length < (configurationsOf(sampler, space) ?? Infinity)) return false;
   const tried = new TriedConfigurations(space, trials);
-  if (sampler.kind !== 'grid') return tried.count >= (spaceSize(space) ?? Infinity);
-  return nextOfGrid(space, sampler.points, tried) === null;
+  const { ofOwn } = kindOf(sampler);
+  if (ofOwn === undefined) return tried.count >= (spaceSize(space) ?? Infinity);
+  return ofOwn.isSpent(sampler, space, tried);
 }
 
 /** The next configuration, which no trial has had, or null when they have had all. */
 export function suggest(sampler: Sampler, question: Question): Assignment | null {
   const { space, trials, number } = question;
   const others = trials.filter((trial) => trial.number !== number);
-  if (isSpent(sampler, space, others)) return null;
-  switch (sampler.kind) {
-    case 'grid':
-      return nextOfGrid(space, sampler.points, triedBefore(question));
-    case 'random':
-      return suggestRandom(question);
-    case 'quasi-random':
-      return suggestQuasiRandom(question);
-    case 'tpe':
-      return suggestTpe(sampler, question);
-    case 'gp':
-      return suggestGp(sampler, question);
-  }
+  return isSpent(sampler, space, others) ? null : kindOf(sampler).suggest(sampler, question);
 }

@@ -1,5 +1,8 @@
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import { samplers } from '../../../core/search/samplers/index.ts';
+import { addStudies } from '../../../src-main/cli/program/studies.ts';
 import { requestOf, type SearchOptions } from '../../../src-main/cli/commands/studies/search-options.ts';
 import { studyOf } from '../../../src-main/studies/create-study.ts';
 
@@ -66,6 +69,14 @@ describe('the options of tutti search', () => {
     [{ set: ['batchSize=0'] }, 'batch-size "0"'],
   ])('are refused with the remedy: %j', (options, message) => {
     expect(() => study(options)).toThrow(message);
+  });
+
+  it('name all samplers in their help', () => {
+    const program = new Command();
+    addStudies(program);
+    const search = program.commands.find((command) => command.name() === 'search');
+    const help = search?.options.find(({ long }) => long === '--sampler')?.description;
+    for (const kind of Object.keys(samplers)) expect(help).toMatch(new RegExp(String.raw`\b${kind}\b`));
   });
 
   it('need a space', () => {

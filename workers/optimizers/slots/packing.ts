@@ -5,8 +5,14 @@ import {
   unpackBfloat16,
 } from '../../../core/compression/stochastic-rounding.ts';
 import { tf, type Tensor, type Variable } from '../../tensorflow/tf.ts';
-import { type StorageKernels, updateKernels } from '../update-kernels.ts';
+import { ByBackend } from '../update-kernels.ts';
 import { zeros } from './slot-storage.ts';
+
+/** Stochastic rounding of tensors to packed bfloat16 in a backend's memory, and back. */
+export interface StorageKernels {
+  pack(values: Tensor, key: number, words: Variable): void;
+  unpack(words: Tensor, shape: number[]): Variable;
+}
 
 /** Rounds arrays stochastically to bfloat16, by a backend's kernels or by arrays, with the same bits. */
 export class Packing {
@@ -24,16 +30,16 @@ export class Packing {
 
   /** words ← rounded values. @param number of the array's rounding */
   pack(name: string, number: number, values: Tensor, words: Variable): void {
-    (updateKernels()?.storage ?? byArrays).pack(values, roundingKey(this.#seed, name, number), words);
+    bfloat16Storage.current.pack(values, roundingKey(this.#seed, name, number), words);
   }
 
   /** The exact values, in a new variable. */
   unpack(words: Tensor, shape: readonly number[]): Variable {
-    return (updateKernels()?.storage ?? byArrays).unpack(words, [...shape]);
+    return bfloat16Storage.current.unpack(words, [...shape]);
   }
 }
 
-const byArrays: StorageKernels = {
+export const bfloat16Storage = new ByBackend<StorageKernels>({
   pack(values, key, words) {
     const packed = new Int32Array(words.size);
     packBfloat16(values.dataSync<'float32'>(), key, packed);
@@ -44,4 +50,4 @@ const byArrays: StorageKernels = {
     unpackBfloat16(words.dataSync<'int32'>(), values);
     return tf.tidy(() => tf.variable(tf.tensor(values, shape), false));
   },
-};
+});

@@ -4,6 +4,7 @@ import {
   studyRequestSchema,
   type StudyRequest,
 } from '../../../../core/protocol/studies/study.ts';
+import { samplers, samplerSchema } from '../../../../core/search/samplers/index.ts';
 import { prunerSchema } from '../../../../core/search/pruners/settings.ts';
 import { parseParameter, parseSplits } from '../../../../core/search/space/parse.ts';
 import type { Assignment } from '../../../../core/search/space/space.ts';
@@ -123,11 +124,10 @@ function splitsOf(text: string): Assignment[] {
 
 function samplerOf(text: string): StudyRequestInput['sampler'] {
   const [, kind, points] = /^([a-z-]+)(?:\((\d+)\))?$/.exec(text) ?? [];
-  if (kind === 'grid') return { kind, ...(points !== undefined && { points: Number(points) }) };
-  if (points === undefined && (kind === 'random' || kind === 'quasi-random' || kind === 'tpe' || kind === 'gp'))
-    return { kind };
+  const parsed = samplerSchema.safeParse({ kind, ...(points !== undefined && { points: Number(points) }) });
+  if (parsed.success) return parsed.data;
   throw new UsageError(
-    `--sampler "${text}": it must be tpe, gp, random, quasi-random, or grid with its points, such as grid(5).`,
+    `--sampler "${text}": it must be ${Object.keys(samplers).join(', ')}; grid may have its points, such as grid(5).`,
   );
 }
 

@@ -35,14 +35,6 @@ export interface StudyForm {
   fixed: FixedOption[];
 }
 
-export const samplers: { kind: Sampler['kind']; label: string; help: string }[] = [
-  { kind: 'tpe', label: 'TPE', help: 'Learns from the trials so far where good values lie; for any space.' },
-  { kind: 'gp', label: 'Gaussian process', help: 'Learns most from few trials; for at most some hundred.' },
-  { kind: 'random', label: 'Random', help: 'Draws each configuration independently.' },
-  { kind: 'quasi-random', label: 'Quasi-random', help: 'Covers the space more evenly than random draws.' },
-  { kind: 'grid', label: 'Grid', help: 'Tries all combinations of evenly spaced values.' },
-];
-
 export const pruners: { kind: Pruner['kind']; label: string; help: string }[] = [
   { kind: 'none', label: 'None', help: 'Every trial trains to its end.' },
   { kind: 'median', label: 'Median', help: 'Stops a trial that is worse than half of the others at the same step.' },

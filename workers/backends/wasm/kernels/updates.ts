@@ -1,48 +1,52 @@
 import { tf, type Tensor, type Variable } from '../../../tensorflow/tf.ts';
 import type { TensorInfo } from '@tensorflow/tfjs-core';
-import type { UpdateInputs, UpdateKernels } from '../../../optimizers/update-kernels.ts';
+import { adamUpdate } from '../../../optimizers/adam.ts';
+import { type LambConstants, lambDirection } from '../../../optimizers/lamb.ts';
+import { lionUpdate } from '../../../optimizers/lion.ts';
+import { rmspropUpdate } from '../../../optimizers/rmsprop.ts';
+import { sgdUpdate } from '../../../optimizers/sgd.ts';
+import { bfloat16Storage, type StorageKernels } from '../../../optimizers/slots/packing.ts';
+import type { DirectionKernel, UpdateInputs } from '../../../optimizers/update-kernels.ts';
 import type { WasmRuntime } from '../kernel.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
 
-/** The optimizers' updates, one call per variable. */
-export function createUpdateKernels({ kernels, memory }: WasmRuntime): UpdateKernels {
-  return {
-    adam(inputs, { beta1, beta2, rate, epsilon, keep, penalty }) {
-      const constants = [beta1, 1 - beta1, beta2, 1 - beta2, rate, epsilon, keep, penalty] as const;
-      updateWith(memory, inputs, (gradient, size, [theta, mean, square], [newTheta, newMean, newSquare]) =>
-        kernels.updateAdam(theta, gradient, mean, square, size, ...constants, newTheta, newMean, newSquare),
-      );
-    },
-    sgd(inputs, { rate, momentum, penalty, nesterov }) {
-      const constants = [rate, momentum, penalty, Number(nesterov)] as const;
-      updateWith(memory, inputs, (gradient, size, [theta, velocity = 0], [newTheta, newVelocity = 0]) =>
-        kernels.updateSgd(theta, gradient, velocity, size, ...constants, newTheta, newVelocity),
-      );
-    },
-    rmsprop(inputs, { rho, rate, epsilon, momentum, penalty, centered }) {
-      const constants = [rho, 1 - rho, rate, epsilon, momentum, penalty] as const;
-      // Absent slots have the address 0.
-      const arrange = ([theta, square, ...others]: number[]): [number, number, number, number] => {
-        const [velocity = 0, mean = 0] = centered && others.length === 1 ? [0, others[0]] : others;
-        return [theta, square, velocity, mean];
-      };
-      updateWith(memory, inputs, (gradient, size, old, renewed) =>
-        kernels.updateRmsprop(gradient, ...arrange(old), size, ...constants, ...arrange(renewed)),
-      );
-    },
-    lion(inputs, { beta1, beta2, rate, keep }) {
-      const constants = [beta1, 1 - beta1, beta2, 1 - beta2, rate, keep] as const;
-      updateWith(memory, inputs, (gradient, size, [theta, mean], [newTheta, newMean]) =>
-        kernels.updateLion(theta, gradient, mean, size, ...constants, newTheta, newMean),
-      );
-    },
-    lamb: createDirection(memory, kernels),
-    storage: createStorageKernels(memory, kernels),
-  };
+/** Registers the updates of optimizers that have a kernel, one call per variable. Others are made of ops. */
+export function registerUpdateKernels({ kernels, memory }: WasmRuntime): void {
+  adamUpdate.register('wasm', (inputs, { beta1, beta2, rate, epsilon, keep, penalty }) => {
+    const constants = [beta1, 1 - beta1, beta2, 1 - beta2, rate, epsilon, keep, penalty] as const;
+    updateWith(memory, inputs, (gradient, size, [theta, mean, square], [newTheta, newMean, newSquare]) =>
+      kernels.updateAdam(theta, gradient, mean, square, size, ...constants, newTheta, newMean, newSquare),
+    );
+  });
+  sgdUpdate.register('wasm', (inputs, { rate, momentum, penalty, nesterov }) => {
+    const constants = [rate, momentum, penalty, Number(nesterov)] as const;
+    updateWith(memory, inputs, (gradient, size, [theta, velocity = 0], [newTheta, newVelocity = 0]) =>
+      kernels.updateSgd(theta, gradient, velocity, size, ...constants, newTheta, newVelocity),
+    );
+  });
+  rmspropUpdate.register('wasm', (inputs, { rho, rate, epsilon, momentum, penalty, centered }) => {
+    const constants = [rho, 1 - rho, rate, epsilon, momentum, penalty] as const;
+    // Absent slots have the address 0.
+    const arrange = ([theta, square, ...others]: number[]): [number, number, number, number] => {
+      const [velocity = 0, mean = 0] = centered && others.length === 1 ? [0, others[0]] : others;
+      return [theta, square, velocity, mean];
+    };
+    updateWith(memory, inputs, (gradient, size, old, renewed) =>
+      kernels.updateRmsprop(gradient, ...arrange(old), size, ...constants, ...arrange(renewed)),
+    );
+  });
+  lionUpdate.register('wasm', (inputs, { beta1, beta2, rate, keep }) => {
+    const constants = [beta1, 1 - beta1, beta2, 1 - beta2, rate, keep] as const;
+    updateWith(memory, inputs, (gradient, size, [theta, mean], [newTheta, newMean]) =>
+      kernels.updateLion(theta, gradient, mean, size, ...constants, newTheta, newMean),
+    );
+  });
+  lambDirection.register('wasm', createDirection(memory, kernels));
+  bfloat16Storage.register('wasm', createStorageKernels(memory, kernels));
 }
 
 /** Stochastic rounding to packed bfloat16, and back. */
-function createStorageKernels(memory: TensorMemory, kernels: WasmRuntime['kernels']): UpdateKernels['storage'] {
+function createStorageKernels(memory: TensorMemory, kernels: WasmRuntime['kernels']): StorageKernels {
   return {
     pack(values, key, words) {
       const target = memory.isShared(words) ? memory.output(words.shape, 'int32') : words;
@@ -58,7 +62,7 @@ function createStorageKernels(memory: TensorMemory, kernels: WasmRuntime['kernel
 }
 
 /** The direction of LAMB's update. The variable itself stays as it is: only the slots are updated. */
-function createDirection(memory: TensorMemory, kernels: WasmRuntime['kernels']): UpdateKernels['lamb'] {
+function createDirection(memory: TensorMemory, kernels: WasmRuntime['kernels']): DirectionKernel<LambConstants> {
   return ({ variable, gradient, slots, row }, { beta1, beta2, scale, epsilon, decay }) => {
     const constants = [beta1, 1 - beta1, beta2, 1 - beta2, scale, epsilon, decay] as const;
     const shape = row === undefined ? variable.shape : [1, ...variable.shape.slice(1)];
