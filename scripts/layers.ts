@@ -94,6 +94,7 @@ const order: Record<string, readonly string[]> = {
     'keyboard',
     'components/icons',
     'components/help',
+    'components/controls',
     'charts',
     'components',
     'views',

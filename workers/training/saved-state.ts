@@ -14,17 +14,13 @@ import {
   type TrainingState,
 } from '../checkpoints/training-state.ts';
 import type { Strategy, StrategyState } from '../strategies/strategy.ts';
-import type { Callback } from '../callbacks/callback.ts';
-import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Member } from '../member/member.ts';
-import type { RunFiles } from '../member/run-files.ts';
 import type { SlotFiles } from '../optimizers/slots/slot-storage.ts';
 import { holdTensors } from '../tensorflow/tensor-values.ts';
 import type { Tensor } from '../tensorflow/tf.ts';
 import type { Controls } from './controls.ts';
 import { History } from './history.ts';
 import type { LossMeter, SavedLosses } from './loss-meter.ts';
-import type { Report } from '../member/report.ts';
 import type { RankSetup, RankTraining, TrainingProgress } from './rank-training.ts';
 import { type LiveSettings, type SavedSchedule, savedScheduleSchema } from './live-settings.ts';
 import { readTensors, weightVariables, writeTensors, writeWeights } from '../member/weights.ts';
@@ -78,14 +74,7 @@ export interface ResumedTraining {
 }
 
 /** A rank's training as its state holds it. */
-export interface TrainingToSave {
-  readonly config: RunConfig;
-  readonly member: Member;
-  readonly strategy: Strategy;
-  readonly callbacks: readonly Callback[];
-  readonly group: ProcessGroup;
-  readonly files: RunFiles;
-  readonly report: Report;
+export interface TrainingToSave extends Omit<RankSetup, 'task' | 'lostRanks'> {
   readonly controls: Controls;
   readonly training: RankTraining;
   readonly history: History;

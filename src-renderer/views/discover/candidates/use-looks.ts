@@ -53,6 +53,7 @@ export function useLooks(id: string, wanted: () => readonly number[]): Looks {
   return { looks, error };
 }
 
-function textsAt(texts: Record<string, string[]>, at: number): Record<string, string> {
+/** The texts of one of several candidates, by column. */
+export function textsAt(texts: Readonly<Record<string, string[]>>, at: number): Record<string, string> {
   return Object.fromEntries(Object.entries(texts).map(([column, values]) => [column, values[at]]));
 }

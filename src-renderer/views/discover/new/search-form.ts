@@ -6,7 +6,7 @@ import {
   whyNoBatch,
 } from '../../../../core/discovery/search.ts';
 import type { SearchRequest } from '../../../../core/protocol/pages/discovery-views.ts';
-import { type FixedOption, readFixed } from '../../../components/fixed-options.ts';
+import { type FixedOption, readFixed } from '../../../components/form/fixed-options.ts';
 
 /** The fields of a new search. */
 export interface SearchForm {
@@ -32,41 +32,41 @@ export interface SearchForm {
   fixed: FixedOption[];
 }
 
-export const acquisitions: { kind: AcquisitionKind; label: string; help: string }[] = [
-  { kind: 'ucb', label: 'Upper confidence bound', help: 'Mean + κ · deviation of the members.' },
-  { kind: 'ei', label: 'Expected improvement', help: 'By how much a candidate is expected to exceed the best one.' },
-  { kind: 'pi', label: 'Probability of improvement', help: 'How probably a candidate exceeds the best one.' },
+export const acquisitions: { id: AcquisitionKind; title: string; help: string }[] = [
+  { id: 'ucb', title: 'Upper confidence bound', help: 'Mean + κ · deviation of the members.' },
+  { id: 'ei', title: 'Expected improvement', help: 'By how much a candidate is expected to exceed the best one.' },
+  { id: 'pi', title: 'Probability of improvement', help: 'How probably a candidate exceeds the best one.' },
   {
-    kind: 'thompson',
-    label: 'Thompson sampling',
+    id: 'thompson',
+    title: 'Thompson sampling',
     help: 'Each choice is what one member, drawn at random, likes best.',
   },
-  { kind: 'greedy', label: 'Greedy', help: 'The mean alone.' },
-  { kind: 'bald', label: 'BALD', help: 'What a label would say about the members.' },
-  { kind: 'entropy', label: 'Entropy', help: 'What the ensemble knows least.' },
-  { kind: 'qpo', label: 'qPO', help: 'What most members rank first.' },
-  { kind: 'random', label: 'Random', help: 'Prefers nothing, and trains nothing.' },
+  { id: 'greedy', title: 'Greedy', help: 'The mean alone.' },
+  { id: 'bald', title: 'BALD', help: 'What a label would say about the members.' },
+  { id: 'entropy', title: 'Entropy', help: 'What the ensemble knows least.' },
+  { id: 'qpo', title: 'qPO', help: 'What most members rank first.' },
+  { id: 'random', title: 'Random', help: 'Prefers nothing, and trains nothing.' },
 ];
 
-export const batches: { kind: SearchForm['batch']; label: string; help: string }[] = [
-  { kind: 'top', label: 'The best scores', help: 'Neighbours often have the same score and the same label.' },
-  { kind: 'centres', label: 'Far apart', help: 'Among ten times as many of the best, some that lie far apart.' },
+export const batches: { id: SearchForm['batch']; title: string; help: string }[] = [
+  { id: 'top', title: 'The best scores', help: 'Neighbours often have the same score and the same label.' },
+  { id: 'centres', title: 'Far apart', help: 'Among ten times as many of the best, some that lie far apart.' },
   {
-    kind: 'clusters',
-    label: 'One of each cluster',
+    id: 'clusters',
+    title: 'One of each cluster',
     help: 'Among ten times as many of the best, the best of each cluster.',
   },
-  { kind: 'fantasies', label: 'One by one', help: 'Each as if the ones before had their expected value.' },
+  { id: 'fantasies', title: 'One by one', help: 'Each as if the ones before had their expected value.' },
 ];
 
-export const oracles: { kind: SearchForm['oracle']; label: string; help: string }[] = [
+export const oracles: { id: SearchForm['oracle']; title: string; help: string }[] = [
   {
-    kind: 'hidden',
-    label: 'The pool itself',
+    id: 'hidden',
+    title: 'The pool itself',
     help: 'The labels are known, and hidden until they are asked for: a trial of the method.',
   },
-  { kind: 'command', label: 'A command', help: 'Gets a JSON line for each candidate and prints one with its label.' },
-  { kind: 'person', label: 'A person', help: 'The page of the search asks, or a CSV file.' },
+  { id: 'command', title: 'A command', help: 'Gets a JSON line for each candidate and prints one with its label.' },
+  { id: 'person', title: 'A person', help: 'The page of the search asks, or a CSV file.' },
 ];
 
 /** Searches for a class or for values, by the project's task; null for tasks that cannot be searched. */

@@ -10,7 +10,7 @@ import type { Assignment } from '../../../../core/search/space/space.ts';
 import { parseSplits } from '../../../../core/search/space/parse.ts';
 import type { Direction } from '../../../../core/search/trial.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
-import { type FixedOption, readFixed } from '../../../components/fixed-options.ts';
+import { type FixedOption, readFixed } from '../../../components/form/fixed-options.ts';
 import { readSettings } from './space-rows.ts';
 
 /** The fields of a new study, beside its space. */
@@ -35,17 +35,17 @@ export interface StudyForm {
   fixed: FixedOption[];
 }
 
-export const pruners: { kind: Pruner['kind']; label: string; help: string }[] = [
-  { kind: 'none', label: 'None', help: 'Every trial trains to its end.' },
-  { kind: 'median', label: 'Median', help: 'Stops a trial that is worse than half of the others at the same step.' },
+export const pruners: { id: Pruner['kind']; title: string; help: string }[] = [
+  { id: 'none', title: 'None', help: 'Every trial trains to its end.' },
+  { id: 'median', title: 'Median', help: 'Stops a trial that is worse than half of the others at the same step.' },
   {
-    kind: 'wilcoxon',
-    label: 'Wilcoxon',
+    id: 'wilcoxon',
+    title: 'Wilcoxon',
     help: 'Stops a trial that is worse than the best one over the splits of the data.',
   },
-  { kind: 'asha', label: 'ASHA', help: 'Pauses trials at rungs and continues with the best share of those so far.' },
-  { kind: 'halving', label: 'Successive halving', help: 'As ASHA, but waits for all trials of a rung.' },
-  { kind: 'hyperband', label: 'Hyperband', help: 'Successive halving with different first rungs.' },
+  { id: 'asha', title: 'ASHA', help: 'Pauses trials at rungs and continues with the best share of those so far.' },
+  { id: 'halving', title: 'Successive halving', help: 'As ASHA, but waits for all trials of a rung.' },
+  { id: 'hyperband', title: 'Hyperband', help: 'Successive halving with different first rungs.' },
 ];
 
 export function hasRungs(kind: Pruner['kind']): boolean {

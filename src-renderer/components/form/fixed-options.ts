@@ -1,5 +1,5 @@
-import { parseOptionValue, setPath, type OptionDescription, type PlainObject } from '../../core/options/index.ts';
-import { messageOf } from '../../core/text/errors.ts';
+import { parseOptionValue, setPath, type OptionDescription, type PlainObject } from '../../../core/options/index.ts';
+import { messageOf } from '../../../core/text/errors.ts';
 
 /** An option with one value in all runs, such as `maxEpochs`, as the user typed it. */
 export interface FixedOption {
