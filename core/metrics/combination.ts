@@ -45,9 +45,9 @@ export function isJointTask(task: string): task is JointTask {
   return Object.hasOwn(jointAnswers, task) && jointAnswers[task as TaskKind] !== null;
 }
 
-/** How the members of a run answer. @param strategy of the run */
-export function combinationOf({ kind }: { kind: string }, task: string): Combination {
-  return kind === 'joint' && isJointTask(task) ? jointAnswers[task] : 'mean';
+/** How members answer that were trained as a product of experts; the mean for tasks without one. */
+export function answerOfProduct(task: string): Combination {
+  return isJointTask(task) ? jointAnswers[task] : 'mean';
 }
 
 /**

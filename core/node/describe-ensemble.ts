@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { combinationOf } from '../metrics/combination.ts';
+import { combinationOf } from '../protocol/run/strategies/strategy-rules.ts';
 import { type EnsembleDescription, type EnsembleMember, ensembleSchema } from '../ensemble/schema.ts';
 import { taskKinds } from '../metrics/registry/metric.ts';
 import { postprocessingPath } from '../postprocessing/schema.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Belief, beliefOf, type Goal } from '../../core/discovery/belief.ts';
 import { balancedWeights } from '../../core/discovery/progress.ts';
 import type { Search, SearchGoal } from '../../core/discovery/search.ts';
-import { combinationOf } from '../../core/metrics/combination.ts';
+import { combinationOf, strategyRules } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { combineMembers } from '../../core/ensemble/combine-members.ts';
 import type { MemberOutputStack } from '../../core/ensemble/predictions.ts';
 import { taskKinds } from '../../core/metrics/registry/metric.ts';
@@ -113,7 +113,7 @@ export function epochsBetweenEvaluations({
   earlyStopping,
   schedule,
 }: Pick<RunConfig, 'evaluateEveryEpochs' | 'maxEpochs' | 'strategy' | 'earlyStopping' | 'schedule'>): number {
-  const isDeciding = earlyStopping.enabled || schedule.kind === 'plateau' || strategy.kind !== 'independent';
+  const isDeciding = earlyStopping.enabled || schedule.kind === 'plateau' || strategyRules[strategy.kind].isLockstep;
   return isDeciding ? evaluateEveryEpochs : Math.max(evaluateEveryEpochs, maxEpochs);
 }
 

@@ -7,6 +7,7 @@ import { type MemberCount, memberCountOf } from '../../core/protocol/run/strateg
 import { readFreeBytes } from '../../core/node/disk-room.ts';
 import { FileError, unlessMissing } from '../../core/node/file-error.ts';
 import { listOwnFolder } from '../../core/node/own-folders.ts';
+import { splitsLayers, splitsState } from '../../core/protocol/run/strategies/strategy-rules.ts';
 
 const BYTES_PER_PARAMETER = 4;
 /** A rank keeps its two newest states, and removes the older one only once the third is complete. */
@@ -35,8 +36,8 @@ export function forecastRunBytes({ parameterCount, config }: { parameterCount: n
 function stateCopies(config: RunConfig): number {
   const { strategy, members: ranks } = config;
   const slots = stateSlots(config);
-  if (strategy.kind === 'pipeline') return memberCountOf(config) * (1 + slots);
-  if (strategy.kind !== 'sharded') return ranks * (1 + slots);
+  if (splitsLayers(strategy)) return memberCountOf(config) * (1 + slots);
+  if (!splitsState(strategy)) return ranks * (1 + slots);
   return (strategy.stage === 3 ? 1 : ranks) + slots;
 }
 
@@ -59,12 +60,13 @@ function checkpointBytes({ checkpoints, maxEpochs }: RunConfig, weightBytes: num
  */
 export function leastRankBytes(run: { parameterCount: number; config: RunConfig }): number | null {
   const { strategy, members: ranks } = run.config;
-  if (strategy.kind === 'pipeline') return null;
-  const stage = strategy.kind === 'sharded' ? strategy.stage : 0;
+  if (splitsLayers(strategy)) return null;
+  const split = splitsState(strategy) ? strategy : null;
+  const stage = split?.stage ?? 0;
   const shareFrom = (first: number): number => (stage >= first ? 1 / ranks : 1);
-  const isOffloaded = strategy.kind === 'sharded' && strategy.offload === 'optimizer';
+  const isOffloaded = split?.offload === 'optimizer';
   const slots = isOffloaded ? Number(run.config.ema.decay > 0) : stateSlots(run.config);
-  const weightSize = strategy.kind === 'sharded' && strategy.weightPrecision === 'bfloat16' ? 0.5 : 1;
+  const weightSize = split?.weightPrecision === 'bfloat16' ? 0.5 : 1;
   const copies = weightSize * shareFrom(3) + shareFrom(2) + shareFrom(1) * slots;
   return Math.ceil(copies * BYTES_PER_PARAMETER * run.parameterCount);
 }

@@ -8,8 +8,7 @@ import type { RunConfig } from '../../core/protocol/run/config.ts';
  * Goyal et al. (2017), "Accurate, large minibatch SGD: training ImageNet in 1 hour", sections 2.1 and 2.2.
  */
 export function rateScale({ strategy, members: ranks }: Pick<RunConfig, 'strategy' | 'members'>, step: number): number {
-  if (strategy.kind !== 'data-parallel' && strategy.kind !== 'sharded') return 1;
-  if (strategy.learningRateScaling === 'none') return 1;
+  if (!('learningRateScaling' in strategy) || strategy.learningRateScaling === 'none') return 1;
   const growth = ranks * strategy.accumulate - 1;
   const { scalingWarmupSteps } = strategy;
   return step + 1 >= scalingWarmupSteps ? 1 + growth : 1 + (growth * (step + 1)) / scalingWarmupSteps;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { combinationOf } from '../../core/metrics/combination.ts';
+import { combinationOf } from '../../core/protocol/run/strategies/strategy-rules.ts';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { CalibrationTask } from '../../core/protocol/run/checkpoint-tasks.ts';

@@ -8,21 +8,20 @@ import { Joint } from './joint.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import type { Strategy, StrategyContext } from './strategy.ts';
 
+type Make<Kind> = (config: Extract<StrategyConfig, { kind: Kind }>, context: StrategyContext) => Strategy;
+
+/** The strategies. What the rest of Tutti asks of each is in `core/protocol/run/strategies/strategy-rules.ts`. */
+const strategies: { readonly [Kind in StrategyConfig['kind']]: Make<Kind> } = {
+  independent: independentStrategy,
+  joint: (config, context) => new Joint(config, context),
+  coupled: (config, context) => new Coupled(config, context),
+  'data-parallel': (config, context) => new DataParallel(config, context),
+  sharded: (config, context) => new Sharded(config, context),
+  pipeline: (config, context) => new Pipeline(config, context),
+  hdet: (config, context) => new Hdet(config, context),
+};
+
 export function createStrategy(config: StrategyConfig, context: StrategyContext): Strategy {
-  switch (config.kind) {
-    case 'independent':
-      return independentStrategy();
-    case 'joint':
-      return new Joint(config, context);
-    case 'coupled':
-      return new Coupled(config, context);
-    case 'data-parallel':
-      return new DataParallel(config, context);
-    case 'sharded':
-      return new Sharded(config, context);
-    case 'pipeline':
-      return new Pipeline(config, context);
-    case 'hdet':
-      return new Hdet(config, context);
-  }
+  // The entry of a configuration's own kind takes it.
+  return (strategies[config.kind] as Make<StrategyConfig['kind']>)(config, context);
 }

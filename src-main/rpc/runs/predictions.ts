@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { combinationOf } from '../../../core/metrics/combination.ts';
+import { combinationOf } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
 import { listOwnFolder } from '../../../core/node/own-folders.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';

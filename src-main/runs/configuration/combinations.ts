@@ -3,7 +3,12 @@ import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { mayResize, stagesOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
-import { lockstepReason, mayShrink, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import {
+  lockstepReason,
+  mayShrink,
+  splitsLayers,
+  strategyRules,
+} from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { conflictsOfMetrics } from './metric-combinations.ts';
 import { conflictsOfData } from './data-combinations.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
@@ -77,7 +82,7 @@ function conflictsOfWarmStart({ warmStart: { checkpoint, noise } }: RunConfig): 
 /** An ensemble of pipelined members has as many ranks for each. */
 function conflictsOfStages(config: RunConfig): ConfigProblem[] {
   const { members: ranks, strategy } = config;
-  if (strategy.kind !== 'pipeline') return [];
+  if (!splitsLayers(strategy)) return [];
   const stages = stagesOf(config);
   const { cuts } = strategy;
   if (ranks % stages === 0) {

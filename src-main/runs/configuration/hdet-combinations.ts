@@ -7,7 +7,7 @@ type HdetConfig = Extract<RunConfig['strategy'], { kind: 'hdet' }>;
 /** Conflicts of the strategy `hdet` with the rest of a configuration. */
 export function conflictsOfHdet(config: RunConfig, hasOwnLoss: boolean): ConfigProblem[] {
   const { strategy } = config;
-  if (strategy.kind !== 'hdet') return [];
+  if (!('diverge' in strategy)) return [];
   const scalars = [...new Set(strategy.diverge)].flatMap((name) => {
     const message = objectionTo(name, config, hasOwnLoss);
     return message === null ? [] : [{ path: 'strategy.diverge', message }];

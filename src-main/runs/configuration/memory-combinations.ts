@@ -1,9 +1,10 @@
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { splitsState } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 
 /** Stages 2 and 3 of sharded training compute layer by layer; stage 3 keeps no whole weight between steps. */
 export function conflictsOfShards({ strategy, ema, backend, activationCheckpointing }: RunConfig): ConfigProblem[] {
-  if (strategy.kind !== 'sharded') return [];
+  if (!splitsState(strategy)) return [];
   const conflicts: ConfigProblem[] = [];
   if (strategy.weightPrecision !== 'float32' && strategy.stage < 3) {
     const message =

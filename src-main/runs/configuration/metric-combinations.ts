@@ -1,11 +1,10 @@
-import { combinationOf } from '../../../core/metrics/combination.ts';
 import { type MetricMode, modeFor, whyNotMonitored } from '../../../core/metrics/metric-mode.ts';
 import { metricNamed } from '../../../core/metrics/registry/index.ts';
 import { listedMetrics, metricsOfRun, whyNotComputed, whyNotListed } from '../../../core/metrics/registry/monitors.ts';
 import type { OwnMetric } from '../../../core/metrics/registry/metric.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { combinationOf, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 
 /** The task of a project, and its own metrics. */
 export interface Measured {

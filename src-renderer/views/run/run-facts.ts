@@ -2,7 +2,7 @@ import { pipelinePlace } from '../../../core/pipeline/schedule.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ownSummary, type RunEvent, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { memberCountOf, memberOfRank, stagesOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
-import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { splitsLayers, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunView } from '../../../core/protocol/pages/run-views.ts';
 import { unknownText } from '../../../core/text/numbers.ts';
 
@@ -20,7 +20,7 @@ interface TimeLimit {
  * count from 1.
  */
 export function describePlace(config: RunConfig, rank: number): string | null {
-  if (config.strategy.kind !== 'pipeline') return null;
+  if (!splitsLayers(config.strategy)) return null;
   const stages = stagesOf(config);
   const { member, stage } = pipelinePlace(rank, config.members, stages);
   const own = `stage ${stage + 1} of ${stages}`;
@@ -32,7 +32,7 @@ export function describePlace(config: RunConfig, rank: number): string | null {
  * the layers of one model and report the same losses, else itself.
  */
 export function chartedRank(config: RunConfig, rank: number): number {
-  return config.strategy.kind === 'pipeline' ? memberOfRank(config, rank) : rank;
+  return splitsLayers(config.strategy) ? memberOfRank(config, rank) : rank;
 }
 
 /** The ranks that have lines, colours and entries in legends. */
@@ -42,7 +42,7 @@ export function chartedRanks({ ranks, record }: Pick<RunView, 'ranks' | 'record'
 
 /** What these are called: members where several ranks share the layers of one. */
 export function chartedNoun({ strategy }: RunConfig): 'member' | 'rank' {
-  return strategy.kind === 'pipeline' ? 'member' : 'rank';
+  return splitsLayers(strategy) ? 'member' : 'rank';
 }
 
 /** `independent · joint early stopping`. */

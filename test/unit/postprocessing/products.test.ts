@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { combineMembers } from '../../../core/ensemble/combine-members.ts';
 import type { MemberOutputStack } from '../../../core/ensemble/predictions.ts';
-import { combinationOf, combinations } from '../../../core/metrics/combination.ts';
+import { combinations } from '../../../core/metrics/combination.ts';
+import { combinationOf } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { taskKinds } from '../../../core/metrics/registry/metric.ts';
 import { choicesFor } from '../../../core/postprocessing/choices.ts';
 import { describeFit } from '../../../core/postprocessing/describe.ts';

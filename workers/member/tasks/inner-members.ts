@@ -94,14 +94,13 @@ function requireMeans(model: LayersModel, task: Task): void {
 }
 
 function requireTrainable({ strategy, membersPerDevice }: RunConfig, batch: InnerBatch | null): void {
-  const obstacle =
-    strategy.kind === 'joint' || strategy.kind === 'coupled'
-      ? `the strategy ${strategy.kind}, whose members exchange one prediction for each sample`
-      : membersPerDevice > 1
-        ? `membersPerDevice ${membersPerDevice}, which computes members as one in another way`
-        : batch?.isSplit === true && strategyRules[strategy.kind].isOneModel
-          ? `training "split" with the strategy ${strategy.kind}, whose ranks get batches of different sizes`
-          : null;
+  const obstacle = strategyRules[strategy.kind].exchangesOutputs
+    ? `the strategy ${strategy.kind}, whose members exchange one prediction for each sample`
+    : membersPerDevice > 1
+      ? `membersPerDevice ${membersPerDevice}, which computes members as one in another way`
+      : batch?.isSplit === true && strategyRules[strategy.kind].isOneModel
+        ? `training "split" with the strategy ${strategy.kind}, whose ranks get batches of different sizes`
+        : null;
   if (obstacle === null) return;
   throw new Error(
     `The model has inner members (batchEnsemble or mimo), which do not work with ${obstacle}. Remove the one ` +

@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { memberCountOf, memberOfRank } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
+import { splitsLayers } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Sampler } from '../../data/samplers.ts';
 import { normalizationsOf } from '../../parts/running-statistics.ts';
 import { digestOf } from '../../strategies/data-parallel/replica-check.ts';
@@ -49,7 +50,7 @@ export function noteOnSingleSamples(
 
 /** Samples of a batch that pass through the model at once. */
 function partSize({ batchSize, strategy }: Pick<RunConfig, 'batchSize' | 'strategy'>, samples: number): number {
-  return strategy.kind === 'pipeline' ? Math.max(1, Math.ceil(samples / strategy.microBatches)) : batchSize;
+  return splitsLayers(strategy) ? Math.max(1, Math.ceil(samples / strategy.microBatches)) : batchSize;
 }
 
 /** Those of the smallest such part. */

@@ -4,6 +4,7 @@ import {
   commonSamplers,
   samplerOf,
   samplesPerStep,
+  splitsState,
   strategyRules,
 } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Backend } from '../../backends/backend.ts';
@@ -160,7 +161,7 @@ async function createMember(seat: Seat, shared: Shared, seeder: DistributedSeede
   const slotStorage = slotStorageOf(statePrecision, isOneModel ? config.seed : seeder.seed);
   const optimizerOf = (variables: Variable[]) =>
     // A sharded run's strategy keeps the optimizer's state, one slice on each rank.
-    createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables, slotStorage);
+    createOptimizer(config.optimizer, splitsState(config.strategy) ? [] : variables, slotStorage);
   const { groups } = config.optimizer;
   const member = new Member(model, lossOf(shared), optimizerOf, {
     ...(stage === undefined ? config.optimizer : { clipNorm: 0, clipValue: 0, groups: groupsWithin(model, groups) }),
@@ -195,7 +196,7 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
     normalization: data.train.normalization,
     seed: order.seed,
     // The product of experts has one target for each sample.
-    mixingSeed: config.strategy.kind === 'joint' ? config.seed : order.seed,
+    mixingSeed: strategyRules[config.strategy.kind].isProduct ? config.seed : order.seed,
   });
   const rows = holdOut?.trainingRows(order.rank);
   const kind = data.train.stream === undefined ? samplerOf(config) : 'sequential';

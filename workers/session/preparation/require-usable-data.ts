@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { holdsOut } from '../../../core/protocol/run/data-config.ts';
+import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import type { Task } from '../../member/tasks.ts';
 import { callsOf, type Layer, nestedModel } from '../../exchange/model-calls.ts';
@@ -11,31 +12,31 @@ import type { LayersModel } from '../../tensorflow/tf.ts';
  */
 export function requireUsableTargets(config: RunConfig, task: Task, train: Dataset): void {
   if (task.further !== undefined) requireFurtherOutputs(config, train);
-  if (config.strategy.kind !== 'joint') return;
+  const { kind } = config.strategy;
+  if (!strategyRules[kind].isProduct) return;
   if (task.positionAxes !== undefined) {
     throw new Error(
-      `${train.name} has targets of shape [${train.targetShape?.join(', ')}] for each sample: the strategy joint ` +
+      `${train.name} has targets of shape [${train.targetShape?.join(', ')}] for each sample: the strategy ${kind} ` +
         'trains a product of experts of one prediction per sample. Choose another strategy.',
     );
   }
   const { weights = train.lossWeights } = train;
   if (weights === undefined && train.mask === undefined) return;
   throw new Error(
-    `${train.name} has ${weights === undefined ? 'a mask' : 'weights'}, which the loss of the strategy joint ` +
+    `${train.name} has ${weights === undefined ? 'a mask' : 'weights'}, which the loss of the strategy ${kind} ` +
       'cannot use. Remove them, or choose another strategy.',
   );
 }
 
 /** @throws where further outputs of a model would be left out */
 function requireFurtherOutputs({ strategy, data }: RunConfig, { name, mask }: Dataset): void {
-  const obstacle =
-    strategy.kind === 'joint' || strategy.kind === 'coupled'
-      ? `the strategy ${strategy.kind}, whose members exchange one output`
-      : holdsOut(data)
-        ? 'samples that ranks hold out'
-        : mask === undefined
-          ? null
-          : `the mask of ${name}, which is that of the task's own targets`;
+  const obstacle = strategyRules[strategy.kind].exchangesOutputs
+    ? `the strategy ${strategy.kind}, whose members exchange one output`
+    : holdsOut(data)
+      ? 'samples that ranks hold out'
+      : mask === undefined
+        ? null
+        : `the mask of ${name}, which is that of the task's own targets`;
   if (obstacle === null) return;
   throw new Error(`The project's further outputs do not work with ${obstacle}. Remove the one or the other.`);
 }

@@ -1,6 +1,7 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import { memberOfRank } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
+import { splitsLayers } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { freezeWeights } from '../../member/weight-groups.ts';
 import type { DistributedSeeder } from '../../callbacks/distributed-seeder.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
@@ -20,7 +21,7 @@ interface PlacedRank {
 /** As which rank a rank orders its samples, and with which seed: the stages of a pipeline do so as their first rank. */
 export function orderOf({ config, placement }: Launch, { seed }: { seed: number }): { rank: number; seed: number } {
   const { rank } = placement;
-  if (config.strategy.kind !== 'pipeline') return { rank, seed };
+  if (!splitsLayers(config.strategy)) return { rank, seed };
   const member = memberOfRank(config, rank);
   return { rank: member, seed: seedForRank(config.seed, member, config.identicalSeeds) };
 }
@@ -59,7 +60,7 @@ export async function stageOf(
   model: LayersModel,
 ): Promise<ModelStage | undefined> {
   const { strategy } = config;
-  if (strategy.kind !== 'pipeline') return undefined;
+  if (!splitsLayers(strategy)) return undefined;
   freezeWeights(model, config.optimizer.groups);
   const { resumeFrom, forkedAt, runFolder, placement } = launch;
   if (resumeFrom === null && forkedAt === null) {

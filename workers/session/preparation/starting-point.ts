@@ -10,6 +10,7 @@ import { checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
 import { settingsOf } from '../../../core/protocol/run/settings.ts';
 import { memberOfRank } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
+import { splitsLayers } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { readSealed } from '../../checkpoints/sealed-file.ts';
 import type { Member } from '../../member/member.ts';
 import { writeWeights } from '../../member/weights.ts';
@@ -25,7 +26,7 @@ export async function startingPoint(launch: Launch, setup: RankSetup) {
   await removeStates(runFolder, placement.rank);
   if (forkedAt !== null) return loadForkedWeights(launch, setup.member, forkedAt);
   // A model whose layers are spread over the ranks had its weights before it was cut.
-  if (setup.config.strategy.kind !== 'pipeline') await startWarm(setup, setup.member.model, setup.group.rank);
+  if (!splitsLayers(setup.config.strategy)) await startWarm(setup, setup.member.model, setup.group.rank);
   return undefined;
 }
 

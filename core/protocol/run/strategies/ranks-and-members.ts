@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { pipelinePlace } from '../../../pipeline/schedule.ts';
 import type { RunConfig } from '../config.ts';
-import { strategyRules } from './strategy-rules.ts';
+import { splitsLayers, strategyRules } from './strategy-rules.ts';
 
 /**
  * A number of ranks, which the option `members` configures. It is not the number of members where several ranks train
@@ -24,7 +24,7 @@ export const memberCount = (count: number): MemberCount => count as MemberCount;
  * It is no whole number where the stages of pipelines do not divide the ranks.
  */
 export function memberCountOf(config: Counted): MemberCount {
-  if (config.strategy.kind === 'pipeline') return memberCount(config.members / stagesOf(config));
+  if (splitsLayers(config.strategy)) return memberCount(config.members / stagesOf(config));
   return memberCount(strategyRules[config.strategy.kind].isOneModel ? 1 : config.members);
 }
 
@@ -33,20 +33,20 @@ export function memberCountOf(config: Counted): MemberCount {
  * number.
  */
 export function ranksForMembers(strategy: RunConfig['strategy'], members: MemberCount): RankCount | null {
-  if (strategy.kind === 'pipeline') return strategy.stages === 0 ? null : rankCount(members * strategy.stages);
+  if (splitsLayers(strategy)) return strategy.stages === 0 ? null : rankCount(members * strategy.stages);
   return strategyRules[strategy.kind].isOneModel ? null : rankCount(members);
 }
 
 /** The member that a rank trains, which is also the rank that keeps its checkpoints and predictions. */
 export function memberOfRank(config: Counted, rank: number): number {
   const { strategy, members } = config;
-  if (strategy.kind === 'pipeline') return pipelinePlace(rank, members, stagesOf(config)).member;
+  if (splitsLayers(strategy)) return pipelinePlace(rank, members, stagesOf(config)).member;
   return strategyRules[strategy.kind].isOneModel ? 0 : rank;
 }
 
 /** Ranks that share the layers of a model. */
 export function stagesOf({ members, strategy }: Counted): number {
-  if (strategy.kind !== 'pipeline') return 1;
+  if (!splitsLayers(strategy)) return 1;
   return strategy.stages === 0 ? members : strategy.stages;
 }
 
@@ -62,7 +62,7 @@ export function countMembers(config: Counted): string {
 
 /** Whether a resume may change the number of ranks: they train one model, and each takes any part of the work. */
 export function mayResize({ strategy }: Pick<RunConfig, 'strategy'>): boolean {
-  return strategy.kind === 'data-parallel' || strategy.kind === 'sharded';
+  return strategyRules[strategy.kind].mayResize;
 }
 
 /** Whether the number of ranks follows that of the devices, with each start and restart. */

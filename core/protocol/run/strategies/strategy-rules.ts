@@ -1,9 +1,9 @@
-import { jointTasks } from '../../../metrics/combination.ts';
+import { answerOfProduct, type Combination, jointTasks } from '../../../metrics/combination.ts';
 import type { RunConfig, StrategyConfig } from '../config.ts';
 
 export type SamplerKind = Exclude<RunConfig['sampler'], 'auto'>;
 
-/** Requirements of a strategy on the rest of a configuration. */
+/** What a strategy does, and requires of the rest of a configuration: whoever depends on it asks this, not its kind. */
 export interface StrategyRules {
   /** Ranks exchange data at every step, so all must do the same steps at the same time. */
   isLockstep: boolean;
@@ -13,6 +13,14 @@ export interface StrategyRules {
    * several such members, see `memberOfRank`.
    */
   isOneModel: boolean;
+  /** What of their model the ranks have a part of; null: each has all of it. */
+  splits: 'layers' | 'optimizer-state' | null;
+  /** Whether a resume may change the number of ranks: each can take any part of the work. */
+  mayResize: boolean;
+  /** Whether members exchange what they predict for each sample of a batch: a model then has one output. */
+  exchangesOutputs: boolean;
+  /** Whether members learn one target of each sample as their product of experts, which then answers. */
+  isProduct: boolean;
   /** Orders of samples that it can train with; `auto` uses the first. */
   samplers: readonly [SamplerKind, ...SamplerKind[]];
   /** Tasks that it can train; null: any. */
@@ -28,6 +36,10 @@ export interface StrategyRules {
 const oneModel: StrategyRules = {
   isLockstep: true,
   isOneModel: true,
+  splits: null,
+  mayResize: false,
+  exchangesOutputs: false,
+  isProduct: false,
   samplers: ['sharded-uneven', 'sharded', 'sharded-drop'],
   tasks: null,
   ownLoss: true,
@@ -38,6 +50,10 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
   independent: {
     isLockstep: false,
     isOneModel: false,
+    splits: null,
+    mayResize: false,
+    exchangesOutputs: false,
+    isProduct: false,
     samplers: ['shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'],
     tasks: null,
     ownLoss: true,
@@ -46,6 +62,10 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
   joint: {
     isLockstep: true,
     isOneModel: false,
+    splits: null,
+    mayResize: false,
+    exchangesOutputs: true,
+    isProduct: true,
     // All members must see the same samples: their logits are averaged.
     samplers: ['shared', 'sequential'],
     tasks: jointTasks,
@@ -56,6 +76,10 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
   coupled: {
     isLockstep: true,
     isOneModel: false,
+    splits: null,
+    mayResize: false,
+    exchangesOutputs: true,
+    isProduct: false,
     samplers: ['shuffled', 'shared', 'sequential'],
     tasks: ['classification', 'binary', 'multi-label'],
     whyNotOthers:
@@ -64,12 +88,27 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     // Every rank also draws unlabelled samples.
     takesCommonBatches: false,
   },
-  'data-parallel': oneModel,
-  sharded: oneModel,
+  'data-parallel': { ...oneModel, mayResize: true },
+  sharded: { ...oneModel, splits: 'optimizer-state', mayResize: true },
   // Every rank of a model reads the same batch: the first its features, the last its targets.
-  pipeline: { ...oneModel, samplers: ['shared', 'shuffled', 'sequential'], takesCommonBatches: true },
+  pipeline: { ...oneModel, splits: 'layers', samplers: ['shared', 'shuffled', 'sequential'], takesCommonBatches: true },
   hdet: oneModel,
 };
+
+/** Whether the ranks of a model have a part of its layers each. */
+export function splitsLayers(strategy: StrategyConfig): strategy is Extract<StrategyConfig, { kind: 'pipeline' }> {
+  return strategyRules[strategy.kind].splits === 'layers';
+}
+
+/** Whether ranks have a part of the optimizer's state each, and on request of gradients and weights. */
+export function splitsState(strategy: StrategyConfig): strategy is Extract<StrategyConfig, { kind: 'sharded' }> {
+  return strategyRules[strategy.kind].splits === 'optimizer-state';
+}
+
+/** How the members of a run answer. */
+export function combinationOf({ kind }: Pick<StrategyConfig, 'kind'>, task: string): Combination {
+  return strategyRules[kind].isProduct ? answerOfProduct(task) : 'mean';
+}
 
 type Hdet = Extract<StrategyConfig, { kind: 'hdet' }>;
 

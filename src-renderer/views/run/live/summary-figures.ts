@@ -1,4 +1,5 @@
-import { answerSubject, combinationOf } from '../../../../core/metrics/combination.ts';
+import { answerSubject } from '../../../../core/metrics/combination.ts';
+import { combinationOf } from '../../../../core/protocol/run/strategies/strategy-rules.ts';
 import { improves, type MetricMode, modeFor } from '../../../../core/metrics/metric-mode.ts';
 import type { RunView } from '../../../../core/protocol/pages/run-views.ts';
 import { memberCountOf } from '../../../../core/protocol/run/strategies/ranks-and-members.ts';

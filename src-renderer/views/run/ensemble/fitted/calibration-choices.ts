@@ -1,4 +1,4 @@
-import { combinationOf } from '../../../../../core/metrics/combination.ts';
+import { combinationOf } from '../../../../../core/protocol/run/strategies/strategy-rules.ts';
 import { taskKinds } from '../../../../../core/metrics/registry/metric.ts';
 import { choicesFor } from '../../../../../core/postprocessing/choices.ts';
 import { type PostprocessingRequest, usualRequest } from '../../../../../core/postprocessing/request.ts';

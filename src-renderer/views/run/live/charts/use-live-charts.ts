@@ -1,5 +1,5 @@
 import { computed, type ComputedRef, watch } from 'vue';
-import { combinationOf } from '../../../../../core/metrics/combination.ts';
+import { combinationOf, splitsLayers } from '../../../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
 import { memberCountOf } from '../../../../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { ChartEvent, ChartSeries, ChartView } from '../../../../charts/types.ts';
@@ -76,7 +76,7 @@ function useSpecs(run: RunStore, view: () => RunView): ComputedRef<ChartSpec[]> 
       task: task.value,
       own: view().record.metrics,
       ranks: ranks.value.split(',').filter(Boolean).map(Number),
-      isPipelined: view().record.config.strategy.kind === 'pipeline',
+      isPipelined: splitsLayers(view().record.config.strategy),
       combination: combinationOf(view().record.config.strategy, task.value),
       memberCount: memberCountOf(view().record.config),
       metrics: new Set(metrics.value.split('\n').filter(Boolean)),

@@ -1,4 +1,5 @@
-import { answerSubject, combinationOf } from '../../../../../core/metrics/combination.ts';
+import { answerSubject } from '../../../../../core/metrics/combination.ts';
+import { combinationOf } from '../../../../../core/protocol/run/strategies/strategy-rules.ts';
 import { metricLabel } from '../../../../../core/text/numbers.ts';
 import { type ComparedSubject, labelOf } from '../compared-subject.ts';
 
