@@ -66,6 +66,7 @@ const order: Record<string, readonly string[]> = {
     'import',
     'calibration',
     'predictions',
+    'creation',
     'hub',
     'discovery',
     'parts',

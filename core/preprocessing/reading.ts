@@ -48,7 +48,7 @@ export type Delimiter = z.output<typeof delimiterSchema>;
 
 const columnTypeSchema = z.enum(['number', 'category', 'text', 'date', 'boolean']);
 
-const columnReadingSchema = z.strictObject({
+export const columnReadingSchema = z.strictObject({
   name: z.string(),
   /** In the file, counted from 1. */
   position: z.int().min(1),

@@ -52,6 +52,7 @@ export const commandNames = [
   'export',
   'fork',
   'import',
+  'inspect',
   'pause',
   'predict',
   'queue',

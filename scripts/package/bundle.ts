@@ -15,6 +15,7 @@ const workerEntries = [
   'evaluate',
   'fingerprint',
   'guard',
+  'inspect',
   'list-adapters',
   'map-pool',
   'predict',

@@ -22,6 +22,7 @@ export const predictEntry = entryFile('workers/entries/predict');
 export const readPoolEntry = entryFile('workers/entries/read-pool');
 export const mapPoolEntry = entryFile('workers/entries/map-pool');
 export const drawMoleculesEntry = entryFile('workers/entries/draw-molecules');
+export const inspectEntry = entryFile('workers/entries/inspect');
 export const serveEntry = entryFile('workers/entries/serve');
 export const setUpEntry = entryFile('workers/entries/set-up');
 export const writeEnsembleEntry = entryFile('workers/entries/write-ensemble');

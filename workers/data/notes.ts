@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Finding } from '../../core/preprocessing/profile.ts';
 import { readingText, type TableReading } from '../../core/preprocessing/reading.ts';
 
 /** What reading data told. */
@@ -35,4 +36,47 @@ export async function withNotes<T>(read: () => Promise<T>) {
   const store: Collected = { notes: new Set(), readings: [] };
   const result = await collected.run(store, read);
   return { result, notes: [...store.notes], readings: store.readings };
+}
+
+/** What has two readings that are equally good, or none. */
+export interface Doubt extends Omit<Finding, 'level'> {
+  /** What the user can do, for an error. */
+  remedy: string;
+}
+
+const inspected = new AsyncLocalStorage<Finding[]>();
+
+/**
+ * Refuses a file that cannot be understood without its user. While it is only inspected, the doubts become questions,
+ * and the caller goes on with what it assumes.
+ * @param title of the list of several
+ * @throws Error with all doubts, unless there are none
+ */
+export function refuseDoubts(title: string, doubts: readonly Doubt[]): void {
+  const questions = inspected.getStore();
+  if (questions === undefined) {
+    throwProblems(
+      title,
+      doubts.map(({ message, remedy }) => `${message} ${remedy}`),
+    );
+    return;
+  }
+  for (const { kind, column, message, option } of doubts) {
+    questions.push({ level: 'question', kind, column, message, option });
+  }
+}
+
+/** What `read` returns, and the questions about which a reading for training would have failed. */
+export async function withQuestions<T>(read: () => Promise<T>): Promise<{ result: T; questions: Finding[] }> {
+  const questions: Finding[] = [];
+  const result = await inspected.run(questions, read);
+  return { result, questions };
+}
+
+/** @throws Error with all problems, in a list below `title` where there are several */
+export function throwProblems(title: string, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw new Error(
+    problems.length === 1 ? problems[0] : `${title}${problems.map((problem) => `\n- ${problem}`).join('')}`,
+  );
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { deviceSchema } from '../machine/devices.ts';
+import { fileProfileSchema } from '../run/inspect-task.ts';
 import { workerStateSchema } from '../run/messages.ts';
 import { partCriteria, partMethods, partSourceSchema } from '../run/parts.ts';
 import {
@@ -388,6 +389,7 @@ export const jsonOutputs = [
   { commands: ['show <sweep>'], isLines: false, schema: sweepSummarySchema },
   { commands: ['calibrate'], isLines: false, schema: calibratedSchema },
   { commands: ['calibrate <sweep>'], isLines: false, schema: calibratedSweepSchema },
+  { commands: ['inspect'], isLines: false, schema: fileProfileSchema },
   { commands: ['predict'], isLines: false, schema: predictOutputSchema },
   { commands: ['ensemble'], isLines: false, schema: ensembleOutputSchema },
   { commands: ['discover'], isLines: true, schema: discoverLineSchema },

@@ -1,3 +1,4 @@
+import type { Delimiter } from '../../../core/preprocessing/reading.ts';
 import { findProject } from '../../trust/examples.ts';
 
 /** What commands call that does not belong to the command line. */
@@ -24,3 +25,12 @@ export function exitWith<A extends unknown[]>(command: (...args: A) => Promise<n
     process.exitCode = await command(...args);
   };
 }
+
+/** What separates fields, by the words of a command line. */
+export const delimiters: Record<string, Delimiter> = {
+  ',': ',',
+  ';': ';',
+  '|': '|',
+  tab: '\t',
+  whitespace: 'whitespace',
+};

@@ -3,6 +3,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { spellCommands } from '../../../core/text/program.ts';
 import { exitCodes } from '../errors.ts';
 import type { ProgramParts } from './common.ts';
+import { addData } from './data.ts';
 import { addMachine } from './machine.ts';
 import { addChanging, addControlling, addQueue } from './running.ts';
 import { addPredicting } from './predicting.ts';
@@ -15,6 +16,7 @@ import { addTraining } from './training.ts';
 const epilogue = `
 Examples:
   tutti create my-ensemble --template tabular
+  tutti inspect data.csv
   tutti train examples/digits
   tutti train examples/digits --members 4 --optimizer.learning-rate 0.02
   tutti train examples/digits --help     its hyperparameters and the options that people use
@@ -59,6 +61,7 @@ export function createProgram(parts: ProgramParts): Command {
       outputError: (text, write) => write(withRepeatRemedy(text)),
     })
     .addHelpText('after', epilogue);
+  addData(program);
   addTraining(program);
   addSearching(program);
   addStudies(program);

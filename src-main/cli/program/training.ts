@@ -1,21 +1,10 @@
 import { type Command, Option } from 'commander';
-import type { CreateOptions } from '../commands/create.ts';
 import type { ForkOptions } from '../commands/history/fork.ts';
 import type { ResumeOptions } from '../commands/resume.ts';
 import { collect, exitWith, projectFolder, theRun } from './common.ts';
 
-/** Commands that write a project, and start or continue a run of one. */
+/** Commands that start or continue a run. */
 export function addTraining(program: Command): void {
-  program
-    .command('create')
-    .description('write a new project: tabular, images, text or blank')
-    .argument('<folder>', 'a folder that is absent or empty')
-    .option('-t, --template <name>', 'what to start from', 'blank')
-    .action(
-      exitWith(async (folder: string, options: CreateOptions) =>
-        (await import('../commands/create.ts')).create(folder, options),
-      ),
-    );
   program
     .command('train')
     .description('train a project; `tutti train <project> --help` lists the options')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
-import { create, templates } from '../../../src-main/cli/commands/create.ts';
+import { create, templates } from '../../../src-main/cli/commands/data.ts';
 import { trustOf } from '../../../src-main/trust/project-trust.ts';
 
 /** A folder outside of those that the tests' environment trusts, and a home. */

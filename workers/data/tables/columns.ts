@@ -68,11 +68,21 @@ export function wrongCell(
   type: NumericColumn['type'],
   format: ColumnFormat,
 ): Error {
+  return new Error(`${whyWrong(table, { index, row }, type, format)} ${wrongRemedy}`);
+}
+
+/** What a user can do about a cell that is not of its column's type. */
+export const wrongRemedy = 'Correct it, or name its text in missingValues, or give the column another type.';
+
+/** Which cell is not of its column's type. */
+export function whyWrong(
+  table: RawTable,
+  { index, row }: { index: number; row: number },
+  type: NumericColumn['type'],
+  format: ColumnFormat,
+): string {
   const cell = table.columns[index].cells[row];
-  return new Error(
-    `${placeOfColumn(table, index, row)}: ${JSON.stringify(cell, bigIntText)} is not ${ruleOf(type, format)}. ` +
-      'Correct it, or name its text in missingValues, or give the column another type.',
-  );
+  return `${placeOfColumn(table, index, row)}: ${JSON.stringify(cell, bigIntText)} is not ${ruleOf(type, format)}.`;
 }
 
 /** `houses.csv, line 3, column 2 (size)` */

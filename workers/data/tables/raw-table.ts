@@ -1,4 +1,5 @@
 import type { Delimiter } from '../../../core/preprocessing/reading.ts';
+import { type Doubt, refuseDoubts } from '../notes.ts';
 import { detectDelimiter, forEachRow, type Row, separatorLine } from '../sources/delimited.ts';
 import { addCell, type Cell, emptyColumn, isDecimal, type RawColumn, type RawTable } from './cells.ts';
 
@@ -221,13 +222,15 @@ function isHeader(first: readonly string[], columns: readonly RawColumn[], sourc
   if (cells.length === 0) return false;
   if (texts.length === 0) {
     // pandas names the columns of an array like this.
-    if (first.length > 2 && first.every((field, i) => field === String(i))) throw undecided(source, first);
+    if (first.length > 2 && first.every((field, i) => field === String(i)))
+      refuseDoubts(source, [undecided(source, first)]);
     return false;
   }
   const named = texts.filter(({ field }) => field !== '');
   if (!areNames(first.filter(isDecimal)) || named.some(({ field, cells: own }) => own.includes(field))) return false;
   if (named.some(({ cells: own }) => isOfAnotherKind(own.filter((cell) => cell !== null)))) return true;
-  throw undecided(source, first);
+  refuseDoubts(source, [undecided(source, first)]);
+  return true;
 }
 
 function areNames(numbers: readonly string[]): boolean {
@@ -243,10 +246,13 @@ function isOfAnotherKind(cells: readonly unknown[]): boolean {
   return cells.length >= 4 && 2 * new Set(cells).size <= cells.length;
 }
 
-function undecided(source: string, first: readonly string[]): Error {
+function undecided(source: string, first: readonly string[]): Doubt {
   const shown = first.slice(0, 6).join(', ') + (first.length > 6 ? ', ...' : '');
-  return new Error(
-    `${source}: the first line (${shown}) may name the columns or be a row of data. Say which: readTable(file, ` +
-      '{ header: true }) or { header: false }.',
-  );
+  return {
+    kind: 'header',
+    column: null,
+    message: `${source}: the first line (${shown}) may name the columns or be a row of data.`,
+    remedy: 'Say which: readTable(file, { header: true }) or { header: false }.',
+    option: 'header: true, or header: false',
+  };
 }

@@ -34,26 +34,37 @@ export async function readTable(file: string, options: ReadTableOptions = {}): P
 
 /** Like {@link readTable}, from bytes; `file` is their name in messages, and its ending gives the format. */
 export async function parseTable(bytes: Buffer, file: string, options: ReadTableOptions = {}): Promise<Table> {
-  const { reading } = options;
-  const missing = new Set(reading?.missingValues ?? options.missingValues ?? usualMissingValues);
-  const { raw, ...parsed } = await parseRaw(bytes, file, (field) => missing.has(field), options);
-  requireRows(file, raw.length * raw.columns.length);
-  requireDistinct(raw);
   const name = options.name ?? basename(file);
-  if (reading !== undefined) return { ...likeReading(raw, reading), name };
+  if (options.reading !== undefined) {
+    const { raw } = await parseCells(bytes, file, options);
+    return { ...likeReading(raw, options.reading), name };
+  }
+  const { raw, chosen, reading } = await understandTable(bytes, file, options);
+  const columns = chosen.flatMap((how, i) => (how === null ? [] : [typedColumn(raw, i, how.type, how)]));
+  noteReading(reading);
+  return Object.freeze({ name, length: raw.length, columns: Object.freeze(columns), reading });
+}
+
+/** The cells of a table's file, the type and format of each column (null: left out), and how the file was understood. */
+export async function understandTable(bytes: Buffer, file: string, options: ReadTableOptions) {
+  const { raw, missingValues, ...parsed } = await parseCells(bytes, file, options);
   const types = new Map(Object.entries(options.columns ?? {}));
   const names = raw.columns.map((column) => column.name);
   for (const wanted of types.keys()) if (!names.includes(wanted)) throw noColumn(file, wanted, names);
   const leftOut = leftOutColumns(raw, types);
   for (const column of leftOut) types.set(column.name, 'ignore');
   const chosen = chooseColumns(raw, types, options);
-  const columns: Column[] = [];
-  chosen.forEach((how, i) => {
-    if (how !== null) columns.push(typedColumn(raw, i, how.type, how));
-  });
-  const own = describeReading(raw, { ...parsed, missingValues: [...missing], leftOut }, chosen);
-  noteReading(own);
-  return Object.freeze({ name, length: raw.length, columns: Object.freeze(columns), reading: own });
+  return { raw, chosen, reading: describeReading(raw, { ...parsed, missingValues, leftOut }, chosen) };
+}
+
+/** @throws Error where a table has no cells, or a name twice */
+async function parseCells(bytes: Buffer, file: string, options: ReadTableOptions) {
+  const missingValues = [...(options.reading?.missingValues ?? options.missingValues ?? usualMissingValues)];
+  const missing = new Set(missingValues);
+  const parsed = await parseRaw(bytes, file, (field) => missing.has(field), options);
+  requireRows(file, parsed.raw.length * parsed.raw.columns.length);
+  requireDistinct(parsed.raw);
+  return { ...parsed, missingValues };
 }
 
 /** The columns that the reading has, with its types. Others are of no concern, and a target may be absent. */

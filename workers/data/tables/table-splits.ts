@@ -3,11 +3,11 @@ import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, type Splits } from '../dataset.ts';
 import { type Division, divideRows, divisionAt, type Fold, numbersOf, type RowSplits } from '../assign-rows.ts';
 import { missingAt, missingTexts } from '../preprocessing/missing.ts';
-import { noteData } from '../notes.ts';
+import { noteData, throwProblems } from '../notes.ts';
 import { fitColumn, tableFeatures, whyUnfit } from '../preprocessing/table-features.ts';
 import { fitTexts, textIds, textInputs, type TextColumnOptions } from '../preprocessing/text-columns.ts';
 import { type Column, isMissingAt } from './columns.ts';
-import { columnOf, type Table, throwProblems } from './table.ts';
+import { columnOf, type Table } from './table.ts';
 import { classWeightsOf, type ClassWeights, fitTarget, targetsOf } from './targets.ts';
 
 /**

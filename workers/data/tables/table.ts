@@ -31,11 +31,3 @@ export function noColumn(table: string, wanted: string | number, names: readonly
   const remedy = guess === undefined ? `Choose one of ${names.slice(0, 30).join(', ')}.` : `Did you mean ${guess}?`;
   return new Error(`${table} has no column ${JSON.stringify(wanted)}. ${remedy}`);
 }
-
-/** @throws Error with all problems, in a list below `title` where there are several */
-export function throwProblems(title: string, problems: readonly string[]): void {
-  if (problems.length === 0) return;
-  throw new Error(
-    problems.length === 1 ? problems[0] : `${title}${problems.map((problem) => `\n- ${problem}`).join('')}`,
-  );
-}

@@ -1,3 +1,4 @@
+import { keyOf } from '../../../../core/preprocessing/column-findings.ts';
 import type { DateFormat } from '../../../../core/preprocessing/reading.ts';
 import type { Cell, RawTable } from '../cells.ts';
 import {
@@ -7,9 +8,10 @@ import {
   placeOfColumn,
   plainFormat,
   readCell,
-  wrongCell,
+  whyWrong,
+  wrongRemedy,
 } from '../columns.ts';
-import { throwProblems } from '../table.ts';
+import { type Doubt, refuseDoubts } from '../../notes.ts';
 import { fittingDateFormats, mostlyDates, parseDate } from './dates.ts';
 import { decimalShownBy, fittingNumberFormats, mostlyNumbers, parseNumber } from './numbers.ts';
 
@@ -32,6 +34,13 @@ export interface ChosenColumn extends ColumnFormat {
   type: ColumnType;
 }
 
+/** A column that cannot be read without its user. */
+interface UndecidedColumn {
+  doubt: Doubt;
+  /** How it is read while the file is only inspected. */
+  assumed: ChosenColumn;
+}
+
 /** A column of strings with more distinct values than this is text unless the user says that it is a category. */
 const mostGuessedCategories = 100;
 
@@ -47,16 +56,16 @@ export function chooseColumns(
   options: WritingOptions,
 ): (ChosenColumn | null)[] {
   const chooser = new ColumnChooser(table, options);
-  const problems: string[] = [];
+  const doubts: Doubt[] = [];
   const chosen = table.columns.map(({ name }, index) => {
     const type = types.get(name);
     if (type === 'ignore') return null;
     const found = chooser.choose(index, type);
-    if (typeof found !== 'string') return found;
-    problems.push(found);
-    return null;
+    if (!('doubt' in found)) return found;
+    doubts.push(found.doubt);
+    return found.assumed;
   });
-  throwProblems(`${table.source}: ${problems.length} columns cannot be read as they are.`, problems);
+  refuseDoubts(`${table.source}: ${doubts.length} columns cannot be read as they are.`, doubts);
   return chosen;
 }
 
@@ -72,7 +81,7 @@ class ColumnChooser {
   }
 
   /** @param type as the user says @returns the column's type and format, or why there is none */
-  choose(index: number, type: ColumnType | undefined): ChosenColumn | string {
+  choose(index: number, type: ColumnType | undefined): ChosenColumn | UndecidedColumn {
     if (type === 'category' || type === 'text') return { type, ...plainFormat };
     if (type === 'number') return this.#number(index) ?? this.#wrong(index, type, this.#mostlyNumberFormat(index));
     if (type === 'date') return this.#date(index) ?? this.#wrong(index, type, this.#mostlyDateFormat(index));
@@ -85,7 +94,7 @@ class ColumnChooser {
     );
   }
 
-  #number(index: number): ChosenColumn | string | null {
+  #number(index: number): ChosenColumn | UndecidedColumn | null {
     const others = this.#cells(index).filter((cell) => cell !== null && typeof cell !== 'string');
     if (others.some((cell) => readCell(cell, 'number', plainFormat) === null)) return null;
     const texts = this.#texts(index);
@@ -101,11 +110,14 @@ class ColumnChooser {
     const row = this.#rowOf(index, (text) => parseNumber(text, formats[0]) !== parseNumber(text, formats[1]));
     const text = String(this.#table.columns[index].cells[row]);
     const values = formats.map((format) => `${parseNumber(text, format)} (decimal: '${format?.decimal ?? '.'}')`);
-    return (
+    const message =
       `${placeOfColumn(this.#table, index, row)}: ${JSON.stringify(text)} is ${values.join(' or ')}, and ` +
-      `${shown.size > 1 ? 'other columns have both' : 'nothing else in the file decides'}. Say which: ` +
-      "readTable(file, { decimal: ',' })."
-    );
+      `${shown.size > 1 ? 'other columns have both' : 'nothing else in the file decides'}.`;
+    const remedy = "Say which: readTable(file, { decimal: ',' }).";
+    const { name } = this.#table.columns[index];
+    const option = `decimal: { ${keyOf(name)}: '${formats[0]?.decimal ?? '.'}' }`;
+    const doubt: Doubt = { kind: 'number-format', column: name, message, remedy, option };
+    return { doubt, assumed: { type: 'number', numberFormat: formats[0], dateFormat: null } };
   }
 
   #decimals(): ReadonlySet<'.' | ','> {
@@ -124,7 +136,7 @@ class ColumnChooser {
     return this.#fits(index, 'boolean', plainFormat) ? { type: 'boolean', ...plainFormat } : null;
   }
 
-  #date(index: number): ChosenColumn | string | null {
+  #date(index: number): ChosenColumn | UndecidedColumn | null {
     if (this.#fits(index, 'date', plainFormat)) return { type: 'date', ...plainFormat };
     const { name } = this.#table.columns[index];
     const texts = this.#texts(index);
@@ -137,15 +149,19 @@ class ColumnChooser {
     const row = this.#rowOf(index, (text) => parseDate(text, formats[0]) !== parseDate(text, formats[1]));
     const text = String(this.#table.columns[index].cells[row]);
     const readings = formats.map((format) => `${longDate(parseDate(text, format))} (${format})`);
-    return (
+    const message =
       `${placeOfColumn(this.#table, index, row)}: ${JSON.stringify(text)} is ${readings.join(' or ')}, and no date ` +
-      `of the column decides. Say which: readTable(file, { dateFormat: { ${JSON.stringify(name)}: '${formats[0]}' ` +
-      '} }), or give the column the type category or ignore.'
-    );
+      'of the column decides.';
+    const remedy =
+      `Say which: readTable(file, { dateFormat: { ${JSON.stringify(name)}: '${formats[0]}' } }), or give the column ` +
+      'the type category or ignore.';
+    const option = `dateFormat: { ${keyOf(name)}: '${formats[0]}' }`;
+    const doubt: Doubt = { kind: 'date-format', column: name, message, remedy, option };
+    return { doubt, assumed: { type: 'date', numberFormat: null, dateFormat: formats[0] } };
   }
 
   /** A misspelt number or date must not turn a column into categories. */
-  #mostly(index: number): string | null {
+  #mostly(index: number): UndecidedColumn | null {
     const present = this.#cells(index).filter((cell) => cell !== null);
     const numbers = present.filter((cell) => readCell(cell, 'number', plainFormat) !== null).length;
     if (numbers > 0 && 2 * numbers >= present.length)
@@ -173,9 +189,12 @@ class ColumnChooser {
   }
 
   /** Says which cell does not fit. */
-  #wrong(index: number, type: NumericColumn['type'], format: ColumnFormat): string {
+  #wrong(index: number, type: NumericColumn['type'], format: ColumnFormat): UndecidedColumn {
     const row = this.#cells(index).findIndex((cell) => cell !== null && readCell(cell, type, format) === null);
-    return wrongCell(this.#table, { index, row }, type, format).message;
+    const message = whyWrong(this.#table, { index, row }, type, format);
+    const { name } = this.#table.columns[index];
+    const doubt: Doubt = { kind: 'misfits', column: name, message, remedy: wrongRemedy, option: null };
+    return { doubt, assumed: { type, ...format } };
   }
 
   #isCategory(index: number): boolean {

@@ -6,9 +6,47 @@ import { tutti } from '../../../core/text/program.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
 import { nearest } from '../../../core/options/suggest.ts';
+import { profileText } from '../../../core/preprocessing/profile-text.ts';
+import { type ReadingOptions, readingOptionsSchema } from '../../../core/protocol/run/inspect-task.ts';
+import { inspectData } from '../../creation/inspect-data.ts';
 import { appFile } from '../../processes/app-files.ts';
 import { trustFolder } from '../../trust/project-trust.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { delimiters } from '../program/common.ts';
+
+/** Flags that say how a table is read. */
+export interface ReadingFlags {
+  delimiter?: string;
+  /** `false` of `--no-header`. */
+  header?: boolean;
+  encoding?: string;
+  decimal?: string;
+  dateFormat?: string;
+  missing?: string[];
+}
+
+export interface InspectFlags extends ReadingFlags {
+  target?: string;
+  json?: boolean;
+}
+
+/** `tutti inspect <path>`: what is in a file of data. @returns the exit code */
+export async function inspect(path: string, flags: InspectFlags): Promise<number> {
+  const { target, json = false, ...reading } = flags;
+  const task = { path, reading: readingOptions(reading), ...(target !== undefined && { target }) };
+  const profile = await inspectData(task);
+  process.stdout.write(json ? `${JSON.stringify(profile)}\n` : `${profileText(profile)}\n`);
+  return exitCodes.finished;
+}
+
+/** The flags have been checked but for the encoding, of which the reader knows the names. */
+export function readingOptions({ delimiter, missing, ...others }: ReadingFlags): ReadingOptions {
+  return readingOptionsSchema.parse({
+    ...others,
+    ...(delimiter !== undefined && { delimiter: delimiters[delimiter] }),
+    ...(missing !== undefined && { missingValues: missing }),
+  });
+}
 
 export interface CreateOptions {
   template: string;

@@ -1,0 +1,196 @@
+import { formatCount } from '../text/numbers.ts';
+import type { ColumnProfile, Finding, ProfiledColumn } from './profile.ts';
+import { missingValuesWithout, type TableReading } from './reading.ts';
+
+/** Fewer rows say nothing of a column. */
+const leastRows = 20;
+const identifierNames = /(?:^|[\s_-])(?:id|uuid|guid|key|no|nr|number|index)$|[a-z](?:Id|ID|No|Key)$/;
+const codeNames = /(?:^|[\s_-])(?:zip|zipcode|postal|postcode|plz|code|sic|naics|fips)(?:[\s_-]|$)/i;
+const longestIdentifier = 40;
+/** Texts that count as missing, and that may also be the name of something. */
+const nameLike = /^(?:NA|None|null|NULL)$/;
+/** Numbers that programs and sensors write where they have none. */
+const sentinels = [-99, -999, -9999, -99999, -200, 99, 999, 9999, 99999];
+/** A value that stands for a missing one repeats. */
+const leastRepeated = 3;
+
+/** What a person should know of one column. */
+export function findColumnFindings(column: ColumnProfile, own: ProfiledColumn, reading: TableReading): Finding[] {
+  const useless = constant(column, reading) ?? rowCounter(column) ?? identifier(column, own);
+  return [
+    ...misfits(column, reading),
+    ...formats(column),
+    ...missingTexts(column, reading),
+    ...sentinel(column, own, reading),
+    ...(useless === null
+      ? [...codes(column, own), ...groups(column, own), ...freeText(column), ...time(column, own)]
+      : [useless]),
+  ];
+}
+
+/** A name as a key of an object in a program: `age`, `'body mass'`. */
+export function keyOf(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name);
+}
+
+const quoted = (text: string): string =>
+  `'${JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll(String.raw`\"`, '"')
+    .replaceAll("'", String.raw`\'`)}'`;
+
+/** The option with which these texts count as missing too. */
+export function missingValuesWith(missingValues: readonly string[], texts: readonly string[]): string {
+  return `missingValues: [${[...missingValues, ...texts].map(quoted).join(', ')}]`;
+}
+
+const typed = (name: string, type: string): string => `columns: { ${keyOf(name)}: '${type}' }`;
+
+function misfits(
+  { name, type, misfits: cells, misfitCount, present }: ColumnProfile,
+  reading: TableReading,
+): Finding[] {
+  if (misfitCount === 0) return [];
+  const [first] = cells;
+  const kind = type === 'date' ? 'dates' : 'numbers';
+  const texts = [...new Set(cells.map(({ text }) => text))];
+  const option = `${missingValuesWith(reading.missingValues, texts)}, or ${typed(name, 'category')}`;
+  const message =
+    `${formatCount(misfitCount)} of ${formatCount(present + misfitCount)} cells of ${JSON.stringify(name)} are no ` +
+    `${kind}, such as ${JSON.stringify(first.text)} (${first.place}). Correct them, or say what they are.`;
+  return [{ level: 'question', kind: 'misfits', column: name, message, option }];
+}
+
+function formats({ name, numberFormat, dateFormat }: ColumnProfile): Finding[] {
+  if (dateFormat !== null) {
+    const message = `The dates of ${JSON.stringify(name)} are written as ${dateFormat}.`;
+    const option = `dateFormat: { ${keyOf(name)}: '${dateFormat}' }`;
+    return [{ level: 'note', kind: 'date-format', column: name, message, option }];
+  }
+  if (numberFormat === null) return [];
+  const { decimal, grouping, unit } = numberFormat;
+  const parts = [
+    `a decimal ${decimal === ',' ? 'comma' : 'point'}`,
+    ...(grouping === '' ? [] : [`${JSON.stringify(grouping)} between thousands`]),
+    ...(unit === '' ? [] : [`the unit ${unit}, which is left out`]),
+  ];
+  const message = `The numbers of ${JSON.stringify(name)} are written with ${parts.join(', ')}.`;
+  const option = `decimal: { ${keyOf(name)}: '${decimal}' }`;
+  return [{ level: 'note', kind: 'number-format', column: name, message, option }];
+}
+
+function missingTexts({ name, type, missing }: ColumnProfile, reading: TableReading): Finding[] {
+  if (type !== 'category' && type !== 'text') return [];
+  const texts = Object.entries(missing).filter(([text]) => nameLike.test(text));
+  if (texts.length === 0) return [];
+  const shown = texts.map(([text, count]) => `${JSON.stringify(text)} (${formatCount(count)} cells)`);
+  const message =
+    `${shown.join(' and ')} of ${JSON.stringify(name)} count as missing, among names. Say so if it is a value: NA may ` +
+    'be a country, and None a class.';
+  const option = missingValuesWithout(
+    reading.missingValues,
+    texts.map(([text]) => text),
+  );
+  return [{ level: 'warning', kind: 'missing-texts', column: name, message, option }];
+}
+
+/** A number that stands for a missing one: outside of all others, and repeated. */
+function sentinel({ name, type }: ColumnProfile, { values }: ProfiledColumn, reading: TableReading): Finding[] {
+  if (type !== 'number' || !(values instanceof Float64Array)) return [];
+  for (const value of sentinels) {
+    const count = values.filter((own) => own === value).length;
+    if (count < leastRepeated) continue;
+    const others = values.filter((own) => own !== value && !Number.isNaN(own)).sort();
+    if (others.length === 0) continue;
+    const [smallest, largest] = [others[0], others[others.length - 1]];
+    const half = (largest - smallest) / 2;
+    const isBelow = value < 0 && (smallest >= 0 || value < smallest - half);
+    if (!isBelow && value <= largest + half) continue;
+    const message =
+      `${formatCount(count)} cells of ${JSON.stringify(name)} are ${value}, and all others lie from ${smallest} to ` +
+      `${largest}. It probably stands for a missing value.`;
+    const option = missingValuesWith(reading.missingValues, [String(value)]);
+    return [{ level: 'warning', kind: 'sentinel', column: name, message, option }];
+  }
+  return [];
+}
+
+function constant({ name, present, distinctValues, examples }: ColumnProfile, { rows }: TableReading): Finding | null {
+  if (present === 0) {
+    const message = `${JSON.stringify(name)} has no value in any row.`;
+    return { level: 'note', kind: 'constant', column: name, message, option: typed(name, 'ignore') };
+  }
+  if (distinctValues !== 1 || present !== rows) return null;
+  const message = `${JSON.stringify(name)} is ${JSON.stringify(examples[0])} in every row.`;
+  return { level: 'note', kind: 'constant', column: name, message, option: typed(name, 'ignore') };
+}
+
+function rowCounter({ name, countsRows }: ColumnProfile): Finding | null {
+  if (!countsRows) return null;
+  const message =
+    `${JSON.stringify(name)} counts the rows. A model would learn the order of this file from it, which new samples ` +
+    'do not have.';
+  return { level: 'warning', kind: 'row-counter', column: name, message, option: typed(name, 'ignore') };
+}
+
+/** A column with another value in each row, which is a name and no measurement. */
+function identifier(
+  { name, type, present, distinctValues }: ColumnProfile,
+  { values }: ProfiledColumn,
+): Finding | null {
+  if (present < leastRows || distinctValues !== present || type === 'date' || type === 'boolean') return null;
+  const isNumber = values instanceof Float64Array;
+  const areNames = isNumber
+    ? identifierNames.test(name) && values.every((value) => Number.isNaN(value) || Number.isInteger(value))
+    : values.every((text) => text === null || (text.length <= longestIdentifier && !/\s\S+\s/.test(text)));
+  if (!areNames) return null;
+  const message = `${JSON.stringify(name)} has another value in each row: it names the row, and says nothing of new ones.`;
+  return { level: 'warning', kind: 'identifier', column: name, message, option: typed(name, 'ignore') };
+}
+
+/** Numbers that name something: a sum or a mean of them means nothing. */
+function codes({ name, type }: ColumnProfile, { values, texts }: ProfiledColumn): Finding[] {
+  if (type !== 'number' || !(values instanceof Float64Array)) return [];
+  const hasZeros = texts?.some((text) => text !== null && /^0\d+$/.test(text)) ?? false;
+  const isNamed = codeNames.test(name) && values.every((value) => Number.isNaN(value) || Number.isInteger(value));
+  if (!hasZeros && !isNamed) return [];
+  const reason = hasZeros ? 'has numbers that begin with 0' : 'has whole numbers and the name of a code';
+  const message = `${JSON.stringify(name)} ${reason}. If they are codes, such as postal codes, make them categories.`;
+  return [{ level: 'warning', kind: 'codes', column: name, message, option: typed(name, 'category') }];
+}
+
+/** A column that names what several rows belong to. */
+function groups({ name, type, present, distinctValues }: ColumnProfile, { values }: ProfiledColumn): Finding[] {
+  const isRepeated = distinctValues >= 5 && present >= 2 * distinctValues;
+  const isWhole =
+    !(values instanceof Float64Array) || values.every((value) => Number.isNaN(value) || Number.isInteger(value));
+  if (type === 'date' || !isRepeated || !isWhole || !identifierNames.test(name)) return [];
+  const message =
+    `${JSON.stringify(name)} has ${formatCount(distinctValues)} values in ${formatCount(present)} rows. If rows of ` +
+    'one belong together, keep them in one split.';
+  return [{ level: 'warning', kind: 'groups', column: name, message, option: `group: ${quoted(name)}` }];
+}
+
+function freeText({ name, type, distinctValues }: ColumnProfile): Finding[] {
+  if (type !== 'text') return [];
+  const message =
+    `${JSON.stringify(name)} is text with ${formatCount(distinctValues)} distinct values, of which a model has no ` +
+    'features unless you say how it becomes words.';
+  const option = `${typed(name, 'ignore')}, or text: { ${keyOf(name)}: { length: 64 } }`;
+  return [{ level: 'warning', kind: 'free-text', column: name, message, option }];
+}
+
+function time({ name, type, range }: ColumnProfile, { values }: ProfiledColumn): Finding[] {
+  if (type !== 'date' || range === null || !(values instanceof Float64Array)) return [];
+  const message =
+    `${JSON.stringify(name)} is a time from ${range.smallest} to ${range.largest}, ${orderOf(values)}. If new samples ` +
+    'are later than these, test on the latest rows.';
+  return [{ level: 'note', kind: 'time', column: name, message, option: null }];
+}
+
+function orderOf(values: Float64Array): string {
+  const times = values.filter((value) => !Number.isNaN(value));
+  const steps = times.subarray(1).map((value, i) => value - times[i]);
+  if (steps.every((step) => step >= 0)) return 'oldest first';
+  return steps.every((step) => step <= 0) ? 'newest first' : 'in no order';
+}

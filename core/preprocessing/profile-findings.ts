@@ -1,0 +1,271 @@
+import { findColumnFindings, keyOf } from './column-findings.ts';
+import { type ColumnProfile, type Finding, findingLevels, type ProfiledColumn, type TableProfile } from './profile.ts';
+import type { TableReading } from './reading.ts';
+
+/** A table whose columns were profiled. */
+export interface ProfiledTable {
+  reading: TableReading;
+  columns: readonly ColumnProfile[];
+  /** The values of the same columns. */
+  values: readonly ProfiledColumn[];
+  target: TableProfile['target'];
+}
+
+const targetNames =
+  /^(?:target|label|labels|class|y|outcome|response|diagnosis|species|survived|quality|price|result)$/i;
+/** A column of whole numbers with at most so many values may stand for classes. */
+const mostNumberedClasses = 10;
+/** A class with fewer rows is rare: a test split of a fifth has one or two of them. */
+const fewRows = 10;
+/** Fewer rows show nothing by chance alone. */
+const leastRows = 20;
+/** Rows that share a value of a feature, on average: with fewer, a feature determines classes by chance. */
+const leastShared = 5;
+/** |r| of a column that is the target in another unit. */
+const nearlyOne = 0.99999;
+
+/** The column that a model most likely is to predict: by its name, else the last one. */
+export function proposeTarget(columns: readonly ColumnProfile[]): TableProfile['target'] {
+  const possible = columns.filter(({ type, distinctValues, countsRows }) => {
+    return type !== 'text' && type !== 'date' && distinctValues > 1 && !countsRows;
+  });
+  const named = possible.findLast(({ name }) => targetNames.test(name));
+  if (named !== undefined) return { name: named.name, reason: 'it has the name of a target' };
+  const last = possible.at(-1);
+  return last === undefined ? null : { name: last.name, reason: 'it is the last column that can be one' };
+}
+
+/** What a person should know of a table before training: questions first, then warnings, then notes. */
+export function findFindings(table: ProfiledTable, asked: readonly Finding[]): Finding[] {
+  const found = [
+    ...asked,
+    ...table.columns.flatMap((column, i) => findColumnFindings(column, table.values[i], table.reading)),
+    ...leftOut(table.reading),
+    ...missingRows(table),
+    ...copies(table),
+    ...duplicates(table),
+    ...aboutTarget(table),
+  ];
+  return findingLevels.flatMap((level) => found.filter((finding) => finding.level === level));
+}
+
+function leftOut({ leftOut: columns, emptyRows }: TableReading): Finding[] {
+  const left = columns.filter(({ reason }) => reason !== 'ignored');
+  const parts = [
+    ...(left.length === 0 ? [] : [`${left.length === 1 ? '1 column' : `${left.length} columns`} without a name`]),
+    ...(emptyRows === 0 ? [] : [`${emptyRows === 1 ? '1 row' : `${emptyRows} rows`} without a value`]),
+  ];
+  if (parts.length === 0) return [];
+  return [note('left-out', null, `Left out: ${parts.join(' and ')}.`, null)];
+}
+
+function missingRows({ reading, columns, values }: ProfiledTable): Finding[] {
+  const incomplete = columns.filter(({ missing }) => Object.keys(missing).length > 0);
+  if (incomplete.length === 0) return [];
+  let rows = 0;
+  for (let row = 0; row < reading.rows; row++) if (values.some((column) => !hasValue(column, row))) rows++;
+  const share = Math.round((100 * rows) / reading.rows);
+  const names = incomplete.slice(0, 5).map(({ name }) => JSON.stringify(name));
+  const shown = names.join(', ') + (incomplete.length > 5 ? ', ...' : '');
+  const message = `${rows} of ${reading.rows} rows (${share} %) lack a value, in ${shown}.`;
+  return [note('missing-values', null, message, "missing: 'impute'")];
+}
+
+/** Columns that have the same values, or of which each value stands for one value of the other. */
+function copies({ reading, columns, values, target }: ProfiledTable): Finding[] {
+  const seen = new Map<number, number[]>();
+  return columns.flatMap((column, i): Finding[] => {
+    // A column that tells the target is told of below.
+    if (column.distinctValues < 2 || column.name === target?.name) return [];
+    const pattern = firstRows(values[i], reading.rows);
+    const hash = hashOf(pattern.length, (at) => pattern[at]);
+    const alike = seen.get(hash) ?? [];
+    seen.set(hash, [...alike, i]);
+    // In each of two columns of distinct values, every value stands for one of the other.
+    const isOneToOne = column.distinctValues * leastShared > column.present;
+    const first = alike.find((other) => {
+      if (isOneToOne) return haveSameValues(values[i], values[other]);
+      return firstRows(values[other], reading.rows).every((row, at) => row === pattern[at]);
+    });
+    if (first === undefined) return [];
+    const [name, other] = [column.name, columns[first].name].map((own) => JSON.stringify(own));
+    const message = `${name} says the same as ${other} in every row. One of them is enough.`;
+    return [{ ...note('copy', column.name, message, ignoring(column.name)), level: 'warning' }];
+  });
+}
+
+/** For each row, the first one that has the same value: equal for columns with the same pattern of values. */
+function firstRows({ values }: ProfiledColumn, rows: number): Int32Array {
+  const known = new Map<unknown, number>();
+  return Int32Array.from({ length: rows }, (_, row) => {
+    const first = known.get(values[row]) ?? row;
+    known.set(values[row], first);
+    return first;
+  });
+}
+
+function haveSameValues({ values: a }: ProfiledColumn, { values: b }: ProfiledColumn): boolean {
+  for (let row = 0; row < a.length; row++) if (!Object.is(a[row], b[row])) return false;
+  return true;
+}
+
+function duplicates({ reading, columns, values }: ProfiledTable): Finding[] {
+  const compared = values.filter((_, i) => !columns[i].countsRows);
+  if (compared.length === 0) return [];
+  const rows = new Set<number>();
+  for (let row = 0; row < reading.rows; row++) {
+    const text = JSON.stringify(compared.map(({ values: own }) => own[row]));
+    rows.add(hashOf(text.length, (at) => text.charCodeAt(at)));
+  }
+  const count = reading.rows - rows.size;
+  if (count === 0) return [];
+  const message =
+    `${count} of ${reading.rows} rows ${count === 1 ? 'repeats' : 'repeat'} an earlier row. A copy in the training and the test split makes the ` +
+    'test look better than it is.';
+  return [{ ...note('duplicates', null, message, null), level: 'warning' }];
+}
+
+function aboutTarget(table: ProfiledTable): Finding[] {
+  const at = table.columns.findIndex(({ name }) => name === table.target?.name);
+  if (at < 0) return [];
+  const classes = classesOf(table, at);
+  const others = table.columns.flatMap((column, i) => (i === at ? [] : [{ column, own: table.values[i] }]));
+  if (classes === null) return others.flatMap(({ column, own }) => correlated(table, at, column, own));
+  return [
+    ...rareClasses(table.columns[at], classes),
+    ...others.flatMap(({ column, own }) => determined(table.columns[at], classes, column, own)),
+    ...sorted(table.columns[at], classes),
+  ];
+}
+
+/** The class of each row, null where it has none; null for a target of values. */
+function classesOf({ columns, values }: ProfiledTable, at: number): (string | null)[] | null {
+  const [{ type, distinctValues }, { values: own }] = [columns[at], values[at]];
+  if (!(own instanceof Float64Array)) return [...own];
+  const isNumbered =
+    distinctValues <= mostNumberedClasses && own.every((value) => Number.isNaN(value) || Number.isInteger(value));
+  if (type !== 'boolean' && !isNumbered) return null;
+  return Array.from(own, (value) => (Number.isNaN(value) ? null : String(value)));
+}
+
+function rareClasses({ name }: ColumnProfile, classes: readonly (string | null)[]): Finding[] {
+  const counts = new Map<string, number>();
+  for (const own of classes) if (own !== null) counts.set(own, (counts.get(own) ?? 0) + 1);
+  const rare = [...counts].filter(([, count]) => count < fewRows);
+  if (rare.length === 0 || classes.length < leastRows) return [];
+  const shown = rare.slice(0, 5).map(([own, count]) => `${JSON.stringify(own)} (${count})`);
+  const message =
+    `${rare.length} of the ${counts.size} classes of ${JSON.stringify(name)} have fewer than ${fewRows} rows: ` +
+    `${shown.join(', ')}${rare.length > 5 ? ', ...' : ''}. A split may lack them.`;
+  return [{ ...note('rare-classes', name, message, 'stratify: true'), level: 'warning' }];
+}
+
+/** A column that gives the class away: each of its values, or each side of a threshold, has one class. */
+function determined(
+  target: ColumnProfile,
+  classes: readonly (string | null)[],
+  column: ColumnProfile,
+  own: ProfiledColumn,
+): Finding[] {
+  if (column.type === 'text' || classes.length < leastRows || column.distinctValues < 2) return [];
+  const isGiven =
+    own.values instanceof Float64Array
+      ? areApart(own.values, classes)
+      : column.distinctValues * leastShared <= column.present && hasOneClass(own.values, classes);
+  if (!isGiven) return [];
+  const [name, wanted] = [column.name, target.name].map((text) => JSON.stringify(text));
+  const message =
+    `${name} alone tells ${wanted} in every row. If it is known only after the answer, a model that learns from it ` +
+    'is of no use for new samples.';
+  return [{ ...note('answer', column.name, message, ignoring(column.name)), level: 'warning' }];
+}
+
+function hasOneClass(values: readonly (string | null)[], classes: readonly (string | null)[]): boolean {
+  const known = new Map<string, string>();
+  return values.every((value, row) => {
+    const own = classes[row];
+    if (value === null || own === null) return true;
+    const other = known.get(value) ?? own;
+    known.set(value, other);
+    return other === own;
+  });
+}
+
+/** Whether the classes lie in ranges that do not overlap. */
+function areApart(values: Float64Array, classes: readonly (string | null)[]): boolean {
+  const rows = Array.from(values, (value, row) => ({ value, own: classes[row] }))
+    .filter(({ value, own }) => !Number.isNaN(value) && own !== null)
+    .sort((a, b) => a.value - b.value);
+  const kinds = new Set(rows.map(({ own }) => own)).size;
+  if (kinds < 2 || rows.length < kinds * fewRows) return false;
+  const changes = rows.filter(({ own }, i) => i > 0 && own !== rows[i - 1].own);
+  const isSharp = rows.every(({ value, own }, i) => i === 0 || own === rows[i - 1].own || value > rows[i - 1].value);
+  return changes.length === kinds - 1 && isSharp;
+}
+
+/** A column that is the target of numbers in another unit. */
+function correlated(
+  { columns, values }: ProfiledTable,
+  at: number,
+  column: ColumnProfile,
+  own: ProfiledColumn,
+): Finding[] {
+  const [x, y] = [own.values, values[at].values];
+  if (!(x instanceof Float64Array && y instanceof Float64Array) || x.length < leastRows) return [];
+  const r = correlation(x, y);
+  if (!(Math.abs(r) >= nearlyOne)) return [];
+  const message =
+    `${JSON.stringify(column.name)} is ${JSON.stringify(columns[at].name)} in another unit (correlation ` +
+    `${r.toFixed(5)}). If it is known only after the answer, a model that learns from it is of no use for new samples.`;
+  return [{ ...note('answer', column.name, message, ignoring(column.name)), level: 'warning' }];
+}
+
+/** Pearson's r over the rows that have both values; NaN where one of them is constant. */
+export function correlation(x: Float64Array, y: Float64Array): number {
+  const rows = Array.from(x, (_, row) => row).filter((row) => !Number.isNaN(x[row]) && !Number.isNaN(y[row]));
+  const mean = (values: Float64Array): number => rows.reduce((sum, row) => sum + values[row], 0) / rows.length;
+  const [meanX, meanY] = [mean(x), mean(y)];
+  let [xx, yy, xy] = [0, 0, 0];
+  for (const row of rows) {
+    const [dx, dy] = [x[row] - meanX, y[row] - meanY];
+    xx += dx * dx;
+    yy += dy * dy;
+    xy += dx * dy;
+  }
+  return xy / Math.sqrt(xx * yy);
+}
+
+/** Rows in the order of their classes: what counts rows gives the class away then. */
+function sorted({ name }: ColumnProfile, classes: readonly (string | null)[]): Finding[] {
+  const changes = classes.filter((own, row) => row > 0 && own !== classes[row - 1]).length;
+  const kinds = new Set(classes).size;
+  if (kinds < 2 || classes.length < Math.max(leastRows, kinds * 3) || changes !== kinds - 1) return [];
+  const message =
+    `The rows are sorted by ${JSON.stringify(name)}. Splits that are drawn at random mix them; a split of the first ` +
+    'and last rows, or a column that counts rows, would not.';
+  return [note('sorted', name, message, null)];
+}
+
+/** A hash of 53 bits of a sequence of numbers, by the multiplications and shifts of MurmurHash3. */
+function hashOf(length: number, at: (index: number) => number): number {
+  let [high, low] = [0xdeadbeef, 0x41c6ce57];
+  for (let i = 0; i < length; i++) {
+    const own = at(i);
+    high = Math.imul(high ^ own, 0x85ebca6b);
+    low = Math.imul(low ^ own, 0xc2b2ae35);
+    high ^= high >>> 13;
+    low ^= low >>> 16;
+  }
+  return (high >>> 0) * 2 ** 21 + (low >>> 11);
+}
+
+function hasValue({ values }: ProfiledColumn, row: number): boolean {
+  const value = values[row];
+  return typeof value === 'number' ? !Number.isNaN(value) : value !== null;
+}
+
+const ignoring = (name: string): string => `columns: { ${keyOf(name)}: 'ignore' }`;
+
+function note(kind: Finding['kind'], column: string | null, message: string, option: string | null): Finding {
+  return { level: 'note', kind, column, message, option };
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { columnReadingSchema, tableReadingSchema } from './reading.ts';
+
+/**
+ * What is in a file of data: how it was understood, what each column holds, and what a person should know before a
+ * model learns from it. One description for the terminal, the pages and the project that is written from the file.
+ */
+
+export const findingLevels = ['question', 'warning', 'note'] as const;
+
+/** Something that a person should know, or decide, before training. */
+const findingSchema = z.strictObject({
+  /**
+   * `question`: two readings are possible, and one was assumed. `warning`: training goes on, but is likely not what was
+   * meant. `note`: what was assumed, and is probably right.
+   */
+  level: z.enum(findingLevels),
+  kind: z.enum([
+    'encoding',
+    'header',
+    'number-format',
+    'date-format',
+    'misfits',
+    'missing-texts',
+    'missing-values',
+    'sentinel',
+    'row-counter',
+    'identifier',
+    'constant',
+    'copy',
+    'codes',
+    'free-text',
+    'left-out',
+    'duplicates',
+    'rare-classes',
+    'answer',
+    'sorted',
+    'time',
+    'groups',
+  ]),
+  /** The column that it is about; null: the whole table. */
+  column: z.string().nullable(),
+  message: z.string(),
+  /** What settles it, as a project spells it: `readTable(file, { columns: { id: 'ignore' } })`; null: nothing to do. */
+  option: z.string().nullable(),
+});
+export type Finding = z.output<typeof findingSchema>;
+
+/** One bar of a small chart: a range of numbers, or a category. */
+const barSchema = z.strictObject({ label: z.string(), count: z.int().min(0) });
+export type Bar = z.output<typeof barSchema>;
+
+/** A value of a column, as a person reads it; dates are ISO 8601. */
+const shownSchema = z.union([z.number(), z.string()]);
+export type Shown = z.output<typeof shownSchema>;
+
+export const columnProfileSchema = columnReadingSchema.extend({
+  /** Cells with a value that fits the type. */
+  present: z.int().min(0),
+  /** Distinct values of these. */
+  distinctValues: z.int().min(0),
+  /** Of numbers, dates and booleans; null for others, and where there is no value. */
+  range: z.strictObject({ smallest: shownSchema, median: shownSchema, largest: shownSchema }).nullable(),
+  /** The first distinct values. */
+  examples: z.array(shownSchema),
+  /** The first cells that do not fit the type, with their places: `houses.csv, line 3, column 2 (size)`. */
+  misfits: z.array(z.strictObject({ place: z.string(), text: z.string() })),
+  misfitCount: z.int().min(0),
+  bars: z.array(barSchema),
+});
+export type ColumnProfile = z.output<typeof columnProfileSchema>;
+
+export const tableProfileSchema = z.strictObject({
+  kind: z.literal('table'),
+  /** Size of the file. */
+  bytes: z.int().min(0),
+  reading: tableReadingSchema,
+  columns: z.array(columnProfileSchema),
+  /** The column that the model is to predict, as the user says or as it is proposed, and why. */
+  target: z.strictObject({ name: z.string(), reason: z.string() }).nullable(),
+  findings: z.array(findingSchema),
+});
+export type TableProfile = z.output<typeof tableProfileSchema>;
+
+/** The values of a column: NaN or null where one is missing; shape `[N]`. */
+export interface ProfiledColumn {
+  readonly name: string;
+  readonly type: ColumnProfile['type'];
+  readonly values: Float64Array | readonly (string | null)[];
+  /** The cells as the file has them, where it is text; null where one is missing; shape `[N]`. */
+  readonly texts?: readonly (string | null)[];
+}

@@ -1,0 +1,41 @@
+import { type Command, Option } from 'commander';
+import { dateFormats } from '../../../core/preprocessing/reading.ts';
+import type { CreateOptions, InspectFlags } from '../commands/data.ts';
+import { delimiters, exitWith } from './common.ts';
+
+/** Commands that begin with data: what is in a file, and a project from it. */
+export function addData(program: Command): void {
+  withReadingFlags(
+    program
+      .command('inspect')
+      .description('show what is in a file of data: how it is read, each column, and what to decide before training')
+      .argument('<path>', 'a table: .csv, .tsv, .jsonl, .parquet, .arrow, or other delimited text'),
+  )
+    .option('--target <column>', 'the column to predict (default: proposed)')
+    .option('-j, --json', 'print a JSON object')
+    .action(
+      exitWith(async (path: string, flags: InspectFlags) => (await import('../commands/data.ts')).inspect(path, flags)),
+    );
+  program
+    .command('create')
+    .description('write a new project: tabular, images, text or blank')
+    .argument('<folder>', 'a folder that is absent or empty')
+    .option('-t, --template <name>', 'what to start from', 'blank')
+    .action(
+      exitWith(async (folder: string, options: CreateOptions) =>
+        (await import('../commands/data.ts')).create(folder, options),
+      ),
+    );
+}
+
+/** Flags that say how a table is read, where that cannot be found out. */
+function withReadingFlags(command: Command): Command {
+  return command
+    .addOption(new Option('--delimiter <sign>', 'between fields (default: found out)').choices(Object.keys(delimiters)))
+    .option('--header', 'the first line names the columns')
+    .option('--no-header', 'the first line is a row')
+    .option('--encoding <name>', 'of text that is not UTF-8, such as windows-1252')
+    .addOption(new Option('--decimal <sign>', 'in front of decimals (default: found out)').choices(['.', ',']))
+    .addOption(new Option('--date-format <format>', 'of dates that are not ISO 8601').choices(dateFormats))
+    .option('--missing <texts...>', 'texts that stand for a missing value, in place of the usual ones');
+}

@@ -1,0 +1,42 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { explainFileError } from '../../core/node/file-error.ts';
+import {
+  type FileProfile,
+  fileProfileSchema,
+  type InspectReply,
+  type InspectTask,
+} from '../../core/protocol/run/inspect-task.ts';
+import { askProcess } from '../processes/ask-process.ts';
+import { inspectEntry } from '../processes/node-process.ts';
+import { grantFor } from '../trust/grant.ts';
+
+/** A file of some hundred megabytes takes minutes. */
+const timeoutMs = 3_600_000;
+
+/**
+ * What is in a file of data. It is read in a process that can read nothing else, and write nothing: it may be anybody's.
+ * @throws Error that names file, place and value of what cannot be read
+ */
+export async function inspectData(task: InspectTask, signal?: AbortSignal): Promise<FileProfile> {
+  const path = realPath(resolve(task.path));
+  const reply = await askProcess<InspectReply>({
+    entry: inspectEntry,
+    args: [],
+    grant: grantFor({ project: null, read: [path] }),
+    message: { ...task, path } satisfies InspectTask,
+    timeoutMs,
+    ...(signal && { signal }),
+    subject: `${task.path} could not be inspected`,
+  });
+  if (reply.type === 'failed') throw new Error(reply.message);
+  return fileProfileSchema.parse(reply.profile);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    throw explainFileError(error, path, 'read');
+  }
+}

@@ -1,0 +1,237 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { profileText } from '../../../core/preprocessing/profile-text.ts';
+import { type ProfileOptions, profileTable } from '../../../workers/data/tables/profile-table.ts';
+import { temporaryFolder } from './temp-folder.ts';
+
+/** The profile of a table whose file has these bytes. */
+async function profileOf(content: string | Buffer, options: ProfileOptions = {}, name = 'd.csv') {
+  const file = join(await temporaryFolder(), name);
+  await writeFile(file, content);
+  return profileTable(file, options);
+}
+
+/** `question encoding`, `warning row-counter id` */
+const spelt = ({ level, kind, column }: { level: string; kind: string; column: string | null }): string =>
+  [level, kind, ...(column === null ? [] : [column])].join(' ');
+
+async function findingsOf(content: string | Buffer, options: ProfileOptions = {}): Promise<string[]> {
+  return (await profileOf(content, options)).findings.map(spelt);
+}
+
+/** Lines of a table. */
+const csv = (head: string, rows: number, row: (i: number) => string): string =>
+  [head, ...Array.from({ length: rows }, (_, i) => row(i))].join('\n');
+
+/** Values without order, the same ones each time. */
+const mixed = (i: number): number => ((i * 7919) % 101) / 100;
+
+describe('the columns of a table', () => {
+  it('have counts, ranges, bars and examples as counted by hand', async () => {
+    const { columns, reading } = await profileOf(
+      'size,kind,day,ok\n1,a,2026-01-01,true\n3,b,2026-01-03,false\n,a,,true\n8,a,2026-01-02,true\n',
+    );
+    expect(reading).toMatchObject({ rows: 4, delimiter: ',', header: true, encoding: 'utf-8' });
+    expect(columns).toMatchObject([
+      {
+        type: 'number',
+        missing: { '': 1 },
+        present: 3,
+        distinctValues: 3,
+        range: { smallest: 1, median: 3, largest: 8 },
+        examples: [1, 3, 8],
+        bars: [
+          { label: '1', count: 1 },
+          { label: '3', count: 1 },
+          { label: '8', count: 1 },
+        ],
+      },
+      {
+        type: 'category',
+        distinctValues: 2,
+        range: null,
+        bars: [
+          { label: 'a', count: 3 },
+          { label: 'b', count: 1 },
+        ],
+      },
+      { type: 'date', range: { smallest: '2026-01-01', median: '2026-01-02', largest: '2026-01-03' } },
+      { type: 'boolean', range: { smallest: 'false', median: 'true', largest: 'true' } },
+    ]);
+  });
+
+  it('count many values in twelve equal ranges, of which the last holds the largest', async () => {
+    const { columns } = await profileOf(csv('x', 25, (i) => String(i)));
+    // 0 to 24 in ranges of 2: two each, and 24 with the last two.
+    expect(columns[0].bars.map(({ count }) => count)).toEqual([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3]);
+    expect(columns[0].bars[1].label).toBe('from 2');
+  });
+
+  it('name the most frequent of many texts, and count the others', async () => {
+    const { columns } = await profileOf(csv('x,y', 60, (i) => `${i < 20 ? 'often' : `t${i % 20}`},${mixed(i)}`));
+    const [first, ...others] = columns[0].bars;
+    expect(first).toEqual({ label: 'often', count: 20 });
+    expect(others).toHaveLength(11);
+    expect(others.at(-1)).toEqual({ label: '10 others', count: 20 });
+  });
+});
+
+describe('what a reading for training would refuse is a question', () => {
+  it('cells that do not fit most of the column, with their places', async () => {
+    const profile = await profileOf(csv('a,y', 30, (i) => `${i % 10 === 3 ? 'n/k' : i * mixed(i)},${i % 2}`));
+    const [misfits] = profile.findings;
+    expect(spelt(misfits)).toBe('question misfits a');
+    expect(misfits.message).toMatch(
+      /^3 of 30 cells of "a" are no numbers, such as "n\/k" \(.*d\.csv, line 5, column 1 \(a\)\)/,
+    );
+    expect(misfits.option).toContain("'?', 'n/k'], or columns: { a: 'category' }");
+    expect(profile.columns[0]).toMatchObject({ type: 'number', present: 27, misfitCount: 3 });
+  });
+
+  it('dates of two readings', async () => {
+    const dates = csv('d,y', 24, (i) => `0${(i % 9) + 1}/0${((i * 5) % 9) + 1}/2021,${mixed(i)}`);
+    const { findings, columns } = await profileOf(dates);
+    expect(findings.map(spelt)).toContain('question date-format d');
+    expect(findings[0].message).toMatch(/is .* \(DD\/MM\/YYYY\) or .* \(MM\/DD\/YYYY\)/);
+    expect(columns[0]).toMatchObject({ type: 'date', dateFormat: 'DD/MM/YYYY' });
+    // The answer settles it.
+    expect(await findingsOf(dates, { dateFormat: 'MM/DD/YYYY' })).not.toContain('question date-format d');
+  });
+
+  it('numbers whose sign may be for decimals or thousands', async () => {
+    expect(await findingsOf(csv('n;y', 20, (i) => `${i + 1},${100 + i};${i % 2}`))).toContain(
+      'question number-format n',
+    );
+  });
+
+  it('a first line that may be names', async () => {
+    expect(await findingsOf(csv('0,1,2', 20, (i) => `${mixed(i)},${i % 3},${i}`))).toContain('question header');
+  });
+
+  it.each([
+    [
+      'Windows-1252',
+      Buffer.from(
+        csv('city,x', 20, (i) => `${i % 2 ? 'Zürich' : 'Bern'},${mixed(i)}`),
+        'latin1',
+      ),
+      'windows-1252',
+    ],
+    [
+      'UTF-16 without a mark',
+      Buffer.from(
+        csv('city,x', 20, (i) => `${i % 2 ? 'Zürich' : 'Bern'},${mixed(i)}`),
+        'utf16le',
+      ),
+      'utf-16le',
+    ],
+  ])('text in %s', async (_, bytes, encoding) => {
+    const { findings, columns } = await profileOf(bytes);
+    expect(spelt(findings[0])).toBe('question encoding');
+    expect(findings[0].option).toBe(`encoding: '${encoding}'`);
+    expect(columns[0].examples).toEqual(['Bern', 'Zürich']);
+  });
+});
+
+describe('what a model should not learn from is a warning', () => {
+  const label = (i: number): string => (mixed(i) > 0.5 ? 'yes' : 'no');
+
+  it.each<[what: string, content: string, finding: string]>([
+    [
+      'a column that counts the rows',
+      csv('n,x,y', 40, (i) => `${i},${mixed(i)},${label(i + 1)}`),
+      'warning row-counter n',
+    ],
+    [
+      'another text in each row',
+      csv('who,x,y', 40, (i) => `u-${i},${mixed(i)},${label(i + 1)}`),
+      'warning identifier who',
+    ],
+    [
+      'another whole number in each row of an id',
+      csv('userId,x,y', 40, (i) => `${(i * 37) % 1009},${mixed(i)},${label(i + 1)}`),
+      'warning identifier userId',
+    ],
+    ['the same value in each row', csv('x,unit,y', 40, (i) => `${mixed(i)},kg,${label(i + 1)}`), 'note constant unit'],
+    ['a copy', csv('x,again,y', 40, (i) => `${mixed(i)},${mixed(i)},${label(i + 1)}`), 'warning copy again'],
+    [
+      'a code for each value of another column',
+      csv('c,d,y', 40, (i) => `${'abc'[i % 3]},${10 + (i % 3)},${label(i)}`),
+      'warning copy d',
+    ],
+    ['numbers that begin with 0', csv('zip,y', 40, (i) => `0${8000 + (i % 7)},${label(i)}`), 'warning codes zip'],
+    ['text', csv('t,y', 120, (i) => `some words of row ${i},${label(i)}`), 'warning free-text t'],
+    [
+      'a number for missing values',
+      csv('x,y', 40, (i) => `${i % 8 ? mixed(i) : -999},${label(i)}`),
+      'warning sentinel x',
+    ],
+    [
+      'NA among names',
+      csv('land,y', 40, (i) => `${['NA', 'DE', 'FR'][i % 3]},${label(i)}`),
+      'warning missing-texts land',
+    ],
+    ['rows that repeat', csv('a,b,y', 40, (i) => `${i % 20},${(i % 20) ** 2},${label(i % 20)}`), 'warning duplicates'],
+    [
+      'a class with few rows',
+      csv('x,y', 40, (i) => `${mixed(i)},${i < 3 ? 'rare' : label(i + 1)}`),
+      'warning rare-classes y',
+    ],
+    [
+      'a category that tells the class',
+      csv('x,c,y', 40, (i) => `${mixed(i)},${i % 4},${i % 4 < 2 ? 'low' : 'high'}`),
+      'warning answer c',
+    ],
+    [
+      'a threshold that tells the class',
+      csv('x,later,y', 40, (i) => `${mixed(i)},${i * 1.5},${i < 20 ? 'a' : 'b'}`),
+      'warning answer later',
+    ],
+    [
+      'the target in another unit',
+      csv('inch,x,y', 40, (i) => `${mixed(i) / 2.54},${mixed(3 * i)},${mixed(i)}`),
+      'warning answer inch',
+    ],
+    [
+      'rows that belong together',
+      csv('patient_id,x,y', 60, (i) => `${i % 12},${mixed(i)},${mixed(i * i)}`),
+      'warning groups patient_id',
+    ],
+  ])('%s', async (_, content, finding) => {
+    expect(await findingsOf(content)).toContain(finding);
+  });
+
+  it('nothing of the kind is told of a table without faults', async () => {
+    const plain = csv(
+      'x,z,c,y',
+      60,
+      (i) => `${mixed(i)},${mixed(i * i + 3)},${'abc'[(i * i) % 3]},${label(5 * i + 1)}`,
+    );
+    expect(await findingsOf(plain)).toEqual([]);
+  });
+});
+
+it('the target is the column that the user names, one of that name, or the last one that can be one', async () => {
+  const table = csv('label,x,id', 40, (i) => `${'ab'[i % 2]},${mixed(i)},${i}`);
+  expect((await profileOf(table)).target).toEqual({ name: 'label', reason: 'it has the name of a target' });
+  expect((await profileOf(table.replace('label', 'first'))).target?.name).toBe('x');
+  expect((await profileOf(table, { target: 'x' })).target).toEqual({ name: 'x', reason: 'as you say' });
+  await expect(profileOf(table, { target: 'lable' })).rejects.toThrow('has no column "lable". Did you mean label?');
+});
+
+it('what a terminal shows has the reading, a line for each column, and each finding with its option', async () => {
+  const text = profileText(await profileOf(csv('id,x,y', 40, (i) => `${i},${mixed(i)},${'ab'[i % 2]}`)));
+  const lines = text.split('\n');
+  expect(lines[0]).toMatch(/^d\.csv: 40 rows, UTF-8, separated by commas, names in the first line; .* \d+ B\.$/);
+  expect(lines[2]).toMatch(/^column\s+type\s+missing\s+distinct/);
+  expect(lines.slice(3, 6).map((line) => line.split(' ')[0])).toEqual(['id', 'x', 'y']);
+  expect(text).toContain('warning: "id" counts the rows.');
+  expect(text).toContain("\n  columns: { id: 'ignore' }");
+  expect(text).toContain('Target: y (it has the name of a target).');
+});
+
+it('commands in names reach no terminal', async () => {
+  const text = profileText(await profileOf('a\u001b[31m,y\n1,2\n3,4\n'));
+  expect(text).not.toContain('\u001b');
+});

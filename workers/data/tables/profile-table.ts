@@ -1,0 +1,86 @@
+import { isUtf8 } from 'node:buffer';
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { type Misfits, profileColumn } from '../../../core/preprocessing/column-profile.ts';
+import type { Finding, ProfiledColumn, TableProfile } from '../../../core/preprocessing/profile.ts';
+import { findFindings, proposeTarget } from '../../../core/preprocessing/profile-findings.ts';
+import { markOf } from '../../../core/text/text-encoding.ts';
+import { withQuestions } from '../notes.ts';
+import type { Cell, RawTable } from './cells.ts';
+import { type NumericColumn, placeOfColumn, readCell, typedColumn } from './columns.ts';
+import { type ReadTableOptions, understandTable } from './read-table.ts';
+import type { ChosenColumn } from './reading/choose-columns.ts';
+import { noColumn } from './table.ts';
+
+/** How to inspect a table. */
+export interface ProfileOptions extends Omit<ReadTableOptions, 'reading' | 'name'> {
+  /** The column to predict; proposed by default. */
+  target?: string;
+}
+
+const mostMisfits = 5;
+/** The encoding of text that is not UTF-8, by far the most frequent one in files of Excel. */
+const usualOtherEncoding = 'windows-1252';
+
+/**
+ * What is in a table's file: read as {@link understandTable} reads it for training, apart from what would be refused.
+ * There one reading is assumed, and the others are a question.
+ * @throws Error that names file, place and value of what is no table
+ */
+export async function profileTable(file: string, options: ProfileOptions = {}): Promise<TableProfile> {
+  const { target, ...given } = options;
+  const bytes = await readFile(file);
+  const { encoding, question } = encodingOf(bytes, file, given);
+  const own = encoding === undefined ? given : { ...given, encoding };
+  const { result, questions } = await withQuestions(() => understandTable(bytes, file, own));
+  const { raw, chosen, reading } = result;
+  const read = chosen.flatMap((how, i) => (how === null ? [] : [lenientColumn(raw, i, how)]));
+  const columns = reading.columns.map((known, i) => profileColumn(known, read[i].column, read[i].misfits));
+  const names = columns.map(({ name }) => name);
+  if (target !== undefined && !names.includes(target)) throw noColumn(basename(file), target, names);
+  const wanted = target === undefined ? proposeTarget(columns) : { name: target, reason: 'as you say' };
+  const values = read.map(({ column }) => column);
+  // Cells that do not fit are counted below.
+  const asked = [...question, ...questions.filter(({ kind }) => kind !== 'misfits')];
+  const findings = findFindings({ reading, columns, values, target: wanted }, asked);
+  return { kind: 'table', bytes: (await stat(file)).size, reading, columns, target: wanted, findings };
+}
+
+/** The encoding to assume for text that is not UTF-8 and says nothing of it; undefined: what its mark or the user says. */
+function encodingOf(
+  bytes: Buffer,
+  file: string,
+  { encoding }: ReadTableOptions,
+): { encoding: string | undefined; question: Finding[] } {
+  if (encoding !== undefined || markOf(bytes) !== null || isBinary(file) || isUtf8(bytes)) {
+    return { encoding, question: [] };
+  }
+  const assumed = bytes.subarray(0, 1000).includes(0) ? 'utf-16le' : usualOtherEncoding;
+  const message =
+    `${basename(file)} is not UTF-8, and no mark at its beginning says its encoding. It is read as ${assumed}: look ` +
+    'whether names and signs are right.';
+  const option = `encoding: '${assumed}'`;
+  return { encoding: assumed, question: [{ level: 'question', kind: 'encoding', column: null, message, option }] };
+}
+
+const isBinary = (file: string): boolean => /\.(?:parquet|arrow|feather)$/i.test(file);
+
+/** A column's values, and the cells that do not fit its type, which count as missing. */
+function lenientColumn(raw: RawTable, index: number, how: ChosenColumn): { column: ProfiledColumn; misfits: Misfits } {
+  const { name, cells } = raw.columns[index];
+  const texts = cells.map((cell) => (typeof cell === 'string' ? cell : null));
+  const none: Misfits = { misfits: [], misfitCount: 0 };
+  if (how.type === 'category' || how.type === 'text') {
+    return { column: { ...typedColumn(raw, index, how.type, how), texts }, misfits: none };
+  }
+  const { type } = how;
+  const values = Float64Array.from(cells, (cell) => valueOf(cell, type, how) ?? Number.NaN);
+  const rows = cells.flatMap((cell, row) => (cell !== null && valueOf(cell, type, how) === null ? [row] : []));
+  const misfits = rows
+    .slice(0, mostMisfits)
+    .map((row) => ({ place: placeOfColumn(raw, index, row), text: String(cells[row]) }));
+  return { column: { name, type, values, texts }, misfits: { misfits, misfitCount: rows.length } };
+}
+
+const valueOf = (cell: Cell, type: NumericColumn['type'], how: ChosenColumn): number | null =>
+  cell === null ? null : readCell(cell, type, how);

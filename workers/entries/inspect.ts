@@ -1,0 +1,22 @@
+import { type InspectReply, type InspectTask, inspectTaskSchema } from '../../core/protocol/run/inspect-task.ts';
+import { messageOf } from '../../core/text/errors.ts';
+import { profileTable } from '../data/tables/profile-table.ts';
+import { stackOf } from '../project/explain-error.ts';
+import { questionOfHub, replyToHub } from '../session/hub-link.ts';
+
+/** Entry of the process that inspects a file of data. It runs no project's code. */
+
+async function inspect({ path, target, reading }: InspectTask): Promise<InspectReply> {
+  return {
+    type: 'inspected',
+    profile: await profileTable(path, { ...reading, ...(target !== undefined && { target }) }),
+  };
+}
+
+const reply: (message: InspectReply) => void = replyToHub;
+
+try {
+  reply(await inspect(inspectTaskSchema.parse(await questionOfHub())));
+} catch (error) {
+  reply({ type: 'failed', message: messageOf(error), stack: stackOf(error) });
+}
