@@ -11,7 +11,7 @@ import { benchRecord, ranks } from '../records.ts';
 import { lossAt, lossOf } from './long-run.ts';
 
 /**
- * A hub that records a run's points, follows its folder and encodes the pages' updates, as fast as it can. Prints
+ * A hub that records a run's points, holds them for its pages and encodes the pages' updates, as fast as it can. Prints
  * points per second, and the memory that a million points take.
  */
 
@@ -52,7 +52,7 @@ const startedMs = performance.now();
 for (let batch = 0; batch < batches; batch += 1) {
   for (let rank = 0; rank < ranks; rank += 1) recorder.points(rank, batchOf(rank, batch * stepsPerBatch));
   await recorder.metrics.keep();
-  await followed.refresh();
+  for (const update of told) if (update.type === 'points') followed.take(update.batch);
   encodeRpc(told);
   told = [];
   if (batch === warmUpBatches) beforeMegabytes = residentMegabytes();

@@ -1,7 +1,7 @@
 import type { DeviceLoadColumns } from '../../core/protocol/machine/devices.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
-import { PointBuffer } from '../../core/protocol/wire/points.ts';
-import type { RunEvent, RunRecord } from '../../core/protocol/run/record.ts';
+import { type PointBatch, PointBuffer } from '../../core/protocol/wire/points.ts';
+import { attemptsBegun, type RunEvent, type RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { DeviceLoadsTail } from '../store/metrics/device-loads.ts';
 import { LineTail } from '../store/metrics/line-tail.ts';
@@ -19,8 +19,8 @@ const indexedBytes = 4 * 2 ** 20;
 const shownDamages = 10;
 
 /**
- * The data in memory of a run that a page shows. It comes from the run's folder alone, whichever process trains the
- * run.
+ * The data in memory of a run that a page shows. It comes from the run's folder, whichever process trains the run;
+ * where this one does, new points come from its recorder, and their rows are not read.
  */
 export class FollowedRun {
   readonly folder: string;
@@ -30,6 +30,10 @@ export class FollowedRun {
   readonly #metricWarnings: string[] = [];
   #eventLines = 0;
   #record: RunRecord;
+  /** Number of attempts that had begun when the folder was opened. */
+  readonly #attemptsBegun: number;
+  /** Whether there are points from the recorder, whose rows were not read. */
+  #isAhead = false;
   readonly #metricsTail: MetricsTail;
   /** Points that were read since the last refresh. */
   readonly #newPoints = new PointBuffer();
@@ -43,6 +47,7 @@ export class FollowedRun {
   private constructor(folder: string, record: RunRecord) {
     this.folder = folder;
     this.#record = record;
+    this.#attemptsBegun = attemptsBegun(record);
     this.#metricsTail = new MetricsTail(folder);
     this.#eventsTail = new LineTail(runPaths(folder).events);
     this.#loadsTail = new DeviceLoadsTail(folder);
@@ -72,12 +77,31 @@ export class FollowedRun {
     return this.#loadsTail.columns;
   }
 
-  /** Reads the data written since the last refresh. @returns them as updates */
-  refresh(): Promise<RunUpdate[]> {
-    const reading = this.#reading.then(() => this.#refresh());
-    // The caller gets the error of this reading; the next reading must run anyway.
-    this.#reading = reading.catch(() => undefined);
-    return reading;
+  /** Takes points from the recorder of this process, which has yet to write their rows. */
+  take(batch: PointBatch): void {
+    this.columns.append(batch);
+    this.#isAhead = true;
+  }
+
+  /** Whether an attempt has begun since the folder was opened. It may have dropped rows of the metrics. */
+  isBeforeAttempt(record: RunRecord): boolean {
+    return attemptsBegun(record) > this.#attemptsBegun;
+  }
+
+  /**
+   * Reads the data written since the last refresh.
+   * @param isTold whether the recorder of this process still tells the points: then the metrics are not read
+   * @returns the data as updates
+   */
+  refresh({ isTold = false } = {}): Promise<RunUpdate[]> {
+    return this.#inTurn(() => this.#refresh(isTold));
+  }
+
+  /** Finds out in which bytes of the file the rows are whose points came from the recorder. */
+  locateRows(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#isAhead) await this.#readRows(null);
+    });
   }
 
   /** Bytes to read for a range of steps. */
@@ -87,7 +111,12 @@ export class FollowedRun {
 
   /** Reads all points of some metrics with steps in a range, both ends included, even if the columns were thinned. */
   readBetween(names: readonly string[], fromStep: number, toStep: number): Promise<Map<string, MetricColumn>> {
-    const reading = this.#reading.then(() => this.#readBetween(names, fromStep, toStep));
+    return this.#inTurn(() => this.#readBetween(names, fromStep, toStep));
+  }
+
+  #inTurn<T>(read: () => Promise<T>): Promise<T> {
+    const reading = this.#reading.then(read);
+    // The caller gets the error of this reading; the next reading must run anyway.
     this.#reading = reading.catch(() => undefined);
     return reading;
   }
@@ -97,17 +126,17 @@ export class FollowedRun {
       const found = await this.#metricsTail.readBetween(names, from, to);
       if (found !== null) return found;
       // The file was rewritten with more columns and possibly more rows.
-      await this.#readMetrics(this.#newPoints);
+      await this.#readRows(this.#newPoints);
     }
   }
 
-  async #refresh(): Promise<RunUpdate[]> {
+  async #refresh(isTold: boolean): Promise<RunUpdate[]> {
     // The record comes first: if it says that the run has ended, all its metrics and events are already written.
     const record = await this.#readRecord();
     const events = await this.#readEvents();
     const samples = await this.#loadsTail.read();
     const known = this.#metricWarnings.length;
-    await this.#readMetrics(this.#newPoints);
+    if (!isTold) await this.#readMetrics(this.#newPoints);
     const points = this.#newPoints;
     return [
       ...events,
@@ -133,6 +162,7 @@ export class FollowedRun {
 
   async #readMetrics(fresh: PointBuffer | null): Promise<void> {
     await this.#readRows(fresh);
+    this.#isAhead = false;
     const { state } = this.#metricsTail;
     const unindexedBytes = this.#metricsTail.bytes - this.#indexedBytes;
     // While a run grows, its index is written less and less often. The total cost is a few times its last size.
@@ -152,8 +182,10 @@ export class FollowedRun {
   }
 
   async #readRows(fresh: PointBuffer | null): Promise<void> {
+    let arePointsHere = this.#isAhead;
     await this.#metricsTail.read({
       point: (metric, epoch, step, value) => {
+        if (arePointsHere) return;
         this.columns.set(metric, epoch, step, value);
         fresh?.add(metric, epoch, step, value);
       },
@@ -163,6 +195,7 @@ export class FollowedRun {
       reset: () => {
         this.#metricWarnings.length = 0;
         this.columns.clear();
+        arePointsHere = false;
         this.#indexedBytes = 0;
         fresh?.take();
       },

@@ -3,7 +3,7 @@ import type { DeviceLoadColumns, LoadSample } from '../../core/protocol/machine/
 import type { RankView, RunView } from '../../core/protocol/pages/run-views.ts';
 import type { MetricPoints } from '../../core/protocol/wire/points.ts';
 import type { HubApi } from '../../core/protocol/pages/rpc.ts';
-import { type EvaluatedSet, ownSummary, type RunEvent, type RunRecord } from '../../core/protocol/run/record.ts';
+import { attemptsBegun, type EvaluatedSet, ownSummary, type RunEvent } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { appendPoints, columnsOf, type MetricColumns } from './metric-columns.ts';
 
@@ -90,12 +90,6 @@ export function needsReading({ view, columns }: RunState, before: RunView | null
   // Whether it can be controlled from here.
   if (before.record.remote?.link !== view.value.record.remote?.link) return true;
   return heldPoints > 2 * pointBudget || attemptsBegun(view.value.record) !== attemptsBegun(before.record);
-}
-
-/** Attempts that train or have trained; a resume changes nothing before it trains. */
-function attemptsBegun({ attempts }: RunRecord): number {
-  const waiting = attempts.at(-1);
-  return attempts.length - (waiting?.config !== undefined && waiting.from === undefined ? 1 : 0);
 }
 
 /** Updates that change a run's view; points and device loads are kept beside it. */

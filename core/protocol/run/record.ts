@@ -274,6 +274,12 @@ export function ownSummary({ summary, attempts }: Pick<RunRecord, 'summary' | 'a
   return isEarlier ? null : summary;
 }
 
+/** Number of attempts that train or have trained; a resume changes nothing before it trains. */
+export function attemptsBegun({ attempts }: Pick<RunRecord, 'attempts'>): number {
+  const waiting = attempts.at(-1);
+  return attempts.length - (waiting?.config !== undefined && waiting.from === undefined ? 1 : 0);
+}
+
 /** One line of `events.jsonl`. `rank` is null for an event of the whole run. */
 export const runEventSchema = z.strictObject({
   time: z.iso.datetime(),

@@ -42,7 +42,9 @@ async function readAgain(
     [from, to] = [Math.min(from, column.step[start]), Math.max(to, column.step[end - 1])];
     return true;
   });
-  if (lacking.length === 0 || run.bytesBetween(from, to) > rereadBytes) return new Map();
+  if (lacking.length === 0) return new Map();
+  await run.locateRows();
+  if (run.bytesBetween(from, to) > rereadBytes) return new Map();
   return run.readBetween(lacking, from, to);
 }
 

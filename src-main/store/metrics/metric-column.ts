@@ -1,4 +1,4 @@
-import { type PointColumns, withRoom } from '../../../core/protocol/wire/points.ts';
+import { type PointBatch, type PointColumns, withRoom } from '../../../core/protocol/wire/points.ts';
 import { extremesOf } from '../../../core/series/extremes.ts';
 
 /** Default capacity of a column in points: 1.3 MB. */
@@ -36,7 +36,7 @@ export class MetricColumn implements PointColumns {
    */
   set(epoch: number, step: number, value: number): void {
     if (this.length >= this.#maximum) this.#thinOut();
-    const isLast = this.length === 0 || this.#isBefore(this.length - 1, epoch, step);
+    const isLast = this.isBehind(epoch, step);
     if (isLast) this.#closeBlock();
     const place = isLast ? this.length : this.#place(epoch, step);
     const isKnown = !isLast && this.step[place] === step && this.epoch[place] === epoch;
@@ -44,6 +44,11 @@ export class MetricColumn implements PointColumns {
     this.epoch[place] = epoch;
     this.step[place] = step;
     this.value[place] = value;
+  }
+
+  /** Whether an (epoch, step) comes after all points. */
+  isBehind(epoch: number, step: number): boolean {
+    return this.length === 0 || this.#isBefore(this.length - 1, epoch, step);
   }
 
   /** Index of the first point at or after a step; `length` where there is none. */
@@ -59,7 +64,7 @@ export class MetricColumn implements PointColumns {
 
   /** Index of the first point at or after (epoch, step). */
   #place(epoch: number, step: number): number {
-    if (this.length === 0 || this.#isBefore(this.length - 1, epoch, step)) return this.length;
+    if (this.isBehind(epoch, step)) return this.length;
     let [low, high] = [0, this.length - 1];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -156,6 +161,14 @@ export class MetricColumns {
     let column = this.#columns.get(name);
     if (column === undefined) this.#columns.set(name, (column = new MetricColumn()));
     column.set(epoch, step, value);
+  }
+
+  /** Appends the points of a batch, but for those at or before the last one of their metric, which are here already. */
+  append({ names, nameIndex, epoch, step, value }: PointBatch): void {
+    for (let at = 0; at < value.length; at += 1) {
+      const name = names[nameIndex[at]];
+      if (this.get(name)?.isBehind(epoch[at], step[at]) ?? true) this.set(name, epoch[at], step[at], value[at]);
+    }
   }
 
   /** Takes a column as it is, in place of what was there of the metric. */
