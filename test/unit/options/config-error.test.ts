@@ -25,7 +25,9 @@ describe('formatConfigError', () => {
       'devices is [], but must be a selection of devices, such as auto, 2, or 0,2. Leave it out for the default, "auto".',
     ]);
     expect(explain({ schedule: { kind: 'cosin' } })).toEqual([
-      'schedule.kind is "cosin", but must be one of constant, cosine, cosine-restarts, polynomial, step, plateau, one-cycle. Leave it out for the default, "constant".',
+      expect.stringMatching(
+        /^schedule\.kind is "cosin", but must be one of constant, cosine, [a-z, -]+\. Leave it out for the default, "constant"\.$/,
+      ),
     ]);
     expect(explain({ optimizer: { kind: 'adamw', weightDecay: -1 } })).toEqual([
       'optimizer.weightDecay is -1, but must be a number of at least 0. Leave it out for the default, 0.01.',
@@ -37,8 +39,8 @@ describe('formatConfigError', () => {
       'There is no option earlyStopping.patiance. Did you mean earlyStopping.patience?',
       'There is no option maxEpoch. Did you mean maxEpochs?',
     ]);
-    expect(explain({ optimizer: { kind: 'sgd', beta1: 0.9 } })).toEqual([
-      'optimizer.beta1 does not exist while optimizer.kind is "sgd", only for adam, adamw, lamb, lion. Remove it, or change optimizer.kind.',
+    expect(explain({ strategy: { kind: 'independent', learningRateScaling: 'linear' } })).toEqual([
+      'strategy.learningRateScaling does not exist while strategy.kind is "independent", only for data-parallel, sharded. Remove it, or change strategy.kind.',
     ]);
   });
 

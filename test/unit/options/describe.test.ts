@@ -120,9 +120,9 @@ describe('describeOptions on the run configuration', () => {
     expect(find('devices')[0]).toMatchObject({ type: 'device-selection', default: 'auto' });
     expect(find('optimizer.kind')[0]).toMatchObject({ flag: '--optimizer', default: 'adam' });
     expect(find('optimizer.learningRate').map((option) => [option.default, option.when?.equals])).toEqual([
-      [0.01, ['sgd']],
-      [0.001, ['adam', 'adamw', 'rmsprop', 'lamb']],
-      [0.0001, ['lion']],
+      [0.01, expect.arrayContaining(['sgd'])],
+      [0.001, expect.arrayContaining(['adam', 'adamw', 'rmsprop', 'lamb'])],
+      [0.0001, expect.arrayContaining(['lion'])],
     ]);
     expect(find('timeouts.collectiveMs')[0]).toMatchObject({ default: 120_000, unit: 'ms', type: 'integer' });
   });
