@@ -28,8 +28,7 @@ import { privateMode } from './store/private-home.ts';
 const pageFolder = fileURLToPath(new URL('../renderer', import.meta.url));
 const preload = fileURLToPath(new URL('../preload/preload.cjs', import.meta.url));
 protectTerminal();
-/** The stack only for those who look for the cause in the code. */
-const onError = (error: unknown): void => console.error(process.env.TUTTI_DEBUG ? error : messageOf(error));
+const onError = (error: unknown): void => console.error(error);
 
 // Windows groups the windows of an app, and shows its notifications, by this name.
 app.setAppUserModelId('invalid.tutti.desktop');

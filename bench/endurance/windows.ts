@@ -1,6 +1,7 @@
 import { createBirpc } from 'birpc';
 import { WebSocket } from 'ws';
-import { decodeRpc, encodeRpc, type HubApi, type PageApi } from '../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
+import { decodeRpc, encodeRpc, type PageApi } from '../../core/protocol/pages/rpc.ts';
 import { challengePath, pageKeyName, rpcPath, rpcProtocol } from '../../core/protocol/pages/window.ts';
 import { proofOf } from '../../src-renderer/client/session-proof.ts';
 

@@ -1,7 +1,7 @@
 import { type BirpcReturn, createBirpc } from 'birpc';
 import { z } from 'zod';
-import { decodeRpc, encodeRpc, type HubApi, type PageApi, type PageRole } from '../../core/protocol/pages/rpc.ts';
-import { checkArguments, isMethod } from './arguments.ts';
+import { type HubApi, hubMethods } from '../../core/protocol/pages/hub-methods.ts';
+import { decodeRpc, encodeRpc, type PageApi, pageEvents, type PageRole } from '../../core/protocol/pages/rpc.ts';
 
 /** The transport of one page's messages: a WebSocket or Electron's messages. */
 export interface PageWire {
@@ -27,16 +27,8 @@ export function connectPage(wire: PageWire, api: HubApi, role: PageRole): PageMe
     on: (receive) => wire.onMessage(receive),
     serialize: encodeRpc,
     deserialize: (bytes: Uint8Array) => callSchema.parse(decodeRpc(bytes)),
-    eventNames: [
-      'runsChanged',
-      'queueChanged',
-      'runUpdates',
-      'studiesChanged',
-      'studyChanged',
-      'discoveriesChanged',
-      'discoveryChanged',
-    ],
-    // Only methods of the API, and only with valid arguments.
+    eventNames: pageEvents,
+    // Only methods of the table, and only with valid arguments.
     resolver: (name) => (isMethod(name) ? (...values) => callChecked(api, role, name, values) : undefined),
     onGeneralError: (error, method) => {
       // Without a method, the page's message cannot be read. Otherwise our answer failed, and the page gets the error.
@@ -46,45 +38,17 @@ export function connectPage(wire: PageWire, api: HubApi, role: PageRole): PageMe
   });
 }
 
+function isMethod(name: string): name is keyof HubApi {
+  return Object.hasOwn(hubMethods, name);
+}
+
+/** @throws Error that names what this page may not call, or the problem of each wrong argument */
 function callChecked(api: HubApi, role: PageRole, name: keyof HubApi, values: unknown[]): unknown {
-  refuseCall(role, name);
-  return Reflect.apply(api[name], api, checkArguments(name, values));
-}
-
-/**
- * What a watcher may call: what shows runs. It starts, changes and writes nothing, runs no code of projects, and reads
- * no files but those of runs. A new method is not in it, so it is denied until somebody decides otherwise.
- */
-const watchable: ReadonlySet<keyof HubApi> = new Set<keyof HubApi>([
-  'session',
-  'runs',
-  'runOverview',
-  'runGroups',
-  'runFields',
-  'trends',
-  'run',
-  'series',
-  'deviceLoads',
-  'logs',
-  'checkpoints',
-  'forkPoints',
-  'predictions',
-  'predictionNames',
-  'postprocessing',
-  'studies',
-  'study',
-  'watchStudy',
-  'unwatchStudy',
-  'watch',
-  'unwatch',
-]);
-
-function mayCall(role: PageRole, method: keyof HubApi): boolean {
-  return role === 'owner' || watchable.has(method);
-}
-
-/** @throws Error unless the page may call the method */
-function refuseCall(role: PageRole, method: keyof HubApi): void {
-  if (mayCall(role, method)) return;
-  throw new Error(`This link only lets you watch runs (${method} is not allowed). Ask whoever started Tutti to do it.`);
+  const { permission, arguments: schema } = hubMethods[name];
+  if (permission !== 'watch' && role !== 'owner') {
+    throw new Error(`This link only lets you watch runs (${name} is not allowed). Ask whoever started Tutti to do it.`);
+  }
+  const checked = schema.safeParse(values);
+  if (checked.success) return Reflect.apply(api[name], api, checked.data);
+  throw new Error(`A page called ${name} with wrong arguments:\n${z.prettifyError(checked.error)}`);
 }

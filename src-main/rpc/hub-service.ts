@@ -1,10 +1,8 @@
 import { tutti } from '../../core/text/program.ts';
 import type { SampleFile, SamplePredictions } from '../../core/protocol/pages/new-samples.ts';
 import type { ExportResult } from '../../core/protocol/pages/run-data.ts';
-import type { Health, HubApi, PageRole } from '../../core/protocol/pages/rpc.ts';
-import type { ComparisonApi } from '../../core/protocol/pages/saved-comparison.ts';
-import type { DiscoveryApi } from '../../core/protocol/pages/discovery-views.ts';
-import type { StudyApi } from '../../core/protocol/pages/study-views.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
+import type { Health, PageRole } from '../../core/protocol/pages/rpc.ts';
 import type { RunRequest, StartedRun } from '../../core/protocol/pages/project-views.ts';
 import { startDetached } from '../hub/detach.ts';
 import type { Hub } from '../hub/hub.ts';
@@ -58,12 +56,11 @@ export interface ServiceOptions {
   onError: (error: unknown) => void;
 }
 
-/** The methods of parts that have their own contract. */
-type MethodOfPart = keyof ComparisonApi | keyof DiscoveryApi | keyof StudyApi;
-
 /** What the hub keeps for one page until it leaves. */
 interface OfPage {
   watches: PageWatches;
+  studies: StudyWatches;
+  searches: DiscoveryWatches;
   uploads: Uploads;
   exportLink: ServiceOptions['exportLink'];
 }
@@ -157,12 +154,7 @@ export class HubService {
       onError,
     );
     const searches = new DiscoveryWatches((id) => void page.discoveryChanged(id).catch(onError), onError);
-    const api = {
-      ...this.#api({ watches, uploads, exportLink }, role),
-      ...comparisonMethods(this.#trash),
-      ...this.#studyMethods(studies, { watches, uploads, exportLink }),
-      ...this.#discoveryMethods(searches),
-    };
+    const api = this.#api({ watches, studies, searches, uploads, exportLink }, role);
     const page: PageMethods = connectPage(wire, api, role);
     const unsubscribeStudies = this.#studies.subscribe((change) => void page.studiesChanged(change).catch(onError));
     const unsubscribe = this.#runs.subscribe((change) => void page.runsChanged(change).catch(onError));
@@ -197,7 +189,7 @@ export class HubService {
     await this.#trash.close();
   }
 
-  #api(ofPage: OfPage, role: PageRole): Omit<HubApi, MethodOfPart> {
+  #api(ofPage: OfPage, role: PageRole): HubApi {
     const { hub, live, feed } = this.#parts;
     const { watches } = ofPage;
     return {
@@ -217,9 +209,6 @@ export class HubService {
       previewFork: (id, request) => previewFork(hub, id, request),
       startFork: (id, request) => startFork(this.#parts, id, request),
       ...this.#listMethods(),
-      updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
-      deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),
-      undoDelete: (deletion) => this.#trash.restore(deletion),
       run: (id) => viewRun(this.#parts, id),
       attemptCommands: (id) => attemptCommands(hub, this.#projects, id),
       series: (id, request) => readSeries(this.#parts, id, request),
@@ -232,6 +221,9 @@ export class HubService {
       deleteCheckpoints: (id, { checkpoints }) => deleteCheckpoints(this.#parts, this.#trash, id, checkpoints),
       ...this.#predictionMethods(ofPage),
       ...this.#exchangeMethods(ofPage),
+      ...this.#studyMethods(ofPage),
+      ...this.#discoveryMethods(ofPage),
+      ...comparisonMethods(this.#trash),
       watch: (id) => watches.watch(id),
       unwatch: (id) => watches.unwatch(id),
     };
@@ -256,23 +248,26 @@ export class HubService {
       ...this.#queue.methods(),
       ...diskMethods(this.#parts, this.#trash),
       trends: (ids) => readTrends(this.#parts, ids),
+      updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
+      deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),
+      undoDelete: (deletion) => this.#trash.restore(deletion),
     } satisfies Partial<HubApi>;
   }
 
-  #studyMethods(watches: StudyWatches, ofPage: OfPage): StudyApi {
+  #studyMethods(ofPage: OfPage) {
     return {
       ...this.#studies.methods((writing) => linked(ofPage, writing), ofPage.uploads),
-      watchStudy: (id) => watches.watch(id),
-      unwatchStudy: (id) => watches.unwatch(id),
-    };
+      watchStudy: (id) => ofPage.studies.watch(id),
+      unwatchStudy: (id) => ofPage.studies.unwatch(id),
+    } satisfies Partial<HubApi>;
   }
 
-  #discoveryMethods(watches: DiscoveryWatches): DiscoveryApi {
+  #discoveryMethods({ searches }: OfPage) {
     return {
       ...this.#discoveries.methods(),
-      watchDiscovery: async (id) => watches.watch(id),
-      unwatchDiscovery: async (id) => watches.unwatch(id),
-    };
+      watchDiscovery: async (id) => searches.watch(id),
+      unwatchDiscovery: async (id) => searches.unwatch(id),
+    } satisfies Partial<HubApi>;
   }
 
   #predictionMethods(ofPage: OfPage) {

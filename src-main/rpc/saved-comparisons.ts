@@ -2,12 +2,8 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type {
-  ComparisonApi,
-  ComparisonContent,
-  ComparisonList,
-  SavedComparison,
-} from '../../core/protocol/pages/saved-comparison.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
+import type { ComparisonContent, ComparisonList, SavedComparison } from '../../core/protocol/pages/saved-comparison.ts';
 import { savedComparisonSchema } from '../../core/protocol/pages/saved-comparison.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
@@ -16,7 +12,7 @@ import { homePaths } from '../store/home.ts';
 import type { Trash } from './runs/trash.ts';
 
 /** The comparisons that the user saved, a file each in Tutti's home. */
-export function comparisonMethods(trash: Trash): ComparisonApi {
+export function comparisonMethods(trash: Trash) {
   return {
     comparisons: listComparisons,
     saveComparison: (content) => write(randomUUID(), content),
@@ -29,7 +25,7 @@ export function comparisonMethods(trash: Trash): ComparisonApi {
       await trash.put(deletion, [(await readComparison(id)).path]);
       return { deletion };
     },
-  };
+  } satisfies Partial<HubApi>;
 }
 
 async function listComparisons(): Promise<ComparisonList> {

@@ -3,12 +3,9 @@ import { basename, join } from 'node:path';
 import { tutti } from '../../core/text/program.ts';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { runIdSchema } from '../../core/protocol/run/record.ts';
-import {
-  maximumJournalBytes,
-  type StudyApi,
-  type StudyPageApi,
-  type StudySummary,
-} from '../../core/protocol/pages/study-views.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
+import type { PageApi } from '../../core/protocol/pages/rpc.ts';
+import { maximumJournalBytes, type StudySummary } from '../../core/protocol/pages/study-views.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { checkAssignment, orderSpace } from '../../core/search/space/space.ts';
 import { formatBytes } from '../../core/text/numbers.ts';
@@ -36,7 +33,7 @@ export class StudyService {
   readonly #projects: Projects;
   readonly #onError: (error: unknown) => void;
   readonly #drivers = new Map<string, { driver: StudyDriver; ended: Promise<void> }>();
-  readonly #listeners = new Set<StudyPageApi['studiesChanged']>();
+  readonly #listeners = new Set<PageApi['studiesChanged']>();
   readonly #watcher: FolderWatch;
   #settling: NodeJS.Timeout | null = null;
   #told = new Map<string, string>();
@@ -58,7 +55,7 @@ export class StudyService {
 
   /** The methods of pages that concern all studies alike. */
   methods(
-    linked: (writing: Promise<WrittenExport>) => ReturnType<StudyApi['exportStudy']>,
+    linked: (writing: Promise<WrittenExport>) => ReturnType<HubApi['exportStudy']>,
     uploads: Pick<Uploads, 'take'>,
   ) {
     return {
@@ -89,7 +86,7 @@ export class StudyService {
       },
       exportStudy: (id) => linked(this.#export(id)),
       deleteStudy: (id) => this.#delete(id),
-    } satisfies Partial<StudyApi>;
+    } satisfies Partial<HubApi>;
   }
 
   /** @throws Error if there is no such study */
@@ -103,7 +100,7 @@ export class StudyService {
   }
 
   /** Calls the listener after each change of the list. @returns a function that unsubscribes */
-  subscribe(listener: StudyPageApi['studiesChanged']): () => void {
+  subscribe(listener: PageApi['studiesChanged']): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

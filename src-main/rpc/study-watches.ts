@@ -1,4 +1,4 @@
-import type { StudyPageApi } from '../../core/protocol/pages/study-views.ts';
+import type { PageApi } from '../../core/protocol/pages/rpc.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { type FolderWatch, watchFolder } from '../store/watch-folder.ts';
 import { studyPaths } from '../studies/study-folder.ts';
@@ -12,11 +12,11 @@ const settleMs = 200;
 /** The studies that one page watches. */
 export class StudyWatches {
   readonly #service: StudyService;
-  readonly #send: StudyPageApi['studyChanged'];
+  readonly #send: PageApi['studyChanged'];
   readonly #onError: (error: unknown) => void;
   readonly #watched = new Map<string, Promise<StudyWatch>>();
 
-  constructor(service: StudyService, send: StudyPageApi['studyChanged'], onError: (error: unknown) => void) {
+  constructor(service: StudyService, send: PageApi['studyChanged'], onError: (error: unknown) => void) {
     this.#service = service;
     this.#send = send;
     this.#onError = onError;
@@ -52,7 +52,7 @@ export class StudyWatches {
 
 interface WatchParts {
   isHere: () => boolean;
-  send: (change: Parameters<StudyPageApi['studyChanged']>[1]) => void;
+  send: (change: Parameters<PageApi['studyChanged']>[1]) => void;
   onError: (error: unknown) => void;
 }
 

@@ -1,5 +1,6 @@
 import { type BirpcReturn, createBirpc } from 'birpc';
-import { decodeRpc, encodeRpc, type HubApi, type PageApi } from '../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
+import { decodeRpc, encodeRpc, type PageApi, pageEvents } from '../../core/protocol/pages/rpc.ts';
 import type { Connection, Transport } from './transport.ts';
 
 export type ConnectionState =
@@ -16,6 +17,9 @@ export interface HubEvents extends PageApi {
   returned(): void;
 }
 
+/** Takes the values of its event. */
+type Listener = (...values: never[]) => void;
+
 /** Pauses between attempts to reconnect; the last one repeats. */
 const backoffMs = [250, 500, 1000, 2000, 4000];
 
@@ -27,40 +31,7 @@ export class HubClient {
   /** The hub's methods; a call is sent to the hub. */
   readonly hub: HubApi;
   readonly #transport: Transport;
-  readonly #listeners: { [E in keyof HubEvents]: Set<HubEvents[E]> } = {
-    stateChanged: new Set(),
-    returned: new Set(),
-    runsChanged: new Set(),
-    queueChanged: new Set(),
-    runUpdates: new Set(),
-    studiesChanged: new Set(),
-    studyChanged: new Set(),
-    discoveriesChanged: new Set(),
-    discoveryChanged: new Set(),
-  };
-  readonly #pageApi: PageApi = {
-    queueChanged: () => {
-      for (const listener of this.#listeners.queueChanged) listener();
-    },
-    runsChanged: (change) => {
-      for (const listener of this.#listeners.runsChanged) listener(change);
-    },
-    runUpdates: (id, updates) => {
-      for (const listener of this.#listeners.runUpdates) listener(id, updates);
-    },
-    studiesChanged: (change) => {
-      for (const listener of this.#listeners.studiesChanged) listener(change);
-    },
-    studyChanged: (id, change) => {
-      for (const listener of this.#listeners.studyChanged) listener(id, change);
-    },
-    discoveriesChanged: () => {
-      for (const listener of this.#listeners.discoveriesChanged) listener();
-    },
-    discoveryChanged: (id) => {
-      for (const listener of this.#listeners.discoveryChanged) listener(id);
-    },
-  };
+  readonly #listeners = new Map<keyof HubEvents, Set<Listener>>();
   readonly #firstAnswer = Promise.withResolvers<void>();
   #state: ConnectionState = { kind: 'connecting' };
   #attempts = 0;
@@ -86,8 +57,10 @@ export class HubClient {
 
   /** Calls `listener` at every event of that name. @returns unsubscribes it */
   on<E extends keyof HubEvents>(event: E, listener: HubEvents[E]): () => void {
-    this.#listeners[event].add(listener);
-    return () => void this.#listeners[event].delete(listener);
+    const listeners = this.#listeners.get(event) ?? new Set<Listener>();
+    this.#listeners.set(event, listeners);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
   }
 
   /** Reconnects at once: instead of after the pause, or although the hub refused this page before. */
@@ -96,6 +69,19 @@ export class HubClient {
     if ((kind !== 'disconnected' && kind !== 'refused') || this.#connection !== null) return;
     clearTimeout(this.#retryTimer);
     this.#connect();
+  }
+
+  #tell<E extends keyof HubEvents>(event: E, ...values: Parameters<HubEvents[E]>): void {
+    for (const listener of this.#listeners.get(event) ?? []) Reflect.apply(listener, undefined, values);
+  }
+
+  /** The hub's events, each told to its listeners. */
+  #events(): PageApi {
+    const tellers = pageEvents.map((event) => [
+      event,
+      (...values: Parameters<PageApi[typeof event]>) => this.#tell(event, ...values),
+    ]);
+    return Object.fromEntries(tellers) as PageApi;
   }
 
   async #call(method: string, args: unknown[]): Promise<unknown> {
@@ -108,7 +94,7 @@ export class HubClient {
     let deliver: (message: unknown) => void = () => undefined;
     const connection = this.#transport.connect({
       opened: () => {
-        this.#rpc = createBirpc<HubApi, PageApi>(this.#pageApi, {
+        this.#rpc = createBirpc<HubApi, PageApi>(this.#events(), {
           post: (message: unknown) => connection.send(encodeRpc(message)),
           on: (receive) => void (deliver = receive),
           // No timeout: an evaluation takes minutes, and `closed` reports a lost connection.
@@ -117,7 +103,7 @@ export class HubClient {
         const isReturn = this.#attempts > 0;
         this.#attempts = 0;
         this.#changeState({ kind: 'connected' });
-        if (isReturn) for (const listener of this.#listeners.returned) listener();
+        if (isReturn) this.#tell('returned');
       },
       received: (bytes) => deliver(decodeRpc(bytes)),
       closed: (isRefused) => this.#lose(isRefused),
@@ -143,6 +129,6 @@ export class HubClient {
   #changeState(state: ConnectionState): void {
     this.#state = state;
     this.#firstAnswer.resolve();
-    for (const listener of this.#listeners.stateChanged) listener(state);
+    this.#tell('stateChanged', state);
   }
 }

@@ -1,5 +1,5 @@
 import { maximumSampleBytes, type UploadEnding } from '../../core/protocol/pages/new-samples.ts';
-import type { HubApi } from '../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
 
 export type UploadHub = Pick<HubApi, 'openUpload' | 'sendPart' | 'dropUpload'>;
 

@@ -1,5 +1,5 @@
 import { inject, type InjectionKey } from 'vue';
-import type { HubApi } from '../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
 import type { HubClient } from './hub-client.ts';
 
 /** The app's one connection to the hub, provided by `main.ts`. */

@@ -1,6 +1,7 @@
 import { createBirpc } from 'birpc';
 import type { ReportData } from '../../core/protocol/pages/run-data.ts';
-import { decodeRpc, encodeRpc, type HubApi, type PageApi } from '../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
+import { decodeRpc, encodeRpc, type PageApi } from '../../core/protocol/pages/rpc.ts';
 import type { Transport } from '../client/transport.ts';
 
 /**

@@ -2,7 +2,7 @@ import { type ShallowReactive, shallowReactive, shallowRef, type ShallowRef } fr
 import type { DeviceLoadColumns, LoadSample } from '../../core/protocol/machine/devices.ts';
 import type { RankView, RunView } from '../../core/protocol/pages/run-views.ts';
 import type { MetricPoints } from '../../core/protocol/wire/points.ts';
-import type { HubApi } from '../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
 import { attemptsBegun, type EvaluatedSet, ownSummary, type RunEvent } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { appendPoints, columnsOf, type MetricColumns } from './metric-columns.ts';

@@ -2,7 +2,7 @@ import { defineStore, getActivePinia } from 'pinia';
 import { computed, onScopeDispose, shallowRef } from 'vue';
 import type { RunRow } from '../../core/protocol/pages/run-list.ts';
 import type { RankView } from '../../core/protocol/pages/run-views.ts';
-import type { HubApi } from '../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { useHubClient } from '../client/use-hub.ts';
 import { messageOf } from '../../core/text/errors.ts';

@@ -3,7 +3,7 @@ import { createPinia } from 'pinia';
 import { afterEach } from 'vitest';
 import type { Component } from 'vue';
 import { createMemoryHistory, createRouter, type Router } from 'vue-router';
-import type { HubApi } from '../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
 import { HubClient } from '../../src-renderer/client/hub-client.ts';
 import { hubClientKey } from '../../src-renderer/client/use-hub.ts';
 import { routes } from '../../src-renderer/router.ts';

@@ -120,8 +120,8 @@ function wrongCount(
   const many = shape.length > 1 ? ` (shape [${shape.join(', ')}])` : '';
   return new Error(
     `${table} has ${length} columns for ${count} features${many}: ${difference}. A row is one sample, and the run ` +
-      `kept no preprocessing.json, as runs from tables do, and no names of features (featureNames of its data sets): ` +
-      `give exactly its ${count} columns of numbers, in the order of training${shape.length > 1 ? ', or arrays (.npy)' : ''}.`,
+      `kept no names of features (featureNames of its data sets): give exactly its ${count} columns of numbers, in ` +
+      `the order of training${shape.length > 1 ? ', or arrays (.npy)' : ''}.`,
   );
 }
 

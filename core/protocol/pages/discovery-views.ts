@@ -116,51 +116,6 @@ export interface CandidateLooks {
   drawings: (MoleculeDrawing | null)[];
 }
 
-/** The calls of pages that concern searches. They are part of `HubApi`. */
-export interface DiscoveryApi {
-  /** The searches in Tutti's home, the newest first. */
-  discoveries(): Promise<DiscoverySummary[]>;
-  /** @throws if there is no such search, or its files are damaged */
-  discovery(id: string): Promise<DiscoveryView>;
-  /** @throws if the search kept no predictions of that round */
-  discoveryRound(id: string, round: number): Promise<RoundPrediction>;
-  /**
-   * The map of a search's pool, which is made once: that reads the project's data again.
-   * @returns null if it has not been made, and is not to be
-   */
-  discoveryMap(id: string, isToBeMade: boolean): Promise<PoolMapView | null>;
-  /** What candidates are: at most 500 at a time. */
-  discoveryCandidates(id: string, indices: number[]): Promise<CandidateLooks>;
-  /** Begins a search in this process. @throws if the request does not fit the project */
-  createDiscovery(request: SearchRequest): Promise<{ id: string }>;
-  /**
-   * Continues a search in this process, until its rounds are done, a person has to label, or it is stopped.
-   * @throws if another process works on it
-   */
-  resumeDiscovery(id: string): Promise<void>;
-  /** Stops the work of this process on a search. The round that trains is trained again when the search goes on. */
-  stopDiscovery(id: string): Promise<void>;
-  /**
-   * Adds labels that a person gave, and continues the search.
-   * @returns how many are new
-   * @throws that names a wrong label
-   */
-  answerDiscovery(id: string, answers: Answers): Promise<{ added: number }>;
-  /** The question to a person as the text of a CSV file. @throws if nobody is asked */
-  discoveryQuestion(id: string): Promise<string>;
-  /** Calls `discoveryChanged` for this search from now on, until `unwatchDiscovery` or the end of the connection. */
-  watchDiscovery(id: string): Promise<void>;
-  unwatchDiscovery(id: string): Promise<void>;
-}
-
-/** The calls of the hub to pages that concern searches. They are part of `PageApi`. */
-export interface DiscoveryPageApi {
-  /** The list of searches has changed. */
-  discoveriesChanged(): void;
-  /** A watched search has changed. */
-  discoveryChanged(id: string): void;
-}
-
 /** A request to begin a search. */
 export const searchRequestSchema = searchSchema
   .pick({

@@ -42,7 +42,7 @@ export const uploadRequestSchema = z.strictObject({
 export type UploadRequest = z.output<typeof uploadRequestSchema>;
 
 /** A part of it. */
-export const uploadPartSchema = sentBytes;
+export const uploadPartSchema: z.ZodType<Uint8Array> = sentBytes;
 
 /** What to predict: a file, or the name of a file that was sent in parts. */
 export const samplesToPredictSchema = z.union([sampleFileSchema, z.strictObject({ upload: z.uuid() })]);

@@ -99,7 +99,7 @@ export interface PredictionData {
 }
 
 /**
- * Everything that the report of a run shows. One frame of `rpc-codec.ts`, so that arrays, NaN and infinities survive.
+ * Everything that the report of a run shows. One frame of `rpc.ts`, so that arrays, NaN and infinities survive.
  */
 export interface ReportData {
   /** When it was written, as in the record of a run. */

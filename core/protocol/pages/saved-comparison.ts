@@ -28,13 +28,3 @@ export interface ComparisonList {
   /** One sentence for each file that could not be read. */
   problems: string[];
 }
-
-/** The calls of pages about saved comparisons. */
-export interface ComparisonApi {
-  comparisons(): Promise<ComparisonList>;
-  saveComparison(content: ComparisonContent): Promise<SavedComparison>;
-  /** Renames a comparison, or replaces what it shows. @throws if there is none with this id */
-  updateComparison(id: string, changes: Partial<ComparisonContent>): Promise<SavedComparison>;
-  /** Moves a comparison to the trash. `undoDelete` restores it for 10 s. */
-  deleteComparison(id: string): Promise<{ deletion: string }>;
-}

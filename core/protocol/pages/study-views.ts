@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { assignmentSchema, type Trial, trialSchema } from '../../search/trial.ts';
 import { realNumber } from '../wire/numbers.ts';
-import { objectiveSchema, type Study, type StudyRequest } from '../studies/study.ts';
+import { objectiveSchema, type Study } from '../studies/study.ts';
 import { partSchema, scoreSchema } from '../studies/study-line.ts';
-import type { ExportResult } from './run-data.ts';
 
 /** `running`: a process works on it; `finished`: all its trials have ended; `stopped`: neither. */
 const studyStatusSchema = z.enum(['running', 'stopped', 'finished']);
@@ -150,43 +149,3 @@ export const studyImportSchema = z.strictObject({
     .nullable(),
 });
 export type StudyImportRequest = z.output<typeof studyImportSchema>;
-
-/** The calls of pages that concern studies. They are part of `HubApi`. */
-export interface StudyApi {
-  /** The newest first. */
-  studies(): Promise<StudySummary[]>;
-  study(id: string): Promise<StudyView>;
-  /** Creates a study and begins its trials in this process. @throws with the problems of the request */
-  createStudy(request: StudyRequest): Promise<{ id: string }>;
-  /**
-   * Works on a study in this process, until it has its trials or is stopped. Others may work on it at the same time.
-   */
-  resumeStudy(id: string): Promise<void>;
-  /**
-   * Stops the work of all processes on a study. Running trials stop with their state, and go on when the study does.
-   */
-  stopStudy(id: string): Promise<void>;
-  /** Raises the number of trials. */
-  addTrials(id: string, count: number): Promise<void>;
-  /** Lets a study try these values next. @throws if they do not fit its space */
-  enqueueTrial(id: string, values: Trial['values']): Promise<void>;
-  /** Makes a run from members of a study's trials. @returns the new run's id */
-  ensembleFromStudy(id: string, request: StudyEnsembleRequest): Promise<{ id: string }>;
-  /** Creates a study with the trials of an Optuna journal that was sent in parts. */
-  importStudy(request: StudyImportRequest): Promise<{ id: string }>;
-  /** Writes an Optuna journal in Tutti's home, as `exportRun` writes runs. */
-  exportStudy(id: string): Promise<ExportResult>;
-  /** Removes a study. Its runs stay. @throws while a process works on it */
-  deleteStudy(id: string): Promise<void>;
-  /** Calls `studyChanged` for this study from now on, until `unwatchStudy` or the end of the connection. */
-  watchStudy(id: string): Promise<void>;
-  unwatchStudy(id: string): Promise<void>;
-}
-
-/** The calls of the hub to pages that concern studies. They are part of `PageApi`. */
-export interface StudyPageApi {
-  /** The list of studies has changed. */
-  studiesChanged(change: { changed: StudySummary[]; removed: string[] }): void;
-  /** A watched study has changed. */
-  studyChanged(id: string, change: StudyChange): void;
-}

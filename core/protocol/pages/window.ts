@@ -3,7 +3,7 @@ import type { ActiveRun, RunRow } from './run-list.ts';
 
 /** A page reaches the hub (`rpc.ts`) by a WebSocket to the server that it came from, or by Electron's messages. */
 
-/** The server's path for WebSockets. Each binary message is one call or answer (`rpc-codec.ts`). */
+/** The server's path for WebSockets. Each binary message is one call or answer (`rpc.ts`). */
 export const rpcPath = '/rpc';
 
 /**
@@ -54,7 +54,7 @@ export type WindowCommand =
  * @typeParam DroppedFile the browser's `File`, a type that is not available here
  */
 export interface WindowBridge<DroppedFile> {
-  /** Sends one call or answer (`rpc-codec.ts`). */
+  /** Sends one call or answer (`rpc.ts`). */
   send(bytes: Uint8Array): void;
   /** Calls `receive` with each message of the hub. @returns a function that unsubscribes */
   onMessage(receive: (bytes: Uint8Array) => void): () => void;

@@ -6,13 +6,13 @@ import { unlessMissing } from '../../../core/node/file-error.ts';
 import type {
   Answers,
   CandidateLooks,
-  DiscoveryApi,
-  DiscoveryPageApi,
   DiscoverySummary,
   DiscoveryView,
   PoolMapView,
   SearchRequest,
 } from '../../../core/protocol/pages/discovery-views.ts';
+import type { HubApi } from '../../../core/protocol/pages/hub-methods.ts';
+import type { PageApi } from '../../../core/protocol/pages/rpc.ts';
 import type { Pool } from '../../../core/protocol/run/pool-task.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { newSearch, withSearch } from '../../discovery/open-search.ts';
@@ -28,6 +28,8 @@ import { lookAt, type SearchNow, summarize, viewMap, viewSearch, waitingQuestion
 import { folderOf, KeptPools, type KeptSearch, readKept } from './kept-search.ts';
 import { readRound } from './round-prediction.ts';
 
+type DiscoveryListener = Pick<PageApi, 'discoveriesChanged' | 'discoveryChanged'>;
+
 /** The searches in Tutti's home, and those that this process works on. */
 export class DiscoveryService {
   readonly #projects: Projects;
@@ -40,7 +42,7 @@ export class DiscoveryService {
   /** Maps under way, by folder. */
   readonly #maps = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
-  readonly #listeners = new Set<DiscoveryPageApi>();
+  readonly #listeners = new Set<DiscoveryListener>();
 
   /** @param training counts the searches that this process works on */
   constructor(projects: Projects, training: TrainingWork) {
@@ -61,11 +63,11 @@ export class DiscoveryService {
       stopDiscovery: (id) => this.#stop(id),
       answerDiscovery: (id, answers) => this.#answer(id, answers),
       discoveryQuestion: (id) => this.#question(id),
-    } satisfies Partial<DiscoveryApi>;
+    } satisfies Partial<HubApi>;
   }
 
   /** Calls the listener after each change. @returns a function that unsubscribes */
-  subscribe(listener: DiscoveryPageApi): () => void {
+  subscribe(listener: DiscoveryListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

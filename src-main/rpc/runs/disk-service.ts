@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFreeBytes } from '../../../core/node/disk-room.ts';
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
-import type { Cleanable, Cleaned, DiskApi, DiskUse } from '../../../core/protocol/pages/runs/disk-use.ts';
+import type { HubApi } from '../../../core/protocol/pages/hub-methods.ts';
+import type { Cleanable, Cleaned, DiskUse } from '../../../core/protocol/pages/runs/disk-use.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { cleanableOf, cleanablePaths } from '../../disk/cleanable.ts';
 import { readQuota, writeQuota } from '../../disk/disk-quota.ts';
@@ -13,7 +14,7 @@ import { deleteRun } from './run-views.ts';
 import type { Trash } from './trash.ts';
 
 /** How much the runs take on the disk, and what of them may go. */
-export function diskMethods(parts: HubParts, trash: Trash): DiskApi {
+export function diskMethods(parts: HubParts, trash: Trash) {
   const rows = (): RunRow[] => parts.hub.runs({});
   return {
     diskUse: () => measure(parts),
@@ -37,7 +38,7 @@ export function diskMethods(parts: HubParts, trash: Trash): DiskApi {
       }
       return cleaned;
     },
-  };
+  } satisfies Partial<HubApi>;
 }
 
 async function measure({ hub }: HubParts): Promise<DiskUse> {

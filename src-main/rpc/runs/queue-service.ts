@@ -1,5 +1,6 @@
 import type { RunRequest, StartedRun } from '../../../core/protocol/pages/project-views.ts';
-import { type QueueApi, withMoved } from '../../../core/protocol/pages/runs/run-queue.ts';
+import type { HubApi } from '../../../core/protocol/pages/hub-methods.ts';
+import { withMoved } from '../../../core/protocol/pages/runs/run-queue.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { changeQueue, enqueue, QueueWork, readQueue } from '../../queue/queue-work.ts';
 import type { Projects } from '../projects/projects.ts';
@@ -35,7 +36,7 @@ export class QueueService {
     this.#unsubscribe = parts.runs.subscribe(() => this.#work.look());
   }
 
-  methods(): QueueApi {
+  methods() {
     const { hub, projects } = this.#parts;
     return {
       queue: () => readQueue(),
@@ -46,7 +47,7 @@ export class QueueService {
       moveWaiting: async (id, place) => void (await changeQueue((runs) => withMoved(runs, id, place))),
       removeWaiting: async (id) => void (await changeQueue((runs) => runs.filter((run) => run.id !== id))),
       startWaiting: (id) => this.#work.startNow(id),
-    };
+    } satisfies Partial<HubApi>;
   }
 
   /** How many runs wait for this process to start them. */

@@ -10,7 +10,7 @@ import type {
   RunRequest,
   StartedRun,
 } from '../../../core/protocol/pages/project-views.ts';
-import type { HubApi } from '../../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../../core/protocol/pages/hub-methods.ts';
 import { beginningOf } from '../run/forks/use-relatives.ts';
 import { overridesFrom } from './form-values.ts';
 

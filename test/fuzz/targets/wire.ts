@@ -118,7 +118,7 @@ const channel: FuzzTarget = {
 
 const rpcCodec: FuzzTarget = {
   name: 'rpc-codec',
-  reads: 'the bytes of a call between page and hub (core/protocol/pages/rpc-codec)',
+  reads: 'the bytes of a call between page and hub (core/protocol/pages/rpc)',
   seeds: async () => [
     encodeRpc({ t: 'q', i: 'a', m: 'runs', a: [] }),
     encodeRpc({ $a: [Number.NaN, -0, Infinity], error: new Error('text'), bytes: Float64Array.of(1, 2), b: { $$: 1 } }),

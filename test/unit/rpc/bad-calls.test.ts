@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hubMethods } from '../../../core/protocol/pages/hub-methods.ts';
 import { encodeRpc } from '../../../core/protocol/pages/rpc.ts';
 import { openPage, openService } from './page.ts';
 
@@ -44,6 +45,15 @@ describe('invalid calls', () => {
     const { page } = await openService();
     const call: (options: { method: string; args: unknown[] }) => Promise<unknown> = page.hub.$callRaw;
     await expect(call({ method, args })).rejects.toThrow(`A page called ${method} with wrong arguments`);
+  });
+
+  it('are refused for an argument too many, whatever the method', async () => {
+    const { page } = await openService();
+    const call: (options: { method: string; args: unknown[] }) => Promise<unknown> = page.hub.$callRaw;
+    for (const method of Object.keys(hubMethods)) {
+      const args = ['run-1', {}, null, false, 'more'];
+      await expect(call({ method, args })).rejects.toThrow(`A page called ${method} with wrong arguments`);
+    }
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { methodNames } from '../../../src-main/rpc/arguments.ts';
+import { hubMethods } from '../../../core/protocol/pages/hub-methods.ts';
 import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { runRecord } from '../store/records.ts';
 import { openPage, openService } from './page.ts';
@@ -30,7 +30,7 @@ const watchable = [
   'watch',
 ];
 
-const denied = methodNames.filter((name) => !watchable.includes(name));
+const denied = Object.keys(hubMethods).filter((name) => !watchable.includes(name));
 
 describe('a page with a link for watchers', () => {
   it.each(denied)('may not call %s, whatever the arguments', async (method) => {

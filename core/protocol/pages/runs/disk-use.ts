@@ -30,22 +30,6 @@ export interface Cleaned {
   failed: { run: string; message: string }[];
 }
 
-export interface DiskApi {
-  /** Measures the folders of all runs. */
-  diskUse(): Promise<DiskUse>;
-  /**
-   * Measures the ended runs that were never measured, which is quick if there are few.
-   * @returns the size of all measured runs, in bytes, and the quota
-   */
-  measureNewRuns(): Promise<Pick<DiskUse, 'totalBytes' | 'quotaBytes'>>;
-  /** @param bytes null: none */
-  setDiskQuota(bytes: number | null): Promise<void>;
-  /** What may go, the largest first: never anything of a run that trains, a pinned or a best checkpoint. */
-  cleanable(): Promise<Cleanable[]>;
-  /** Moves these to the trash. */
-  clean(items: z.output<typeof cleanableSchema>[]): Promise<Cleaned>;
-}
-
 /** Writes that wait for space on the disk, by rank (null: the hub), each with a sentence for the user. */
 export type DiskWaits = ReadonlyMap<number | null, string>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type RunRequest, runRequestSchema, type StartedRun } from '../project-views.ts';
+import { runRequestSchema } from '../project-views.ts';
 
 /** A run, or with `repeat` a sweep, that waits until no other run trains. */
 const waitingRunSchema = z.strictObject({
@@ -33,24 +33,4 @@ export function withMoved(runs: readonly WaitingRun[], id: string, place: number
   const rest = runs.filter((run) => run !== moved);
   const to = Math.min(Math.max(place, 0), rest.length);
   return [...rest.slice(0, to), moved, ...rest.slice(to)];
-}
-
-/** The calls of pages that concern the queue of waiting runs. */
-export interface QueueApi {
-  /** The waiting runs, in the order in which they start. */
-  queue(): Promise<WaitingRun[]>;
-  /**
-   * Puts a run or a sweep at the end of the queue.
-   * @returns its id there, and its place from 1
-   * @throws as `startRun` does
-   */
-  enqueueRun(request: RunRequest): Promise<{ id: string; place: number }>;
-  /** @param place from 0 */
-  moveWaiting(id: string, place: number): Promise<void>;
-  removeWaiting(id: string): Promise<void>;
-  /**
-   * Starts a waiting run now, although others may train.
-   * @throws if it cannot start; it then stays in the queue with the reason
-   */
-  startWaiting(id: string): Promise<StartedRun>;
 }

@@ -1,5 +1,5 @@
 import { computed, type ComputedRef, watch, type WritableComputedRef } from 'vue';
-import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../../../core/protocol/pages/hub-methods.ts';
 import type { PredictionData } from '../../../../core/protocol/pages/run-data.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';

@@ -3,7 +3,7 @@ import { useHub } from '../../../client/use-hub.ts';
 import type { RunStore } from '../../../stores/run.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';
 import { isPausedBy, whatIsKept } from '../run-facts.ts';
-import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../../../core/protocol/pages/hub-methods.ts';
 import { type SettingChanges, settingNames, whyNotStopRank } from '../../../../core/protocol/run/settings.ts';
 import { labelOfName } from '../../../text/format.ts';
 import type { ExportResult } from '../../../../core/protocol/pages/run-data.ts';

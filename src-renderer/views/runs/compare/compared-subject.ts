@@ -1,4 +1,4 @@
-import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../../../core/protocol/pages/hub-methods.ts';
 import type { RunRow } from '../../../../core/protocol/pages/run-list.ts';
 import type { RunView } from '../../../../core/protocol/pages/run-views.ts';
 import { messageOf } from '../../../../core/text/errors.ts';

@@ -1,6 +1,6 @@
 import { shallowRef } from 'vue';
 import type { RunQuery, RunRow, SweepGroup } from '../../../../core/protocol/pages/run-list.ts';
-import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../../../core/protocol/pages/hub-methods.ts';
 import type { FieldValue } from '../../../../core/protocol/pages/runs/run-fields.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
 import type { RunGroup } from '../../../../core/protocol/pages/runs/run-groups.ts';

@@ -1,5 +1,5 @@
 import { computed, type ComputedRef, type Ref, shallowRef, watch } from 'vue';
-import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../../../core/protocol/pages/hub-methods.ts';
 import type { RunQuery } from '../../../../core/protocol/pages/run-list.ts';
 import type { GroupKey } from '../../../../core/protocol/pages/runs/run-fields.ts';
 import type { RunGroup, RunGroups } from '../../../../core/protocol/pages/runs/run-groups.ts';

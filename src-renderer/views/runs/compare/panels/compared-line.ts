@@ -1,4 +1,4 @@
-import type { HubApi } from '../../../../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../../../../core/protocol/pages/hub-methods.ts';
 import type { RunView } from '../../../../../core/protocol/pages/run-views.ts';
 import type { MetricPoints } from '../../../../../core/protocol/wire/points.ts';
 import type { ChartSeries } from '../../../../charts/types.ts';
