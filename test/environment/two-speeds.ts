@@ -9,6 +9,7 @@ export const longUnitTests = [
   'test/unit/backends/definitions/windows.test.ts',
   'test/unit/cli/foreign-text.test.ts',
   'test/unit/collectives/shared-memory.test.ts',
+  'test/unit/docs/code-types.test.ts',
   'test/unit/faults/power-loss.test.ts',
   'test/unit/fuzz/engine.test.ts',
   'test/unit/fuzz/properties.test.ts',
