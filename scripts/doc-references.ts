@@ -14,22 +14,37 @@ const leftOut = new Set([
   'docs/.vitepress',
   'bench/results',
 ]);
+const flagName = /(?<=^|[\s`('])--[a-z][\w.-]*[\w]/g;
+/** The dashboard's flags, and short and long aliases of options. */
+const flagSources = ['src-main/start/options.ts', 'src-main/runs/configuration/run-flags.ts'];
+/** Flags of scripts of this repository and of Node, which pages name alone. */
+const otherFlags = new Set(
+  (
+    '--targets --design --desktop --per-area --areas --again --mode --max-semi-space-size --heap-growing-percent ' +
+    '--initial-old-space-size --disable-gpu'
+  ).split(' '),
+);
 const sourceFile = /\.(?:ts|mjs|vue)$/;
 const sourcePath = /^[\w.-]+(?:\/[\w.-]+)*\.(?:ts|mjs|vue)$/;
 const folderPath = /^[\w.-]+\/[\w./-]*\/$/;
 
 /**
  * Finds broken references of the Markdown files under `root`: source files and folders in backticks, relative links,
- * headings in links, and `npm run` scripts. In sources, it checks names of pages of `docs/`.
+ * headings in links, `npm run` scripts, and flags of `tutti`. In sources, it checks names of pages of `docs/`.
  */
 export function findBrokenReferences(root: string): Broken[] {
   const files = listFiles(root);
   const headings = new Map<string, Set<string>>();
   for (const file of files.filter((name) => name.endsWith('.md'))) headings.set(file, headingsOf(read(root, file)));
   const scripts = scriptsOf(root);
+  const flags = flagsOf(root, files);
   return files.flatMap((file) => {
     if (file.endsWith('.md'))
-      return [...checkPage(root, file, new Set(files), headings), ...checkScripts(root, file, scripts)];
+      return [
+        ...checkPage(root, file, new Set(files), headings),
+        ...checkScripts(root, file, scripts),
+        ...checkFlags(root, file, flags),
+      ];
     return sourceFile.test(file) && !file.startsWith('test/') ? checkSource(root, file, headings) : [];
   });
 }
@@ -70,6 +85,45 @@ function scriptsOf(root: string): Set<string> {
   const manifest = JSON.parse(read(root, 'package.json')) as { scripts?: Record<string, string> };
   return new Set(Object.keys(manifest.scripts ?? {}));
 }
+
+/**
+ * The flags of commands and options, which the generated pages and the dashboard's help list, and those of the
+ * hyperparameters of all projects; empty where there are no such pages.
+ */
+function flagsOf(root: string, files: readonly string[]): Set<string> {
+  const pages = ['docs/commands.md', 'docs/options.md', ...flagSources];
+  const listed = pages.filter((page) => files.includes(page)).flatMap((page) => read(root, page).match(flagName) ?? []);
+  if (listed.length === 0) return new Set();
+  const projects = files.filter((file) => file.endsWith('/project.ts') || file.endsWith('.md'));
+  const own = projects.flatMap((file) => [...read(root, file).matchAll(/\b(\w+): z\b/g)].map(([, name]) => name));
+  return new Set([
+    ...listed,
+    ...own.map((name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`),
+  ]);
+}
+
+/** Checks the flags of commands that begin with `tutti`, and of code in the text that begins with a flag. */
+function checkFlags(root: string, file: string, known: ReadonlySet<string>): Broken[] {
+  if (known.size === 0) return [];
+  let isCommand = false;
+  let isContinued = false;
+  return read(root, file)
+    .split('\n')
+    .flatMap((text, index) => {
+      isCommand = /^(?:\w+=\S+ )*(?:npx )?tutti /.test(text) || (isCommand && isContinued);
+      isContinued = text.endsWith('\\');
+      const own = isCommand
+        ? [text.split(' # ')[0]]
+        : [...text.matchAll(/`((?:(?:npx )?tutti |--)[^`]+)`/g)].map(([, code]) => code);
+      return own
+        .flatMap((code) => withoutQuoted(code).match(flagName) ?? [])
+        .filter((flag) => !known.has(flag) && !otherFlags.has(flag))
+        .map((flag) => ({ file, line: index + 1, message: `No command and no option has the flag ${flag}.` }));
+    });
+}
+
+/** What a flag is given in quotes belongs to another program, such as `--sbatch "--gpus=1"`. */
+const withoutQuoted = (code: string): string => code.replaceAll(/"[^"]*"|'[^']*'/g, '');
 
 /** Sources name pages in comments and messages, by their path from the root. */
 function checkSource(root: string, file: string, headings: Map<string, Set<string>>): Broken[] {

@@ -65,6 +65,24 @@ describe('findBrokenReferences', () => {
     expect(places()).toEqual(['docs/a.md:1', 'docs/a.md:4']);
   });
 
+  it('finds flags that no command, option or project has, and leaves those of other programs alone', () => {
+    write('docs/commands.md', '| `-o, --out <folder>` | the folder |');
+    write('docs/options.md', '| `--batch-size` | 128 |');
+    write(
+      'docs/a.md',
+      '`--out` and `tutti train --batch-size 3`',
+      '`--outt runs`',
+      'npm run docs -- --open, `git log --oneline`',
+      '```sh',
+      'npx tutti train a --batch-size 3 --hidden-units 8 --gone 1 # --comment',
+      'TUTTI_HOME=/a tutti train a --sbatch "--gpus=1" \\',
+      '  --missing',
+      '```',
+      'hyperparameters: z.object({ hiddenUnits: z.int() })',
+    );
+    expect(places()).toEqual(['docs/a.md:2', 'docs/a.md:5', 'docs/a.md:6', 'docs/a.md:7']);
+  });
+
   it('finds missing pages that sources name, and ignores packages', () => {
     write('docs/a.md', '# A');
     write('workers/b.ts', '/** See docs/a.md. */', '/** See docs/b.md. */');
