@@ -5,7 +5,7 @@ import { attemptsBegun, type RunEvent, type RunRecord } from '../../core/protoco
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { DeviceLoadsTail } from '../store/metrics/device-loads.ts';
 import { LineTail } from '../store/metrics/line-tail.ts';
-import { type MetricColumn, MetricColumns } from '../store/metrics/metric-column.ts';
+import { type MetricColumn, RunColumns } from '../store/metrics/metric-column.ts';
 import { readMetricsIndex, writeMetricsIndex } from '../store/index/metrics-index.ts';
 import { MetricsTail } from '../store/metrics/metrics-tail.ts';
 import { isOpen } from '../store/index/recovery.ts';
@@ -24,7 +24,7 @@ const shownDamages = 10;
  */
 export class FollowedRun {
   readonly folder: string;
-  readonly columns = new MetricColumns();
+  readonly columns = new RunColumns();
   readonly events: RunEvent[] = [];
   readonly #eventWarnings: string[] = [];
   readonly #metricWarnings: string[] = [];

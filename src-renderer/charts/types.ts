@@ -44,7 +44,10 @@ export interface ChartSeries {
   role: 'ensemble' | 'variant' | 'rank' | 'other';
   /** Sets colour and dashes, and links hovering and hiding across charts. */
   rank?: number;
-  /** Ascending; equal values may repeat. A line without a column for the current axis is left out. */
+  /**
+   * Ascending; equal values may repeat. `epoch` counts completed epochs, `time` seconds since the run's start. A line
+   * without a column for the current axis is left out.
+   */
   x: { step: Column; epoch: Column; time: Column | null };
   /** NaN is a gap. */
   y: Float64Array;

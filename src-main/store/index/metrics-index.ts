@@ -5,7 +5,7 @@ import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc.ts';
 import { errorCode, unlessMissing } from '../../../core/node/file-error.ts';
 import { openOwnFile, readOwnBytes } from '../../../core/node/own-files.ts';
 import { writeOwnFile } from '../../../core/node/own-folders.ts';
-import { MetricColumn, type MetricColumns } from '../metrics/metric-column.ts';
+import { MetricColumn, type RunColumns } from '../metrics/metric-column.ts';
 import type { TailState } from '../metrics/metrics-tail.ts';
 
 /** Incremented with every change of the format. An index of another version is rebuilt. */
@@ -44,7 +44,7 @@ export interface MetricsIndex {
 }
 
 /** Writes the index with the points that the columns hold. */
-export async function writeMetricsIndex(folder: string, tail: TailState, columns: MetricColumns): Promise<void> {
+export async function writeMetricsIndex(folder: string, tail: TailState, columns: RunColumns): Promise<void> {
   const content = {
     ...tail,
     columns: columns.names.flatMap((name) => {

@@ -146,7 +146,7 @@ export class MetricColumn implements PointColumns {
 }
 
 /** The metrics of one run, in the order in which they first came. */
-export class MetricColumns {
+export class RunColumns {
   readonly #columns = new Map<string, MetricColumn>();
 
   get names(): string[] {

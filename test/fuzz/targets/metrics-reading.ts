@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readMetricsIndex, writeMetricsIndex } from '../../../src-main/store/index/metrics-index.ts';
-import { MetricColumns } from '../../../src-main/store/metrics/metric-column.ts';
+import { RunColumns } from '../../../src-main/store/metrics/metric-column.ts';
 import { MetricsFile } from '../../../src-main/store/metrics/metrics-file.ts';
 import { MetricsTail } from '../../../src-main/store/metrics/metrics-tail.ts';
 import { withMetricRows } from '../../../src-main/store/metrics/metric-rows.ts';
@@ -44,7 +44,7 @@ async function followed(tail: MetricsTail): Promise<void> {
 export async function writeIndexOf(metrics: string): Promise<Uint8Array> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-fuzz-'));
   await writeFile(join(folder, 'metrics.csv'), metrics);
-  const [tail, columns] = [new MetricsTail(folder), new MetricColumns()];
+  const [tail, columns] = [new MetricsTail(folder), new RunColumns()];
   await tail.read({ ...silent, point: (metric, epoch, step, value) => columns.set(metric, epoch, step, value) });
   if (tail.state === null) throw new Error('The metrics have no rows.');
   await writeMetricsIndex(folder, tail.state, columns);

@@ -186,7 +186,7 @@ describe('the charts of a run', () => {
 
 describe('the axes of a line', () => {
   it('has fractional epochs, and interpolates times linearly between known ones', () => {
-    const { epoch, time } = newCache().columnsOf(metric([5, 10, 15], [3, 2, 1]));
+    const { epoch, time } = newCache().columnsOf(metric([5, 10, 15], [3, 2, 1])).x;
     expect([...epoch]).toEqual([0.5, 1, 1.5]);
     expect([...(time ?? [])]).toEqual([5, 10, 20]);
     expect(timeMsAt(99, anchors)).toBe(31_000);
@@ -194,18 +194,18 @@ describe('the axes of a line', () => {
 
   it('has whole epochs if the steps per epoch are unknown', () => {
     const cache = new LineColumnsCache({ stepsPerEpoch: null, startMs: 0, anchors: () => anchors });
-    expect([...cache.columnsOf(metric([5, 10, 15], [3, 2, 1])).epoch]).toEqual([1, 1, 2]);
+    expect([...cache.columnsOf(metric([5, 10, 15], [3, 2, 1])).x.epoch]).toEqual([1, 1, 2]);
   });
 
   it('replaces estimates by measurements, and never decreases', () => {
     const timeMs = Float64Array.of(NaN, NaN, 9000, 51_000);
-    const { time } = newCache().columnsOf(metric([5, 10, 15, 20], [4, 3, 2, 1], { timeMs }));
+    const { time } = newCache().columnsOf(metric([5, 10, 15, 20], [4, 3, 2, 1], { timeMs })).x;
     expect([...(time ?? [])]).toEqual([5, 10, 10, 50]);
   });
 
   it('has no time if only the start is known', () => {
     const cache = new LineColumnsCache({ stepsPerEpoch: 10, startMs: 1000, anchors: () => anchors.slice(0, 1) });
-    expect(cache.columnsOf(metric([5], [1])).time).toBeNull();
+    expect(cache.columnsOf(metric([5], [1])).x.time).toBeNull();
   });
 
   it('keeps computed values as points are appended, even into larger arrays', () => {
@@ -213,18 +213,18 @@ describe('the axes of a line', () => {
     const timeMs = Float64Array.of(7000, 8000, 9000, 0);
     const first = cache.columnsOf(metric([5, 10, 0, 0], [3, 2, 0, 0], { timeMs, length: 2 }));
     const second = cache.columnsOf(metric([5, 10, 15, 0], [3, 2, 1, 0], { timeMs, length: 3 }));
-    expect(second.time).toBe(first.time);
-    expect([...second.epoch.subarray(0, 3)]).toEqual([0.5, 1, 1.5]);
+    expect(second.x.time).toBe(first.x.time);
+    expect([...second.x.epoch.subarray(0, 3)]).toEqual([0.5, 1, 1.5]);
     const steps = [5, 10, 15, 20, 25];
     const third = cache.columnsOf(metric(steps, steps, { timeMs: Float64Array.of(0, 0, 0, 11_000, 12_000) }));
-    expect([...(third.time ?? [])]).toEqual([6, 7, 8, 10, 11]);
+    expect([...(third.x.time ?? [])]).toEqual([6, 7, 8, 10, 11]);
   });
 
   it('recomputes for another version', () => {
     const cache = newCache();
     cache.columnsOf(metric([5, 10], [3, 2]));
-    const { epoch, version } = cache.columnsOf(metric([15, 20], [3, 2], { version: 1 }));
-    expect([version, ...epoch]).toEqual([1, 1.5, 2]);
+    const { x, version } = cache.columnsOf(metric([15, 20], [3, 2], { version: 1 }));
+    expect([version, ...x.epoch]).toEqual([1, 1.5, 2]);
   });
 });
 
@@ -240,8 +240,8 @@ describe('optimum and patience', () => {
 
   it('the best point is the first of equally good ones, and never NaN', () => {
     expect(bestIndex(columns, 'min')).toBe(1);
-    expect(bestIndex({ value: Float64Array.of(2, 5, 5), length: 3 }, 'max')).toBe(1);
-    expect(bestIndex({ value: Float64Array.of(NaN), length: 1 }, 'min')).toBe(-1);
+    expect(bestIndex({ y: Float64Array.of(2, 5, 5), length: 3 }, 'max')).toBe(1);
+    expect(bestIndex({ y: Float64Array.of(NaN), length: 1 }, 'min')).toBe(-1);
     expect(optimumMarker({ id: 'a', label: 'rank 0', columns }, 'min')).toMatchObject({
       seriesId: 'a',
       x: { step: 20, epoch: 2 },

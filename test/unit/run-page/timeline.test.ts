@@ -3,12 +3,12 @@ import { Timeline } from '../../../src-renderer/views/run/live/event-marks.ts';
 
 /** 20 steps per epoch. The second epoch took three times as long. */
 const line = {
-  step: Int32Array.of(10, 20, 30, 40),
-  epoch: Float64Array.of(0.5, 1, 1.5, 2),
-  time: Float64Array.of(1, 2, 5, 8),
-  value: new Float64Array(4),
+  x: {
+    step: Int32Array.of(10, 20, 30, 40),
+    epoch: Float64Array.of(0.5, 1, 1.5, 2),
+    time: Float64Array.of(1, 2, 5, 8),
+  },
   length: 4,
-  version: 1,
 };
 
 describe('Timeline', () => {
@@ -30,6 +30,9 @@ describe('Timeline', () => {
     expect(steps.range({ from: 20, to: 40 }, 10)).toEqual({ from: 2, to: 8 });
     expect(steps.range(null, 10)).toEqual({ from: 0, to: 10 });
     expect(steps.range({ from: 21, to: 22 }, 10)).toEqual({ from: 0, to: 10 });
-    expect(new Timeline('step', [{ ...line, time: null }]).range({ from: 1, to: 2 }, 10)).toEqual({ from: 0, to: 10 });
+    expect(new Timeline('step', [{ ...line, x: { ...line.x, time: null } }]).range({ from: 1, to: 2 }, 10)).toEqual({
+      from: 0,
+      to: 10,
+    });
   });
 });

@@ -35,7 +35,7 @@ function points(from: number, to: number): MetricPoints {
 
 const stepsOf = ({ step, length }: MetricColumns) => [...step.subarray(0, length)];
 const lineOf = ({ step, epoch, value, length, version }: MetricColumns) => {
-  return { step, epoch: Float64Array.from(epoch), time: null, value, length, version };
+  return { x: { step, epoch: Float64Array.from(epoch), time: null }, y: value, length, version };
 };
 /** Every tenth of 1000 points. */
 const thinned = metric(Array.from({ length: 100 }, (_, at) => 10 * at));

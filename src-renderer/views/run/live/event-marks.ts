@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../../../core/protocol/run/record.ts';
 import { settingPaths } from '../../../../core/protocol/run/settings.ts';
-import type { ChartAxis, ChartEvent, ChartRange } from '../../../charts/types.ts';
+import type { ChartAxis, ChartEvent, ChartRange, Column } from '../../../charts/types.ts';
 import { nearestIndex } from '../../../charts/points/columns.ts';
 import type { LineColumns } from './charts/line-columns.ts';
 
@@ -95,11 +95,14 @@ function labelOf(event: RunEvent, ranks: readonly number[], rankCount: number): 
 /** Converts between times and places on an axis that may count steps or epochs, by the line with the most points. */
 export class Timeline {
   readonly #axis: ChartAxis;
-  readonly #line: (LineColumns & { time: Float64Array }) | null;
+  /** Its columns for the axis and for the time. */
+  readonly #line: { x: Column; time: Column; length: number } | null;
 
-  constructor(axis: ChartAxis, lines: readonly LineColumns[]) {
+  constructor(axis: ChartAxis, lines: readonly Pick<LineColumns, 'x' | 'length'>[]) {
     this.#axis = axis;
-    const timed = lines.filter((line): line is LineColumns & { time: Float64Array } => line.time !== null);
+    const timed = lines.flatMap(({ x, length }) =>
+      x.time === null ? [] : [{ x: x[axis] ?? x.time, time: x.time, length }],
+    );
     this.#line = timed.toSorted((left, right) => right.length - left.length).at(0) ?? null;
   }
 
@@ -107,14 +110,14 @@ export class Timeline {
   secondsAt(x: number): number | null {
     if (this.#axis === 'time') return x;
     const line = this.#line;
-    return line === null ? null : line.time[nearestIndex(line[this.#axis], line.length, x)];
+    return line === null ? null : line.time[nearestIndex(line.x, line.length, x)];
   }
 
   /** The place on the axis that the run had reached at a time; null without a line. */
   xAt(seconds: number): number | null {
     if (this.#axis === 'time') return seconds;
     const line = this.#line;
-    return line === null ? null : line[this.#axis][nearestIndex(line.time, line.length, seconds)];
+    return line === null ? null : line.x[nearestIndex(line.time, line.length, seconds)];
   }
 
   /** The part of the run that the charts show, in seconds: all of it unless they are zoomed in. */

@@ -1,3 +1,4 @@
+import type { ChartSeries } from '../../../../charts/types.ts';
 import type { MetricColumns } from '../../../../stores/metric-columns.ts';
 import { type TimeAnchor, timeMsAt } from '../run-times.ts';
 
@@ -10,20 +11,8 @@ export interface AxisBase {
   anchors(): readonly TimeAnchor[];
 }
 
-/** A metric's points with the columns of all x axes; only the first `length` elements count. */
-export interface LineColumns {
-  step: Int32Array;
-  /** Completed epochs, fractional. */
-  epoch: Float64Array;
-  /** Seconds since the run's start; null if only the start is known. */
-  time: Float64Array | null;
-  value: Float64Array;
-  length: number;
-  /** Mean distance of the points that were measured, in steps, where these are only some of them; else undefined. */
-  stepsPerPoint?: number | undefined;
-  /** Changes when existing points change, but not when points are appended. */
-  version: number;
-}
+/** A metric's points as a line of a chart has them, with its columns for all x axes. */
+export type LineColumns = Pick<ChartSeries, 'x' | 'y' | 'length' | 'stepsPerPoint' | 'version'>;
 
 interface Kept {
   source: MetricColumns;
@@ -48,14 +37,12 @@ export class LineColumnsCache {
     this.#kept.set(source.name, kept);
     const { epoch, time } = kept;
     const { step, value, length, version } = source;
-    const stepsPerPoint = source.isThinned ? source.stepsPerPoint : undefined;
+    const isTimed = length > 0 && time[length - 1] > 0;
     return {
-      step,
-      epoch,
-      time: length > 0 && time[length - 1] > 0 ? time : null,
-      value,
+      x: { step, epoch, time: isTimed ? time : null },
+      y: value,
       length,
-      stepsPerPoint,
+      stepsPerPoint: source.isThinned ? source.stepsPerPoint : undefined,
       version,
     };
   }

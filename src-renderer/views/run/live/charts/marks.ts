@@ -1,6 +1,6 @@
 import { improves, type MetricMode, modeFor } from '../../../../../core/metrics/metric-mode.ts';
 import type { RunRecord } from '../../../../../core/protocol/run/record.ts';
-import type { ChartBand, ChartMarker } from '../../../../charts/types.ts';
+import type { ChartBand, ChartMarker, Column } from '../../../../charts/types.ts';
 import type { ChartSpec } from './chart-specs.ts';
 import type { LineColumns } from './line-columns.ts';
 import type { LiveLine } from './use-live-charts.ts';
@@ -31,10 +31,10 @@ export function patienceOf(
 }
 
 /** Index of a line's best point, the first of equals; -1 if no value is finite. */
-export function bestIndex({ value, length }: Pick<LineColumns, 'value' | 'length'>, best: MetricMode): number {
+export function bestIndex({ y, length }: Pick<LineColumns, 'y' | 'length'>, best: MetricMode): number {
   let found = -1;
   for (let index = 0; index < length; index++) {
-    if (improves(value[index], found === -1 ? null : value[found], best)) found = index;
+    if (improves(y[index], found === -1 ? null : y[found], best)) found = index;
   }
   return found;
 }
@@ -47,11 +47,11 @@ export function optimumMarker(
   const { id, label, columns } = line;
   const index = bestIndex(columns, best);
   if (index === -1) return null;
-  const epoch = columns.epoch[index];
+  const epoch = columns.x.epoch[index];
   return {
     seriesId: id,
     x: positionOf(columns, index),
-    y: columns.value[index],
+    y: columns.y[index],
     label: `${label}, best after epoch ${Number(epoch.toFixed(1))}`,
   };
 }
@@ -67,18 +67,19 @@ export function patienceBand(columns: LineColumns, best: MetricMode, patience: n
   if (from === -1) return null;
   const to = from + patience;
   const last = columns.length - 1;
-  const end = (column: Int32Array | Float64Array): number => {
+  const { step, epoch, time } = columns.x;
+  const end = (column: Column): number => {
     if (to <= last) return column[to];
     const spacing = last === 0 ? column[0] : (column[last] - column[0]) / last;
     return column[last] + (to - last) * spacing;
   };
   return {
     from: positionOf(columns, from),
-    to: { step: end(columns.step), epoch: end(columns.epoch), time: columns.time && end(columns.time) },
+    to: { step: end(step), epoch: end(epoch), time: time && end(time) },
     label: `patience: ${patience} evaluations`,
   };
 }
 
-function positionOf({ step, epoch, time }: LineColumns, index: number): ChartMarker['x'] {
+function positionOf({ x: { step, epoch, time } }: LineColumns, index: number): ChartMarker['x'] {
   return { step: step[index], epoch: epoch[index], time: time && time[index] };
 }

@@ -114,6 +114,5 @@ function useEventMarks(view: () => RunView, axis: Axis): ComputedRef<ChartEvent[
 
 export function seriesOf({ spec, columns }: LiveLine): ChartSeries {
   const { metric, label, role, rank } = spec;
-  const { step, epoch, time, value, length, stepsPerPoint, version } = columns;
-  return { id: metric, label, role, rank, x: { step, epoch, time }, y: value, length, stepsPerPoint, version };
+  return { id: metric, label, role, rank, ...columns };
 }

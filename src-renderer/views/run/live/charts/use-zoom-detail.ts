@@ -98,12 +98,12 @@ interface ZoomDetail {
 
 /** The steps of a window of an axis, extended to the line's nearest points outside. Null without points. */
 export function stepsAround(columns: LineColumns, axis: ChartAxis, window: ChartRange): ChartRange | null {
-  const x = columns[axis];
+  const x = columns.x[axis];
   if (x === null || columns.length === 0) return null;
   const last = columns.length - 1;
   const [start, end] = indicesWithin(x, columns.length, window);
   const [before, after] = [Math.min(last, Math.max(0, start - 1)), Math.min(last, end)];
-  return { from: columns.step[before], to: columns.step[after] };
+  return { from: columns.x.step[before], to: columns.x.step[after] };
 }
 
 /**

@@ -76,12 +76,12 @@ function lineOf(run: RunView, ensemble: MetricPoints, members: readonly MetricPo
 
 /** Steps, fractional epochs, and seconds since the run's start. */
 function axesOf(run: RunView, points: MetricPoints): ChartSeries['x'] {
-  const { step, epoch, time } = new LineColumnsCache({
+  const cache = new LineColumnsCache({
     stepsPerEpoch: stepsPerEpoch(run),
     startMs: startMs(run.record),
     anchors: () => anchorsOf(run),
-  }).columnsOf(columnsOf(points, 0));
-  return { step, epoch, time };
+  });
+  return cache.columnsOf(columnsOf(points, 0)).x;
 }
 
 /** The smallest and largest member value at each step of the ensemble's line; NaN where no member has a point. */
