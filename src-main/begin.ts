@@ -5,7 +5,7 @@ import { secureHome } from './store/private-home.ts';
 
 /** What `tutti.mjs` imports on a Node that can run it. */
 
-// Before anything in it runs.
+// The home is secured before anything in it runs.
 await secureHome();
 // Halves the time to start. Node never returns from making a cache in a file system that takes no folders, such as
 // /proc: here and in the processes that this one starts. Whoever needs the home then says that it cannot be made.

@@ -32,7 +32,7 @@ export interface ServerOptions {
    * with the server.
    */
   sessionFolder?: string | null;
-  /** For TLS. */
+  /** The certificate and key for TLS. */
   identity?: Identity | null;
   /** The folder of the built page. */
   pageFolder: string;

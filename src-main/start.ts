@@ -112,7 +112,7 @@ function endWithSignals(end: () => Promise<void>): void {
 
 async function start(options: StartOptions): Promise<void> {
   if (options.isLinkOnly) return console.log(await askForLink(homePaths().dashboard, options.port));
-  // Before a build, which takes longer than to say that nothing can be stored.
+  // This comes before a build, which takes longer than to say that nothing can be stored.
   await requireHome();
   await buildIfStale();
   const desktop = options.frontEnd === 'browser' ? null : findDesktop();

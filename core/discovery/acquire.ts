@@ -15,7 +15,7 @@ interface AcquisitionQuestion {
   count: number;
   /** The best label so far, larger is better; null where the search is for a class. */
   bestLabel: number | null;
-  /** For the batches `centres` and `clusters`; null: not read. */
+  /** The features, which the batches `centres` and `clusters` need; null: not read. */
   features: PoolFeatures | null;
   /** The stream of this round. */
   generator: Generator;

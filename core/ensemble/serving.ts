@@ -51,9 +51,9 @@ const servedEnsembleSchema = z.strictObject({
   /** Whether requests may also give columns of any names, which the project's own code turns into inputs. */
   takesColumns: z.boolean(),
   outputs: z.array(tensorInfoSchema),
-  /** For the readers of answers. */
+  /** What readers of the answers should know. */
   cautions: z.array(z.string()),
-  /** For the user of the terminal. */
+  /** What the terminal tells its user. */
   warnings: z.array(z.string()),
 });
 /** What the server knows of the ensemble once the process has opened it. */
@@ -73,7 +73,7 @@ const readySchema = z.strictObject({ type: z.literal('ready'), ensemble: servedE
 const predictedSchema = z.strictObject({
   type: z.literal('predicted'),
   outputs: packedTensorsSchema,
-  /** Of each request by itself: what the prediction could not use of its columns. */
+  /** What the prediction could not use of the columns of each request. */
   warnings: z.array(z.array(columnWarningSchema)),
 });
 /** The samples, or the ensemble before it is ready, are at fault. */

@@ -76,7 +76,7 @@ async function openOnce(
   { access, action }: { access: FileAccess; action: string },
 ): Promise<FileHandle | null> {
   const full = join(folder, path);
-  // Before anything is created: the folders on the way must be those of the run.
+  // Checked before anything is created: the folders on the way must be those of the run.
   if (access === 'append') await requireOwnPath(folder, path, dirname(full));
   const handle = await open(full, flags[access]).catch((error: unknown) => {
     const code = errorCode(error);

@@ -4,7 +4,7 @@ import { formatMetric, unknownText } from '../text/numbers.ts';
 export interface Estimate {
   /** NaN without values. */
   mean: number;
-  /** Of the mean: s / √n with s² = Σ (xᵢ − x̄)² / (n − 1). NaN for fewer than two values. */
+  /** The standard error of the mean: s / √n with s² = Σ (xᵢ − x̄)² / (n − 1). NaN for fewer than two values. */
   standardError: number;
   /** Number of values. */
   count: number;

@@ -7,7 +7,7 @@ const reliabilitySchema = z.array(
   z.strictObject({
     lower: z.number(),
     upper: z.number(),
-    /** With weights, the sum of those of its samples. */
+    /** The number of samples, or the sum of their weights. */
     count: z.number().min(0),
     confidence: realNumber,
     accuracy: realNumber,
@@ -52,7 +52,7 @@ export const measuredSchema = z.strictObject({
       standardError: z.number(),
       /** Mean number of classes, or mean width of intervals. */
       meanSize: realNumber,
-      /** Of each class; NaN for a class without samples. Null for intervals. */
+      /** The coverage of each class; NaN for a class without samples. Null for intervals. */
       classCoverage: z.array(realNumber).nullable(),
     })
     .nullable(),
@@ -61,9 +61,9 @@ export const measuredSchema = z.strictObject({
     .strictObject({
       aurc: realNumber,
       augrc: realNumber,
-      /** At most 101 points of the risk-coverage curve. */
+      /** The risk-coverage curve, of at most 101 points. */
       curve: z.array(pointSchema.extend({ threshold: realNumber })),
-      /** Of the samples that the threshold answers; null without a threshold. */
+      /** The point of the samples that the threshold answers; null without a threshold. */
       chosen: pointSchema.nullable(),
     })
     .nullable(),

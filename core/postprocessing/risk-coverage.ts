@@ -72,7 +72,7 @@ export function pointForRisk(curve: readonly RiskPoint[], wished: number): RiskP
   return curve.findLast(({ risk }) => risk <= wished) ?? null;
 }
 
-/** At most `count` points of a curve at equal steps, with the last one. */
+/** Takes at most `count` points of a curve at equal steps, with the last one. */
 export function thinCurve(curve: readonly RiskPoint[], count: number): RiskPoint[] {
   const chosen = Math.min(count, curve.length);
   return Array.from({ length: chosen }, (_, index) => curve[Math.ceil(((index + 1) * curve.length) / chosen) - 1]);

@@ -90,7 +90,7 @@ const calibrationSchema = z.discriminatedUnion('method', [
   }),
 ]);
 const judgedSchema = z.strictObject({
-  /** As it was asked for, or what `auto` stands for. */
+  /** The method that was asked for, or that `auto` stands for. */
   method: z.enum(calibrationMethods),
   /** How many samples fitted and judged it, each with all its steps, and in how many parts. */
   samples: z.int().positive(),

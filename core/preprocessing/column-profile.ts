@@ -85,7 +85,7 @@ function histogram(sorted: Float64Array, show: (value: number) => Shown): Bar[] 
   return counts.map((count, i) => ({ label: `from ${show(rounded(smallest + i * width, width))}`, count }));
 }
 
-/** To a hundredth of the bar's width, so that labels stay short. */
+/** Rounds to a hundredth of the bar's width, so that labels stay short. */
 function rounded(value: number, width: number): number {
   const digits = Math.max(0, Math.min(15, 2 - Math.floor(Math.log10(width))));
   return Number(value.toFixed(digits));

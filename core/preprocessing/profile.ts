@@ -59,7 +59,7 @@ export const columnProfileSchema = columnReadingSchema.extend({
   present: z.int().min(0),
   /** Distinct values of these. */
   distinctValues: z.int().min(0),
-  /** Of numbers, dates and booleans; null for others, and where there is no value. */
+  /** The range of numbers, dates and booleans; null for others, and where there is no value. */
   range: z.strictObject({ smallest: shownSchema, median: shownSchema, largest: shownSchema }).nullable(),
   /** The first distinct values. */
   examples: z.array(shownSchema),

@@ -32,7 +32,7 @@ export type DateFormat = (typeof dateFormats)[number];
 const numberFormatSchema = z.strictObject({
   /** The sign in front of the decimals. */
   decimal: z.enum(['.', ',']),
-  /** Between groups of three digits; empty where there is none. A blank stands for every kind of blank. */
+  /** The sign between groups of three digits; empty where there is none. A blank stands for every kind of blank. */
   grouping: z.enum(['', ',', '.', ' ', "'"]),
   /** A currency sign or % at every number, which is left out; empty where there is none. */
   unit: z.string(),
@@ -50,12 +50,12 @@ const columnTypeSchema = z.enum(['number', 'category', 'text', 'date', 'boolean'
 
 export const columnReadingSchema = z.strictObject({
   name: z.string(),
-  /** In the file, counted from 1. */
+  /** The position in the file, counted from 1. */
   position: z.int().min(1),
   type: columnTypeSchema,
-  /** Of text that holds numbers; null: plain ones with a decimal point. */
+  /** The format of text that holds numbers; null: plain ones with a decimal point. */
   numberFormat: numberFormatSchema.nullable(),
-  /** Of text that holds dates; null: ISO 8601. */
+  /** The format of text that holds dates; null: ISO 8601. */
   dateFormat: z.enum(dateFormats).nullable(),
   /** Cells that count as missing, by their text; cells that the file itself leaves out are those of the empty text. */
   missing: z.record(z.string(), z.int().min(1)),
@@ -82,11 +82,11 @@ export const tableReadingSchema = z.strictObject({
   file: z.string(),
   /** Number of rows. */
   rows: z.int().min(1),
-  /** Of text: `utf-8`, `utf-16le`, or what the user named; null for Parquet and Arrow. */
+  /** The encoding of text: `utf-8`, `utf-16le`, or what the user named; null for Parquet and Arrow. */
   encoding: z.string().nullable(),
   /** Whether a mark at the file's beginning says the encoding. */
   hasMark: z.boolean(),
-  /** Of delimited text, else null. */
+  /** The delimiter of delimited text, else null. */
   delimiter: delimiterSchema.nullable(),
   /** Whether the first line of delimited text names the columns; null for other formats. */
   header: z.boolean().nullable(),

@@ -62,7 +62,7 @@ const textsStepSchema = z.strictObject({ kind: z.literal('texts'), columns: z.ar
 
 const standardizeStepSchema = z.strictObject({
   kind: z.literal('standardize'),
-  /** For value i of a sample, entry i mod C: (value − mean) / std. Bytes are divided by 255 first. */
+  /** Value i of a sample takes entry i mod C: (value − mean) / std. Bytes are divided by 255 first. */
   mean: z.array(finite),
   std: z.array(finite.positive()),
 });

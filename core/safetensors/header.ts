@@ -42,7 +42,7 @@ export interface TensorEntry {
 }
 
 export interface Header {
-  /** In the order of their data, without overlap or hole. */
+  /** The tensors in the order of their data, without overlap or hole. */
   entries: TensorEntry[];
   metadata: Record<string, string>;
 }

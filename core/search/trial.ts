@@ -17,7 +17,7 @@ export const assignmentSchema = z.record(z.string(), parameterValueSchema);
 
 /** One configuration of a study, with what came of it. */
 export const trialSchema = z.object({
-  /** From 0, in the order in which the trials were suggested. */
+  /** The place in the order of suggestions, counted from 0. */
   number: z.int().min(0),
   state: trialStateSchema,
   values: assignmentSchema,

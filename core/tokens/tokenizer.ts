@@ -13,7 +13,7 @@ export const tokenizerSchema = z.strictObject({
   lowercase: z.boolean(),
   /** Token i has id i; 0 is padding, 1 is unknown. */
   tokens: z.array(z.string()).min(2),
-  /** For `bpe`: pairs of tokens in the order in which they are joined. */
+  /** The pairs of tokens in the order in which `bpe` joins them. */
   merges: z.array(z.tuple([z.string(), z.string()])),
 });
 /** What a tokenizer learnt from the training texts; plain data that a run keeps. */

@@ -111,7 +111,7 @@ export class RemoteRun {
     parts.ssh.mayAsk = false;
     this.kept = this.#keep();
     const early = new Error(`The run ${this.id} was over before its record came. Look for it with: tutti runs, there.`);
-    // After the first record neither has an effect.
+    // Neither has an effect after the first record.
     this.kept.then(
       () => this.#begun.reject(early),
       (error: unknown) => this.#begun.reject(error),

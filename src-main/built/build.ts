@@ -30,7 +30,7 @@ const sources = [
 
 const results = [join('renderer', 'index.html'), join('report', 'report.iife.js')];
 
-/** Of what the pages were built. A build empties the folder, so that the file tells of this build alone. */
+/** The sources of which the pages were built. A build empties the folder, so the file tells of this build alone. */
 const builtOf = join('out', 'renderer', 'build.json');
 const builtOfSchema = z.object({ version: z.string(), sources: z.string() });
 

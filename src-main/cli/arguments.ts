@@ -35,7 +35,7 @@ export interface TrainArguments {
   out?: string;
   /** Number of runs that differ in their seeds; absent: one run. */
   repeat?: number;
-  /** Of these, how many train at a time. */
+  /** How many of them train at a time. */
   parallel?: number;
   json?: boolean;
   quiet?: boolean;

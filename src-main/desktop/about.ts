@@ -38,7 +38,7 @@ function licenceFiles(): LicenceFile[] {
 }
 
 interface LicenceFile {
-  /** Of the button that opens it. */
+  /** The label of the button that opens it. */
   label: string;
   path: string;
 }

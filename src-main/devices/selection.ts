@@ -11,7 +11,7 @@ const poolKinds: Record<Pool, readonly DeviceKind[]> = {
   webgpu: ['webgpu'],
   rocm: ['rocm'],
   cpu: ['cpu'],
-  // In no other pool, because it is slower than a core. It is only used if it is named.
+  // It is in no other pool, because it is slower than a core, and is only used if it is named.
   'webgpu-cpu': ['webgpu-cpu'],
 };
 const apiNames: Record<DeviceKind, string> = {

@@ -50,7 +50,7 @@ export async function makeMap(folder: string, { project, config, seed }: Search,
     entry: mapPoolEntry,
     args: [],
     grant: grantFor({ project: project.folder, write: [output] }),
-    // For fingerprints of molecules, which may be many.
+    // Fingerprints of many molecules are computed by threads.
     needsThreads: true,
     message: task,
     timeoutMs,

@@ -79,7 +79,7 @@ async function readProjectPool(folder: string, { project, config }: Search, with
     entry: readPoolEntry,
     args: [],
     grant: grantFor({ project: project.folder, write: [output] }),
-    // For fingerprints of molecules, which may be many.
+    // Fingerprints of many molecules are computed by threads.
     needsThreads: true,
     message: task,
     timeoutMs,

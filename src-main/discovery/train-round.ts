@@ -23,7 +23,7 @@ export interface TrainingParts {
   folder: string;
   search: Search;
   planned: PlannedRun;
-  /** Of the pool, in the order of the search's numbers; null: it has none. */
+  /** The names of the pool's classes, in the order of the search's numbers; null: it has none. */
   classNames: string[] | null;
   /** The index of the search's own runs. */
   index: RunIndex;

@@ -37,7 +37,7 @@ async function intermediateFiles(folder: string): Promise<string[]> {
   if (damaged.length > 0) return [];
   const { pinnedCheckpoints } = await readRunNotes(folder);
   const results = records.filter(({ name }) => resultNames.includes(name));
-  // Without a best one, each may be what the user keeps.
+  // If none is the best, the user may keep any of them.
   if (results.length === 0) return [];
   return records
     .filter(

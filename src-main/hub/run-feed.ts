@@ -53,7 +53,7 @@ export class RunFeed {
   readonly #live: TrainedHere;
   readonly #onError: (error: unknown) => void;
   readonly #stopListening: () => void;
-  /** By id, the most recently used last. */
+  /** The entries by id, the most recently used last. */
   readonly #entries = new Map<string, Entry>();
 
   /** @param onError called for runs that can no longer be followed */

@@ -11,7 +11,7 @@ import { labelsFile } from '../../core/protocol/run/labels.ts';
 /** The files of a run in a ZIP that somebody else may have made. */
 export interface RunArchive {
   zip: ZipFile;
-  /** By their paths in the run's folder. */
+  /** The files by their paths in the run's folder. */
   files: ReadonlyMap<string, Entry>;
   /** Their size after unpacking. */
   bytes: number;

@@ -14,7 +14,7 @@ import type { RunArchive } from './run-archive.ts';
 interface Unpacked {
   bytes: number;
   sha256: string;
-  /** Of the small files that say what others must be; null for all others. */
+  /** The text of the small files that say what others must be; null for all others. */
   text: string | null;
 }
 

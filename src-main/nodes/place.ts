@@ -132,7 +132,7 @@ export interface NodeRange {
   waitMs: number;
 }
 
-/** As `--nodes` takes it: `2:4:30`. */
+/** The text that `--nodes` takes: `2:4:30`. */
 export function nodesText({ least, most, waitMs }: NodeRange): string {
   return `${least}:${most}:${waitMs / 1_000}`;
 }

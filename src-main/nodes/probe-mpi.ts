@@ -3,7 +3,7 @@ import { messageOf } from '../../core/text/errors.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { probeMpiEntry } from '../processes/node-process.ts';
 
-/** On a shared file system that many tasks read at the same time. */
+/** A shared file system is slow when many tasks read it at the same time. */
 const timeoutMs = 60_000;
 
 /** Why the workers of this task cannot exchange arrays by MPI; the end of a sentence. Null if they can. */

@@ -122,7 +122,7 @@ export class TaskServer {
     );
   }
 
-  /** By which the launcher knows this node; null where it does not tell. */
+  /** The name by which the launcher knows this node; null where it does not tell. */
   get firstHost(): string | null {
     return this.#options.task.firstHost;
   }

@@ -26,7 +26,7 @@ export interface CombineRequest extends CandidateChoice {
   name: string;
   /** Most choices of the greedy selection. */
   rounds: number;
-  /** Of the smallest subset, in the unit of the criterion. */
+  /** The tolerance of the smallest subset, in the unit of the criterion. */
   tolerance: number;
   /** Members to draw for each member or checkpoint, with SWAG and MC dropout. */
   samples: number;
@@ -138,7 +138,7 @@ interface NewRun {
   method: PartMethod;
   combined: Combined;
   sources: readonly PartSource[];
-  /** Of the rank of each candidate. */
+  /** The seed of each candidate's rank. */
   seeds: readonly number[];
 }
 

@@ -85,7 +85,7 @@ export function confinementFlags(grant: Grant, { needsThreads = false } = {}): s
     '--disable-warning=SecurityWarning',
     ...readable.map((path) => `--allow-fs-read=${path}`),
     ...writable.map((path) => `--allow-fs-write=${path}`),
-    // For koffi, which sets the limits of the kernel, maps shared data and calls a BLAS; and for native backends.
+    // Needed by koffi, which sets the limits of the kernel, maps shared data and calls a BLAS, and by native backends.
     '--allow-addons',
     ...(processes ? ['--allow-child-process'] : []),
     ...(processes || needsThreads ? ['--allow-worker'] : []),
@@ -110,7 +110,7 @@ function refuseWildcard(path: string): void {
   );
 }
 
-/** Of linux/prctl.h. */
+/** A constant of linux/prctl.h. */
 const setDumpable = 4;
 let isMemoryProtected = false;
 

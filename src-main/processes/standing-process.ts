@@ -62,7 +62,7 @@ export class StandingProcess {
   readonly #channel: StreamChannel;
   readonly #time: ProcessorTime | null;
   #asked: Asked | null = null;
-  /** As its last message says. */
+  /** What it does, as its last message says. */
   #doing = 'starting';
   /** The sentence on a question that took it too long. */
   #overdue: string | null = null;

@@ -25,7 +25,7 @@ interface Wait {
 export class MessagesOfGroup {
   readonly #patience: Patience;
   readonly #relay: MessageRelay;
-  /** By the rank that waits: each waits for one message at a time. */
+  /** The waits by the rank that waits: each waits for one message at a time. */
   readonly #waits = new Map<number, Wait>();
   /** Number of the last message, by `<sender> <receiver>`. */
   readonly #counts = new Map<string, number>();

@@ -15,7 +15,7 @@ export interface Patience {
 
 export interface OpenCollective {
   call: CollectiveCall;
-  /** By rank. */
+  /** The requests by rank. */
   requests: Map<number, CollectiveRequest>;
   /** Null while the group is held. */
   limit: TimeLimit | null;
@@ -51,7 +51,7 @@ export class OpenCollectives {
     return this.#open.get(sequence);
   }
 
-  /** In the order in which they were opened. A loop over them ends when it closes all. */
+  /** The collectives in the order in which they were opened. A loop over them ends when it closes all. */
   all(): Iterable<OpenCollective> {
     return this.#open.values();
   }

@@ -101,7 +101,7 @@ export class Batcher {
     this.#next();
   }
 
-  /** From now on no request waits for others. */
+  /** Lets no request wait for others from now on. */
   hurry(): void {
     this.#isHurried = true;
     this.#next();

@@ -10,7 +10,7 @@ import { RequestError } from './given-input.ts';
 
 export interface InferenceApp {
   ensemble: ServedEnsemble;
-  /** Of Tutti. */
+  /** The version of Tutti. */
   version: string;
   batcher: Pick<Batcher, 'predict' | 'counts'>;
   isReady: () => boolean;
@@ -22,7 +22,7 @@ export interface InferenceApp {
    */
   isOwnHost: (header: string) => boolean;
   maxBodyBytes: number;
-  /** Of a request. The outputs of many samples could fill the memory. */
+  /** The most samples of a request, because the outputs of many could fill the memory. */
   maxSamples: number;
   /** Called with errors of the server itself. */
   onError: (error: unknown) => void;

@@ -32,7 +32,7 @@ export interface RunningInference {
   name: string;
   set: string;
   members: number;
-  /** Of the model. */
+  /** The address of the model. */
   url: string;
   /** Null where none is needed. */
   token: string | null;

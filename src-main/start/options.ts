@@ -7,7 +7,7 @@ export interface StartOptions {
   frontEnd: 'auto' | 'desktop' | 'browser';
   /** Address on which the server for the browser listens. */
   host: string;
-  /** For TLS; null without. */
+  /** The certificate's files; null: no TLS. */
   certificate: CertificateFiles | null;
   /** Port of the server for the browser; 0: any free port. */
   port: number;

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { errorCode } from '../../core/node/file-error.ts';
 
-/** Without the system's reports, a folder is looked at this often. */
+/** A folder of which the system reports nothing is looked at this often. */
 const lookEveryMs = 1_000;
 
 /**

@@ -108,7 +108,7 @@ function pathsOf(paths: Permissions['read'], folder: string | null): string[] {
   return paths.map((path) => resolve(folder ?? '', path));
 }
 
-/** With symbolic links and without: Node checks the path that the code names. */
+/** Returns existing paths with symbolic links and without: Node checks the path that the code names. */
 function existing(paths: readonly (string | null)[]): string[] {
   const found = paths.filter((path) => path !== null && existsSync(path)) as string[];
   return [...new Set(found.flatMap((path) => [path, realpathSync(path)]))];

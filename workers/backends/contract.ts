@@ -6,7 +6,7 @@ import type { KernelFunc, Tensor, TensorInfo } from '@tensorflow/tfjs-core';
 /** A started backend: the place where tensors live, and what a run records about it. */
 export interface Backend {
   readonly kind: BackendKind;
-  /** For people, e.g. `wasm + OpenBLAS (SkylakeX)`. */
+  /** The name for people, e.g. `wasm + OpenBLAS (SkylakeX)`. */
   readonly description: string;
   /** Bytes that tensors and the backend's buffers take at present. */
   memoryBytes(): number;

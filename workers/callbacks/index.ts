@@ -74,7 +74,7 @@ function bestCheckpoints(plan: CallbackPlan): Callback[] {
   ];
 }
 
-/** In waves every evaluation's predictions are kept: later waves need them for the ensemble's metrics. */
+/** Waves keep the predictions of every evaluation: later waves need them for the ensemble's metrics. */
 function predictionKeeper(plan: CallbackPlan): Callback[] {
   const { config, task } = plan;
   const which = plan.isInWaves ? 'all' : config.keepPredictions;

@@ -72,7 +72,7 @@ export async function saveState(runFolder: string, rank: number, state: Training
   await removeRounds(runFolder, rank, rounds.slice(0, -KEPT_ROUNDS));
   if (rank !== 0 || state.worldSize === undefined) return;
   const [oldest] = rounds.slice(-KEPT_ROUNDS);
-  // Of ranks that an earlier attempt had.
+  // States of ranks that only an earlier attempt had.
   for (const other of await savedRanks(runFolder)) {
     if (other < state.worldSize) continue;
     const outdated = (await roundsOf(runFolder, other)).filter((round) => round < oldest);

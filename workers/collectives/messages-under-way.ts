@@ -28,7 +28,7 @@ export class MessagesUnderWay {
   readonly #rank: number;
   readonly #link: CollectiveLink | null;
   #direct: DirectMessages | null = null;
-  /** By the other rank. */
+  /** The inboxes by the other rank. */
   readonly #inboxes = new Map<number, Inbox>();
   #failure: Error | null = null;
   #mover: NodeJS.Timeout | null = null;

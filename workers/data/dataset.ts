@@ -28,7 +28,7 @@ export interface Normalization {
 
 /** N samples in memory, with a target each. */
 export interface Dataset extends SampleExtras {
-  /** For messages and pages. */
+  /** The name in messages and on pages. */
   readonly name: string;
   /** Number of samples, N. */
   readonly length: number;

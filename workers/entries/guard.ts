@@ -5,7 +5,7 @@ import { hasParent } from '../session/parent.ts';
 /** Entry of the thread that kills its process soon after the parent process has gone (`session/orphan-guard.ts`). */
 
 const intervalMs = 500;
-/** For the worker to save its state. */
+/** The time in which the worker may save its state. */
 const graceMs = 4_000;
 const { parentPid } = workerData as GuardData;
 

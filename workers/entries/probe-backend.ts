@@ -9,7 +9,7 @@ import { questionOfHub, replyToHub } from '../session/hub-link.ts';
  */
 
 const denseLayer = { batch: 128, inputs: 3072, units: 512 };
-/** For the reference backend, which would take half a minute for the other layer. */
+/** A small layer for the reference backend, which would take half a minute for the other one. */
 const smallLayer = { batch: 32, inputs: 256, units: 256 };
 
 async function probe(task: ProbeTask): Promise<ProbeReply> {

@@ -19,7 +19,7 @@ export interface LayerInput {
 
 /** A format in which a model's forward pass is written. Values are known by their names. */
 export interface ModelTarget {
-  /** For messages: ONNX. */
+  /** The name in messages: ONNX. */
   readonly format: string;
   /** Calls `write` for a layer, whose values may be named after it. */
   within<T>(layer: Layer, write: () => T): T;

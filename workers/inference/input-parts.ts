@@ -144,7 +144,7 @@ async function imagePart(
   return { kind: 'image', name, png: new Uint8Array(await reduced.png().toBuffer()), height, width };
 }
 
-/** From a value to a byte. */
+/** Returns the function from a value to a byte. */
 function levelsOf(values: Float32Array | Uint8Array): (value: number) => number {
   if (values instanceof Uint8Array) return (value) => value;
   const finite = values.filter(Number.isFinite);

@@ -58,7 +58,7 @@ export async function predictMembers(
   prepared: PreparedInput,
   distances: BatchDistances | null,
 ): Promise<MemberOutputStack> {
-  // For each batch those of all members.
+  // Each batch has the outputs of all members.
   const parts: PredictedHead[][] = [];
   const measured: Float64Array[] = [];
   const batchSize = batchSizeOf(prepared.features.length / prepared.samples);

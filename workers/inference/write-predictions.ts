@@ -96,7 +96,7 @@ function parquetColumn({ name, type }: PredictionColumn) {
 
 /** How rows become text. */
 interface RowLayout {
-  /** In front of each column's value. */
+  /** The text in front of each column's value. */
   before: readonly string[];
   /** Behind the last value. */
   after: string;

@@ -96,7 +96,7 @@ function* blocksOf(rows: Int32Array): Generator<Int32Array> {
 export class PredictionParts {
   readonly #task: Task;
   readonly #heads: { task: Task; outputsOf: (outputs: Tensor[]) => Tensor[] }[];
-  /** By block, head and output. */
+  /** The parts by block, head and output. */
   readonly #parts: Float32Array[][][] = [];
   readonly #widths: number[] = [];
 

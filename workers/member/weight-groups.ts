@@ -36,7 +36,7 @@ function buildSequential(layer: LayersModel['layers'][number]): void {
 
 /** The groups of a model's trained weights, which change the settings of their updates. */
 export class WeightGroups {
-  /** Of each trained weight, in the model's order. */
+  /** The group of each trained weight, in the model's order. */
   readonly #groups: readonly (WeightGroup | null)[];
   readonly #isPlain: boolean;
 

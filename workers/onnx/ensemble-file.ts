@@ -174,7 +174,7 @@ const irVersion = 8;
 
 /** What a file says about itself. */
 interface ModelDescription {
-  /** Of Tutti. */
+  /** The version of Tutti. */
   version: string;
   docString: string;
   metadata: Readonly<Record<string, string>>;

@@ -163,7 +163,7 @@ function categoryFeatures(graph: GraphBuilder, x: string, column: Extract<Column
   const { impute, categories } = column;
   const imputed = impute === null ? -1 : categories.indexOf(impute.value);
   const indexOf = new Map(categories.map((category, i) => [category, i]));
-  // As a CSV file of predictions has them.
+  // CSV files of predictions have the categories in this form.
   categories.forEach((category, i) => setIfAbsent(indexOf, withoutFormula(category), i));
   if (imputed >= 0) setIfAbsent(indexOf, '', imputed);
   const [keys, indices] = [[...indexOf.keys()], [...indexOf.values()]];

@@ -128,7 +128,7 @@ interface Member extends MemberDraft {
   step: number;
   /** What chose its checkpoint in its run; null if it is no copy of one. */
   score: Pick<CheckpointRecord, 'monitor' | 'score'> | null;
-  /** For the validation split. */
+  /** The predictions of the validation split. */
   predictions: Predictions;
 }
 

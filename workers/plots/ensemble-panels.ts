@@ -6,7 +6,7 @@ import { formatSignificant } from './number-format.ts';
 
 /** Panels of ensembles' figures. Legend: M members, E evaluations. */
 
-/** With more members, the legend has a single entry for all of them. */
+/** The legend has a single entry for more members. */
 const MOST_NAMED_MEMBERS = 6;
 
 /** Values of one metric over the epochs, of E evaluations. */

@@ -36,7 +36,7 @@ export interface Figure {
   rows: number;
   /** Columns of the grid. */
   columns: number;
-  /** At most rows * columns panels. */
+  /** The panels, at most rows * columns. */
   panels: readonly Panel[];
 }
 

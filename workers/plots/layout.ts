@@ -9,7 +9,7 @@ export const FIGURE_TITLE_SIZE = 15;
 export const PANEL_TITLE_SIZE = 12;
 export const LABEL_SIZE = 11;
 export const TICK_SIZE = 10;
-/** Between the plot area and its tick labels. */
+/** The gap between the plot area and its tick labels. */
 export const TICK_GAP = 6;
 
 const PADDING = 12;
@@ -33,9 +33,9 @@ export interface PanelLayout {
   xAxis: Axis;
   yAxis: Axis;
   xTickSize: number;
-  /** From the plot area's left edge to the baseline of the (rotated) y label. */
+  /** The distance from the plot area's left edge to the baseline of the (rotated) y label. */
   yLabelOffset: number;
-  /** From the plot area's lower edge to the baseline of the x label. */
+  /** The distance from the plot area's lower edge to the baseline of the x label. */
   xLabelOffset: number;
 }
 

@@ -139,7 +139,7 @@ function renderLegend(marks: readonly Mark[], position: LegendPosition, place: P
   );
 }
 
-/** In order of preference. */
+/** The corners in order of preference. */
 const CORNERS = ['top-right', 'bottom-right', 'top-left', 'bottom-left'] as const;
 
 /** The box that covers the fewest data points, the first of equals. */

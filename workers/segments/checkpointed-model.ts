@@ -134,7 +134,7 @@ interface Segment {
 function recomputed(segment: Segment, input: Tensor | null): Tensor {
   const { trained, untrained, constants } = segment;
   const differentiated = [...(input === null ? [] : [input]), ...trained];
-  // Without weights or input, nothing needs a gradient.
+  // Nothing needs a gradient if there are no weights and no input.
   if (differentiated.length === 0) return segment.run(input, constants);
   const statistics = untrained.map((variable) => tf.clone(variable));
   const { result: value, draws } = recordDraws(() => untaped(() => segment.run(input, constants)), null);

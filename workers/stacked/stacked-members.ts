@@ -40,7 +40,7 @@ interface StackedInput {
 
 /** How stacked members learn. */
 export interface StackedTraining {
-  /** Of members whose run has no own. */
+  /** The rule of members whose run has none of its own. */
   rule: UpdateRule;
   /** Whether all members train on the same samples in a step. */
   sharesBatches: boolean;

@@ -10,7 +10,7 @@ export class StackedModel {
   /** The stacked weights. Other weights remain in the members' models. */
   readonly weights: readonly StackedVariable[];
   private readonly graph: ModelGraph;
-  /** By index in `model.layers`. */
+  /** The stacked layers, by index in `model.layers`. */
   private readonly layers: ReadonlyMap<number, StackedLayer>;
   /** The members' layers, by the same index. */
   private readonly sources: ReadonlyMap<number, readonly Layer[]>;

@@ -33,7 +33,7 @@ const savedSchema = z.strictObject({
 interface PendingStep {
   member: Member;
   pass: ForwardPass;
-  /** Of the weights of the forward pass. */
+  /** The penalty of the weights of the forward pass. */
   penalty: LossAndGradients | null;
   batch: Pick<Batch, 'targets' | 'mixed'>;
   settings: UpdateSettings;

@@ -23,7 +23,7 @@ export interface StrategyContext {
   task: Task;
   /** The most steps that each rank does. */
   totalSteps: number;
-  /** For files that last as long as the attempt, on a disk; absent: the system's folder for such files. */
+  /** A folder on a disk for files that last as long as the attempt; absent: the system's folder for such files. */
   folder?: string | undefined;
   /** The project's unlabelled samples, if it has any. */
   unlabelled?: Dataset | undefined;

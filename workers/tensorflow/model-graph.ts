@@ -13,9 +13,9 @@ export interface LayerCall {
 
 /** A model's forward pass as data, the same for all members whose models have the same architecture. */
 export interface ModelGraph {
-  /** In the order in which TensorFlow.js calls them, which determines each call's random numbers. */
+  /** The calls in the order of TensorFlow.js, which determines each call's random numbers. */
   calls: LayerCall[];
-  /** In the order of the model's inputs. */
+  /** The inputs in the order of the model. */
   inputs: number[];
   outputs: number[];
 }

@@ -40,7 +40,7 @@ export class LossMeter {
   /** Steps of the round without an update. */
   private skipped = 0;
   private lastProgressMs = 0;
-  /** Of the current round. */
+  /** The first non-finite loss of the current round. */
   nonFinite: NonFinite | null = null;
 
   constructor(report: Report, everySteps: number, rank: number, saved?: SavedLosses) {

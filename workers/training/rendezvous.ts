@@ -12,7 +12,7 @@ import type { Controls } from './controls.ts';
 export type StopReason = RunSummary['stopReason'];
 
 export interface RoundReport {
-  /** Of this rank. */
+  /** The position of this rank. */
   position: Position;
   /** NaN for a rank that made no update. */
   meanLoss: number;
@@ -25,7 +25,7 @@ export interface RoundReport {
 }
 
 export interface AgreedRound {
-  /** Of the rank with the most steps: ranks that stand by, or were stopped, have fewer. */
+  /** The position of the rank with the most steps: ranks that stand by, or were stopped, have fewer. */
   position: Position;
   /** Mean over the ranks that trained; NaN if none did. */
   meanLoss: number;

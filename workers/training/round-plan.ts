@@ -9,7 +9,7 @@ interface PlanOptions {
   config: RunConfig;
   sampler: Sampler;
   controls: Controls;
-  /** Of a missing member that trains alone: where its ensemble ended. */
+  /** Where the ensemble of a missing member that trains alone ended. */
   completion?: { until: { step: number } } | null;
 }
 
@@ -19,7 +19,7 @@ interface PlanOptions {
  */
 export class RoundPlan {
   readonly totalSteps: number;
-  /** Before `totalSteps` for a missing member, whose ensemble ended there. */
+  /** The last step, which is before `totalSteps` for a missing member whose ensemble ended there. */
   readonly lastStep: number;
   readonly #config: RunConfig;
   readonly #controls: Controls;

@@ -36,7 +36,7 @@ export interface TrainerSetup extends RankSetup {
   data: Splits;
   batches: BatchSource;
   sampler: Sampler;
-  /** For a missing member that trains alone; absent or null: the rank trains with the others. */
+  /** Where a missing member that trains alone ends; absent or null: the rank trains with the others. */
   completion?: Completion | null;
   controls: Controls;
   /** Shared by all ranks of the process; absent: a new one. */

@@ -45,7 +45,7 @@ export interface MetricInfo {
 
 /** What a model predicts for a split. */
 export interface Prediction {
-  /** Of the targets, in their shape; absent: all count alike. */
+  /** The weights of the targets, in their shape; absent: all count alike. */
   weights?: Weights;
 }
 

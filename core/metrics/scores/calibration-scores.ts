@@ -23,7 +23,7 @@ export function classwiseCalibrationError(
 ): number {
   if (!checkClassification(probabilities, targets)) return NaN;
   const { classes, samples, values } = probabilities;
-  // Of each class and bin: samples of the class minus the sum of its probabilities.
+  // Each class and bin has the samples of the class minus the sum of its probabilities.
   const gaps = new Float64Array(classes * BINS);
   for (let sample = 0; sample < samples; sample++) {
     for (let label = 0; label < classes; label++) {

@@ -34,7 +34,7 @@ interface Fitting {
   stack: StackedClasses;
   /** Class indices, shape `[N]`. */
   targets: Int32Array;
-  /** Of the samples, shape `[N]`: the NLL is weighted. */
+  /** The weights of the samples in the NLL, shape `[N]`. */
   weights?: Weights;
   /** Weight of the uncalibrated answers beside the samples (`priorShare`). */
   share: number;

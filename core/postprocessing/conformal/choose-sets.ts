@@ -57,7 +57,7 @@ export function compareSets(
     return { method: setMethods[0], compared: { samples: count, needed, methods: [] } };
   }
   const valid = found.some(({ isValid }) => isValid) ? found.filter(({ isValid }) => isValid) : found;
-  // Of sizes that differ by rounding alone the first is taken.
+  // Where sizes differ by rounding alone, the first is taken.
   const best = valid.reduce((least, own) => (own.meanSize < least.meanSize - 1e-9 ? own : least));
   const methods = found.map(({ method, coverage, meanSize }) => ({ method, coverage, meanSize }));
   return { method: best.method, compared: { samples: count, needed, methods } };

@@ -110,7 +110,7 @@ export interface PoolMapView {
 
 /** What some candidates are. */
 export interface CandidateLooks {
-  /** By column, each of the length of the question. */
+  /** The texts of each column, as many as the question has candidates. */
   texts: Record<string, string[]>;
   /** Structures, where the pool has SMILES and they can be drawn. */
   drawings: (MoleculeDrawing | null)[];

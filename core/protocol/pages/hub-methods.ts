@@ -117,7 +117,7 @@ export const hubMethods = {
    * starts a server on this machine.
    */
   newLink: act().returns<{ link: string }>(),
-  /** As `newLink`, but the other browser may only watch runs. */
+  /** Like `newLink`, but the other browser may only watch runs. */
   newWatchLink: act().returns<{ link: string }>(),
   /** Ends all sessions that began with a link for watchers, and makes the unopened ones void. */
   endWatchers: act().returns<void>(),
@@ -133,7 +133,7 @@ export const hubMethods = {
    * @returns the size of all measured runs, in bytes, and the quota
    */
   measureNewRuns: act().returns<Pick<DiskUse, 'totalBytes' | 'quotaBytes'>>(),
-  /** In bytes; null: none. */
+  /** Sets the quota in bytes; null: none. */
   setDiskQuota: act(z.number().positive().nullable()).returns<void>(),
   /** What may go, the largest first: never anything of a run that trains, a pinned or a best checkpoint. */
   cleanable: act().returns<Cleanable[]>(),

@@ -52,9 +52,9 @@ export type SamplesToPredict = z.output<typeof samplesToPredictSchema>;
 export interface SampleField {
   name: string;
   type: 'number' | 'date' | 'boolean' | 'category' | 'text';
-  /** Of a category: those of the training split. */
+  /** The categories of the training split, for a column of categories. */
   categories: string[];
-  /** Of a number: its mean in the training split, as an example. */
+  /** The mean in the training split as an example, for a column of numbers. */
   mean: number | null;
   /** Whether a value may be missing. */
   isOptional: boolean;

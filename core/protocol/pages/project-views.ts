@@ -86,9 +86,9 @@ export type RunRequest = z.output<typeof runRequestSchema>;
 
 /** What was started. */
 export interface StartedRun {
-  /** Of the run. */
+  /** The id of the run. */
   id: string;
-  /** Of the sweep that it belongs to; null for a single run. */
+  /** The id of the sweep that it belongs to; null for a single run. */
   sweep: string | null;
 }
 

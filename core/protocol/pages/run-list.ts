@@ -97,7 +97,7 @@ export interface SweepGroup {
   status: RunRow['status'];
   /** Over the finished runs whose best value is finite; null if there is none. */
   best: ({ metric: string } & Estimate) | null;
-  /** In the order of the query's fields. */
+  /** The values, in the order of the query's fields. */
   values?: FieldSummary[];
 }
 
@@ -106,7 +106,7 @@ export interface RunPage {
   rows: RunRow[];
   /** Number of runs that match, on all pages; where a sweep is one row, of rows. */
   total: number;
-  /** Of a list in which a sweep is one row: the sweeps of these rows. */
+  /** The sweeps of these rows, in a list in which a sweep is one row. */
   sweeps?: SweepGroup[];
   /** If the query names fields: the values of each row, in their order; null where the run has none. */
   values?: (FieldValue | null)[][];

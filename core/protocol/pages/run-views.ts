@@ -53,7 +53,7 @@ export interface RunView {
 
 export interface AttemptCommand {
   attempt: number;
-  /** For a terminal. */
+  /** The command for a terminal. */
   command: string;
 }
 

@@ -100,7 +100,7 @@ export interface StudyView {
   study: Study;
   folder: string;
   summary: StudySummary;
-  /** By number. */
+  /** The trials, in the order of their numbers. */
   trials: StudyTrial[];
   /** Values that wait to be tried, the next first. */
   enqueued: Trial['values'][];

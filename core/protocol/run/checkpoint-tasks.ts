@@ -102,7 +102,7 @@ export type EnsembleFormat = (typeof ensembleFormats)[number];
 export const ensembleTaskSchema = runSourceSchema.extend({
   format: z.enum(ensembleFormats),
   ensemble: ensembleSchema,
-  /** Of Tutti. */
+  /** The version of Tutti. */
   version: z.string(),
   /** An empty folder for the files. */
   into: z.string(),
@@ -177,7 +177,7 @@ export const combineTaskSchema = z.strictObject({
   method: z.enum(partMethods),
   /** Most choices of the greedy selection. */
   rounds: z.int().min(1),
-  /** Of the smallest subset, in the unit of the criterion. */
+  /** The tolerance of the smallest subset, in the unit of the criterion. */
   tolerance: z.number().min(0),
   /** Members to draw with SWAG for each trajectory, or with MC dropout for each candidate. */
   samples: z.int().min(1),
@@ -198,7 +198,7 @@ export interface Combined {
   members: number[][];
   /** Epoch and steps of each candidate. */
   positions: { epoch: number; step: number }[];
-  /** By what members are chosen and compared. */
+  /** The criterion by which members are chosen and compared. */
   criterion: PartCriterion;
   /**
    * The candidates that were added, with the loss on the validation split after each; empty where nothing was selected.

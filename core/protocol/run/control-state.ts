@@ -85,7 +85,7 @@ export type RemoteAnswer = z.output<typeof remoteAnswerSchema>;
 
 /** A run on another machine, as `tutti attach` and the pages take it. */
 export interface RemoteTarget {
-  /** As ssh takes it: `user@login`, or a name of its configuration. */
+  /** The address for ssh: `user@login`, or a name of its configuration. */
   from: string;
   /** The run's id, name, folder, or the beginning of its id or name; empty: the only one. */
   run: string;

@@ -65,7 +65,7 @@ export const launchSchema = z.strictObject({
   placement: placementSchema,
   /** Ranks that train together from now on, ascending: the process group's members. */
   groupRanks: z.array(z.int()),
-  /** Of these, the ranks on this rank's node, which share its folders. */
+  /** The ranks of these that are on this rank's node, which share its folders. */
   nodeRanks: z.array(z.int()),
   /**
    * The number of processes of the MPI job whose ranks exchange arrays by MPI, one for each rank; null: they do

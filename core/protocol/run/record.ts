@@ -51,7 +51,7 @@ export const evaluatedSetSchema = z.strictObject({
   ensemble: z.record(z.string(), realNumber),
   /** For each metric, one value per member, in the order of the ranks. */
   members: z.record(z.string(), z.array(realNumber)),
-  /** Of a multi-label run: the ensemble's scores of each label. */
+  /** The ensemble's scores of each label, in a multi-label run. */
   labels: z.array(labelScoresSchema).optional(),
 });
 export type EvaluatedSet = z.output<typeof evaluatedSetSchema>;
@@ -190,7 +190,7 @@ const ownMetricSchema = z.strictObject({
 
 /** The run of which a folder is a copy. Its hub is the process that keeps the copy. */
 const remoteSchema = z.strictObject({
-  /** As ssh takes it: `user@login`. */
+  /** The address for ssh: `user@login`. */
   from: z.string(),
   /** Tutti's home there; null: as that user's shell has it. */
   home: z.string().nullable(),

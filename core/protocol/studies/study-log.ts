@@ -54,7 +54,7 @@ export interface LoggedTrial extends Trial {
  */
 export class StudyLog {
   readonly works: Work[] = [];
-  /** By number. */
+  /** The trials; the index is the trial's number. */
   readonly trials: LoggedTrial[] = [];
   /** Values that wait to be tried, the next first. */
   readonly enqueued: Assignment[] = [];

@@ -49,9 +49,9 @@ const searchSchema = z.strictObject({
    * none of them knows the results of another. `parallel` is a multiple of it.
    */
   trialsPerWorker: z.int().min(1).max(64).default(1),
-  /** Of the sampler. */
+  /** The seed of the sampler. */
   seed: z.int().min(0).max(0xffffffff),
-  /** By how much a trial must be better than the best one to replace it. */
+  /** A trial replaces the best one if it is better by this much. */
   minimumImprovement: z.number().min(0),
 });
 

@@ -70,7 +70,7 @@ export const stageRules: Readonly<Record<CollectiveStage, StageRule>> = {
   withdrawn: { ...report, answered: 'never', reportsOn: 'awaited' },
 };
 
-/** With what a collective may begin. */
+/** The stages with which a collective may begin. */
 const firstStages: readonly CollectiveStage[] = ['whole', 'reserve', 'written', 'mapped', 'awaited'];
 
 interface Staged {

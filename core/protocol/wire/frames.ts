@@ -18,7 +18,7 @@ export interface CollectiveRequest {
   kind: 'collective';
   phase: 'request';
   call: CollectiveCall;
-  /** Of this rank. */
+  /** The signals of this rank. */
   signals: ControlSignals;
   data: CollectiveArray | null;
 }

@@ -66,7 +66,7 @@ function importanceOf({ path, domain }: SpaceParameter, best: readonly Trial[], 
 
 /** Fewer complete trials say nothing of what matters. */
 export const leastForImportance = 10;
-/** With fewer, the best tenth is so few trials that which parameter leads is often chance. */
+/** With fewer trials the best tenth is so small that the leading parameter is often chance. */
 const enoughForImportance = 30;
 /** Bootstrap samples: of many trials fewer, so that pages stay quick. Their intervals are narrow. */
 const resamplesOf = (trials: number): number => Math.min(Math.max(Math.round(200_000 / trials), 40), 200);
@@ -116,7 +116,7 @@ export function importanceReport(
   );
   const parameters = [...sharesOf(space, scored, direction)].map(([path, share]) => {
     const values = drawn.map((shares) => shares.get(path) ?? 0).toSorted((left, right) => left - right);
-    // As many of the values lie outside on either side: 5 of 200.
+    // This many values lie outside on either side: 5 of 200.
     const outside = Math.floor(values.length / 40);
     return {
       path,
@@ -136,7 +136,7 @@ function noteOfFew(count: number): string {
   );
 }
 
-/** By path, the largest first. They sum to 1, or are 0 where no parameter matters. */
+/** The importance by path, the largest first. All sum to 1, or are 0 where no parameter matters. */
 function sharesOf(space: Space, trials: readonly Trial[], direction: Direction): Map<string, number> {
   const found = parameterImportance(space, trials, [direction]);
   const sum = found.reduce((total, { importance }) => total + importance, 0);

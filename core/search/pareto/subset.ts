@@ -128,7 +128,7 @@ function addedVolume(
   return own - (limited.length === 0 ? 0 : hypervolume(limited, reference));
 }
 
-/** Without points that an earlier one dominates or equals; the points are in lexicographic order. */
+/** Leaves out points that an earlier one dominates or equals; the points are in lexicographic order. */
 function withoutDominated(sorted: readonly (readonly number[])[]): (readonly number[])[] {
   const kept: (readonly number[])[] = [];
   for (const point of sorted) {

@@ -46,7 +46,7 @@ function valuesOf(domain: Domain): ParameterValue[] {
   }
   if (domain.kind === 'choice') return [...domain.choices];
   const { low, high, step } = domain;
-  // Between the bounds an irrational number: an option of whole numbers has none.
+  // An option of whole numbers refuses the irrational number between the bounds.
   return step === null ? [low, high, low + (high - low) * Math.SQRT1_2] : [low, high, low + step];
 }
 

@@ -21,7 +21,7 @@ export interface ServedRun {
   version: string;
   heartbeatMs: number;
   node: string;
-  /** By which the launcher knows this node; null: it does not tell. */
+  /** The name by which the launcher knows this node; null: it does not tell. */
   firstHost: string | null;
   /** Executes a request, or throws an error with the reason for a refusal. */
   obey(request: ControlRequest): void;

@@ -75,7 +75,7 @@ export function requestOf(names: readonly string[], options: EnsembleArguments):
   return {
     method,
     name,
-    // Of a study each trial offers its best members.
+    // Each trial of a study offers its best members.
     set: set ?? (options.fromStudy === undefined ? undefined : 'ensemble-best'),
     rank: rank === undefined ? undefined : wholeNumberOf('--rank', rank, 0),
     fromEpoch: fromEpoch === undefined ? undefined : wholeNumberOf('--from-epoch', fromEpoch, 1) - 1,

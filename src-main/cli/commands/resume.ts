@@ -23,9 +23,9 @@ export interface ResumeOptions extends WatchOptions, ChangeOptions {
   trust?: boolean;
   /** Continue without this terminal. */
   detach?: boolean;
-  /** Of a sweep: runs that train at a time. */
+  /** How many runs of a sweep train at a time. */
   parallel?: string;
-  /** In a launch on several nodes: the least and the most with which it trains. */
+  /** The least and the most nodes with which a launch on several nodes trains. */
   nodes?: string;
 }
 

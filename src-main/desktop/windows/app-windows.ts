@@ -4,7 +4,7 @@ import { besideWindow, type DesktopState, type WindowState } from './window-stat
 
 export type ZoomChange = 'in' | 'out' | 'reset';
 
-/** As much as Chromium's own steps, in its levels: a level is 20 %. */
+/** The same as Chromium's own steps, in its levels: a level is 20 %. */
 const zoomStep = 0.5;
 
 /** Moving a window reports every pixel. */

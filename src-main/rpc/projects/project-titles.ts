@@ -13,7 +13,7 @@ const titleSchema = z.strictObject({
   description: z.string(),
   task: z.string(),
 });
-/** By folder. */
+/** The titles by folder. */
 const fileSchema = z.record(z.string(), titleSchema);
 
 /** The title on a project's card, for one version of its sources. */

@@ -61,7 +61,7 @@ export class WaveFailure {
     this.#cause ??= { rank, device, epoch, step, ...at, message };
     relay.rankLeft(rank, message.split('\n')[0]);
     this.#options.stop();
-    // Before the start they have nothing to save.
+    // They have nothing to save before the start.
     if (!this.#options.hasStarted()) return killAll(ranks.handles.filter((other) => other !== handle));
     this.#grace ??= new TimeLimit(config.timeouts.exitMs, () => killAll(ranks.handles));
   }

@@ -31,7 +31,7 @@ export interface WaveProcesses {
 
 /** The ranks of a wave, with their processes. The others may continue without some of them. */
 export class WaveRanks {
-  /** In ascending order. */
+  /** All ranks, in ascending order. */
   readonly all: number[];
   readonly #options: WaveProcesses;
   readonly #timeouts: RunConfig['timeouts'];
@@ -71,7 +71,7 @@ export class WaveRanks {
     return placement;
   }
 
-  /** Of a wave's ranks, those on the node of one of them. */
+  /** The ranks of a wave on the node of one of them. */
   onNodeOf({ device: { node } }: Placement): number[] {
     const here = this.#options.placements.filter(({ device }) => device.node?.name === node?.name);
     return here.map(({ rank }) => rank).sort((a, b) => a - b);

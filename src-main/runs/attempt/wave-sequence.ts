@@ -156,7 +156,7 @@ export class WaveSequence {
     const mayUseNetwork = (): boolean => allowedPermissions(recorder.record.project.folder).network;
     this.#mpi = chooseMpi(recorder.record, placements, tasks?.mpi ?? null, mayUseNetwork);
     const { sourceFolder } = await codeOfRun(recorder.folder, recorder.record);
-    // After a loss it trains by itself: whatever ended the process does not end that of others again.
+    // It trains by itself after a loss: whatever ended the process does not end that of others again.
     const shared = note === null ? await this.#sharedProcess(placements, folders) : null;
     if (this.#aborted.signal.aborted) return { kind: 'aborted' };
     recorder.setRanks(placements.map(({ rank }) => rank));

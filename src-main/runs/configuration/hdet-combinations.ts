@@ -24,7 +24,7 @@ function conflictsOfFeedback({ compression, errorFeedback }: HdetConfig): Config
   return [{ path: 'strategy.compression', message }];
 }
 
-/** Without a last rate of the schedule, the default decay has no target. */
+/** The default decay has no target if the schedule has no last rate. */
 function conflictsOfDecay({ schedule }: RunConfig, strategy: HdetConfig): ConfigProblem[] {
   const needsFloor = adapts(strategy) && strategy.decay === null && strategy.diverge.includes('learningRate');
   if (!needsFloor || schedule.kind === 'one-cycle') return [];

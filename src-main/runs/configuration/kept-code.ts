@@ -49,7 +49,7 @@ export async function codeOfRun(
   const { project, attempts } = record;
   const hash = attempts.at(-1)?.sourceHash;
   const now = await hashProjectSource(project.folder);
-  // Without the folder there is nothing to trust, and no data.
+  // If the folder is gone, there is nothing to trust, and no data.
   const kept = now === hash || !existsSync(project.folder) ? null : await usableCode(runFolder, hash);
   if (kept === null) return { sourceChange: await describeSourceChange(record), sourceFolder: null };
   return {

@@ -7,7 +7,7 @@ import type { RecordWrites } from './record-writes.ts';
 export interface KeptRows {
   /** Rows up to this step. */
   step: number;
-  /** At most this number of rows. */
+  /** The most rows. */
   rows: number;
 }
 

@@ -79,7 +79,7 @@ export class WorkerHandle {
     this.enter('connecting');
   }
 
-  /** Of the worker or, before its hello, of its keeper. */
+  /** The process id of the worker or, before its hello, of its keeper. */
   get pid(): number | null {
     return this.ownPid ?? this.process.pid;
   }

@@ -24,7 +24,7 @@ const columnSchema = z.strictObject({
 });
 const indexSchema = z.strictObject({
   version: z.literal(version),
-  /** Of all that follows, as it is written: a damaged index would draw wrong points. */
+  /** The hash of all that follows, as it is written: a damaged index would draw wrong points. */
   sha256: z.string(),
   header: z.string(),
   rows: count,

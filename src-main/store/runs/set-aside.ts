@@ -25,7 +25,7 @@ export async function setAsideUnusable(
   }
 }
 
-/** As {@link setAsideUnusable}, for a folder in which the hub creates files. */
+/** Does the same as {@link setAsideUnusable} for a folder in which the hub creates files. */
 export async function setAsideUnlessFolder(folder: string, path: string): Promise<string | null> {
   const found = await unlessMissing(lstat(join(folder, path)));
   if (found === null || found.isDirectory()) return null;

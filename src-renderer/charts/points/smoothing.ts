@@ -39,7 +39,7 @@ export class DebiasedSmoothing {
   extend(y: Float64Array, length: number): Float64Array {
     this.#smoothed = withRoom(this.#smoothed, length);
     const [weight, smoothed] = [this.weight, this.#smoothed];
-    // In locals: this loop runs over millions of points when a reader moves the slider.
+    // Local variables are faster: this loop runs over millions of points when a reader moves the slider.
     let [sum, bias] = [this.#sum, this.#bias];
     for (let index = this.#length; index < length; index++) {
       const value = y[index];

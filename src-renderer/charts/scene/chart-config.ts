@@ -24,7 +24,7 @@ type PluginOptions = NonNullable<Options['plugins']>;
 
 /** Room on the right for half a marker at the last point, in pixels. */
 const markerRoom = 8;
-/** For the rail of events above the plot. */
+/** The space of the rail of events above the plot. */
 const railRoom = 20;
 /** How near the pointer must come to a mark for its tooltip, in pixels. */
 const pointHitRadius = 10;

@@ -13,7 +13,7 @@ export class PixelColumns implements Pen {
   readonly #dash: readonly number[];
   /** Half of the line's width, in device pixels. */
   readonly #reach: number;
-  /** In device pixels. In a column that the line does not pass, the top is below the bottom. */
+  /** The extremes in device pixels. The top of a column that the line does not pass is below its bottom. */
   readonly #tops: Float32Array;
   readonly #bottoms: Float32Array;
   #x = 0;

@@ -6,7 +6,7 @@ import type { Scene } from '../scene/scene.ts';
 export interface EventFlag {
   /** `3`, or `3–5`: places among all events of the chart, from 1. */
   number: string;
-  /** In pixels from the left of the chart. */
+  /** The position in pixels from the left of the chart. */
   left: number;
   labels: string[];
 }

@@ -25,7 +25,7 @@ interface ChartGestures {
   selection: ComputedRef<ChartRange | null>;
   /** Who reads values at the cursor in this chart; null while nobody does. */
   reader: Readonly<Ref<Reader | null>>;
-  /** For `v-on`. */
+  /** The listeners for `v-on`. */
   listeners: Record<string, (event: never) => void>;
 }
 

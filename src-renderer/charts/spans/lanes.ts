@@ -82,7 +82,7 @@ export interface Span extends ChartRange {
 /** Spans of one kind. */
 export interface SpanGroup extends Colored {
   label: string;
-  /** In the middle of each span that has room for it. */
+  /** The symbol in the middle of each span that has room for it. */
   symbol: PointSymbol;
   isFaded?: boolean;
   spans: readonly Span[];

@@ -11,7 +11,7 @@ interface TimeLimit {
   job: string;
   /** ISO 8601. */
   endsAt: string;
-  /** In words, with what happens then. */
+  /** The text, with what happens then. */
   message: string;
 }
 

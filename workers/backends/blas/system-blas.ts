@@ -22,7 +22,7 @@ export type Sgemm = (
 ) => void;
 
 export interface SystemBlas {
-  /** For people, e.g. `OpenBLAS (SkylakeX)`. */
+  /** The name for people, e.g. `OpenBLAS (SkylakeX)`. */
   readonly description: string;
   readonly sgemm: Sgemm;
   /**

@@ -2,7 +2,7 @@ import type { Futex, Mapping } from '../../system/libc.ts';
 
 /** Size of a `timespec`, the length of a sleep. */
 const timespecBytes = 16;
-/** After so long the event loop turns, which delivers a failure of the group. */
+/** The event loop turns after this time, which delivers a failure of the group. */
 const sleepNs = 5_000_000;
 
 /** A counter in shared memory that processes wait for. It wraps around: compare differences. */

@@ -231,7 +231,7 @@ interface Transport {
 /** Files that are mapped into this process. {@link RankFiles} is the transport where they cannot be. */
 class MappedTransport implements Transport {
   readonly own: Mapping;
-  /** By rank, without this one. */
+  /** The mappings of the other ranks. */
   readonly others: ReadonlyMap<number, Mapping>;
 
   /** Maps the first `bytes` bytes of all ranks' files. Earlier mappings stay, and take no memory beside the files. */

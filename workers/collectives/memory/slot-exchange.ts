@@ -59,9 +59,9 @@ export interface LargeArrays {
 }
 
 export interface LargeWait {
-  /** To call every few milliseconds of a wait, which it ends by throwing. */
+  /** Is called every few milliseconds of a wait, which it ends by throwing. */
   isAwaited: () => void;
-  /** To call when a part has arrived: the limit begins anew. */
+  /** Is called when a part has arrived: the limit begins anew. */
   advanced: () => void;
 }
 

@@ -31,7 +31,7 @@ export class MpiMessages implements DirectMessages {
   readonly #mpi: MpiLibrary;
   readonly #communicator: Communicator;
   readonly #ranks: readonly number[];
-  /** By the other rank. */
+  /** The outboxes by the other rank. */
   readonly #outboxes = new Map<number, PieceQueue>();
   readonly #inboxes = new Map<number, MpiInbox>();
   #isClosed = false;

@@ -24,7 +24,7 @@ export function piecesOf(mpi: MpiLibrary, array: ArrayBufferView, mostBytes: num
 export class PieceQueue {
   readonly #begin: (piece: Piece, requests: Requests) => void;
   readonly #slots: Requests[];
-  /** By slot. */
+  /** The piece that is under way in each slot. */
   readonly #underWay: (Piece | null)[];
   #waiting: Piece[] = [];
   #begun = 0;

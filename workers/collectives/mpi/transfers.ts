@@ -13,7 +13,7 @@ const window = 4;
 /** Large arrays between ranks, in place, with a few pieces under way at a time with each other rank. */
 export class Transfers {
   readonly #mpi: MpiLibrary;
-  /** By rank. */
+  /** The queue of pieces to each rank. */
   readonly #sends: PieceQueue[];
   readonly #receives: PieceQueue[];
 

@@ -26,7 +26,7 @@ export const nodeMemoryBytes = (localCount: number): number => (localCount + 1) 
 interface TwoLevelParts {
   /** Position of this rank in the group. */
   rank: number;
-  /** Of the group, ascending. */
+  /** The ranks of the group, ascending. */
   ranks: readonly number[];
   layout: NodeLayout;
   memory: NodeMemory;
@@ -270,7 +270,7 @@ interface Arrays {
   data: Parts;
   into: Pick<Parts, 'set'>;
   dataType: DataType;
-  /** Of one rank's array. */
+  /** The length of one rank's array. */
   length: number;
   result: CollectiveArray | null;
 }

@@ -5,7 +5,7 @@ import type { MpiLibrary } from './library.ts';
 const pollingMs = 0.3;
 /** Later it also sleeps, briefly. */
 const sleepMs = 0.05;
-/** After so long the event loop turns, which delivers a failure of the group. */
+/** The event loop turns after this time, which delivers a failure of the group. */
 const turnMs = 5;
 
 const sleeper = new Int32Array(new SharedArrayBuffer(4));

@@ -21,7 +21,7 @@ export function delimitedOptions(
 
 /** How to read delimited text in pieces. */
 interface DelimitedBlocksOptions {
-  /** For messages. */
+  /** The name in messages. */
   file: string;
   /** The wanted columns; null: not known yet. */
   wanted: ReadonlyMap<string, ChosenColumn> | null;

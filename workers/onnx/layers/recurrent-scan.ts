@@ -120,7 +120,7 @@ export interface Recurrence {
   config: LayerConfig;
   weights: ReadonlyMap<string, Weight>;
   units: number;
-  /** From the last step to the first. */
+  /** Whether the scan goes from the last step to the first. */
   isBackward: boolean;
   /** 1 for each step that counts: float32 `[B, T]`. */
   mask?: string;

@@ -173,7 +173,7 @@ async function createMember(seat: Seat, shared: Shared, seeder: DistributedSeede
 
 interface RankParts extends BuiltMember {
   seeder: DistributedSeeder;
-  /** In a stack; null: it trains by itself. */
+  /** The stack in which it trains; null: it trains by itself. */
   place: StackedStrategy | null;
   throttle: Throttle;
 }

@@ -18,7 +18,7 @@ interface PlacedRank {
   links: { group: ProcessGroup; report: Report };
 }
 
-/** As which rank a rank orders its samples, and with which seed: the stages of a pipeline do so as their first rank. */
+/** The rank and the seed by which a rank orders its samples: the stages of a pipeline use those of their first rank. */
 export function orderOf({ config, placement }: Launch, { seed }: { seed: number }): { rank: number; seed: number } {
   const { rank } = placement;
   if (!splitsLayers(config.strategy)) return { rank, seed };

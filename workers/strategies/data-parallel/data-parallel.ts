@@ -52,7 +52,7 @@ export class DataParallel implements Strategy {
     this.#accumulator = new GradientAccumulator(member, this.#batchSize);
     this.#exchange = new GradientExchange(group, this.#config, [this.#accumulator.length]);
     this.#buffers = new Replicas(member.model, group, 'buffers');
-    // Of other ranks, what encodings left out is in no order that fits these.
+    // What the encodings of another number of ranks left out does not fit these ranks.
     if (saved !== null && saved.earlier === undefined)
       writeTensors(this.#exchange.residuals, saved.tensors, `The strategy's state of rank ${group.rank}`);
     if (resumedAt === undefined) await new Replicas(member.model, group, 'all').broadcast();

@@ -165,7 +165,7 @@ export function meanOf(sum: Float32Array<ArrayBuffer>, reduced: Float32Array | F
 /** values ← values / weight */
 export function divideByWeight(values: Float32Array, weight: number): void {
   if (weight === 1) return;
-  // For powers of two, the most frequent weights, a product has the quotient's bits, in half the time.
+  // A product has the quotient's bits for powers of two, the most frequent weights, in half the time.
   const factor = 1 / weight;
   if (Number.isInteger(Math.log2(weight))) for (let i = 0; i < values.length; i++) values[i] *= factor;
   else for (let i = 0; i < values.length; i++) values[i] /= weight;

@@ -60,7 +60,7 @@ export class GradientAccumulator {
       weight += share;
       weightedLoss += share * loss;
     }
-    // Without samples nothing was written, and the padding may hold values of an exchange.
+    // Nothing was written if there are no samples, and the padding may hold values of an exchange.
     flat.fill(0, weight === 0 ? 0 : this.layout.length);
     return { flat, bucket, weight, weightedLoss, isReached };
   }
@@ -118,7 +118,7 @@ function countedSamples(samples: number, mask?: Uint8Array): number {
 
 type Mixed = Required<Batch>['mixed'];
 
-/** With a share by which both losses of the part count as they do in that of the whole batch. */
+/** Gives the part a share by which both of its losses count as they do in the loss of the whole batch. */
 function mixedPart(part: Batch, own: number, { share, partner }: Mixed): BatchPart {
   if (partner.mask === undefined) return { batch: { ...part, mixed: { share, partner } }, counted: own };
   const [ofOwn, ofPartners] = [share * own, (1 - share) * countedSamples(part.featureShape[0], partner.mask)];

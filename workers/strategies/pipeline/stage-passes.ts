@@ -29,7 +29,7 @@ export class StagePasses {
   readonly #inputs: readonly number[];
   readonly #previous: number | null;
   readonly #next: number | null;
-  /** By micro-batch. */
+  /** The passes in flight by micro-batch. */
   readonly #inFlight = new Map<number, PassInFlight>();
   #gradients: Gradient[] | null = null;
   /** Σ share · loss of the step so far; of the last stage. */
@@ -151,7 +151,7 @@ export interface ModelStage {
   ranks: readonly number[];
   /** Its units, a chain. */
   units: readonly Unit[];
-  /** For every stage. */
+  /** The summaries of all stages. */
   all: readonly StageSummary[];
 }
 

@@ -67,7 +67,7 @@ export class Sharded implements Strategy {
   readonly #batchSize: number;
   readonly #optimizerConfig: OptimizerConfig;
   readonly #seed: number;
-  /** On a disk. */
+  /** A folder on a disk. */
   readonly #folder: string;
   #shard: Shard | null = null;
   #events: StrategyEvent[] = [];
@@ -90,7 +90,7 @@ export class Sharded implements Strategy {
     const units = this.#unitsOf(member, plan, group.worldSize);
     const position = group.ranks.indexOf(group.rank);
     const values = await readSlices(units, sliceLengthOf(units), position);
-    // Before slices and optimizer take the same memory.
+    // They are released before slices and optimizer take the same memory.
     const released = stage === 3 ? units : [];
     for (const unit of released) releaseUnit(unit);
     const { weightPrecision } = this.#config;
@@ -142,7 +142,7 @@ export class Sharded implements Strategy {
     await requireEqualReplicas(this.#ready().group, member, position, { withOptimizer: false });
   }
 
-  /** In stage 3, the model then has all weights until the returned function is called. */
+  /** The model then has all weights in stage 3, until the returned function is called. */
   async assemble(): Promise<(() => void) | null> {
     const { buffers, weights, units } = this.#ready();
     await buffers.broadcast();

@@ -56,7 +56,7 @@ export interface LayeredParts {
 export class LayeredGradients implements SliceGradients {
   readonly #parts: LayeredParts;
   readonly #sum: Float32Array<ArrayBuffer>;
-  /** Of the unit that travels, and of the next. */
+  /** The buffers of the unit that travels, and of the next. */
   #buffers: [Float32Array<ArrayBuffer>, Float32Array<ArrayBuffer>];
   /** This rank's slice of the unit that travels. */
   readonly #received: Float32Array<ArrayBuffer>;
@@ -87,7 +87,7 @@ export class LayeredGradients implements SliceGradients {
     this.#sum.fill(0);
     for (let i = 0; i < accumulate; i++) {
       const share = i < parts.length ? parts[i].counted / batchSize : 0;
-      // Without samples that count, the loss depends on no weight.
+      // The loss depends on no weight if no sample counts.
       const pass = share === 0 ? null : new LayeredPass(plan, member, parts[i].batch, position);
       try {
         totals.weightedLoss += share * (await this.#run(pass, share, totals.isReached));

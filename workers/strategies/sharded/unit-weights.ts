@@ -11,7 +11,7 @@ export class UnitWeights {
   readonly #units: readonly Unit[];
   readonly #slice: WeightSlice;
   readonly #isReleased: Set<Unit>;
-  /** For the largest unit; made at the first use. */
+  /** A buffer for the largest unit, made at the first use. */
   #buffer: Float32Array<ArrayBuffer> | null = null;
 
   /** @param released the units whose whole weights were freed */

@@ -14,7 +14,7 @@ export class WeightSlice implements UpdatedArrays {
   readonly shapes: readonly number[][];
   /** The tensor, or part of one, of each array. */
   readonly segments: readonly Segment[];
-  /** Of the arrays, by name. */
+  /** The storage of the arrays, by name. */
   readonly storage: SlotStorage;
 
   /** @param values of the slice, shape `[S]`. @param storage keeps them between two uses */

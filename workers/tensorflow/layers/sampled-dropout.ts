@@ -17,7 +17,7 @@ export const sampledKinds = {
 export interface MaskSource {
   /** Of its values: 0 or 1 / (1 − rate), or normal with mean 1 and variance rate / (1 − rate). */
   kind: (typeof sampledKinds)[keyof typeof sampledKinds];
-  /** In (0, 1). */
+  /** The rate, in (0, 1). */
   rate: number;
   /** Sizes of the mask with the batch; 1 where values share one. Null: those of the input. */
   noiseShape: Shape | null;

@@ -18,7 +18,7 @@ export type GroupRequest = z.output<typeof groupRequestSchema>;
 export interface RunGroup {
   /** Null: the runs without a value. */
   value: FieldValue | null;
-  /** As pages name it: of a sweep its name, else the value. */
+  /** The title on pages: the name of a sweep, else the value. */
   label: string;
   runs: number;
   active: number;
@@ -34,12 +34,12 @@ export interface RunGroup {
   members: FieldSummary;
   /** Creation of the newest run. */
   newest: string;
-  /** In the order of the request's fields. */
+  /** The values, in the order of the request's fields. */
   values: FieldSummary[];
 }
 
 export interface RunGroups {
-  /** At most {@link maximumGroups}. */
+  /** The groups, at most {@link maximumGroups}. */
   groups: RunGroup[];
   /** Number of groups. */
   total: number;

@@ -5,7 +5,7 @@ import { runRequestSchema } from '../project-views.ts';
 const waitingRunSchema = z.strictObject({
   id: z.string().regex(/^[\w-]{1,64}$/),
   request: runRequestSchema,
-  /** As lists name it: the request's name, else the project's. */
+  /** The name in lists: the request's, else the project's. */
   name: z.string(),
   addedAt: z.iso.datetime(),
   /** When a process began to start it; null while it waits. */

@@ -7,7 +7,7 @@ export interface PairedDifference {
   set: string;
   split: string;
   metric: string;
-  /** Of second − first, seed by seed. */
+  /** The mean of second − first over the seeds. */
   difference: Estimate;
 }
 

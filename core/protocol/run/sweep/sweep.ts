@@ -25,9 +25,9 @@ export const mostRepetitions = 1000;
 export const sweepSchema = z.strictObject({
   /** Begins the ids of its runs. */
   id: z.string().regex(/^\w[\w-]{0,179}$/, 'it must be letters, digits, "_" and "-", at most 180'),
-  /** Of the sweep; its runs add their places to it. */
+  /** The name of the sweep; its runs add their places to it. */
   name: z.string(),
-  /** From 0. */
+  /** The place of the run in the sweep, counted from 0. */
   index: z
     .int()
     .min(0)

@@ -27,7 +27,7 @@ export function fitCovariance(
   return covarianceOf(place);
 }
 
-/** From logarithms of the precisions, the scale, and the noise above its minimum. */
+/** Makes a covariance from the logarithms of the precisions, the scale, and the noise above its minimum. */
 export function covarianceOf(logs: Float64Array): Covariance {
   const values = logs.map(Math.exp);
   const dimensions = logs.length - 2;

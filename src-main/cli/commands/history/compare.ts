@@ -126,7 +126,7 @@ function describeBest({ metric, value, epoch, standardError }: NonNullable<Compa
   return `${metricLabel(metric)} ${withError(value, standardError)}${place}`;
 }
 
-/** Without an error where there is none: of a single run, or of one seed. */
+/** A single run, or a sweep of one seed, has no error. */
 function withError(value: number, standardError: number | null): string {
   if (standardError === null) return formatMetric(value);
   return formatEstimate({ mean: value, standardError, count: Number.isNaN(standardError) ? 1 : 2 });

@@ -103,7 +103,7 @@ function metricsOf(columns: readonly Column[]): Comparison['metrics'] {
   }));
 }
 
-/** Of each sweep from the first one. */
+/** The differences of each sweep from the first one. */
 function differencesOf(compared: readonly Compared[]): Comparison['differences'] {
   const [first, ...others] = compared.filter(isSweep);
   return others.flatMap(({ sweep, runs }) =>

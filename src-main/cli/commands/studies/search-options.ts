@@ -27,7 +27,7 @@ export interface SearchOptions {
   seeds?: string;
   repeat?: string;
   parallel?: string;
-  /** Of these, how many in this process. */
+  /** How many of them train in this process. */
   parallelHere?: string;
   /** Tasks of an array of jobs that share the trials. */
   array?: string;

@@ -28,7 +28,7 @@ export function search(projectFolder: string | undefined, options: SearchOptions
   return withHub(async (hub) => {
     const tasks = arrayOf(options);
     const asked = tasks === null ? options : { ...options, parallel: parallelOf(tasks, options) };
-    // Before there is a study: a wrong option must not leave one behind.
+    // Parsed before there is a study: a wrong option must not leave one behind.
     const most = options.parallelHere === undefined ? Infinity : parseCount('--parallel-here', options.parallelHere);
     const store = await openStore(hub, projectFolder, asked, tasks);
     if (options.import !== undefined) return tellImported(store);

@@ -36,7 +36,7 @@ function ranksByWorker(placements: readonly Placement[]): number[][] {
 interface MemoryText {
   /** `6 GiB free of 8 GiB`, as far as the device says so. */
   text: string;
-  /** For a bar, 0 to 1; null where it is not known. */
+  /** The length of a bar, 0 to 1; null where it is not known. */
   usedShare: number | null;
   /** Why something is not known; undefined where all is. */
   why: string | undefined;

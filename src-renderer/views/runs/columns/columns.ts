@@ -32,7 +32,7 @@ export interface Column {
   /** The whole name, where the title is shorter. */
   name: string;
   isNumber: boolean;
-  /** In CSS pixels. */
+  /** The width in CSS pixels. */
   width: number;
   /** Null for a column that has no order. */
   sort: SortKey | null;

@@ -14,7 +14,7 @@ export const stateLooks: Readonly<Record<TrialState, { symbol: PointSymbol } & R
   failed: { symbol: 'cross', color: 'bad' },
 };
 
-/** In the order of legends. */
+/** The states in the order of legends. */
 export const states = Object.keys(stateLooks) as readonly TrialState[];
 
 /** Where a trial lies in a plot. */

@@ -26,7 +26,7 @@ export interface StudyForm {
   settings: Record<string, string>;
   resource: StudyRequest['resource'] & string;
   evaluation: StudyRequest['evaluation'] & string;
-  /** As on the command line: folds, or values of an option; empty: one split. */
+  /** The text of the command line: folds, or values of an option; empty: one split. */
   splits: string;
   seed: number;
   minimumImprovement: number;

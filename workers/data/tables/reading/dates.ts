@@ -3,7 +3,7 @@ import { type DateFormat, dateFormats } from '../../../../core/preprocessing/rea
 const time = String.raw`(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?: ?([AaPp])[Mm])?(Z|[+-]\d{2}:?\d{2})?)?`;
 const isoDate = new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2})${time}$`);
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-/** As POSIX: two digits of a year are 1969 to 2068. */
+/** Two digits of a year are 1969 to 2068, as in POSIX. */
 const firstYear = 69;
 
 interface Pattern {

@@ -214,7 +214,7 @@ function requireRows({ name, members }: InnerLayer, { shape: [rows] }: Tensor, r
   throw new RangeError(`Layer "${name}" gets ${rows} rows, which ${members} members cannot share evenly. ${remedy}`);
 }
 
-/** As layers describe their initializers. */
+/** Describes an initializer as layers do. */
 function describe(initializer: Initializer): { className: string; config: core.serialization.ConfigDict } {
   return { className: initializer.getClassName(), config: initializer.getConfig() };
 }

@@ -27,9 +27,9 @@ export interface KeptClasses {
   members: Probabilities[];
   /** What the ensemble answers, `[N, K]`. */
   ensemble: Probabilities;
-  /** In nats, `[N]`. */
+  /** The values in nats, `[N]`. */
   predictiveEntropy: Float64Array;
-  /** In nats, `[N]`. */
+  /** The values in nats, `[N]`. */
   mutualInformation: Float64Array;
   /** Share of samples for which two members choose different classes, `[M, M]`. */
   disagreement: Float64Array;

@@ -85,7 +85,7 @@ export function placesBy(values: Float64Array): Int32Array {
   });
 }
 
-/** In place of the most probable class of a sample whose probabilities are NaN. */
+/** Stands for the class of a sample whose probabilities are NaN. */
 const none = -1;
 
 /** Uncertainty is the entropy, the error the NLL of the label, and disagreement the mutual information, in nats. */

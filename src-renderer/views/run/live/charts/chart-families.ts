@@ -12,7 +12,7 @@ export interface Family {
   title: string;
   yLabel: string;
   lines: FamilyLine[];
-  /** For values that may be negative. */
+  /** Whether values may be negative, so that the axis must be linear. */
   isLinear?: boolean;
   /** Compares members: left out where there is only one. */
   isOfDiversity?: boolean;

@@ -30,7 +30,7 @@ export interface ChartSpec {
   lines: LineSpec[];
   /** The direction in which the metric improves; null if neither is better. */
   best: MetricMode | null;
-  /** For values that may be negative. */
+  /** Whether values may be negative, so that the axis must be linear. */
   isLinear: boolean;
 }
 

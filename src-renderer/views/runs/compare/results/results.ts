@@ -11,7 +11,7 @@ import { type Verdict, verdictOf } from './results-order.ts';
 
 /** A number by which runs are compared when they have ended. */
 export interface Result {
-  /** In addresses: `best val/ens_nll`, `last val/ens_acc`, `final test nll`. */
+  /** The name in addresses: `best val/ens_nll`, `last val/ens_acc`, `final test nll`. */
   id: string;
   label: string;
   /** Whether smaller or larger values are better; null if neither is. */
