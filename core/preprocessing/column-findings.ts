@@ -85,7 +85,8 @@ function missingTexts({ name, type, missing }: ColumnProfile, reading: TableRead
   if (texts.length === 0) return [];
   const shown = texts.map(([text, count]) => `${JSON.stringify(text)} (${formatCount(count)} cells)`);
   const message =
-    `${shown.join(' and ')} of ${JSON.stringify(name)} count as missing, among names. Say so if it is a value: NA may ` +
+    `${shown.join(' and ')} of ${JSON.stringify(name)} count as missing, among names. Say so ` +
+    'if it is a value: NA may ' +
     'be a country, and None a class.';
   const option = missingValuesWithout(
     reading.missingValues,
@@ -183,7 +184,8 @@ function freeText({ name, type, distinctValues }: ColumnProfile): Finding[] {
 function time({ name, type, range }: ColumnProfile, { values }: ProfiledColumn): Finding[] {
   if (type !== 'date' || range === null || !(values instanceof Float64Array)) return [];
   const message =
-    `${JSON.stringify(name)} is a time from ${range.smallest} to ${range.largest}, ${orderOf(values)}. If new samples ` +
+    `${JSON.stringify(name)} is a time from ${range.smallest} to ${range.largest}, ` +
+    `${orderOf(values)}. If new samples ` +
     'are later than these, test on the latest rows.';
   return [{ level: 'note', kind: 'time', column: name, message, option: null }];
 }

@@ -120,7 +120,8 @@ function duplicates({ reading, columns, values }: ProfiledTable): Finding[] {
   const count = reading.rows - rows.size;
   if (count === 0) return [];
   const message =
-    `${count} of ${reading.rows} rows ${count === 1 ? 'repeats' : 'repeat'} an earlier row. A copy in the training and the test split makes the ` +
+    `${count} of ${reading.rows} rows ${count === 1 ? 'repeats' : 'repeat'} an earlier row. A copy in the ` +
+    'training and the test split makes the ' +
     'test look better than it is.';
   return [{ ...note('duplicates', null, message, null), level: 'warning' }];
 }

@@ -93,7 +93,8 @@ function groupsOf(sections: readonly Section[]): string[] {
 function furtherHelp(flags: readonly RunFlag[]): string {
   const groups = groupsOf(flagSections(flags, {}, true));
   return (
-    `More: --help all shows all options, --help <word> those that mention a word, and --help <group> those of a group: ${groups.join(', ')}. ` +
+    'More: --help all shows all options, --help <word> those that mention a word, and --help <group> those of a ' +
+    `group: ${groups.join(', ')}. ` +
     'docs/options.md has them all.'
   );
 }
@@ -104,7 +105,8 @@ function introduction(project: TrainHelp['project'], width: number): string[] {
       'Usage: tutti train <project> [options]',
       '',
       ...wrapText(
-        'Trains the project in a folder. `tutti train <project> --help` also shows its hyperparameters and its own defaults.',
+        'Trains the project in a folder. `tutti train <project> --help` also shows its ' +
+          'hyperparameters and its own defaults.',
         width,
       ),
     ];

@@ -118,7 +118,10 @@ function explainEmpty(pool: Pool, available: readonly Device[], usableKinds: rea
   const api = apiNames[there[0].kind];
   const names = there.map((device) => `${device.id} (${device.name})`).join(', ');
   const remedy = remedies[there[0].kind] ?? '';
-  return `found ${names}, but there is no ${api} backend.${remedy} For the backends that are there, ${existing(usable)}.`;
+  return (
+    `found ${names}, but there is no ${api} backend.${remedy} For the backends that are ` +
+    `there, ${existing(usable)}.`
+  );
 }
 
 function existing(devices: readonly Device[]): string {

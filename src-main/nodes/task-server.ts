@@ -289,7 +289,9 @@ export class TaskServer {
   #join(join: Join, channel: Channel): RemoteTask | null {
     const { version } = this.#options;
     if (join.version !== version) {
-      this.#refusal = `The node ${join.node} has Tutti ${join.version}, and this one ${version}. All nodes need the same version.`;
+      this.#refusal =
+        `The node ${join.node} has Tutti ${join.version}, and this one ${version}. All ` +
+        'nodes need the same version.';
     } else if (join.worldRank === 0 || this.#tasks.has(join.worldRank)) {
       this.#refusal = `Two tasks say that they are task ${join.worldRank}. Give each another number.`;
     } else {

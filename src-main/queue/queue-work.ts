@@ -215,7 +215,8 @@ export async function readQueue(): Promise<WaitingRun[]> {
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw new Error(
-      `The queue of waiting runs ${queue} is damaged: ${reason}\nCorrect it, or remove it: the runs in it then wait no more.`,
+      `The queue of waiting runs ${queue} is damaged: ${reason}\nCorrect it, or remove it: the runs ` +
+        'in it then wait no more.',
       { cause: error },
     );
   }

@@ -11,7 +11,9 @@ const enterScriptPath = '/enter.js';
  */
 export function enterPage(key: string, role: PageRole): string {
   const first = role === 'watcher' ? '/#/runs' : '/';
-  const head = `<meta charset="utf-8"><title>Tutti</title><meta name="${pageKeyName}" content="${key}"><meta name="first" content="${first}">`;
+  const head =
+    `<meta charset="utf-8"><title>Tutti</title><meta name="${pageKeyName}" content="${key}"><meta ` +
+    `name="first" content="${first}">`;
   return `<!doctype html><html lang="en">${head}<script src="${enterScriptPath}"></script></html>`;
 }
 

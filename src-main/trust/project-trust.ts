@@ -178,7 +178,10 @@ export function noProject(path: string): string {
   const rule = `${absolute} is a file. A project is a folder with a project.ts`;
   if (projectEntries.some((name) => existsSync(join(folder, name))))
     return `${rule}: name the folder ${folder} instead.`;
-  return `${rule}, and this file lies beside none. \`tutti create <folder> --template tabular\` writes one for a table. See docs/projects.md.`;
+  return (
+    `${rule}, and this file lies beside none. \`tutti create <folder> --template tabular\` writes one for a ` +
+    'table. See docs/projects.md.'
+  );
 }
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

@@ -56,7 +56,8 @@ export class KillsLog {
   summary(): string[] {
     const lost = this.runs.filter(({ losses }) => losses.length > 0);
     return [
-      '| Fault | Injected | While a checkpoint or state was written | Runs with a loss | Recovery, median | Recovery, worst |',
+      '| Fault | Injected | While a checkpoint or state was written | Runs with a loss | Recovery, ' +
+        'median | Recovery, worst |',
       '| --- | --- | --- | --- | --- | --- |',
       ...(['worker', 'hub'] as const).map((target) => this.#row(target)),
       `${this.kills} kills in ${this.runs.length} runs, ${lost.length} with a loss`,

@@ -126,7 +126,8 @@ describe('the page of a search', () => {
       'Hits: ucb 3 hits among 5 labels, random 1 hits among 4 labels.',
       'Enrichment: enrichment over round; 2 ucb, each batch.',
       'Calibration: probability of a hit over round; 1 predicted, 1 came out.',
-      'Mean against deviation: deviation of the members over probability of a hit, mean; 1 chosen, hit, 1 chosen, asked.',
+      'Mean against deviation: deviation of the members over probability of a hit, mean; 1 ' +
+        'chosen, hit, 1 chosen, asked.',
       'Histogram of means: 1000 candidates, 2 of them chosen in round 2.',
     ]);
     expect(cells(wrapper, 'Acquisitions')).toEqual([

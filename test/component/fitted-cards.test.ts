@@ -27,7 +27,8 @@ describe('the cards of what was fitted', () => {
       '6.0 % of the test split counts as outside the training data.',
     ]);
     expect(wrapper.text()).toContain(
-      'final, fitted on 200 validation samples, 120 for the calibration and 80 for the rest: joint temperatures 1.250, 1.500',
+      'final, fitted on 200 validation samples, 120 for the calibration and 80 for the rest: joint ' +
+        'temperatures 1.250, 1.500',
     );
     expect(wrapper.findAll('figure')).toHaveLength(3);
     const legends = wrapper.findAll('figure').map((figure) => figure.text());

@@ -269,7 +269,9 @@ describe('a full disk', () => {
     time: `2026-01-01T00:00:0${second}.000Z`,
     rank,
     kind: 'disk-full',
-    message: `Waiting for disk space: final.safetensors of ${rank === null ? 'the hub' : `rank ${rank}`} cannot be written.`,
+    message:
+      'Waiting for disk space: final.safetensors of ' +
+      `${rank === null ? 'the hub' : `rank ${rank}`} cannot be written.`,
   });
   const notice = (page: Page) => page.wrapper.find('.disk-wait');
 

@@ -89,7 +89,8 @@ try {
     const worst = Math.max(...each.map(({ goneMs }) => goneMs));
     const lost = each.map((result) => result.lost);
     console.log(
-      `${name}: ${each.length} kills, workers gone after at most ${(worst / 1000).toFixed(2)} s, steps lost: ${lost.join(' ')}`,
+      `${name}: ${each.length} kills, workers gone after at most ${(worst / 1000).toFixed(2)} s, ` +
+        `steps lost: ${lost.join(' ')}`,
     );
   }
 } finally {

@@ -65,6 +65,7 @@ async function measure(what: string, action: () => Promise<unknown>): Promise<vo
   const { user, system } = process.cpuUsage(before);
   const processorSeconds = (user + system) / 1e6;
   console.log(
-    `${what}: ${seconds.toFixed(1)} s (${processorSeconds.toFixed(1)} s of processor time), at most ${(peakBytes / 2 ** 20).toFixed(0)} MiB of memory`,
+    `${what}: ${seconds.toFixed(1)} s (${processorSeconds.toFixed(1)} s of processor time), at most ` +
+      `${(peakBytes / 2 ** 20).toFixed(0)} MiB of memory`,
   );
 }

@@ -16,7 +16,8 @@ import { projectFolder, useHub } from './harness.ts';
 const { home } = useHub();
 const tutti = fileURLToPath(new URL('../../src-main/cli.ts', import.meta.url));
 const options =
-  '--json --hit-class 1 --beside random --warm --class-weights --start 12 --stratified --per-round 4 --rounds 3 --batch clusters ' +
+  '--json --hit-class 1 --beside random --warm --class-weights --start 12 --stratified --per-round 4 ' +
+  '--rounds 3 --batch clusters ' +
   '--set members=2 --set membersPerDevice=2 --set maxEpochs=2 --set devices=cpu:0';
 const search = ['discover', projectFolder('blobs'), ...options.split(' ')];
 

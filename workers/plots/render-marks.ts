@@ -87,7 +87,10 @@ export function markerPath(shape: PointsMark['shape'], { x, y }: Point, size: nu
 function renderLine(mark: LineMark, place: Place): string {
   const runs = runsOf(placed(mark.x, mark.y, place), isWhole);
   if (runs.length === 0) return '';
-  return `<path d="${runs.map(polyline).join('')}" ${strokeAttributes(mark)} stroke-linejoin="round" stroke-linecap="round"/>`;
+  return (
+    `<path d="${runs.map(polyline).join('')}" ${strokeAttributes(mark)} stroke-linejoin="round" ` +
+    `stroke-linecap="round"/>`
+  );
 }
 
 function renderBand(mark: BandMark, place: Place): string {

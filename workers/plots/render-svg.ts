@@ -170,7 +170,10 @@ function swatch(mark: LabelledMark, middle: number): string {
       return `<path d="M${centre} ${middle - 6}V${middle + 6}" ${strokeAttributes(mark)}/>`;
     case 'points': {
       const y = mark.shape === 'circle' ? middle : middle + mark.size / 2;
-      return `<path d="${markerPath(mark.shape, { x: centre, y }, mark.size)}" ${fillAttributes(mark.color, mark.opacity)}/>`;
+      return (
+        `<path d="${markerPath(mark.shape, { x: centre, y }, mark.size)}" ` +
+        `${fillAttributes(mark.color, mark.opacity)}/>`
+      );
     }
     case 'band':
       return block(left, middle, fillAttributes(mark.color, mark.opacity));

@@ -101,7 +101,8 @@ export async function loadProject(folder: string, copy: string | null = null): P
         : `  ${issue.path.join('.') || 'default export'}: ${issue.message}`,
     );
     throw new Error(
-      `${entry} does not export a project:\n${issues.join('\n')}\nIt must \`export default defineProject({...})\`; see docs/projects.md.`,
+      `${entry} does not export a project:\n${issues.join('\n')}\nIt must \`export default ` +
+        `defineProject({...})\`; see docs/projects.md.`,
     );
   }
   return exported as Project;

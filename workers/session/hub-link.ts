@@ -54,7 +54,8 @@ function parseMessage(message: unknown): HubMessage {
   const type =
     typeof message === 'object' && message !== null && 'type' in message ? JSON.stringify(message.type) : 'no';
   throw new Error(
-    `The hub sent a message of ${type} type that this worker does not know or that is not whole:\n${z.prettifyError(parsed.error)}\n` +
+    `The hub sent a message of ${type} type that this worker does not know or that is not ` +
+      `whole:\n${z.prettifyError(parsed.error)}\n` +
       'Hub and workers must be of the same version: end Tutti, and start it again.',
     { cause: parsed.error },
   );

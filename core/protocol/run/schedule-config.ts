@@ -23,7 +23,9 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('cosine-restarts').meta({
-      help: 'Half cosines down to the floor, each of which starts at the base rate again (Loshchilov and Hutter, 2017).',
+      help:
+        'Half cosines down to the floor, each of which starts at the base rate again ' +
+        '(Loshchilov and Hutter, 2017).',
     }),
     warmupSteps,
     cycleSteps: z.int().min(1).default(1000).meta({ help: 'Steps of the first cycle.', unit: 'steps' }),

@@ -109,7 +109,8 @@ async function foldersOf(projectFolder: string | undefined, options: DiscoverOpt
   const { resume, answers, trust = false, set, out, repeat, seed } = options;
   if ((resume === undefined) === (projectFolder === undefined)) {
     throw new UsageError(
-      'Name a project to begin a search, tutti discover <project>, or one to continue: tutti discover --resume <search>.',
+      'Name a project to begin a search, tutti discover <project>, or one to continue: tutti ' +
+        'discover --resume <search>.',
     );
   }
   if (resume !== undefined) {

@@ -80,7 +80,8 @@ export function createProgram(parts: ProgramParts): Command {
 function withRepeatRemedy(text: string): string {
   if (!text.includes("unknown option '--repeat'")) return text;
   return (
-    `${text.trimEnd()}: this command draws nothing that a seed decides. Repeat the training, tutti train <project> --repeat <n>; \`tutti show\`, ` +
+    `${text.trimEnd()}: this command draws nothing that a seed decides. Repeat the training, tutti train ` +
+    `<project> --repeat <n>; \`tutti show\`, ` +
     '`compare` and `calibrate` then give means with standard errors of its sweep.\n'
   );
 }

@@ -52,7 +52,9 @@ export function folderOfNew(out: string | null): string {
 
 export function problemOfFolder(out: string | null): RunPreview['problems'] {
   if (out === null || isAbsolute(out)) return [];
-  const message = `The folder "${out}" is not an absolute path: give the whole path, such as ${join(homePaths().runs, 'my-run')}.`;
+  const message =
+    `The folder "${out}" is not an absolute path: give the whole path, such as ` +
+    `${join(homePaths().runs, 'my-run')}.`;
   return [{ path: 'out', message }];
 }
 

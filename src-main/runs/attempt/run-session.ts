@@ -241,7 +241,8 @@ export class RunSession {
   private folderLost(recorder: RunRecorder): Error {
     const { id } = recorder.record;
     const message =
-      `The folder ${recorder.folder} of the run ${id} was removed, moved or replaced while it trained, so the run was ended and ` +
+      `The folder ${recorder.folder} of the run ${id} was removed, moved or replaced while it trained, ` +
+      'so the run was ended and ' +
       `nothing more is written. If the folder was moved, continue the run there: tutti resume <the new folder>.`;
     recorder.discard(message);
     return new Error(message);

@@ -85,7 +85,8 @@ function hasCheckpoints(folder: string): boolean {
 
 export function ambiguityError(text: string, candidates: RunRow[]): Error {
   return new Error(
-    `"${text}" matches ${candidates.length} runs:\n${describeRuns(candidates)}\nGive the id or the folder of one of them.`,
+    `"${text}" matches ${candidates.length} runs:\n${describeRuns(candidates)}\nGive the id or ` +
+      'the folder of one of them.',
   );
 }
 

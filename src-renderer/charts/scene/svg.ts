@@ -131,7 +131,10 @@ function lineSvg({ thinned, style }: Pick<SceneLine, 'thinned' | 'style'>, { are
 function markerSvg(marker: Scene['markers'][number], { place, palette }: Drawing): string {
   const points = pointsSvg(markerPoints(marker, place));
   const label = `<title>${escapeXml(marker.label)}</title>`;
-  return `<polygon points="${points}" fill="${palette[marker.style.color]}" stroke="${palette.surface}">${label}</polygon>`;
+  return (
+    `<polygon points="${points}" fill="${palette[marker.style.color]}" ` +
+    `stroke="${palette.surface}">${label}</polygon>`
+  );
 }
 
 function endLabelsSvg(drawing: Drawing, width: number): string[] {

@@ -35,7 +35,10 @@ export async function differenceFrom(reference: string, taken: Buffer, name: str
   const update = 'If it should look so, run `npm run screenshots -- --design` and look at what git then shows.';
   if (actual.width !== width || actual.height !== height) {
     const at = await keep(taken, `${name}-taken`);
-    return `${name} is ${actual.width} x ${actual.height} pixels large, and was ${width} x ${height}: see ${at}. ${update}`;
+    return (
+      `${name} is ${actual.width} x ${actual.height} pixels large, and was ${width} x ` +
+      `${height}: see ${at}. ${update}`
+    );
   }
   const difference = Buffer.alloc(expected.data.length);
   const options = { threshold: colorTolerance, includeAA: false };

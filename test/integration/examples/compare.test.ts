@@ -57,7 +57,8 @@ describe('compare.ts', () => {
       expectImproved(join(folder, name, 'seed-1'), 'val/ens_nll');
       expect(stdout).toMatch(
         new RegExp(
-          `^Test, ${name}: accuracy [01]\\.\\d{3} ± 0\\.\\d{3} \\(members [01]\\.\\d{3} ± 0\\.\\d{3}\\), NLL \\d+\\.\\d{3} ± `,
+          `^Test, ${name}: accuracy [01]\\.\\d{3} ± 0\\.\\d{3} \\(members [01]\\.\\d{3} ± ` +
+            `0\\.\\d{3}\\), NLL \\d+\\.\\d{3} ± `,
           'm',
         ),
       );

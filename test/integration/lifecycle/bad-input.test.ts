@@ -126,7 +126,8 @@ describe('the folder of a run', () => {
     const events = await readEvents(first.folder);
     const second = await startRun(hub(), 'blobs', short, first.folder);
     await expect(second.ended).rejects.toThrow(
-      `${first.folder} already holds the run ${first.record.id} ("Blobs", finished): a folder holds one run. Choose another folder with --out`,
+      `${first.folder} already holds the run ${first.record.id} ("Blobs", finished): a folder holds one run. ` +
+        'Choose another folder with --out',
     );
     expect(await readEvents(first.folder)).toEqual(events);
   });

@@ -101,7 +101,8 @@ describe('a missing member that is completed later', () => {
     const run = await trainWithout(1, 60);
     await expect(complete(run.folder, 2)).rejects.toThrow(/Rank 2 of the run .* is not missing: only 1 is\./);
     await expect(hub().resume(run.folder, { maxEpochs: 7 }, () => {}, { rank: 1 })).rejects.toThrow(
-      'A missing member is completed with the options of its run, so maxEpochs cannot change. Omit it, or omit the rank.',
+      'A missing member is completed with the options of its run, so maxEpochs cannot change. ' +
+        'Omit it, or omit the rank.',
     );
     await expect(resume(hub(), run.folder)).rejects.toThrow(/To complete a missing member: tutti resume .* --rank 1/);
     const session = await hub().resume(

@@ -118,6 +118,7 @@ describe('the others continue without a member', () => {
 
 it('a strategy whose members need each other refuses the policy', async () => {
   await expect(startRun(hub(), 'blobs', { ...config, strategy: { kind: 'joint' } })).rejects.toThrow(
-    'With the strategy joint every step needs all ranks, so the run cannot continue without a lost member. Use --on-member-loss restart or stop.',
+    'With the strategy joint every step needs all ranks, so the run cannot continue without a lost member. Use ' +
+      '--on-member-loss restart or stop.',
   );
 });

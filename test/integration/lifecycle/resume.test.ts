@@ -223,7 +223,8 @@ describe.skipIf(notWindows !== null)(`a project that was moved${notRun(notWindow
     await rename(project, moved);
     const words = `${folderOfProjects}/Ada'\\''s project`;
     const reason =
-      `The project of the run ${record.id} was in ${project}, and nothing is there now. If it was moved, move it back, or make a link to it, ` +
+      `The project of the run ${record.id} was in ${project}, and nothing is there now. If it was moved, move ` +
+      'it back, or make a link to it, ' +
       `through which Tutti finds it: ln -s <where it is now> '${words}'`;
     await expect(resume(hub(), folder, { maxEpochs: 6 })).rejects.toThrow(reason);
     const fork = { choice: { by: 'last' as const }, overrides: { maxEpochs: 6 } };
@@ -307,7 +308,8 @@ it('a resume with a changed model warns, and later checkpoints name their model'
   expect(told.map(({ message }) => message).sort()).toEqual(
     [0, 1].map(
       (rank) =>
-        `The model of rank ${rank} differs from that of the earlier attempt: model.config.layers.0.config.activation is "tanh", it was "relu".`,
+        `The model of rank ${rank} differs from that of the earlier attempt: ` +
+        `model.config.layers.0.config.activation is "tanh", it was "relu".`,
     ),
   );
   const to = await mkdtemp(join(folderOfProjects, 'export-'));

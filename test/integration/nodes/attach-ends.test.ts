@@ -88,7 +88,8 @@ describe.skipIf(notWindows !== null)(`a run elsewhere that cannot be followed an
   it('ends with the reason where its record cannot be read', async () => {
     const there = await hubElsewhere('newer', (send) => record(send, Buffer.from('{"format":99}')));
     await expect(attach('newer')).rejects.toThrow(
-      "The run newer cannot be followed: the run's record is not one that this version of Tutti knows: Tutti 1 wrote it",
+      "The run newer cannot be followed: the run's record is not one that this version of " +
+        'Tutti knows: Tutti 1 wrote it',
     );
     await expectNothingLeft('newer', there);
   });
@@ -109,7 +110,9 @@ describe.skipIf(notWindows !== null)(`a run elsewhere that cannot be followed an
     // From its second call on, the shell there waits for a file before it answers.
     const program = join(there.ssh, 'programs', 'ssh');
     const script = readFileSync(program, 'utf8').split('\n');
-    const wait = `case "$*" in *"sh -s"*) [ ! -e ${there.ssh}/slow ] || { touch ${there.ssh}/asked; while [ -e ${there.ssh}/slow ]; do sleep 0.02; done; } ;; esac`;
+    const wait =
+      `case "$*" in *"sh -s"*) [ ! -e ${there.ssh}/slow ] || { touch ${there.ssh}/asked; while [ -e ` +
+      `${there.ssh}/slow ]; do sleep 0.02; done; } ;; esac`;
     writeFileSync(program, [script[0], wait, ...script.slice(1)].join('\n'));
     const run = await attach('left-early');
     if (typeof run === 'string') throw new Error('Another process follows it.');

@@ -118,7 +118,8 @@ describe('members trained jointly answer', () => {
     const { combination: _, ...earlier } = postprocessingSchema.parse(JSON.parse(await readFile(path, 'utf8')));
     await writeFileAtomic(path, toJson(earlier));
     await expect(predicted()).rejects.toThrow(
-      `postprocessing/${set}.json in ${folder} is for members that answer by their mean, but this ensemble answers by their product`,
+      `postprocessing/${set}.json in ${folder} is for members that answer by their mean, but this ensemble ` +
+        'answers by their product',
     );
   });
 });

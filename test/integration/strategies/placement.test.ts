@@ -34,7 +34,8 @@ describe('three members in waves on one device', () => {
   it('are refused with joint early stopping', async () => {
     const config: RunConfigInput = { ...three, placement: 'waves', earlyStopping: { enabled: true } };
     await expect(startRun(hub(), 'blobs', config)).rejects.toThrow(
-      'Joint early stopping needs all 3 ranks to train at the same time, but this plan has 3 waves. Use --placement share',
+      'Joint early stopping needs all 3 ranks to train at the same time, but this plan has 3 ' +
+        'waves. Use --placement share',
     );
   });
 });

@@ -53,7 +53,8 @@ describe('tutti train on a folder that is not trusted', () => {
     const refused = await run('train', project);
     expect(refused.code).toBe(2);
     expect(refused.output).toBe(
-      `error: The project in ${project} is not trusted, so nothing of it was run. Training runs its code with your rights. ` +
+      `error: The project in ${project} is not trusted, so nothing of it was run. Training runs ` +
+        'its code with your rights. ' +
         `If you trust it: npx tutti trust ${project} (or --trust, or the button Trust on the page Projects).\n`,
     );
     expect(await run('train', project, '--help')).toMatchObject({ code: 2, output: refused.output });

@@ -21,12 +21,17 @@ export function renderMutationDoc(report: MutationReport, reasons: Reasons): str
   const pieces = [
     '# Mutation test\n',
     'Generated from `test/mutation/report/report.json` and `survivors.json` by `npm run docs:mutation`.\n',
-    'Each mutant is the code with one change, drawn with a seed: an operator, a comparison, a number 0 or 1, an index, a condition, an early',
-    'exit, `Math.min` and the like. The tests that reach the changed file run until one fails. Kernels are compiled anew; a change that',
-    'leaves their bytes as they are, or does not compile, is not counted and another one is drawn. A mutant whose tests do not end in time',
+    'Each mutant is the code with one change, drawn with a seed: an operator, a comparison, a number 0 or 1, an ' +
+      'index, a condition, an early',
+    'exit, `Math.min` and the like. The tests that reach the changed file run until one fails. Kernels are ' +
+      'compiled anew; a change that',
+    'leaves their bytes as they are, or does not compile, is not counted and another one is drawn. A mutant ' +
+      'whose tests do not end in time',
     'counts as noticed.\n',
-    `**${noticed} of ${judged} mutants are noticed (${percent(noticed, judged)})**: seed ${report.seed}, ${report.date}.`,
-    `\`npm run test:mutation -- --again all\` tries the survivors again; \`--seed\`, \`--per-area\` and \`--areas\` draw others.\n`,
+    `**${noticed} of ${judged} mutants are noticed (${percent(noticed, judged)})**: seed ` +
+      `${report.seed}, ${report.date}.`,
+    `\`npm run test:mutation -- --again all\` tries the survivors again; \`--seed\`, \`--per-area\` and ` +
+      `\`--areas\` draw others.\n`,
     ...(report.unitOnly ? ['Only unit tests ran: tests with worker processes were left out.\n'] : []),
     renderAreas(report),
     '## Survivors\n',

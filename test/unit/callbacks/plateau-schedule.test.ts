@@ -60,7 +60,8 @@ describe('PlateauSchedule', () => {
     const ranks = groups.map((group) => new FakeTraining({ group }));
     for (const training of ranks) await show(plateau({ patience: 0, factor: 0.5 }), [1, 2], training);
     expect(ranks[0].announcements).toEqual([
-      'learning-rate-reduced: val/ens_nll: no improvement in 1 evaluations, best 1. The learning rate is now 0.5 of the base rate.',
+      'learning-rate-reduced: val/ens_nll: no improvement in 1 evaluations, best 1. The learning rate is ' +
+        'now 0.5 of the base rate.',
     ]);
     expect(ranks[1].announcements).toEqual([]);
   });

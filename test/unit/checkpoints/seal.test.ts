@@ -64,7 +64,8 @@ describe('a checkpoint that reads back differently from what was written', () =>
       fc.asyncProperty(places, async ({ name, byte }) => {
         disk.damage = flip(byte);
         await expect(save(80)).rejects.toThrow(
-          `final.safetensors.next reads back differently from what was written, from tensor "${name}" on (rank 3, epoch 6, step 80)`,
+          `final.safetensors.next reads back differently from what was written, from tensor "${name}" on ` +
+            '(rank 3, epoch 6, step 80)',
         );
         const { record, tensors: kept } = await readCheckpoint(run, 3, 'final');
         expect(record.step).toBe(70);

@@ -45,7 +45,8 @@ describe('tutti calibrate', () => {
     const calibrated = { postprocessing, warnings: [], path: '/run/postprocessing/final.json' };
     const lines = describeCalibrated(calibrated).map((line) => line.replaceAll(/ +/g, ' '));
     expect(lines).toEqual([
-      'Fitted final (2 members) on 200 validation samples, 120 for the calibration and 80 for the rest: joint temperatures 1.250, 1.500 before averaging; conformal aps for 90.0 %; ' +
+      'Fitted final (2 members) on 200 validation samples, 120 for the calibration and 80 for the rest: joint ' +
+        'temperatures 1.250, 1.500 before averaging; conformal aps for 90.0 %; ' +
         'outside above entropy 1.500; answers from a confidence of 0.7500.',
       '',
       'test (100) before after',
@@ -76,7 +77,8 @@ describe('tutti calibrate', () => {
     const fitted = { ...withTooFewDogs, judged: { ...judged, ends: [...judged.ends] } };
     const lines = describeCalibrated({ postprocessing: fitted, warnings: [], path: '/run/postprocessing/final.json' });
     expect(lines).toContain(
-      'warning: Every set has dog: 5 samples of it fitted the threshold, and a coverage of 90.0 % needs 9, or more where weights differ.',
+      'warning: Every set has dog: 5 samples of it fitted the threshold, and a coverage of 90.0 % needs 9, or ' +
+        'more where weights differ.',
     );
     expect(lines.join()).toContain('Its temperature 100.0 is an end of the range that is tried.');
     const nameless = { ...withTooFewDogs, classNames: null };

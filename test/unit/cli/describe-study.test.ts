@@ -33,7 +33,8 @@ it('ends with the command that trains the winner: what all trials had, and the v
   const command = describeBest(summary, study).at(-1) ?? '';
   expect(command).toBe(
     "To train it: npx tutti train '/home/me/my project' --set members=3 --set devices=cpu:0,cpu:1 " +
-      '--set optimizer.kind=adamw --set optimizer.weightDecay=0.30000000000000004 --set sampler=shared --set width=8 --set layers=2',
+      '--set optimizer.kind=adamw --set optimizer.weightDecay=0.30000000000000004 --set sampler=shared ' +
+      '--set width=8 --set layers=2',
   );
 });
 

@@ -96,7 +96,8 @@ describe('the history of a run', () => {
     );
     expect(text).toContain('fork of run-0 ("earlier\\u001b[2J"), attempt 1: ensemble-best after epoch 5, step 50');
     expect(text).toContain(
-      'made from checkpoints (greedy-soup):\n  rank 0: the mean of final of rank 2 of run-0, top-1\\u001b[2J of rank 2 of run-0\n',
+      'made from checkpoints (greedy-soup):\n  rank 0: the mean of final of rank 2 of run-0, ' +
+        'top-1\\u001b[2J of rank 2 of run-0\n',
     );
     expect(text).toContain(`  2  resume at step 90, ${time}: finished. Rank 1 was killed.\n     maxEpochs: 3 → 9`);
     expect(text).toContain('  run-2  later  running');

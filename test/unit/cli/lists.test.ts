@@ -34,9 +34,12 @@ describe('describeRuns', () => {
     const going = { ...run, id: 'b', status: 'running', endedAt: null, best: null, trainedSeconds: 3600 } as const;
     const nowMs = Date.parse('2026-11-21T10:19:30.000Z');
     expect(describeRuns([run, going], { isFiltered: false, nowMs })).toEqual([
-      'id                          name   project  status    members  best                 started               duration',
-      '20261121-081502-blobs-3fa9  first  Blobs    finished        2  ens NLL 0.4101 @ 10  2026-11-21 08:15 UTC  1 m 04 s',
-      'b                           first  Blobs    running         2  -                    2026-11-21 08:15 UTC  1 h 04 m',
+      'id                          name   project  status    members  best                 ' +
+        'started               duration',
+      '20261121-081502-blobs-3fa9  first  Blobs    finished        2  ens NLL 0.4101 @ 10  ' +
+        '2026-11-21 08:15 UTC  1 m 04 s',
+      'b                           first  Blobs    running         2  -                    ' +
+        '2026-11-21 08:15 UTC  1 h 04 m',
     ]);
   });
 

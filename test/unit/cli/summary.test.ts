@@ -93,7 +93,8 @@ describe('summarize', () => {
     ];
     const said = summarize(recordOf({}, { status: 'finished', summary: { ...summary, evaluatedSets } }), '/runs/blobs');
     expect(said.filter((line) => line.startsWith('The ensemble'))).toEqual([
-      'The ensemble (ensemble-best) predicts the test split better than each of its 3 members: its NLL is 0.4000, theirs 0.5100 on average and 0.5000 at best.',
+      'The ensemble (ensemble-best) predicts the test split better than each of its 3 members: its NLL is ' +
+        '0.4000, theirs 0.5100 on average and 0.5000 at best.',
     ]);
   });
 

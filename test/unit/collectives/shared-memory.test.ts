@@ -166,7 +166,8 @@ describe.each(ways)('with $how', ({ mayMap }) => {
     const stage = mayMap ? 'mapped' : 'written';
     for (const outcome of settled) {
       expect(String(outcome.status === 'rejected' && outcome.reason)).toContain(
-        `rank 0 called all-reduce(sum) of float32[${large}], sequence number 1 (${stage}); rank 1 called all-reduce(max)`,
+        `rank 0 called all-reduce(sum) of float32[${large}], sequence number 1 (${stage}); rank ` +
+          '1 called all-reduce(max)',
       );
     }
   });
@@ -238,7 +239,8 @@ describe.skipIf(notMapped !== null)(
       const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
       workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, signals: noSignals, data: null });
       const reason =
-        'all-reduce(sum) of float32[70001], sequence number 2 (mapped), timed out after 500 ms: begun by all, never ended by rank 1. ' +
+        'all-reduce(sum) of float32[70001], sequence number 2 (mapped), timed out after 500 ms: begun by ' +
+        'all, never ended by rank 1. ' +
         'Rank 1 runs on cpu:1.';
       await expect(waiting).rejects.toThrow(reason);
       expect(stuck).toEqual([[1]]);

@@ -17,7 +17,8 @@ it('says in three sentences what a classifier gains', () => {
     { nll: [0.3, 0.31, 0.32], acc: [0.93, 0.94, 0.935], ece: [0.03, 0.031, 0.032] },
   );
   expect(describeGain(found)).toEqual([
-    'The ensemble (ensemble-best) predicts the test split better than each of its 3 members: its NLL is 0.2000, theirs 0.3100 on average and 0.3000 at best.',
+    'The ensemble (ensemble-best) predicts the test split better than each of its 3 members: its NLL is 0.2000, ' +
+      'theirs 0.3100 on average and 0.3000 at best.',
     'The gap between its confidence and its accuracy (ECE) is 0.01000, theirs 0.03100 on average.',
     'Its share of right answers is 96.0 %, theirs 93.5 % on average.',
   ]);
@@ -50,7 +51,8 @@ it('compares what answers: the product of jointly trained members', () => {
 it('compares the squared error of a regression once, and names the split', () => {
   const found = { ...of({ mse: 1 }, { mse: [2, 2.1, 2] }), split: 'validation' as const };
   expect(describeGain(found)).toEqual([
-    'The ensemble (ensemble-best) predicts the validation split better than each of its 3 members: its MSE is 1.000, theirs 2.033 on average and 2.000 at best.',
+    'The ensemble (ensemble-best) predicts the validation split better than each of its 3 members: its MSE is ' +
+      '1.000, theirs 2.033 on average and 2.000 at best.',
   ]);
 });
 

@@ -26,7 +26,8 @@ describe('a lock on a file system without locks', () => {
     failToLock(errcode, message);
     expect(() => FileLock.tryTake(join(folder, 'lock'))).toThrow(
       new RegExp(
-        `^Cannot lock .*/lock: its file system gives no lock \\(${message}\\)\\. .*NFS with lockd.*--out or TUTTI_HOME\\.$`,
+        `^Cannot lock .*/lock: its file system gives no lock \\(${message}\\)\\. .*NFS with ` +
+          `lockd.*--out or TUTTI_HOME\\.$`,
       ),
     );
     await expect(FileLock.take(join(folder, 'lock'), 60_000)).rejects.toThrow('gives no lock');

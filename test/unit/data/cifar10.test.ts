@@ -69,7 +69,8 @@ describe('cifar10 from batch files', () => {
     const folder = await folderWith(files);
     await truncate(join(folder, 'data_batch_1.bin'), 3073 + 100);
     await expect(read(folder)).rejects.toThrow(
-      `${join(folder, 'data_batch_1.bin')} is truncated or corrupt: it has 3,173 bytes, which are not one or more records of 3073`,
+      `${join(folder, 'data_batch_1.bin')} is truncated or corrupt: it has 3,173 bytes, which are not ` +
+        'one or more records of 3073',
     );
   });
 

@@ -96,7 +96,8 @@ describe('numbers', () => {
   it('that can be read in two ways are asked for, unless another column decides', async () => {
     const text = 'x;y\n1,234;a\n5,678;b\n';
     await expect(parse(text)).rejects.toThrow(
-      "d.csv, line 2, column 1 (x): \"1,234\" is 1.234 (decimal: ',') or 1234 (decimal: '.'), and nothing else in the file decides",
+      "d.csv, line 2, column 1 (x): \"1,234\" is 1.234 (decimal: ',') or 1234 (decimal: '.'), and nothing " +
+        'else in the file decides',
     );
     expect(columnsOf(await parse(text, { decimal: ',' })).x.values).toEqual([1.234, 5.678]);
     expect(columnsOf(await parse(text, { decimal: { x: '.' } })).x.values).toEqual([1234, 5678]);
@@ -314,7 +315,8 @@ describe('the description of a reading', () => {
       '  "country"   category, 2 values                                missing: 1 ("NA" 1)',
       '  "price"     number, decimal comma',
       '  "when"      date, DD/MM/YYYY',
-      `  Where "NA" is a value, read the table with missingValues: ['', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?'].`,
+      `  Where "NA" is a value, read the table with missingValues: ['', 'N/A', 'NaN', 'nan', ` +
+        `'null', 'NULL', 'None', '?'].`,
     ]);
   });
 
@@ -324,7 +326,8 @@ describe('the description of a reading', () => {
       return reading && readingText(reading).split('\n').at(-1);
     };
     expect(await last('x,grade\n1,None\n2,Mild\n3,?\n')).toBe(
-      `  Where "None", "?" is a value, read the table with missingValues: ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL'].`,
+      `  Where "None", "?" is a value, read the table with missingValues: ['', 'NA', 'N/A', ` +
+        `'NaN', 'nan', 'null', 'NULL'].`,
     );
     // Among numbers, and of empty cells, there is no doubt.
     expect(await last('x,y\n1,2\nNA,3\n5,?\n')).toContain('"y"');

@@ -49,7 +49,8 @@ describe('standardize', () => {
     const far = { train: part([1, 5, 3, 5], [1e8, 1e8 + 8]) };
     const { notes } = await withNotes(() => Promise.resolve(standardize(far, { targets: true })));
     expect(notes).toEqual([
-      'The target "1" of "part" has the mean 100000004 and the standard deviation 4: as float32 it is rounded to steps of about 8. Subtract the mean before, ' +
+      'The target "1" of "part" has the mean 100000004 and the standard deviation 4: as float32 it is rounded ' +
+        'to steps of about 8. Subtract the mean before, ' +
         'or read a table with tableSplits(table, { standardizeTargets: true }).',
     ]);
     const table = await parseTable(Buffer.from('x,y\n1,100000000\n2,100000001\n3,100000002\n'), 'far.csv');

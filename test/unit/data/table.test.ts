@@ -139,7 +139,8 @@ describe('uciTable', () => {
     await mkdir(join(cache, 'uci'));
     // The first lines of the official file.
     const official = [
-      '"fixed acidity";"volatile acidity";"citric acid";"residual sugar";"chlorides";"free sulfur dioxide";"total sulfur dioxide";"density";"pH";"sulphates";"alcohol";"quality"',
+      '"fixed acidity";"volatile acidity";"citric acid";"residual sugar";"chlorides";"free sulfur ' +
+        'dioxide";"total sulfur dioxide";"density";"pH";"sulphates";"alcohol";"quality"',
       '7.4;0.7;0;1.9;0.076;11;34;0.9978;3.51;0.56;9.4;5',
       '7.8;0.88;0;2.6;0.098;25;67;0.9968;3.2;0.68;9.8;5',
     ];

@@ -136,7 +136,8 @@ describe('the steps of a series', () => {
   it('are refused where they are not in the order of the dates and no time is named', async () => {
     const newestFirst = await parse(rows([5, 4, 3, 2, 1]));
     expect(() => seriesOf(newestFirst, ['v'])).toThrow(
-      `The rows of load.csv are not in the order of "date": row 2 is earlier than row 1. Name the column by which they are sorted, and that of the entity if there are several series: seriesOf(table, columns, { time: 'date' }).`,
+      `The rows of load.csv are not in the order of "date": row 2 is earlier than row 1. Name the column by ` +
+        `which they are sorted, and that of the entity if there are several series: seriesOf(table, columns, { time: 'date' }).`,
     );
     const twice = await parse(rows([1, 1, 2, 2]));
     expect(() => seriesOf(twice, ['v'])).toThrow('row 2 has the same date as row 1');
@@ -163,7 +164,8 @@ describe('the steps of a series', () => {
       () =>
         windows({ name: 's', values: series(time.length), length: 2, time, ...more });
     expect(timed([1, 2, 2, 3])).toThrow(
-      'Series "s": the rows 2 and 3 have the same time (2). If the rows are of several series, name what tells them apart (entity); else remove one.',
+      'Series "s": the rows 2 and 3 have the same time (2). If the rows are of several series, name what tells ' +
+        'them apart (entity); else remove one.',
     );
     expect(timed([1, 2, 2, 3], { entity: ['a', 'a', 'a', 'a'] })).toThrow('Both are of a: remove one.');
     expect(timed([1, Number.NaN, 3])).toThrow('row 2 has no time');
@@ -171,7 +173,8 @@ describe('the steps of a series', () => {
     expect(() => windows({ name: 's', values: series(9), length: 2, gaps: 'cut' })).toThrow('gaps needs time');
     const days = [0, 1, 2, 3, 4, 7, 8, 9, 10, 11];
     expect(timed(days)).toThrow(
-      "1 of 9 steps are not about as long as the usual one (1), first that of 3 from row 5 (4) to row 6 (7). Fill the series, or set gaps: 'cut' so that no window crosses a gap, or 'ignore'",
+      '1 of 9 steps are not about as long as the usual one (1), first that of 3 from row 5 (4) to row 6 (7). ' +
+        "Fill the series, or set gaps: 'cut' so that no window crosses a gap, or 'ignore'",
     );
     // Values are ten times the row: no window may have the rows 4 and 5.
     expect(targetsOf(timed(days, { gaps: 'cut' })())).toEqual([20, 30, 40, 70, 80, 90]);
@@ -202,7 +205,8 @@ describe('the steps of a series', () => {
     // Windows of both stations cover the same days.
     expect([...(result.train.spans ?? [])]).toEqual([0, 3, 1, 4, 2, 5, 3, 6, 2, 5, 3, 6]);
     expect(notes).toEqual([
-      'Series "load.csv": 1 of 3 entities or parts between gaps are shorter than the 3 steps of a window and are left out, first the one that begins in row 19.',
+      'Series "load.csv": 1 of 3 entities or parts between gaps are shorter than the 3 steps of a window and ' +
+        'are left out, first the one that begins in row 19.',
     ]);
     expect(() => windows({ name: 's', values: series.values, length: 2, entity: ['a'] })).toThrow('entity needs time');
   });

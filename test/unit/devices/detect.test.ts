@@ -78,7 +78,8 @@ GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16, 4055325
     [{ status: 'timed-out', timeoutMs: 15000 } as const, 'nvidia-smi did not answer within 15000 ms.'],
     [
       exited(9, "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\nMake sure\n"),
-      "nvidia-smi failed with exit code 9: NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
+      "nvidia-smi failed with exit code 9: NVIDIA-SMI has failed because it couldn't " +
+        'communicate with the NVIDIA driver.',
     ],
     [
       exited(18, 'Failed to initialize NVML: Driver/library version mismatch\n'),

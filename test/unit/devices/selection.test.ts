@@ -92,7 +92,8 @@ describe('WebGPU adapters', () => {
     expect(select('auto', without, usable)).toEqual(['cpu:0', 'cpu:1', 'cpu:2', 'cpu:3']);
     expect(select('webgpu-cpu:0', without, usable)).toEqual(['webgpu-cpu:0']);
     expect(() => select('auto', without, ['webgpu', 'webgpu-cpu'])).toThrow(
-      'devices "auto": the webgpu backend does not compute on CPU cores; there is webgpu-cpu:0, to be named, as it computes on the CPU.',
+      'devices "auto": the webgpu backend does not compute on CPU cores; there is webgpu-cpu:0, to be named, ' +
+        'as it computes on the CPU.',
     );
   });
 
@@ -146,12 +147,14 @@ describe('wrong selections name what exists', () => {
     [
       'cuda:0',
       [gpus[0], ...two],
-      'devices "cuda:0": found cuda:0 (NVIDIA A40), but there is no CUDA backend. Run npx tutti setup --gpu, or npx tutti setup --webgpu, which lists it as webgpu device. For the backends that are there, there are cpu:0, cpu:1.',
+      'devices "cuda:0": found cuda:0 (NVIDIA A40), but there is no CUDA backend. Run npx tutti setup --gpu, or ' +
+        'npx tutti setup --webgpu, which lists it as webgpu device. For the backends that are there, there are cpu:0, cpu:1.',
     ],
     [
       'gpu',
       [device('rocm', 0, { name: 'Radeon RX 7900 XT' }), cores[0]],
-      'found rocm:0 (Radeon RX 7900 XT), but there is no ROCm backend. Run npx tutti setup --webgpu, which lists it as webgpu device. For the backends that are there, there is cpu:0.',
+      'found rocm:0 (Radeon RX 7900 XT), but there is no ROCm backend. Run npx tutti setup --webgpu, which ' +
+        'lists it as webgpu device. For the backends that are there, there is cpu:0.',
     ],
   ])('%j', (selection, available, message) => {
     expect(() => select(selection, available)).toThrow(message);

@@ -16,7 +16,8 @@ function ask(script: string, indices: number[]): Promise<number[] | null> {
 }
 
 const answering = (answer: string): string =>
-  `const lines = require('fs').readFileSync(0, 'utf8').trim().split('\\n').map(JSON.parse); for (const own of lines.reverse()) console.log(JSON.stringify(${answer}))`;
+  `const lines = require('fs').readFileSync(0, 'utf8').trim().split('\\n').map(JSON.parse); for (const own of ` +
+  `lines.reverse()) console.log(JSON.stringify(${answer}))`;
 
 test('a command gets candidates with their texts, and answers in any order', async () => {
   expect(await ask(answering(`{ index: own.index, label: own.name.length > 10 ? 'yes' : 0 }`), [3, 12])).toEqual([

@@ -5,7 +5,8 @@ import { checkConfinement, checkLocks, checkOpenFiles, checkWatches } from '../.
 import { temporaryFolder } from '../data/temp-folder.ts';
 
 const limits = (soft: string) =>
-  `Limit                     Soft Limit           Hard Limit           Units\nMax open files            ${soft}                 4096                 files\n`;
+  `Limit                     Soft Limit           Hard Limit           Units\nMax open files            ` +
+  `${soft}                 4096                 files\n`;
 
 describe('checks of limits', () => {
   it.each([
@@ -39,10 +40,12 @@ describe('checks of limits', () => {
     expect(checkConfinement({ ...byKernel, files: 'node', problems: ['this kernel has no Landlock'] })).toMatchObject({
       status: 'warn',
       detail:
-        'The kernel limits network, programs, for all threads. Only Node limits files, which does not hold for native code (this kernel has no Landlock)',
+        'The kernel limits network, programs, for all threads. Only Node limits files, which does not hold for ' +
+        'native code (this kernel has no Landlock)',
     });
     expect(checkConfinement(enforcedByNode('darwin has no limits beyond those of Node')).detail).toBe(
-      'Only Node limits files, programs, which does not hold for native code. Nothing limits network (darwin has no limits beyond those of Node)',
+      'Only Node limits files, programs, which does not hold for native code. Nothing limits network (darwin ' +
+        'has no limits beyond those of Node)',
     );
   });
 

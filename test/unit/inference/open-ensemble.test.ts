@@ -131,7 +131,8 @@ describe('sets and files', () => {
       await expect(openEnsemble(folder)).rejects.toThrow(`Fit it again (${command}), or remove it.`);
       await expect(openEnsemble(to)).rejects.toThrow(cause);
       await expect(openEnsemble(to)).rejects.toThrow(
-        `Calibrate the run again (${command}) and export the ensemble again, or let "postprocessing" be null in ensemble.json`,
+        `Calibrate the run again (${command}) and export the ensemble again, or let "postprocessing" ` +
+          'be null in ensemble.json',
       );
     }
     // The remedies help.

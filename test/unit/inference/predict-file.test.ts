@@ -48,7 +48,8 @@ describe('predictions of a file', () => {
     }
     const csv = (await readFile(join(folder, 'out.csv'), 'utf8')).split('\n');
     expect(csv[0]).toBe(
-      'class,probability_=no,"probability_yes, or",entropy,mutual_information,member_0_probability_=no,"member_0_probability_yes, or",member_1_probability_=no,"member_1_probability_yes, or"',
+      'class,probability_=no,"probability_yes, ' +
+        'or",entropy,mutual_information,member_0_probability_=no,"member_0_probability_yes, or",member_1_probability_=no,"member_1_probability_yes, or"',
     );
     expect(csv[1]).toMatch(/^'=no,0\.5,0\.5,0\.69314718\d*,0\.130812\d*,0\.75,0\.25,0\.25,0\.75$/);
     const [first] = (await readFile(join(folder, 'out.jsonl'), 'utf8')).split('\n');
@@ -217,8 +218,10 @@ describe('a table of a run with categories', () => {
     expect(means.map((line) => Number(line.split(',')[0]))).toEqual([51, 210, 150, 150]);
     expect(notes).toEqual([
       '1 rows without any value are left out: they have no line among the predictions.',
-      'Of 4 rows, these have no value in a column: "size" 1. They count as the value that training put for missing ones (preprocessing.json, impute).',
-      'Column "zip": 2 of 4 rows have values that the training data lack ("9" 2). They count as none of its categories.',
+      'Of 4 rows, these have no value in a column: "size" 1. They count as the value that training put for ' +
+        'missing ones (preprocessing.json, impute).',
+      'Column "zip": 2 of 4 rows have values that the training data lack ("9" 2). They count ' +
+        'as none of its categories.',
     ]);
     const rows = [
       { zip: 1, size: '0,5' },

@@ -146,7 +146,8 @@ describe('a network with inner members is refused', () => {
     expect(() => require(mixed)).toThrow('Layer "odd" has 3 members, but layer');
     const without = tf.sequential({ layers: [two.inputs({ inputShape: [2] }), two.dense({ units: 3, name: 'end' })] });
     expect(() => require(without)).toThrow(
-      `Output 0 of the model, layer "end", does not predict the mean of the inner members. End it in outputs({ task: 'classification' })`,
+      `Output 0 of the model, layer "end", does not predict the mean of the inner members. End it in outputs({ ` +
+        `task: 'classification' })`,
     );
     const other = tf.sequential({
       layers: [two.inputs({ inputShape: [2] }), two.outputs({ task: 'binary', name: 'end' })],

@@ -29,7 +29,8 @@ describe('the script of a job', () => {
       '#SBATCH --partition=gpu',
       '[ -z "$SLURM_CPUS_PER_TASK" ] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK',
       "if [ -f '/runs/my run/run.json' ]; then",
-      "  exec srun --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 /node /tutti.mjs resume '/runs/my run' --nodes 2:4:30",
+      '  exec srun --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 /node /tutti.mjs resume ' +
+        "'/runs/my run' --nodes 2:4:30",
       'fi',
       'exec srun --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 /node /tutti.mjs train /blobs --members 8',
       '',

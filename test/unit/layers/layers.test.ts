@@ -100,7 +100,8 @@ describe('findLayerViolations', () => {
         file: 'src-main/odd/a.ts',
         line: 1,
         message:
-          'src-main/odd/a.ts lies in a folder that has no place in the order of src-main. Give it one in scripts/layers.ts.',
+          'src-main/odd/a.ts lies in a folder that has no place in the order of src-main. Give it ' +
+          'one in scripts/layers.ts.',
       },
       {
         file: 'src-main/runs/a.ts',
@@ -124,7 +125,8 @@ describe('findLayerViolations', () => {
         file: 'src-main/store/runs/a.ts',
         line: 2,
         message:
-          'src-main/store/runs lies below src-main/store/index and must not import "../index/b.ts". Move the shared part down.',
+          'src-main/store/runs lies below src-main/store/index and must not import "../index/b.ts". ' +
+          'Move the shared part down.',
       },
     ]);
   });

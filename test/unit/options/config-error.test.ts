@@ -22,7 +22,8 @@ describe('formatConfigError', () => {
 
   it('knows unions, their kinds and the defaults of a kind', () => {
     expect(explain({ devices: [] })).toEqual([
-      'devices is [], but must be a selection of devices, such as auto, 2, or 0,2. Leave it out for the default, "auto".',
+      'devices is [], but must be a selection of devices, such as auto, 2, or 0,2. Leave it out ' +
+        'for the default, "auto".',
     ]);
     expect(explain({ schedule: { kind: 'cosin' } })).toEqual([
       expect.stringMatching(
@@ -40,7 +41,8 @@ describe('formatConfigError', () => {
       'There is no option maxEpoch. Did you mean maxEpochs?',
     ]);
     expect(explain({ strategy: { kind: 'independent', learningRateScaling: 'linear' } })).toEqual([
-      'strategy.learningRateScaling does not exist while strategy.kind is "independent", only for data-parallel, sharded. Remove it, or change strategy.kind.',
+      'strategy.learningRateScaling does not exist while strategy.kind is "independent", only for ' +
+        'data-parallel, sharded. Remove it, or change strategy.kind.',
     ]);
   });
 

@@ -39,7 +39,8 @@ describe('the checkpoints that members are chosen from', () => {
     expect(await names({ method: 'greedy', fromEpoch: 2 })).toEqual(['0 epoch-2', '1 final']);
     expect(await names({ method: 'swag', rank: 0 })).toEqual(['0 epoch-1', '0 epoch-2']);
     await expect(names({ method: 'swag', rank: 0, fromEpoch: 2 })).rejects.toThrow(
-      'swag needs weights of 2 or more epochs, and rank 0 of the run run-1 has 1 checkpoint from epoch 3 on. Train with --checkpoints.every-epochs 1',
+      'swag needs weights of 2 or more epochs, and rank 0 of the run run-1 has 1 checkpoint from epoch 3 on. ' +
+        'Train with --checkpoints.every-epochs 1',
     );
     await expect(names({ method: 'greedy', set: 'best' })).rejects.toThrow(
       'The run run-1 has no checkpoint "best". It has: epoch-1, epoch-2, final.',

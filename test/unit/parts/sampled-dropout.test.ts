@@ -157,7 +157,8 @@ describe('a draw of MC dropout', () => {
     [() => [tf.layers.dropout({ rate: 0, inputShape: [2] })], 'no dropout layer with a rate between 0 and 1'],
     [
       () => [tf.layers.lstm({ units: 2, recurrentDropout: 0.2, inputShape: [3, 2], name: 'memory' })],
-      'layer "memory" (LSTM) with recurrent_dropout 0.2: a recurrent layer draws its masks for its gates inside of each step',
+      'layer "memory" (LSTM) with recurrent_dropout 0.2: a recurrent layer draws its masks for its ' +
+        'gates inside of each step',
     ],
     [
       () => [tf.layers.alphaDropout({ rate: 0.2, inputShape: [2], name: 'alpha' })],

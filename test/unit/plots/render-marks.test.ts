@@ -55,7 +55,8 @@ describe('lines', () => {
     expect(
       renderMark(line({ x: [0, 1], y: [0, 1], color: '#abc', width: 2.5, opacity: 0.5, dash: [4, 3] }), place()),
     ).toBe(
-      '<path d="M0 100L10 90" fill="none" stroke="#abc" stroke-width="2.5" stroke-opacity="0.5" stroke-dasharray="4 3" ' +
+      '<path d="M0 100L10 90" fill="none" stroke="#abc" stroke-width="2.5" ' +
+        'stroke-opacity="0.5" stroke-dasharray="4 3" ' +
         'stroke-linejoin="round" stroke-linecap="round"/>',
     );
   });

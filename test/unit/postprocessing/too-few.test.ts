@@ -203,7 +203,8 @@ describe('labels that do not belong to the inputs', () => {
     expect(fitted.judged?.agreement?.upper).toBeGreaterThan(0);
     expect(cautionsOf(fitted)).toEqual([]);
     expect(describeJudged(fileOf(fitted))).toBe(
-      'pooled-temperature is not kept: its temperature 100.0 is the end of the range that is tried, where all classes are equally probable. ' +
+      'pooled-temperature is not kept: its temperature 100.0 is the end of the range that is tried, where all ' +
+        'classes are equally probable. ' +
         'The answers say nothing of the labels of these samples.',
     );
     expect(cautionsOf(fitPostprocessing(calibrationOnly, ofLogits([2, -2, 2], [0, 1, 0]), 7))).toEqual([]);
@@ -226,7 +227,8 @@ describe('sets and intervals of too few samples', () => {
     expect(conformal).toMatchObject({ counts: [9, 5], thresholds: [expect.any(Number), Infinity] });
     const [caution, ...others] = cautionsOf({ conformal, classNames: ['cat', 'dog'] });
     expect(caution).toBe(
-      'Every set has dog: 5 samples of it fitted the threshold, and a coverage of 90.0 % needs 9, or more where weights differ.',
+      'Every set has dog: 5 samples of it fitted the threshold, and a coverage of 90.0 % needs 9, or ' +
+        'more where weights differ.',
     );
     expect(others).toEqual([]);
     const all = fitPostprocessing({ ...request, isClassConditional: false, alpha: 0.05 }, ofLogits([1, 1], [1, 1]), 7);
@@ -270,7 +272,8 @@ describe('automatic sets', () => {
         compared: { samples: count / 2, needed: 12, methods: [] },
       });
       expect(describeFit(fileOf(fitted))).toContain(
-        `conformal thr for 90.0 %, the default: scores are compared with 12 samples or more, and there are ${count / 2} for it`,
+        'conformal thr for 90.0 %, the default: scores are compared with 12 samples or more, and ' +
+          `there are ${count / 2} for it`,
       );
     }
     const enough = fitPostprocessing({ ...usualRequest, outside: 'none' }, draw(24), 7).conformal;

@@ -47,7 +47,9 @@ describe('The file of a project', () => {
   });
 
   it('is what a compiler made of a module', async () => {
-    const code = `Object.defineProperty(exports, '__esModule', { value: true });\nconst { z } = require('zod');\nexports.default = ${parts};`;
+    const code =
+      `Object.defineProperty(exports, '__esModule', { value: true });\nconst { z } = ` +
+      `require('zod');\nexports.default = ${parts};`;
     expect(await loadFile('project.js', code)).toBe('p');
   });
 });

@@ -173,7 +173,9 @@ describe('listening', () => {
   });
 
   it('replaces a socket that a killed hub left behind', async () => {
-    const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
+    const script =
+      `require('node:net').createServer().listen(${JSON.stringify(path)}, () => ` +
+      `process.kill(process.pid, 'SIGKILL'))`;
     await once(spawn(process.execPath, ['-e', script]), 'exit');
     expect((await stat(path)).isSocket()).toBe(true);
     const accepted = nextConnection(await start());

@@ -119,7 +119,8 @@ describe('a collective that takes too long', () => {
     expect(received).toEqual([]);
     await pass(1);
     const reason =
-      'barrier, sequence number 7 (awaited), timed out after 1000 ms: all ranks have called it, but not all of their arrays have arrived. ' +
+      'barrier, sequence number 7 (awaited), timed out after 1000 ms: all ranks have called it, but not all of ' +
+      'their arrays have arrived. ' +
       'Check the network between the nodes; if it is only slow, raise timeouts.collectiveMs.';
     expect(received).toEqual([0, 1].map(() => ({ kind: 'collective', phase: 'failure', reason })));
     expect(stuck).toEqual([]);
@@ -166,7 +167,8 @@ describe('a collective that takes too long', () => {
     await pass(1000);
     expect(stuck).toEqual([[1]]);
     const reason =
-      'barrier, sequence number 7 (awaited), timed out after 1000 ms: called by rank 0, never by rank 1. Rank 1 runs on cpu:1.';
+      'barrier, sequence number 7 (awaited), timed out after 1000 ms: called by rank 0, never by rank ' +
+      '1. Rank 1 runs on cpu:1.';
     expect(heard).toEqual([0, 1].map(() => ({ kind: 'collective', phase: 'failure', reason })));
   });
 

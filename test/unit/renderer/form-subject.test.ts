@@ -102,7 +102,8 @@ describe('the form of a run', () => {
     ['state', 'It continues exactly from the state round-50, after epoch 5 (step 50).'],
     [
       'checkpoint',
-      'It takes the weights of round-50, after epoch 5 (step 50), and continues with epoch 6. Optimizer, callbacks and strategy start anew.',
+      'It takes the weights of round-50, after epoch 5 (step 50), and continues with epoch 6. Optimizer, ' +
+        'callbacks and strategy start anew.',
     ],
   ] as const)(
     'says where a fork of a %s begins, starts with the values there, and sends only changes',

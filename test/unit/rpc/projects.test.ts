@@ -72,7 +72,9 @@ describe('projects', () => {
     expect((await page.hub.projects()).at(-1)).toMatchObject({ folder, isDescribed: false, error: null });
     // Permissions do not stop root, but a file in place of the folder stops everyone.
     await writeFile(folder, 'no folder');
-    const why = `Cannot open the project ${folder}: a part of the path is a file, not a folder (ENOTDIR). Choose another folder.`;
+    const why =
+      `Cannot open the project ${folder}: a part of the path is a file, not a folder ` +
+      '(ENOTDIR). Choose another folder.';
     const cards = await page.hub.projects();
     expect(cards[0]).toMatchObject({ isExample: true, error: null });
     expect(cards.at(-1)).toMatchObject({ folder, isDescribed: true, error: why });

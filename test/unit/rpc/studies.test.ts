@@ -101,7 +101,8 @@ it.each<[string, (journal: string) => string, string]>([
   [
     'whose range became smaller',
     (journal) => `${journal}${journal.split('\n')[2].replace('\\"high\\": 1,', '\\"high\\": 0.4,')}\n`,
-    'Trial 0 of the study "narrow" of the journal does not fit its other trials: optimizer.learningRate is 0.5, but must be',
+    'Trial 0 of the study "narrow" of the journal does not fit its other trials: ' +
+      'optimizer.learningRate is 0.5, but must be',
   ],
   [
     'that lacks a parameter of the others',

@@ -14,7 +14,8 @@ describe('refuseCombinations', () => {
 
   it('refuses joint early stopping in waves', () => {
     expect(() => refuseCombinations(configOf({ enabled: true }), planOf(0, 0, 1), classifier)).toThrow(
-      'Joint early stopping needs all 3 ranks to train at the same time, but this plan has 2 waves. Use --placement share, ' +
+      'Joint early stopping needs all 3 ranks to train at the same time, but this plan has 2 ' +
+        'waves. Use --placement share, ' +
         'fewer ranks (--members), or --early-stopping.joint false.',
     );
   });
@@ -39,7 +40,8 @@ describe('refuseCombinations', () => {
     (other) => {
       const config = runConfigSchema.parse({ determinism: 'deterministic', ...other });
       expect(() => refuseCombinations(config, planOf(0, 0), classifier)).toThrow(
-        'results differ in their last bits from machine to machine. Omit it, train on --devices cpu, or use --determinism relaxed.',
+        'results differ in their last bits from machine to machine. Omit it, train on --devices cpu, or ' +
+          'use --determinism relaxed.',
       );
       const allowed = runConfigSchema.parse({ determinism: 'deterministic' });
       expect(() => refuseCombinations(allowed, planOf(0, 0), classifier)).not.toThrow();
@@ -55,7 +57,8 @@ describe('refuseCombinations', () => {
     it('refuses waves', () => {
       expect(conflicts({}, planOf(0, 0, 1))).toEqual([
         expect.stringContaining(
-          'With the strategy joint all 3 ranks train at the same time, but this plan has 2 waves. Use --placement share or fewer ' +
+          'With the strategy joint all 3 ranks train at the same time, but this plan has 2 waves. Use ' +
+            '--placement share or fewer ' +
             'ranks (--members).',
         ),
       ]);
@@ -64,7 +67,8 @@ describe('refuseCombinations', () => {
     it('refuses that a single rank stops', () => {
       expect(conflicts({ earlyStopping: { enabled: true, joint: false } })).toEqual([
         expect.stringContaining(
-          'With the strategy joint no rank can stop before the others, which need it at every step. Use --early-stopping.joint true.',
+          'With the strategy joint no rank can stop before the others, which need it at every step. Use ' +
+            '--early-stopping.joint true.',
         ),
       ]);
     });
@@ -72,7 +76,8 @@ describe('refuseCombinations', () => {
     it('refuses an order of samples that differs between ranks', () => {
       expect(conflicts({ sampler: 'shuffled' })).toEqual([
         expect.stringContaining(
-          'The strategy joint cannot train with --sampler shuffled: it needs shared or sequential. Leave it at auto, which takes shared.',
+          'The strategy joint cannot train with --sampler shuffled: it needs shared or sequential. Leave it at ' +
+            'auto, which takes shared.',
         ),
       ]);
     });
@@ -121,25 +126,29 @@ describe('refuseCombinations', () => {
 
     it.each(['data-parallel', 'sharded', 'hdet', 'coupled'] as const)('refuses the strategy %s', (kind) => {
       expect(conflicts({ strategy: { kind }, schedule: { kind: 'one-cycle' } })).toEqual([
-        `data.mode: With the strategy ${kind} every rank needs different samples, so the first cannot broadcast its batches. Use ` +
+        `data.mode: With the strategy ${kind} every rank needs different samples, so the first cannot ` +
+          'broadcast its batches. Use ' +
           '--data.mode local or shared.',
       ]);
     });
 
     it('refuses an order of samples that differs between ranks', () => {
       expect(conflicts({ sampler: 'sharded' })).toEqual([
-        'sampler: With --data.mode broadcast all ranks train on the same batches, which --sampler sharded does not give: it needs shared ' +
+        'sampler: With --data.mode broadcast all ranks train on the same batches, which --sampler sharded does ' +
+          'not give: it needs shared ' +
           'or sequential. Leave it at auto, which takes shared.',
       ]);
     });
 
     it('refuses that a single rank stops', () => {
       expect(conflicts({ earlyStopping: { enabled: true, joint: false } })).toEqual([
-        'earlyStopping.joint: With batches that the first rank broadcasts no rank can stop before the others, which need it at every step. ' +
+        'earlyStopping.joint: With batches that the first rank broadcasts no rank can stop before the others, ' +
+          'which need it at every step. ' +
           'Use --early-stopping.joint true.',
       ]);
       expect(whyNotStopRank(runConfigSchema.parse({ data: { mode: 'broadcast' } }))).toBe(
-        'With batches that the first rank broadcasts every step needs all ranks, so a single rank cannot stop. Stop all ranks jointly.',
+        'With batches that the first rank broadcasts every step needs all ranks, so a single rank cannot ' +
+          'stop. Stop all ranks jointly.',
       );
     });
 
@@ -161,20 +170,23 @@ describe('refuseCombinations', () => {
     [
       { strategy: { kind: 'sharded', stage: 3 }, ema: { decay: 0.9 } },
       [
-        'ema.decay: Stage 3 of the strategy sharded keeps no whole weights, of which --ema.decay averages. Use --strategy.stage 2, or --ema.decay 0.',
+        'ema.decay: Stage 3 of the strategy sharded keeps no whole weights, of which --ema.decay averages. Use ' +
+          '--strategy.stage 2, or --ema.decay 0.',
       ],
     ],
     [
       { strategy: { kind: 'sharded', stage: 3 }, backend: 'tensorflow' },
       [
-        'strategy.stage: Stage 3 of the strategy sharded frees weights between their uses, which the tensorflow backend cannot. Use --strategy.stage 2, ' +
+        'strategy.stage: Stage 3 of the strategy sharded frees weights between their uses, which the tensorflow ' +
+          'backend cannot. Use --strategy.stage 2, ' +
           'or --backend wasm.',
       ],
     ],
     [
       { strategy: { kind: 'sharded', stage: 2 }, activationCheckpointing: 'sqrt' },
       [
-        'activationCheckpointing: Stage 2 of the strategy sharded computes one layer at a time and keeps all activations. Use --strategy.stage 1, ' +
+        'activationCheckpointing: Stage 2 of the strategy sharded computes one layer at a time and keeps all ' +
+          'activations. Use --strategy.stage 1, ' +
           'or --activation-checkpointing none.',
       ],
     ],
@@ -188,14 +200,16 @@ describe('refuseCombinations', () => {
     [
       { optimizer: { kind: 'adam', statePrecision: 'bfloat16' }, backend: 'webgpu' },
       [
-        "optimizer.statePrecision: The webgpu backend has no kernel that packs an optimizer's state to bfloat16. Use --optimizer.state-precision float32, or " +
+        "optimizer.statePrecision: The webgpu backend has no kernel that packs an optimizer's state to " +
+          'bfloat16. Use --optimizer.state-precision float32, or ' +
           '--backend wasm.',
       ],
     ],
     [
       { optimizer: { kind: 'adam', statePrecision: 'bfloat16' }, membersPerDevice: 4 },
       [
-        "optimizer.statePrecision: A worker that trains 4 members as one computation keeps their optimizers' state as float32, not bfloat16. Use " +
+        "optimizer.statePrecision: A worker that trains 4 members as one computation keeps their optimizers' " +
+          'state as float32, not bfloat16. Use ' +
           '--members-per-device 1, or --optimizer.state-precision float32.',
       ],
     ],
@@ -203,7 +217,8 @@ describe('refuseCombinations', () => {
     [
       { strategy: { kind: 'sharded', stage: 2, weightPrecision: 'bfloat16' } },
       [
-        'strategy.weightPrecision: Stage 2 of the strategy sharded keeps whole weights in float32 for the passes of the layers. Use --strategy.stage 3, or ' +
+        'strategy.weightPrecision: Stage 2 of the strategy sharded keeps whole weights in float32 for the ' +
+          'passes of the layers. Use --strategy.stage 3, or ' +
           '--strategy.weight-precision float32.',
       ],
     ],

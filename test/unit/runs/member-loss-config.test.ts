@@ -13,7 +13,8 @@ it.each(['restarts', '--restarts'])('the old option %s names its successor', (na
   const message = unknownOptionMessage(name, describeOptions(runConfigSchema));
   const successor = name === 'restarts' ? 'onMemberLoss.maxRestarts' : '--on-member-loss.max-restarts';
   expect(message).toBe(
-    `There is no option ${name} any more. ${successor} replaces it: Restarts in a row without progress before the run fails. ` +
+    `There is no option ${name} any more. ${successor} replaces it: Restarts in a row without ` +
+      'progress before the run fails. ' +
       'A newly saved state is progress.',
   );
 });

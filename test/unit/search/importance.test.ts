@@ -93,7 +93,8 @@ describe('importanceReport', () => {
         first,
       ).note;
     expect(noteOf(12)).toBe(
-      'With 12 complete trials the best tenth is 2 trials, so the shares may be chance: look at their intervals, and try at least 30 trials.',
+      'With 12 complete trials the best tenth is 2 trials, so the shares may be chance: look at their ' +
+        'intervals, and try at least 30 trials.',
     );
     expect(noteOf(10)).toContain('the best tenth is one trial');
     expect(noteOf(29)).toContain('the best tenth is 3 trials');

@@ -74,11 +74,13 @@ describe('readJournal', () => {
     ['{"op_code": 4, "study_id": 0, "params": {"x": 1}}\n', 'x has no distribution'],
     ['{"op_code": 4, "study_id": 0, "params": {"x": 1}, "distributions": {"x": "{"}}\n', 'a distribution is no JSON'],
     [
-      '{"op_code": 4, "study_id": 0}\n{"op_code": 5, "trial_id": 0, "param_name": "x", "param_value_internal": 1, "distribution": "{\\"name\\": \\"Uniform\\"}"}\n',
+      '{"op_code": 4, "study_id": 0}\n{"op_code": 5, "trial_id": 0, "param_name": "x", "param_value_internal": ' +
+        '1, "distribution": "{\\"name\\": \\"Uniform\\"}"}\n',
       'Line 3 of the journal is no operation of Optuna: the distribution {"name": "Uniform"} is none of',
     ],
     [
-      '{"op_code": 4, "study_id": 0, "params": {"x": 2}, "distributions": {"x": "{\\"name\\": \\"CategoricalDistribution\\", \\"attributes\\": {\\"choices\\": [null]}}"}}\n',
+      '{"op_code": 4, "study_id": 0, "params": {"x": 2}, "distributions": {"x": "{\\"name\\": ' +
+        '\\"CategoricalDistribution\\", \\"attributes\\": {\\"choices\\": [null]}}"}}\n',
       'x has no choice 2',
     ],
   ])('names the line of %j', (lines, message) => expect(() => readJournal(study + lines)).toThrow(message));

@@ -55,7 +55,10 @@ function sendRaw(bytes: string, isWhole = true): Promise<string> {
 
 /** A request of a browser with a session, but with any target. */
 function requestOf(target: string, extra = ''): string {
-  return `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nCookie: ${cookie}\r\n${extra}Connection: close\r\n\r\n`;
+  return (
+    `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nCookie: ` +
+    `${cookie}\r\n${extra}Connection: close\r\n\r\n`
+  );
 }
 
 /** A short answer of 4xx, without a stack and without a path of this machine. */

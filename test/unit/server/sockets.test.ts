@@ -75,7 +75,8 @@ describe('sockets', () => {
     expect((await closed)[0]).toBe(1009);
     expect(received).toEqual([]);
     expect(errors.map(String)).toEqual([
-      'Error: A page sent a message of more than 1048576 bytes and was disconnected. A page of this version sends none: reload it.',
+      'Error: A page sent a message of more than 1048576 bytes and was disconnected. A page of this ' +
+        'version sends none: reload it.',
     ]);
   });
 

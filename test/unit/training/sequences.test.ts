@@ -118,7 +118,8 @@ describe('a model of sequences', () => {
   it('is refused where its outputs do not fit the steps', () => {
     expect(() => task.check(build(2), steps)).not.toThrow();
     expect(() => task.check(build(4), steps)).toThrow(
-      "The model's output has shape [B, 3, 4], but the task needs one output of 2 logits (2 classes in three steps) at each position of a sample, [B, 3, 2].",
+      "The model's output has shape [B, 3, 4], but the task needs one output of 2 logits (2 classes in three " +
+        'steps) at each position of a sample, [B, 3, 2].',
     );
     const values = createDataset({
       ...steps,

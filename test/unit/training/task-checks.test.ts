@@ -123,7 +123,8 @@ describe('classes', () => {
     });
     expect(() => classCount(values)).toThrow('its targets are numbers. Choose the task regression, or targetKind');
     expect(() => classCount(one)).toThrow(
-      'animals has one class, "cat": there is nothing to tell apart, and every model would have a loss of 0. Add samples of a second class.',
+      'animals has one class, "cat": there is nothing to tell apart, and every model would have a loss of 0. ' +
+        'Add samples of a second class.',
     );
     expect(() => requireLabels(labelled([0], { classNames: undefined, classCount: 1 }), 2)).toThrow('has one class:');
   });

@@ -116,7 +116,8 @@ describe('a model', () => {
     const mean = layers.globalAveragePooling1d({ name: 'mean' }).apply(steps) as SymbolicTensor;
     const outputs = layers.concatenate().apply([mean, read]) as SymbolicTensor;
     expect(() => requireUsedMasks(tf.model({ inputs: [text, steps], outputs }))).toThrow(
-      'The model\'s layer "mean" (GlobalAveragePooling1D) would compute with the mask of "words", but its input has none',
+      'The model\'s layer "mean" (GlobalAveragePooling1D) would compute with the mask of ' +
+        '"words", but its input has none',
     );
     const inner = tf.sequential({ layers: [words()], name: 'inner' });
     const input = tf.input({ shape: [4] });

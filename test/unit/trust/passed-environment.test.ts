@@ -53,7 +53,9 @@ it('refuses a path with "*", which Node would read as all paths with that beginn
     compileCache,
   };
   for (const path of ['/home/ada/pro*ject', '/home/ada/*', '/data/a**b']) {
-    const message = `${path} has a "*" in its name, which the limits of Node read as every path that begins with ${path.split('*')[0]}`;
+    const message =
+      `${path} has a "*" in its name, which the limits of Node read as every path that begins ` +
+      `with ${path.split('*')[0]}`;
     expect(() => confinementFlags({ ...grant, read: [path] })).toThrow(message);
     expect(() => confinementFlags({ ...grant, write: [path] })).toThrow(message);
   }

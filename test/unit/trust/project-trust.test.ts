@@ -127,7 +127,8 @@ describe('trust of a folder', () => {
     const table = join(root, 'table.csv');
     writeFileSync(table, 'a,b');
     expect(() => requireTrust(table)).toThrow(
-      `${rule(table)}, and this file lies beside none. \`tutti create <folder> --template tabular\` writes one for a table.`,
+      `${rule(table)}, and this file lies beside none. \`tutti create <folder> --template ` +
+        `tabular\` writes one for a table.`,
     );
   });
 

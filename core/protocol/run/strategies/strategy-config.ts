@@ -209,7 +209,9 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .array(z.strictObject({ name: z.string().regex(/^[a-z][a-z0-9]*$/), weights: z.string() }))
       .default([])
       .meta({
-        help: 'Groups of weights with separate rates and decay: [{"name": "head", "weights": "<pattern of dense_1/kernel>"}].',
+        help:
+          'Groups of weights with separate rates and decay: [{"name": "head", "weights": ' +
+          '"<pattern of dense_1/kernel>"}].',
       }),
   }),
 ]);

@@ -114,7 +114,8 @@ function tellNoneComplete({ study, log }: StudyStore): number {
 
 function tellImported({ study, log }: StudyStore): number {
   process.stdout.write(
-    `Study ${study.id} ("${study.name}") has ${log.trials.length} trials. Continue with: ${tutti} search --study ${study.id} --trials <n>\n`,
+    `Study ${study.id} ("${study.name}") has ${log.trials.length} trials. Continue with: ${tutti} search ` +
+      `--study ${study.id} --trials <n>\n`,
   );
   return exitCodes.finished;
 }

@@ -164,7 +164,8 @@ describe('requireAugmentable', () => {
 
   it('refuses to change samples that are not images, but mixes them', () => {
     expect(() => requireAugmentable(vectors, augmentationSchema.parse({ rotation: 5 }))).toThrow(
-      'Augmentation is for images of shape [height, width, channels]; samples of "rows" have [3]. Turn the options of augmentation off, or give images.',
+      'Augmentation is for images of shape [height, width, channels]; samples of "rows" have [3]. Turn the ' +
+        'options of augmentation off, or give images.',
     );
     expect(() => requireAugmentable(vectors, augmentationSchema.parse({ cutmix: 1 }))).toThrow('is for images');
     requireAugmentable(vectors, augmentationSchema.parse({ mixup: 1 }));

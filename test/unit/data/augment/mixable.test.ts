@@ -58,7 +58,8 @@ describe('mixing of samples', () => {
   ])('is refused where an embedding reads the features: %s', (_, create) => {
     const train = values();
     expect(() => check(create(), train)).toThrow(
-      '--augmentation.mixup mixes the inputs of samples, but the layer "words" (Embedding) reads the features of "samples" as ids',
+      '--augmentation.mixup mixes the inputs of samples, but the layer "words" (Embedding) reads the ' +
+        'features of "samples" as ids',
     );
     expect(() => check(create(), train, {})).not.toThrow();
   });

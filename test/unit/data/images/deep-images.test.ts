@@ -59,7 +59,8 @@ describe('images of more than 8 bits', () => {
     expect(await read(twelve, 4, 4095)).toEqual({
       values: [0, 62, 128, 255],
       notes: [
-        'Images of more than 8 bits a value: 1 of 1 (f). 4095 becomes 255 (option maximum); the largest value that was found is 4095.',
+        'Images of more than 8 bits a value: 1 of 1 (f). 4095 becomes 255 (option maximum); the largest ' +
+          'value that was found is 4095.',
       ],
     });
     await expect(read(twelve, 4, 4000)).rejects.toThrow(
@@ -105,7 +106,8 @@ describe('images of more than 8 bits', () => {
     expect(await read(pages, 1)).toEqual({
       values: [9],
       notes: [
-        'Images of several pages, of which only the first is read: 1 of 1 (f: 2). Write the other pages to files of their own.',
+        'Images of several pages, of which only the first is read: 1 of 1 (f: 2). Write the other ' +
+          'pages to files of their own.',
       ],
     });
   });

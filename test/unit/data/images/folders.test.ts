@@ -71,7 +71,8 @@ describe('the folders of splits', () => {
   it('are asked for where both readings are possible', async () => {
     const either = await folderOf(...images(2, 'train/cat', 'train/dog', 'unlabelled'));
     await expect(read(either)).rejects.toThrow(
-      "has train, which looks like a split, beside unlabelled. Name the splits with splitFolders: { train: 'train', ... }, or set splitFolders: false",
+      'has train, which looks like a split, beside unlabelled. Name the splits with splitFolders: { train: ' +
+        "'train', ... }, or set splitFolders: false",
     );
     expect((await read(either, { splitFolders: { train: 'train' } })).train.classNames).toEqual(['cat', 'dog']);
     expect((await read(either, { splitFolders: false })).train.classNames).toEqual(['train', 'unlabelled']);
@@ -92,7 +93,8 @@ describe('the folders of splits', () => {
     const unnamed = await read(spanish);
     expect(unnamed.train.classNames).toEqual(['Entrenamiento', 'Prueba']);
     expect(unnamed.notes).toEqual([
-      "The classes of d are Entrenamiento, Prueba. All have the same subfolders (gato, perro): if these are the classes, name the splits with splitFolders: { train: 'Entrenamiento', ... }.",
+      'The classes of d are Entrenamiento, Prueba. All have the same subfolders (gato, perro): if these are the ' +
+        "classes, name the splits with splitFolders: { train: 'Entrenamiento', ... }.",
     ]);
     const named = await read(spanish, { splitFolders: { train: 'Entrenamiento', test: 'Prueba' } });
     expect([named.train.classNames, named.test?.length, named.notes]).toEqual([['gato', 'perro'], 4, []]);
@@ -127,7 +129,8 @@ describe('files that are left out', () => {
     const { train, notes } = await read(folder);
     expect(train.length).toBe(6);
     expect(notes).toEqual([
-      'Files of d that are left out, because only PNG, JPEG, WebP and TIFF are read: 2 .bmp, 2 .gif, 1 without an ending (b/0.bmp, b/1.gif, b/2.BMP, ...). ' +
+      'Files of d that are left out, because only PNG, JPEG, WebP and TIFF are read: 2 .bmp, 2 .gif, 1 without ' +
+        'an ending (b/0.bmp, b/1.gif, b/2.BMP, ...). ' +
         'Convert those that are images.',
       'Images of d that lie beside the folders of the classes are left out: 1 (4.png). Move them into one.',
     ]);

@@ -97,7 +97,8 @@ describe('batches from a source', () => {
     const { source, ...others } = onDisk();
     const wrong = { ...(source as SampleSource), read: async () => new Uint8Array(1) };
     await expect(loadDataset(createSourceDataset({ ...others, source: wrong }))).rejects.toThrow(
-      'Data set "bytes": read() of its source returned 1 values (Uint8Array) for 10 samples of shape [2]. Return 20 values of type uint8.',
+      'Data set "bytes": read() of its source returned 1 values (Uint8Array) for 10 samples of shape [2]. ' +
+        'Return 20 values of type uint8.',
     );
   });
 

@@ -130,7 +130,8 @@ describe('takeOverRun', () => {
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect((await readRunRecord(folder)).name).toBe('a');
     expect(String(results[1].status === 'rejected' && results[1].reason)).toContain(
-      `The run run-1 ("a") is running under process ${process.pid} on ${hostname()}, which holds its lock: a run has one hub.`,
+      `The run run-1 ("a") is running under process ${process.pid} on ${hostname()}, which holds its ` +
+        'lock: a run has one hub.',
     );
     for (const result of results) if (result.status === 'fulfilled') result.value.lock.release();
   });
