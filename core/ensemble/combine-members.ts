@@ -73,8 +73,7 @@ export function requireFittedOn(
   const [own, wanted] = [fitted?.combination ?? 'mean', answersBy(described)];
   if (fitted === null || own === wanted) return;
   throw new Error(
-    `${subject} is for members that answer by their ${own}, but this ensemble answers by their ${wanted}: earlier ` +
-      `versions fitted every run on the mean. ${remedy}`,
+    `${subject} is for members that answer by their ${own}, but this ensemble answers by their ${wanted}. ` + remedy,
   );
 }
 

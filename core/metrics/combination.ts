@@ -51,7 +51,7 @@ export function answerOfProduct(task: string): Combination {
 }
 
 /**
- * How a described ensemble answers. Descriptions of earlier versions say `product` also where the product is the mean.
+ * How a described ensemble answers.
  * @throws Error for a task without a product
  */
 export function answersBy({ task, combination }: { task: TaskKind; combination: Combination }): Combination {

@@ -62,7 +62,6 @@ export type Values = Float32Array | Float64Array;
 
 /** Gathered or saved predictions of a classifier's members. */
 export interface PredictedClasses {
-  /** Runs of earlier versions saved probabilities. */
   kind: 'logits' | 'probabilities';
   /** M. */
   members: number;

@@ -98,8 +98,8 @@ async function describeMember(folder: string, rank: number, set: string): Promis
   const { epoch, step, model, bytes, sha256 } = record;
   if (model === undefined) {
     throw new Error(
-      `The run did not save the architecture of checkpoint "${set}" of rank ${rank}: it was trained by an ` +
-        'earlier version. Train it again.',
+      `The run did not save the architecture of checkpoint "${set}" of rank ${rank}: its model could ` +
+        'not describe itself. Give its custom layers a getConfig() and train it again.',
     );
   }
   const path = `models/rank-${rank}/${model}.json`;

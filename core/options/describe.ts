@@ -23,8 +23,6 @@ export type OptionDescription = {
   /** Absent if the option is required. */
   default?: unknown;
   unit?: string;
-  /** Name of an option of earlier versions that this one replaces. */
-  replaces?: string;
   choices?: OptionChoice[];
   minimum?: number;
   maximum?: number;
@@ -36,7 +34,7 @@ export type OptionDescription = {
   when?: { path: string; equals: string[] };
 };
 
-/** The schema in zod's JSON form, with `help`, `unit`, `replaces` and `deviceSelection` as further keys. */
+/** The schema in zod's JSON form, with `help`, `unit` and `deviceSelection` as further keys. */
 type Node = z.core.JSONSchema.JSONSchema;
 type Place = { path: string; section?: OptionSection; default?: unknown };
 
@@ -119,7 +117,6 @@ function describeLeaf(node: Node, place: Place): OptionDescription {
     help: helpOf(node),
     default: place.default,
     unit: typeof node.unit === 'string' ? node.unit : undefined,
-    replaces: typeof node.replaces === 'string' ? node.replaces : undefined,
     choices,
     minimum: bound(node.minimum),
     maximum: bound(node.maximum),

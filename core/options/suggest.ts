@@ -6,13 +6,6 @@ const listedAtMost = 12;
 /** The message for an unknown option, a flag (`--optimiser`) or a path (`earlyStoping.patience`), with suggestions. */
 export function unknownOptionMessage(name: string, descriptions: readonly OptionDescription[]): string {
   const isFlag = name.startsWith('-');
-  const successor = descriptions.find(({ replaces }) => replaces !== undefined && bare(name) === bare(replaces));
-  if (successor !== undefined) {
-    return (
-      `There is no option ${name} any more. ${isFlag ? successor.flag : successor.path} replaces ` +
-      `it: ${successor.help}`
-    );
-  }
   const names = [...new Set(descriptions.map((description) => (isFlag ? description.flag : description.path)))];
   const guesses = nearest(name, names);
   if (guesses.length > 0) return `There is no option ${name}. Did you mean ${guesses.join(' or ')}?`;

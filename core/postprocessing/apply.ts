@@ -15,9 +15,10 @@ import type { Postprocessing, PredictionScore } from './schema.ts';
 
 /**
  * The parts of postprocessing that change answers, null for those that were not fitted; and the combination that they
- * are for.
+ * are for; absent: the mean.
  */
-export type Fitted = Pick<Postprocessing, 'combination' | 'calibration' | 'conformal' | 'outside' | 'selective'>;
+export type Fitted = Pick<Postprocessing, 'calibration' | 'conformal' | 'outside' | 'selective'> &
+  Partial<Pick<Postprocessing, 'combination'>>;
 
 /** What answers of all tasks have, shape `[N]` each. */
 interface Judged {

@@ -91,12 +91,14 @@ export function describeJudged({ judged = null }: Pick<Postprocessing, 'judged'>
 /** Whether the answers contradict the labels by more than chance. */
 const contradicts = ({ agreement = null }: Judged): boolean => agreement !== null && agreement.upper < 0;
 
+type Cautioned = Pick<Postprocessing, 'conformal'> & Partial<Pick<Postprocessing, 'classNames' | 'judged'>>;
+
 /**
  * What a reader of answers must know: that the fitted samples contradict the members, and which sets and intervals hold
  * everything, because too few samples fitted them. With n samples the coverage 1 − α needs n ≥ 1/α − 1. Classes and
  * labels have their names where these are known.
  */
-export function cautionsOf(fitted: Pick<Postprocessing, 'conformal' | 'classNames' | 'judged'>): string[] {
+export function cautionsOf(fitted: Cautioned): string[] {
   const { judged = null } = fitted;
   return [...(judged !== null && contradicts(judged) ? [describeContradiction(judged)] : []), ...tooFewOf(fitted)];
 }
@@ -112,7 +114,7 @@ function describeContradiction({ agreement, samples }: Judged): string {
   );
 }
 
-function tooFewOf({ conformal, classNames }: Pick<Postprocessing, 'conformal' | 'classNames'>): string[] {
+function tooFewOf({ conformal, classNames }: Cautioned): string[] {
   if (conformal === null) return [];
   const { alpha, counts } = conformal;
   const limits = conformal.kind === 'sets' ? conformal.thresholds : conformal.margins;
@@ -120,8 +122,8 @@ function tooFewOf({ conformal, classNames }: Pick<Postprocessing, 'conformal' | 
   const needed = neededForThreshold(alpha);
   return limits.flatMap((limit, place) => {
     if (limit !== Infinity) return [];
-    const count = counts?.[place];
-    const had = count === undefined ? 'too few samples' : `${count} sample${count === 1 ? '' : 's'}`;
+    const count = counts[place];
+    const had = `${count} sample${count === 1 ? '' : 's'}`;
     const rule = `a coverage of ${formatShare(1 - alpha)} needs ${needed}, or more where weights differ`;
     if (conformal.kind === 'intervals') {
       const target = limits.length === 1 ? '' : ` of target ${place}`;

@@ -1,3 +1,4 @@
+import type { Combination } from '../metrics/combination.ts';
 import { applyTo, confidenceAndLosses } from './answers.ts';
 import { type Fitted, intervalCentres, pooledValues } from './apply.ts';
 import {
@@ -30,7 +31,11 @@ import { pointForRisk, riskCoverageCurve } from './risk-coverage.ts';
  * What was fitted, how the calibration was judged, and how many samples fitted the calibration and how many the rest;
  * null: all fitted both.
  */
-export type FittedInParts = Fitted & { judged: Judged | null; parts: { calibration: number; others: number } | null };
+export type FittedInParts = Fitted & {
+  combination: Combination;
+  judged: Judged | null;
+  parts: { calibration: number; others: number } | null;
+};
 
 /**
  * Fits all parts on held-out samples: first the calibration, then sets or intervals and the confidence's threshold on

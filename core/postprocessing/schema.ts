@@ -99,10 +99,9 @@ const judgedSchema = z.strictObject({
   gain: z.strictObject({ mean: realNumber, lower: realNumber, upper: realNumber }),
   /**
    * By how much the logarithm of the right class's probability exceeds its mean over all classes, in nats, with an
-   * interval of 95 %: below 0 where the answers contradict the labels. Null for values; absent from files of earlier
-   * versions.
+   * interval of 95 %: below 0 where the answers contradict the labels. Null for values.
    */
-  agreement: z.strictObject({ mean: realNumber, lower: realNumber, upper: realNumber }).nullable().optional(),
+  agreement: z.strictObject({ mean: realNumber, lower: realNumber, upper: realNumber }).nullable(),
   /** False: it does not help, or the answers contradict the labels, so that `calibration` is null. */
   isKept: z.boolean(),
   /** Fitted temperatures at an end of the range that is tried. */
@@ -131,8 +130,8 @@ const conformalSchema = z.discriminatedUnion('kind', [
     /** RAPS: what each rank beyond `freeRanks` adds to the score; else 0. */
     penalty: z.number().min(0),
     freeRanks: z.int().min(0),
-    /** How many samples fitted each threshold; absent from files of earlier versions. */
-    counts: z.array(z.int().min(0)).optional(),
+    /** How many samples fitted each threshold. */
+    counts: z.array(z.int().min(0)),
     /**
      * What `auto` chose from: share of held-out samples whose set has their class, and mean size, of each method in
      * cross-validation.
@@ -140,11 +139,8 @@ const conformalSchema = z.discriminatedUnion('kind', [
     compared: z
       .strictObject({
         samples: z.int().positive(),
-        /**
-         * How many a comparison needs; with fewer `methods` is empty and the first of all taken. Absent from files of
-         * earlier versions.
-         */
-        needed: z.int().positive().optional(),
+        /** How many a comparison needs; with fewer `methods` is empty and the first of all taken. */
+        needed: z.int().positive(),
         methods: z.array(z.strictObject({ method: z.enum(setMethods), coverage: z.number(), meanSize: z.number() })),
       })
       .nullable()
@@ -159,8 +155,8 @@ const conformalSchema = z.discriminatedUnion('kind', [
     margins: z.array(realNumber).min(1),
     /** CQR: positions of the lower and the upper quantile among the outputs; else null. */
     quantiles: z.tuple([z.int().min(0), z.int().min(0)]).nullable(),
-    /** How many samples fitted each margin; absent from files of earlier versions. */
-    counts: z.array(z.int().min(0)).optional(),
+    /** How many samples fitted each margin. */
+    counts: z.array(z.int().min(0)),
   }),
 ]);
 /** How conformal sets or intervals are made. */
@@ -196,22 +192,19 @@ export const postprocessingSchema = z.strictObject({
     name: z.string(),
     members: z.array(z.strictObject({ rank: z.int().min(0), checkpoint: z.string(), epoch: z.int().min(0) })).min(1),
   }),
-  /** Names of the classes or labels; null: they have none; absent from files of earlier versions. */
-  classNames: z.array(z.string()).nullable().optional(),
-  /** How the members answered when it was fitted; absent from files of earlier versions: `mean`. */
-  combination: z.enum(combinations).optional(),
+  /** Names of the classes or labels; null: they have none. */
+  classNames: z.array(z.string()).nullable(),
+  /** How the members answered when it was fitted. */
+  combination: z.enum(combinations),
   fittedOn: z.strictObject({
     split: z.enum(['validation', 'test']),
     samples: z.int().positive(),
-    /**
-     * How many of them fitted the calibration, and how many the rest; null, and absent from files of earlier versions:
-     * all fitted everything.
-     */
-    parts: z.strictObject({ calibration: z.int().positive(), others: z.int().positive() }).nullable().optional(),
+    /** How many of them fitted the calibration, and how many the rest; null: all fitted everything. */
+    parts: z.strictObject({ calibration: z.int().positive(), others: z.int().positive() }).nullable(),
   }),
   calibration: calibrationSchema.nullable(),
-  /** How the calibration was judged; null: none was asked for; absent from files of earlier versions. */
-  judged: judgedSchema.nullable().optional(),
+  /** How the calibration was judged; null: none was asked for. */
+  judged: judgedSchema.nullable(),
   conformal: conformalSchema.nullable(),
   /** A sample is outside the training data where its score, of the uncalibrated members, is above the threshold. */
   outside: z
@@ -220,11 +213,8 @@ export const postprocessingSchema = z.strictObject({
       threshold: finite,
       /** Share of the fitted samples at or below the threshold. */
       quantile: z.number().gt(0).lt(1),
-      /**
-       * The same threshold of each other score of what the members predict, to show; absent from files of earlier
-       * versions.
-       */
-      others: z.array(z.strictObject({ score: z.enum(predictionScoreNames), threshold: finite })).optional(),
+      /** The same threshold of each other score of what the members predict, to show. */
+      others: z.array(z.strictObject({ score: z.enum(predictionScoreNames), threshold: finite })),
       /** What a distance is measured from; absent or null for scores of predictions. */
       reference: referenceFileSchema.nullable().optional(),
     })

@@ -102,14 +102,11 @@ export const preprocessingSchema = z.strictObject({
     z.discriminatedUnion('kind', [tableStepSchema, textsStepSchema, imagesStepSchema, standardizeStepSchema]),
   ),
   target: targetSchema.optional(),
-  /** How the training table was read; absent where the data come from no table, and from files of earlier versions. */
+  /** How the training table was read; absent where the data come from no table. */
   reading: tableReadingSchema.optional(),
   /** Names of the features, in their order, where columns of numbers are the features as they are. */
   featureNames: z.array(z.string()).optional(),
-  /**
-   * Names of the further inputs that the data have beside the features; absent where there are none, and from files of
-   * earlier versions.
-   */
+  /** Names of the further inputs that the data have beside the features; absent where there are none. */
   extraInputs: z.array(z.string()).optional(),
 });
 /** What was fitted on a training split. */

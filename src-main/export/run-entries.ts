@@ -99,7 +99,7 @@ async function* metricEntries(
     // A whole run has the files themselves.
     if (formats.has('csv') && !formats.has('run')) {
       yield madeEntry('metrics.csv', () => csvLines(rows));
-      // Absent from a run that has not started, and from runs of earlier versions.
+      // Absent from a run that has not started.
       yield* fileEntries(folder, ['devices.csv'], skipped, neutralCells);
     }
     if (formats.has('jsonl')) yield madeEntry('metrics.jsonl', () => jsonLines(rows));

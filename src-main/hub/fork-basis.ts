@@ -48,7 +48,7 @@ async function configAt(
   point: ForkPoint,
 ): Promise<{ config: RunConfig; changed: SettingChanges }> {
   const attempt = record.attempts.find((one) => one.attempt === point.attempt);
-  const config = (attempt && configOfAttempt(record, attempt)) ?? record.config;
+  const config = attempt === undefined ? record.config : configOfAttempt(record, attempt);
   const isLast = point.attempt === record.attempts.length;
   if (point.kind === 'checkpoint') return { config, changed: (isLast ? record.changed : attempt?.changed) ?? {} };
   const { folder: from, own } = folderOfPoint(folder, point.name);

@@ -39,12 +39,8 @@ async function preprocessingOf({ folder }: PartsRun): Promise<Preprocessing | nu
 }
 
 function differenceBetween(own: Preprocessing | null, first: Preprocessing | null, id: string): string | null {
-  // Runs of earlier versions did not keep names of further inputs.
-  const isKept = own?.extraInputs !== undefined && first?.extraInputs !== undefined;
-  const comparable = (kept: Preprocessing | null): Preprocessing | null =>
-    kept === null || isKept ? kept : { ...kept, extraInputs: undefined };
-  if (JSON.stringify(comparable(own)) === JSON.stringify(comparable(first))) return null;
-  const inputsOf = ({ steps, extraInputs }: Preprocessing): string => JSON.stringify([steps, isKept && extraInputs]);
+  if (JSON.stringify(own) === JSON.stringify(first)) return null;
+  const inputsOf = ({ steps, extraInputs }: Preprocessing): string => JSON.stringify([steps, extraInputs]);
   if (own === null || first === null || inputsOf(own) !== inputsOf(first))
     return `prepares its inputs differently from the run ${id} (${preprocessing})`;
   const [classes, others] = [own.target, first.target].map((target) =>

@@ -67,8 +67,8 @@ export function usePreferences(project: string): ProjectPreferences {
 
 /**
  * A value that this browser keeps under a key, the same in all of its tabs. It starts as `fallback` where nothing is
- * stored, where an earlier version stored something else, and where the browser forbids storage: what is stored is a
- * convenience, never the user's work.
+ * stored, where something else is, and where the browser forbids storage: what is stored is a convenience, never the
+ * user's work.
  */
 export function useStored<T>(key: string, schema: z.ZodType<T>, fallback: T): Ref<T> {
   return useLocalStorage<T>(key, fallback, {

@@ -86,7 +86,7 @@ describe('the form that calibrates', () => {
     }
   });
 
-  it('says that predictions refuse what an earlier version fitted on the mean of jointly trained members', async () => {
+  it('says that predictions refuse what was fitted on the mean of jointly trained members', async () => {
     const fitted = { postprocessing: () => [calibratedSet] };
     const { wrapper } = await open(viewOf('classification', 'finished', 'joint'), fitted);
     expect(wrapper.get('.calibrate .warn').text()).toContain(

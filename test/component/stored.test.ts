@@ -32,7 +32,7 @@ describe('settings', () => {
     expect(useSettingsStore()).toMatchObject({ theme: 'system', isNotifying: false });
   });
 
-  it('of an earlier version keep their values', () => {
+  it('that lack one keep the others', () => {
     localStorage.setItem('tutti.settings', '{"theme":"light"}');
     expect(useSettingsStore()).toMatchObject({ theme: 'light', isNotifying: false });
   });

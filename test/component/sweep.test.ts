@@ -18,11 +18,12 @@ function summaryOf(nll: number): RunSummary {
   const set = {
     set: 'final' as const,
     split: 'test' as const,
+    ranks: [0],
     epochs: [1],
     ensemble: { nll },
     members: { nll: [nll + 1] },
   };
-  return { epochs: 2, steps: 6, stopReason: 'completed', metrics: {}, best, evaluatedSets: [set] };
+  return { attempt: 1, epochs: 2, steps: 6, stopReason: 'completed', metrics: {}, best, evaluatedSets: [set] };
 }
 
 function runOf(index: number, status: 'finished' | 'failed', nll: number) {

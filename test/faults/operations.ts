@@ -43,7 +43,15 @@ async function checkpointOnDisk(folder: string, name = 'member-best'): Promise<n
 }
 
 function state(round: number) {
-  return { round, epoch: round, step: 10 * round, tensors: weights(round), data: { round }, metricRows: round };
+  return {
+    round,
+    epoch: round,
+    step: 10 * round,
+    attempt: 1,
+    tensors: weights(round),
+    data: { round },
+    metricRows: round,
+  };
 }
 
 async function roundOnDisk(folder: string): Promise<number> {

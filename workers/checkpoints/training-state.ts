@@ -22,12 +22,11 @@ const stateRecordSchema = z.strictObject({
   round: z.int().min(0),
   epoch: z.int(),
   step: z.int(),
-  /** Absent from states of earlier versions. */
-  attempt: z.int().min(1).optional(),
-  metricRows: z.int().nullable().default(null),
-  /** Absent from states of earlier versions, and where the rank did not ask. */
+  attempt: z.int().min(1),
+  metricRows: z.int().nullable(),
+  /** Absent where the rank did not ask. */
   recordedRows: z.int().min(0).optional(),
-  isAlone: z.boolean().default(false),
+  isAlone: z.boolean(),
   /** Only where another number of ranks may resume. */
   worldSize: z.int().min(1).optional(),
   sha256: z.string().length(64),
@@ -41,8 +40,8 @@ export interface TrainingState {
   round: number;
   epoch: number;
   step: number;
-  /** The attempt that saved it; undefined for a state of an earlier version. */
-  attempt?: number | undefined;
+  /** The attempt that saved it. */
+  attempt: number;
   /** Rows of the metrics that belong to the state, where ranks saved it within a round; else null. */
   metricRows: number | null;
   /**

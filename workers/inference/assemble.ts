@@ -53,8 +53,7 @@ export async function assembleEnsemble(files: EnsembleFiles, description: Ensemb
 }
 
 /**
- * A resumed run may have replaced the checkpoints since, and earlier versions fitted joint runs on another combination
- * of their members.
+ * A resumed run may have replaced the checkpoints since.
  * @throws Error that names the file and what to do
  */
 export function requireFitting(

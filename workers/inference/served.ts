@@ -117,7 +117,6 @@ function inputsOf({ models: [model], preprocessing }: Ensemble): InputInfo[] {
   }
   const isImage = preprocessing?.steps.some(({ kind }) => kind === 'images') ?? false;
   const only = isImage ? 'images' : 'features';
-  // Runs of earlier versions did not keep which of several it is.
   const main = featurePosition(model, preprocessing) ?? 0;
   return model.inputs.map(({ shape }, i) => ({
     // A sequential model has no names of inputs.

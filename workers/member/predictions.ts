@@ -1,4 +1,4 @@
-import { logitsOf, probabilitiesOf } from '../../core/metrics/index.ts';
+import { probabilitiesOf } from '../../core/metrics/index.ts';
 
 /**
  * Predictions of one member for a split: one array `[N, W]` per output of the task. Each position of a sample (a step
@@ -22,8 +22,7 @@ export interface MemberOutputs extends Predictions {
 }
 
 /** Joins stacks of the same split into one stack, ordered by rank. */
-export function joinStacks(given: readonly MemberOutputs[]): MemberOutputs {
-  const stacks = inOneForm(given);
+export function joinStacks(stacks: readonly MemberOutputs[]): MemberOutputs {
   const rows = stacks.flatMap((stack) => stack.ranks.map((rank, index) => ({ rank, index, stack })));
   rows.sort((a, b) => a.rank - b.rank);
   const { kind, samples, width, values } = stacks[0];
@@ -60,16 +59,6 @@ export function copyForProject<P extends Predictions>(given: P): P {
   }
   if (kind !== 'logits') return { ...predictions, values: values.map((output) => output.slice()) };
   return { ...predictions, kind: 'probabilities', values: values.map((output) => probabilitiesOf(output, width)) };
-}
-
-/** An earlier version kept probabilities of earlier waves' members. Beside logits they become logits. */
-function inOneForm(stacks: readonly MemberOutputs[]): readonly MemberOutputs[] {
-  if (!stacks.some(({ kind }) => kind === 'logits')) return stacks;
-  return stacks.map((stack) =>
-    stack.kind === 'logits'
-      ? stack
-      : { ...stack, kind: 'logits', values: stack.values.map((output) => logitsOf(output, stack.width)) },
-  );
 }
 
 /** Arrays one after the other, in a new array. */

@@ -31,28 +31,24 @@ const savedDataSchema = z.strictObject({
     batch: z.int(),
     step: z.int(),
     round: z.int(),
-    /** Absent from states of earlier versions. */
-    rendezvous: z.int().optional(),
+    rendezvous: z.int(),
     standingBy: z.boolean(),
     stoppedAlone: z.boolean(),
   }),
   settings: runSettingsSchema,
-  /** Absent from states of earlier versions. */
-  schedule: savedScheduleSchema.optional(),
+  schedule: savedScheduleSchema,
   optimizerSteps: z.array(z.int()),
   /** Absent without an average of the weights. */
   averagedUpdates: z.int().optional(),
   losses: z.strictObject({ loss: realNumber, steps: z.int() }),
-  /** Of the round so far; absent from states of earlier versions, which hold whole rounds. */
-  round: z
-    .strictObject({ loss: realNumber, steps: z.int(), samples: z.int(), elapsedMs: z.number() })
-    .default({ loss: 0, steps: 0, samples: 0, elapsedMs: 0 }),
+  /** Of the round so far. */
+  round: z.strictObject({ loss: realNumber, steps: z.int(), samples: z.int(), elapsedMs: z.number() }),
   callbacks: z.record(z.string(), z.unknown()),
-  /** Samples that a step takes from the order of an epoch; absent from states of earlier versions. */
-  samplesPerStep: z.int().optional(),
+  /** Samples that a step takes from the order of an epoch. */
+  samplesPerStep: z.int(),
   /** Points that the hub may not have written before it died. */
-  points: z.array(z.strictObject({ name: z.string(), epoch: z.int(), step: z.int(), value: realNumber })).default([]),
-  /** SHA-256 of the model's architecture; absent from states of earlier versions. */
+  points: z.array(z.strictObject({ name: z.string(), epoch: z.int(), step: z.int(), value: realNumber })),
+  /** SHA-256 of the model's architecture; absent where the model has no description. */
   model: z.string().optional(),
   /** Absent for a strategy without a state. */
   strategy: z.unknown().optional(),
@@ -272,10 +268,9 @@ async function readOwn(folder: string, rank: number, { round, worldSize }: Saved
  * left out.
  */
 function progressOf({ progress: saved, samplesPerStep }: SavedData, config: RunConfig): TrainingProgress {
-  const { rendezvous = saved.epoch, ...progress } = saved;
   const now = samplesPerOrderedStep(config);
-  const batch = Math.floor((saved.batch * (samplesPerStep ?? now)) / now);
-  return { ...progress, batch, rendezvous };
+  const batch = Math.floor((saved.batch * samplesPerStep) / now);
+  return { ...saved, batch };
 }
 
 function strategyStateOf(

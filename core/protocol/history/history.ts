@@ -12,8 +12,8 @@ interface ConfigChange {
 /** An attempt of a run beside the one before it. */
 export interface AttemptHistory {
   attempt: Attempt;
-  /** Options that differ from those of the attempt before; null where an earlier version did not keep them. */
-  changes: ConfigChange[] | null;
+  /** Options that differ from those of the attempt before. */
+  changes: ConfigChange[];
   /** Whether the project's source differs from that of the attempt before. */
   hasNewSource: boolean;
   /** The message of the event with which it ended; null while it trains. */
@@ -41,13 +41,8 @@ export function attemptHistory(
   });
 }
 
-function changesBetween(
-  record: Pick<RunRecord, 'attempts' | 'config'>,
-  before: Attempt,
-  attempt: Attempt,
-): ConfigChange[] | null {
+function changesBetween(record: Pick<RunRecord, 'config'>, before: Attempt, attempt: Attempt): ConfigChange[] {
   const [from, to] = [configOfAttempt(record, before), configOfAttempt(record, attempt)];
-  if (from === null || to === null) return null;
   const [old, now] = [new Map(leavesOf(from)), new Map(leavesOf(to))];
   return [...new Set([...old.keys(), ...now.keys()])]
     .map((path) => ({ path, from: old.get(path), to: now.get(path) }))

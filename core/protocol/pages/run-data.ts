@@ -71,7 +71,7 @@ export interface PredictionData {
   task: string;
   /** How the members answer. */
   combination: Combination;
-  /** The outputs: logits of classifiers (or probabilities, which an earlier version kept), else means and variances. */
+  /** The outputs: logits (or probabilities) of classifiers, else means and variances. */
   kind: 'logits' | 'probabilities' | 'values';
   ranks: number[];
   epoch: number;

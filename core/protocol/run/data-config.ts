@@ -94,22 +94,3 @@ export const augmentationSchema = z.strictObject({
     help: 'Strength of the operations of randAugment, from 0 to 30.',
   }),
 });
-
-/**
- * Earlier versions had the strategy `coupled` crop and mirror images.
- * @param config a configuration, or a part of one
- */
-export function withAugmentation(config: unknown): unknown {
-  if (!isObject(config) || !isObject(config.strategy)) return config;
-  const { cropPadding, horizontalFlip, ...strategy } = config.strategy;
-  if (cropPadding === undefined && horizontalFlip === undefined) return config;
-  const augmentation = {
-    ...(cropPadding !== undefined && { cropPadding }),
-    ...(horizontalFlip !== undefined && { horizontalFlip }),
-  };
-  return { augmentation, ...config, strategy };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

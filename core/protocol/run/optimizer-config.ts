@@ -28,7 +28,6 @@ export type WeightGroup = z.output<typeof groupSchema>;
 const common = {
   clipNorm: z.number().min(0).default(0).meta({
     help: 'Maximum norm of the gradient over all weights of the model (and over all ranks that train it); 0: no limit.',
-    replaces: 'strategy.clipNorm',
   }),
   clipValue: z.number().min(0).default(0).meta({
     help: 'Limit of the absolute value of each element of the gradient, before the norm is limited; 0: no limit.',
@@ -138,16 +137,4 @@ const slots: { readonly [Kind in RuleKind]: (config: RuleConfigOf<Kind>) => read
 export function optimizerSlots(config: RuleConfig): readonly string[] {
   // The entry of a configuration's own kind takes it.
   return (slots[config.kind] as (own: RuleConfig) => readonly string[])(config);
-}
-
-/** A configuration of an earlier version, in which only strategies with averaged gradients had `clipNorm`. */
-export function withOptimizerClipping(config: unknown): unknown {
-  if (!isObject(config) || !isObject(config.strategy) || !('clipNorm' in config.strategy)) return config;
-  const { clipNorm, ...strategy } = config.strategy;
-  const optimizer = isObject(config.optimizer) ? config.optimizer : { kind: 'adam' };
-  return { ...config, strategy, optimizer: { clipNorm, ...optimizer } };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -17,7 +17,7 @@ export interface ProjectDescription {
   task: string;
   /** Whether it replaces the task's loss. */
   hasOwnLoss: boolean;
-  /** Its own metrics; absent from descriptions that earlier versions stored. */
+  /** Its own metrics; absent: it has none. */
   metrics?: OwnMetric[] | undefined;
   /** What its model's further outputs learn; absent: it has none. */
   outputs?: FurtherOutput[] | undefined;

@@ -1,14 +1,10 @@
 import { z } from 'zod';
 import { blasSchema, placementSchema } from '../machine/devices.ts';
 import { realNumber } from '../wire/numbers.ts';
-import { withAugmentation } from './data-config.ts';
 import { type RunConfig, runConfigSchema } from './config.ts';
 import { labelsRecordSchema } from './labels.ts';
 import { furtherOutputSchema } from '../../ensemble/predictions.ts';
 import { partsSchema } from './parts.ts';
-import { withOptimizerClipping } from './optimizer-config.ts';
-import { withMovedWarmStart } from './schedule-config.ts';
-import { withMemberLoss } from './member-loss-config.ts';
 import { settingChangesSchema } from './settings.ts';
 import { sweepSchema } from './sweep/sweep.ts';
 
@@ -44,8 +40,8 @@ const labelScoresSchema = z.strictObject({
 export const evaluatedSetSchema = z.strictObject({
   set: z.enum(['ensemble-best', 'member-best', 'final']),
   split: z.enum(['validation', 'test']),
-  /** Ranks of its members, ascending; absent from records of earlier versions: all. */
-  ranks: z.array(z.int()).optional(),
+  /** Ranks of its members, ascending. */
+  ranks: z.array(z.int()),
   /** Epoch of each member's checkpoint, in the order of the ranks. */
   epochs: z.array(z.int()),
   ensemble: z.record(z.string(), realNumber),
@@ -57,10 +53,8 @@ export const evaluatedSetSchema = z.strictObject({
 export type EvaluatedSet = z.output<typeof evaluatedSetSchema>;
 
 export const runSummarySchema = z.strictObject({
-  /**
-   * The attempt that ended with this summary; a later failed attempt keeps it. Absent from records of earlier versions.
-   */
-  attempt: z.int().min(1).optional(),
+  /** The attempt that ended with this summary; a later failed attempt keeps it. */
+  attempt: z.int().min(1),
   epochs: z.int(),
   steps: z.int(),
   stopReason: z.enum(['completed', 'early-stopping', 'requested']),
@@ -93,16 +87,15 @@ export const attemptSchema = z.strictObject({
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
   status: runStatusSchema,
-  // Attempts of earlier versions lack the fields below.
   /**
    * Its cause: the start of the run, its start as a fork of another one, a user's resume, or a restart after a lost
    * process.
    */
   kind: z.enum(['start', 'fork', 'resume', 'restart']).optional(),
   /** The requested changes to the project's defaults, or to the configuration of the attempt before. */
-  overrides: z.preprocess(withNewNames, z.record(z.string(), z.unknown())).optional(),
-  /** Its whole configuration. */
-  config: z.preprocess(withNewOptions, runConfigSchema).optional(),
+  overrides: z.record(z.string(), z.unknown()).optional(),
+  /** Its whole configuration; absent where members were put together, which is one attempt. */
+  config: runConfigSchema.optional(),
   /** Settings that were changed while it trained, or earlier and not overridden; they replace those of its `config`. */
   changed: settingChangesSchema.optional(),
   /**
@@ -157,24 +150,6 @@ export const originSchema = z.strictObject({
 });
 export type RunOrigin = z.output<typeof originSchema>;
 
-/**
- * Runs without `initializers` are older than their correction: ranks that start later in them use the old ones, as the
- * others did.
- */
-function withOldInitializers(config: unknown): unknown {
-  return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(withNewOptions(config) as object) };
-}
-
-/** A whole configuration of an earlier version under the present names of its options. */
-function withNewOptions(config: unknown): unknown {
-  return withMovedWarmStart(withOptimizerClipping(withNewNames(config)));
-}
-
-/** The same for a part of a configuration. */
-function withNewNames(config: unknown): unknown {
-  return withAugmentation(withMemberLoss(config));
-}
-
 /** A run's id becomes part of paths and addresses. */
 export const runIdSchema = z.string().regex(/^\w[\w-]{0,199}$/, 'it must be letters, digits, "_" and "-", at most 200');
 
@@ -211,11 +186,11 @@ export const runRecordSchema = z.strictObject({
   task: z.string(),
   /** The project's own metrics; absent if it has none. */
   metrics: z.array(ownMetricSchema).optional(),
-  /** Levels of the quantiles of a quantile regression; absent for other tasks, and from runs of earlier versions. */
+  /** Levels of the quantiles of a quantile regression; absent for other tasks. */
   quantiles: z.array(z.number()).optional(),
-  /** Further outputs of its models, in their order; absent if there are none, and from runs of earlier versions. */
+  /** Further outputs of its models, in their order; absent if there are none. */
   outputs: z.array(furtherOutputSchema).optional(),
-  config: z.preprocess(withOldInitializers, runConfigSchema),
+  config: runConfigSchema,
   /** Settings that were changed while it trained; they replace those of `config`. Absent if there are none. */
   changed: settingChangesSchema.optional(),
   status: runStatusSchema,
@@ -257,21 +232,14 @@ export const runRecordSchema = z.strictObject({
 });
 export type RunRecord = z.output<typeof runRecordSchema>;
 
-/**
- * The configuration of an attempt; null for an early attempt of an earlier version, which kept only the last
- * configuration.
- */
-export function configOfAttempt(
-  { config, attempts }: Pick<RunRecord, 'config' | 'attempts'>,
-  attempt: Attempt,
-): RunConfig | null {
-  return attempt.config ?? (attempt.attempt === attempts.length ? config : null);
+/** The configuration of an attempt. */
+export function configOfAttempt({ config }: Pick<RunRecord, 'config'>, attempt: Attempt): RunConfig {
+  return attempt.config ?? config;
 }
 
 /** The summary of the last attempt; null while it trains, and if it ended without one. */
 export function ownSummary({ summary, attempts }: Pick<RunRecord, 'summary' | 'attempts'>): RunSummary | null {
-  const isEarlier = summary?.attempt !== undefined && summary.attempt < attempts.length;
-  return isEarlier ? null : summary;
+  return summary !== null && summary.attempt < attempts.length ? null : summary;
 }
 
 /** Number of attempts that train or have trained; a resume changes nothing before it trains. */

@@ -14,17 +14,16 @@ import type { Projects } from './projects.ts';
 
 /**
  * The command behind each attempt of a run: first the command that starts a run like it, or that forks its origin, then
- * one for each resume. Restarts have no command, nor do attempts whose configuration an earlier version did not keep.
+ * one for each resume. Restarts have no command.
  * @throws Error if the project cannot be described, because the first command leaves out the project's defaults
  */
 export async function attemptCommands(hub: Hub, projects: Projects, id: string): Promise<AttemptCommand[]> {
   const record = await hub.record(id);
   const { folder } = record.project;
   const project = await projects.describe(folder);
-  const known = record.attempts.filter((attempt) => configOfAttempt(record, attempt) !== null);
-  return known.flatMap((attempt, index) => {
+  return record.attempts.flatMap((attempt, index) => {
     const config = configOfAttempt(record, attempt);
-    if (config === null || attempt.kind === 'restart') return [];
+    if (attempt.kind === 'restart') return [];
     const { origin, name } = record;
     if (attempt.kind === 'fork' && origin !== undefined) {
       const fork = { run: origin.run, point: origin.point, name, out: null };

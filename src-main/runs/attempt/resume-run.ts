@@ -70,7 +70,7 @@ export function resumedRecord(
   const { config, plan, blas, ...source } = now;
   const changed = stillChanged(record, override);
   const { changed: _replaced, ...kept } = record;
-  const attempts = withNext(keepConfigOfLast(record), { kind: 'resume', overrides: override, config, ...source });
+  const attempts = withNext(record.attempts, { kind: 'resume', overrides: override, config, ...source });
   return {
     ...kept,
     ...(changed === undefined ? {} : { changed }),
@@ -82,18 +82,6 @@ export function resumedRecord(
     error: null,
     attempts,
   };
-}
-
-/**
- * Attempts of earlier versions have no configuration. That of the last one is the record's, which the resume is about
- * to replace.
- */
-function keepConfigOfLast({ attempts, config, changed }: RunRecord): RunRecord['attempts'] {
-  return attempts.map((attempt, index) =>
-    index < attempts.length - 1 || attempt.config !== undefined
-      ? attempt
-      : { ...attempt, config, ...(changed === undefined ? {} : { changed }) },
-  );
 }
 
 /** The settings that were changed while the run trained and are not overridden now. */

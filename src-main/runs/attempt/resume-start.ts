@@ -32,7 +32,7 @@ export async function resumeStartOf(attempted: Attempted, point: ResumePoint | n
 /** Rows before the last evaluation of the stop that ended the attempt before; null where it ended otherwise. */
 function rowsOf({ record: { attempts } }: RunRecorder, point: ResumePoint | null): number | null {
   // Rows that attempts between the state's and this one added are no part of the count.
-  const isRecent = point?.attempt !== undefined && point.attempt >= attempts.length - 1;
+  const isRecent = point !== null && point.attempt >= attempts.length - 1;
   return isRecent ? point.metricRows : null;
 }
 

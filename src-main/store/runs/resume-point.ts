@@ -6,8 +6,8 @@ export interface ResumePoint {
   round: number;
   /** Number of ranks that saved it; null: those that resume. */
   worldSize: number | null;
-  /** The attempt that saved it; undefined for states of earlier versions. */
-  attempt: number | undefined;
+  /** The attempt that saved it. */
+  attempt: number;
   /** Rows of the metrics that belong to a state within a round; null where the step tells it. */
   metricRows: number | null;
   /** Position of the rank that is furthest ahead. */

@@ -12,19 +12,19 @@ const savedRoundSchema = z.looseObject({
   round: z.int(),
   epoch: z.int(),
   step: z.int(),
-  /** The attempt that saved it; absent from states of earlier versions. */
-  attempt: z.int().optional(),
+  /** The attempt that saved it. */
+  attempt: z.int(),
   /** Rows of the metrics that belong to a state within a round; null where the step tells it. */
-  metricRows: z.int().nullable().default(null),
+  metricRows: z.int().nullable(),
   /** Rows of the metrics that were on the disk when it was saved; absent where nobody counted them. */
   recordedRows: z.int().optional(),
   /** Whether the rank saved it without the others, after the hub had died. */
-  isAlone: z.boolean().default(false),
+  isAlone: z.boolean(),
   /** Number of ranks that saved it, where another number of ranks may resume. */
   worldSize: z.int().min(1).optional(),
   sha256: z.string(),
   bytes: z.int(),
-  savedAt: z.string().default(''),
+  savedAt: z.string(),
 });
 export type SavedRound = z.output<typeof savedRoundSchema>;
 

@@ -114,9 +114,8 @@ describe('members trained jointly answer', () => {
     expect(before).toBeCloseTo(reported, 5);
     // A calibration that does nothing leaves the answers as they are.
     expect((await predicted()).mean).toEqual(plain.mean);
-    // Earlier versions fitted on the mean, and did not say so.
-    const { combination: _, ...earlier } = postprocessingSchema.parse(JSON.parse(await readFile(path, 'utf8')));
-    await writeFileAtomic(path, toJson(earlier));
+    const fitted = postprocessingSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+    await writeFileAtomic(path, toJson({ ...fitted, combination: 'mean' }));
     await expect(predicted()).rejects.toThrow(
       `postprocessing/${set}.json in ${folder} is for members that answer by their mean, but this ensemble ` +
         'answers by their product',

@@ -26,8 +26,15 @@ describe('tutti calibrate', () => {
       isClassConditional: true,
       calibrationShare: 0.5,
     });
-    const evaluated: EvaluatedSet = { set: 'ensemble-best', split: 'test', epochs: [], ensemble: {}, members: {} };
-    const summary = { epochs: 1, steps: 1, stopReason: 'completed', metrics: {}, best: null } as const;
+    const evaluated: EvaluatedSet = {
+      set: 'ensemble-best',
+      split: 'test',
+      ranks: [],
+      epochs: [],
+      ensemble: {},
+      members: {},
+    };
+    const summary = { attempt: 1, epochs: 1, steps: 1, stopReason: 'completed', metrics: {}, best: null } as const;
     expect(requestOf(usual, { summary: { ...summary, evaluatedSets: [evaluated] } }).set).toBe('ensemble-best');
   });
 
@@ -71,6 +78,7 @@ describe('tutti calibrate', () => {
       samples: 10,
       folds: 5,
       gain: { mean: 0.9, lower: 0.4, upper: 1.4 },
+      agreement: { mean: 1, lower: 0.5, upper: 1.5 },
       isKept: true,
       ends: [99.99999996113114],
     } as const;

@@ -13,7 +13,9 @@ function summaryOf(nll: number): RunSummary {
     stopReason: 'completed',
     metrics: {},
     best: { metric: 'val/ens_nll', value: nll, epoch: 1, step: 6 },
-    evaluatedSets: [{ set: 'final', split: 'test', epochs: [1, 1], ensemble: { nll }, members: { nll: [nll, nll] } }],
+    evaluatedSets: [
+      { set: 'final', split: 'test', ranks: [0, 1], epochs: [1, 1], ensemble: { nll }, members: { nll: [nll, nll] } },
+    ],
   };
 }
 

@@ -8,6 +8,7 @@ import { compareSets, summarize } from '../../../src-main/cli/commands/summary.t
 import { recordOf } from './records.ts';
 
 const summary: RunSummary = {
+  attempt: 1,
   epochs: 12,
   steps: 480,
   stopReason: 'early-stopping',
@@ -17,6 +18,7 @@ const summary: RunSummary = {
     {
       set: 'ensemble-best',
       split: 'test',
+      ranks: [0, 1],
       epochs: [9, 9],
       ensemble: { nll: 0.4, acc: 0.875, ece: 0.0123456, disagreement: 0.1 },
       members: { nll: [0.5, 0.6], acc: [0.75, 0.8], ece: [0.02, 0.04] },
@@ -24,6 +26,7 @@ const summary: RunSummary = {
     {
       set: 'member-best',
       split: 'test',
+      ranks: [0, 1],
       epochs: [7, 11],
       ensemble: { nll: Number.NaN, acc: 0.9, ece: 0.01 },
       members: { nll: [0.4, Number.NaN], acc: [0.8, 0.9], ece: [0.02, 0.02] },
@@ -54,6 +57,7 @@ describe('compareSets', () => {
     const set = {
       set: 'final' as const,
       split: 'test' as const,
+      ranks: [0, 1],
       epochs: [9, 9],
       ensemble,
       members: { nll: [0.5, 0.6] },
@@ -68,7 +72,13 @@ describe('compareSets', () => {
   it('compares regressions by MSE and NLL', () => {
     const set = { set: 'final', split: 'validation', epochs: [0, 1, 2, 3, 4] } as const;
     const sets = [
-      { ...set, epochs: [...set.epochs], ensemble: { mse: 0.5, nll: -1 }, members: { mse: [1, 2], nll: [0, 1] } },
+      {
+        ...set,
+        ranks: [0, 1, 2, 3, 4],
+        epochs: [...set.epochs],
+        ensemble: { mse: 0.5, nll: -1 },
+        members: { mse: [1, 2], nll: [0, 1] },
+      },
     ];
     expect(compareSets(sets)).toEqual([
       '',

@@ -6,6 +6,7 @@ import { describeGain } from '../../../core/protocol/run/ensemble-gain.ts';
 const base = { set: 'ensemble-best', split: 'test', epochs: [9, 9, 9] } as const;
 const of = (ensemble: EvaluatedSet['ensemble'], members: EvaluatedSet['members']): EvaluatedSet => ({
   ...base,
+  ranks: [0, 1, 2],
   epochs: [...base.epochs],
   ensemble,
   members,

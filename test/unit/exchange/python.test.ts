@@ -220,12 +220,14 @@ function fitted({ task, combination, calibration }: Omit<Combined, 'models'>): P
   if (calibration === undefined) return null;
   const members = [0, 1].map((rank) => ({ rank, checkpoint: 'final', epoch: 0 }));
   const set = { name: 'final', members };
-  const fittedOn = { split: 'validation' as const, samples: 10 };
+  const fittedOn = { split: 'validation' as const, samples: 10, parts: null };
   return {
     format: 1,
     task,
     set,
-    ...(combination && { combination }),
+    classNames: null,
+    combination: combination ?? 'mean',
+    judged: null,
     fittedOn,
     calibration,
     conformal: null,

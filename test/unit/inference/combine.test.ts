@@ -81,6 +81,7 @@ describe('what an ensemble predicts of its members', () => {
       alpha: 0.1,
       margins: [0.5],
       quantiles: null,
+      counts: [20],
     };
     const postprocessing = { combination: 'product' as const, calibration, conformal, outside: null, selective: null };
     const fitted = combineMembers(stack, { task: 'poisson-regression', combination: 'product', postprocessing });

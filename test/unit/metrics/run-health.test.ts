@@ -3,12 +3,22 @@ import { describeNotFinite, notFiniteOf } from '../../../core/protocol/run/healt
 import type { RunSummary } from '../../../core/protocol/run/record.ts';
 
 function summary(metrics: Record<string, number>, fields: Partial<RunSummary> = {}): RunSummary {
-  return { epochs: 1, steps: 1, stopReason: 'completed', metrics, best: null, evaluatedSets: [], ...fields };
+  return {
+    attempt: 1,
+    epochs: 1,
+    steps: 1,
+    stopReason: 'completed',
+    metrics,
+    best: null,
+    evaluatedSets: [],
+    ...fields,
+  };
 }
 
 const testSet = {
   set: 'final' as const,
   split: 'test' as const,
+  ranks: [0, 1],
   epochs: [0, 0],
   ensemble: { nll: Infinity },
   members: { nll: [1, NaN], acc: [1, 1] },

@@ -315,7 +315,7 @@ describe('preprocessing in an ONNX file', () => {
     const kept: Preprocessing = { format: 1, steps, extraInputs: ['context', 'unused'] };
     const { mean } = await runOnnx(fileOf(about('regression', 1), [model], kept), given);
     expect([...mean.data]).toEqual([3, 7]);
-    // Runs of earlier versions do not say which input has the features.
+    // Nothing says which input has the features.
     const { mean: before } = await runOnnx(fileOf(about('regression', 1), [model], { format: 1, steps }), given);
     expect([...before.data]).toEqual([7, 7]);
   });

@@ -60,8 +60,9 @@ describe('answers of classes', () => {
         isClassConditional: false,
         penalty: 0,
         freeRanks: 0,
+        counts: [20],
       },
-      outside: { score: 'entropy', threshold: 0.6, quantile: 0.95 },
+      outside: { score: 'entropy', threshold: 0.6, quantile: 0.95, others: [] },
       selective: { threshold: 0.7, wishedRisk: 0.1, risk: 0.05, coverage: 0.5 },
     };
     const answers = applyToClasses(fitted, stack);
@@ -89,8 +90,15 @@ describe('answers of values', () => {
   it('have scaled variances and intervals', () => {
     const fitted: Fitted = {
       calibration: { method: 'sigma', scales: [2] },
-      conformal: { kind: 'intervals', method: 'sigma-scaled', alpha: 0.1, margins: [1.5], quantiles: null },
-      outside: { score: 'variance', threshold: 2, quantile: 0.9 },
+      conformal: {
+        kind: 'intervals',
+        method: 'sigma-scaled',
+        alpha: 0.1,
+        margins: [1.5],
+        quantiles: null,
+        counts: [20],
+      },
+      outside: { score: 'variance', threshold: 2, quantile: 0.9, others: [] },
       selective: { threshold: -12, wishedRisk: 1, risk: 0.5, coverage: 1 },
     };
     const { mean, variance, intervals, isOutside, isWithheld } = applyToValues(fitted, means, variances, 1);
@@ -108,6 +116,7 @@ describe('answers of values', () => {
       alpha: 0.1,
       margins: [0.5],
       quantiles: [0, 1],
+      counts: [20],
     };
     const quantiles = { members: 1, samples: 4, values: Float32Array.of(1, 2, 3, 5) };
     const { intervals, variance } = applyToValues({ ...nothing, conformal }, quantiles, null, 2);

@@ -115,6 +115,7 @@ describe('answers of labels', () => {
         isClassConditional: true,
         penalty: 0,
         freeRanks: 0,
+        counts: [20],
       },
       selective: { threshold: 0.6, wishedRisk: 0.1, risk: 0, coverage: 0.5 },
     };

@@ -11,6 +11,9 @@ export const calibratedSet: Postprocessing = {
       { rank: 1, checkpoint: 'final', epoch: 4 },
     ],
   },
+  classNames: null,
+  combination: 'mean',
+  judged: null,
   fittedOn: { split: 'validation', samples: 200, parts: { calibration: 120, others: 80 } },
   calibration: { method: 'temperature', fit: 'joint', temperatures: [1.25, 1.5] },
   conformal: {
@@ -21,8 +24,9 @@ export const calibratedSet: Postprocessing = {
     isClassConditional: false,
     penalty: 0,
     freeRanks: 0,
+    counts: [80],
   },
-  outside: { score: 'entropy', threshold: 1.5, quantile: 0.95, reference: null },
+  outside: { score: 'entropy', threshold: 1.5, quantile: 0.95, others: [], reference: null },
   selective: { threshold: 0.75, wishedRisk: 0.05, risk: 0.04, coverage: 0.9 },
   measured: {
     split: 'test',

@@ -6,8 +6,11 @@ const file = {
   format: 1,
   task: 'classification',
   set: { name: 'ensemble-best', members: [{ rank: 0, checkpoint: 'ensemble-best', epoch: 3 }] },
-  fittedOn: { split: 'validation', samples: 100 },
+  classNames: ['cat', 'dog'],
+  combination: 'mean',
+  fittedOn: { split: 'validation', samples: 100, parts: null },
   calibration: { method: 'pooled-temperature', temperature: 1.5 },
+  judged: null,
   conformal: {
     kind: 'sets',
     method: 'raps',
@@ -16,8 +19,9 @@ const file = {
     isClassConditional: true,
     penalty: 0.01,
     freeRanks: 1,
+    counts: [60, 40],
   },
-  outside: { score: 'entropy', threshold: 1.2, quantile: 0.95 },
+  outside: { score: 'entropy', threshold: 1.2, quantile: 0.95, others: [] },
   selective: { threshold: 0.6, wishedRisk: 0.05, risk: 0.04, coverage: 0.8 },
   measured: null,
 };

@@ -67,7 +67,7 @@ describe('appending a batch', () => {
     expect(appendPoints(new Map([['a', fromDisk(2)]]), batch([['a', 0, 10, 5]])).size).toBe(0);
   });
 
-  it('leaves the view of an earlier version unchanged, whatever is appended', () => {
+  it('leaves a view that was taken before unchanged, whatever is appended', () => {
     const columns = new Map([['a', fromDisk(2)]]);
     const first = appendPoints(columns, batch([['a', 1, 30, 3]])).get('a') ?? fromDisk(2);
     columns.set('a', first);

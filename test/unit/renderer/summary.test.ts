@@ -98,7 +98,7 @@ it('the time of training leaves out what lies between attempts', () => {
 });
 
 it('the reason of an end says what patience waited for, and nothing of a run that trains', () => {
-  const summary = { epochs: 3, steps: 30, metrics: {}, best: null, evaluatedSets: [] };
+  const summary = { attempt: 1, epochs: 3, steps: 30, metrics: {}, best: null, evaluatedSets: [] };
   const record = { ...stopping(20), status: 'finished' as const };
   expect(endReason({ ...record, summary: { ...summary, stopReason: 'early-stopping' } })).toBe(
     'stopped early: no improvement for 20 evaluations',

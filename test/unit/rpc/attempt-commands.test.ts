@@ -70,10 +70,3 @@ it('the first attempt of a fork repeats the fork', async () => {
     [2, 'npx tutti resume run-1 --set maxEpochs=9'],
   ]);
 });
-
-it("only the last attempt's configuration of a run of an earlier version is known", async () => {
-  const attempts = [1, 2].map((attempt) => ({ ...times, attempt }));
-  expect(await commandsOf(attempts)).toEqual([
-    [2, 'npx tutti train blobs --members 4 --optimizer sgd --optimizer.learning-rate 0.25 --max-epochs 9 --name first'],
-  ]);
-});

@@ -42,6 +42,7 @@ describe('the list of projects', () => {
     expect(await own()).toEqual([]);
     await train('early', { createdAt: '2026-01-01T00:00:00.000Z' });
     const summary: RunRecord['summary'] = {
+      attempt: 1,
       epochs: 1,
       steps: 1,
       stopReason: 'completed',

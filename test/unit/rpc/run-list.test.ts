@@ -41,6 +41,7 @@ function nextChange(list: RunList): Promise<RunListChange> {
 }
 
 const summary: RunRecord['summary'] = {
+  attempt: 1,
   epochs: 5,
   steps: 50,
   stopReason: 'completed',

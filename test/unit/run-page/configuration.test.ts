@@ -69,11 +69,6 @@ describe('the configurations of a resumed run', () => {
     expect(rates({ attempts, config: faster, changed: { learningRate: 1 } })).toEqual([0.25, 0.125, 0.5, 1]);
   });
 
-  it('are only the last one if an earlier version stored no others', () => {
-    const attempts = [1, 2].map((number) => ({ ...attempt, attempt: number }));
-    expect(rates({ attempts, config: faster })).toEqual([0.5, 0.5]);
-  });
-
   it('belong to attempts that store where they began', () => {
     const at = (facts: Partial<Attempt>) => describeAttempt({ ...attempt, attempt: 2, ...facts });
     expect(at({})).toBe('Attempt 2');

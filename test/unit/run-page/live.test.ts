@@ -57,20 +57,6 @@ describe('the charts of a run', () => {
     expect(specs.find(({ id }) => id === 'traffic')?.lines).toMatchObject([{ label: 'rank 1' }]);
   });
 
-  it('keep the parts of the variance together that an earlier version named, also after a resume', () => {
-    const earlier = ['val/aleatoric', 'val/epistemic'];
-    const own = { ...run, task: 'heteroscedastic-regression' };
-    const drawn = (metrics: string[], isLive: boolean) =>
-      chartSpecs({ ...own, metrics: new Set(metrics), isLive })
-        .filter(({ section }) => section === 'uncertainty')
-        .map(({ id, lines }) => [id, lines.map(({ metric }) => metric)]);
-    const now = ['decomposition', ['val/aleatoric_variance', 'val/epistemic_variance']];
-    const before = ['decomposition-of-earlier-versions', earlier];
-    expect(drawn(earlier, false)).toEqual([before]);
-    expect(drawn([...earlier, 'val/aleatoric_variance'], false)).toEqual([now, before]);
-    expect(drawn([], true).slice(-1)).toEqual([now]);
-  });
-
   it('take the product of jointly trained members for the ensemble, also before its first point', () => {
     const metrics = new Set(['val/product_nll', 'val/ens_own', 'val/product_own']);
     const specs = chartSpecs({ ...run, combination: 'product', metrics });

@@ -207,7 +207,7 @@ describe('RunRecorder', () => {
   it('replaces an evaluated set by a newer one with the same name', async () => {
     const { recorder } = await createRecorder();
     const set = { set: 'final', split: 'test', epochs: [1], ensemble: { nll: 1 }, members: { nll: [1] } } as const;
-    const changed = { ...set, epochs: [...set.epochs], members: { nll: [2] }, ensemble: { nll: 2 } };
+    const changed = { ...set, ranks: [0], epochs: [...set.epochs], members: { nll: [2] }, ensemble: { nll: 2 } };
     recorder.evaluated({ ...changed, ensemble: { nll: 1 } });
     recorder.evaluated(changed);
     expect(recorder.summary('completed').evaluatedSets).toEqual([changed]);

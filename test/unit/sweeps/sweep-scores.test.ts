@@ -45,7 +45,7 @@ describe('repeatedSeed', () => {
 const sweep = { id: 'blobs-1', name: 'Blobs', of: 5, seed: 42 };
 
 function runOf(index: number, changes: Partial<RunRecord>, nll?: number, members: number[] = [1, 3]): RunRecord {
-  const set = { set: 'final' as const, split: 'test' as const, epochs: [1, 1] };
+  const set = { set: 'final' as const, split: 'test' as const, ranks: [0, 1], epochs: [1, 1] };
   const summary = {
     attempt: 1,
     epochs: 2,

@@ -60,7 +60,7 @@ it('other models are exported: recurrent layers with a mask, averages without on
   }
 });
 
-it('a model of an earlier version whose layers ignore a mask is exported, because TensorFlow.js ignores it too', () => {
+it('a model whose layers ignore a mask is exported, because TensorFlow.js ignores it too', () => {
   const model = sequential(words(true), layers.flatten(), layers.dense({ units: 1 }));
   expect(() => refuseOtherLayers(model, 0)).not.toThrow();
 });

@@ -2,7 +2,7 @@ import { orderClasses } from '../../../core/preprocessing/reading.ts';
 import type { ColumnStep, TableStep } from '../../../core/preprocessing/schema.ts';
 import { nameOfCell } from '../../../core/text/printable.ts';
 import { columnMoments } from '../column-moments.ts';
-import { categoryText, type Column, isMissingAt, type NumericColumn, type TextColumn } from '../tables/columns.ts';
+import { type Column, isMissingAt, type NumericColumn, type TextColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';
 import { missingAt } from './missing.ts';
 
@@ -134,11 +134,7 @@ function writeFeatures(step: ColumnStep, cell: TableCell, features: Float32Array
 
 /** The position of a category; -1 for a value that the training split lacks. */
 function categoryIndex(categories: readonly string[], value: string): number {
-  const at = categories.indexOf(value);
-  if (at >= 0) return at;
-  // Runs of earlier versions keep categories as the file had them.
-  const known = categories.map(categoryText);
-  return known.indexOf(nameOfCell(value, (text) => known.includes(text)));
+  return categories.indexOf(nameOfCell(value, (text) => categories.includes(text)));
 }
 
 /**
@@ -151,7 +147,7 @@ export function unseenValues(
   { first, end }: { first: number; end: number },
 ): string[] {
   if (step.type !== 'category') return [];
-  const known = new Set(step.categories.map(categoryText));
+  const known = new Set(step.categories);
   const unseen: string[] = [];
   for (let row = first; row < end; row++) {
     const value = column.values[row];

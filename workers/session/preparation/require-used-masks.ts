@@ -50,10 +50,7 @@ export function requireUsedMasks(model: LayersModel): void {
   });
 }
 
-/**
- * The layers with whose masks TensorFlow.js alone computes something else (`tensorflow/layers/masks.ts`). Models of
- * earlier versions may ignore others.
- */
+/** The layers with whose masks TensorFlow.js alone computes something else (`tensorflow/layers/masks.ts`). */
 export const correctedByMasks = (model: LayersModel): readonly Layer[] => followModel(model, () => undefined);
 
 function followModel(model: LayersModel, refuse: Passed['refuse']): readonly Layer[] {

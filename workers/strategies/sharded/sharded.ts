@@ -269,8 +269,7 @@ function restore(
   if (optimizerSteps.length !== expected) {
     throw new Error(
       `The saved optimizer state of rank ${rank} counts updates of ${optimizerSteps.length} part(s) of its slice ` +
-        `of the weights, not of ${expected}: an older version of Tutti counted them for the whole slice. Start a new ` +
-        'run, or resume this one with the version that saved it.',
+        `of the weights, not of ${expected}. Restore the state from a copy, or start a new run.`,
     );
   }
   const source = `The optimizer state of rank ${rank}`;

@@ -120,7 +120,7 @@ function describeAttempt({ attempt, changes, hasNewSource, ending }: AttemptHist
   const source = sourceHash?.slice(0, 12) ?? 'unknown';
   return [
     `  ${number}  ${kind}${at}, ${startedAt}: ${status}${ending === null ? '' : `. ${printableLine(ending)}`}`,
-    ...(changes ?? []).map(({ path, from, to }) => `     ${printableLine(path)}: ${spell(from)} → ${spell(to)}`),
+    ...changes.map(({ path, from, to }) => `     ${printableLine(path)}: ${spell(from)} → ${spell(to)}`),
     `     source ${source}${hasNewSource ? ' (changed)' : ''}, commit ${printableLine(gitCommit?.slice(0, 12) ?? '-')}`,
     ...(environment === undefined
       ? []

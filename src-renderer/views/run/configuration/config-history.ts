@@ -5,16 +5,13 @@ import { settingNames, settingPaths, settingsOf, withChanges } from '../../../..
 import { unknownText } from '../../../../core/text/numbers.ts';
 import type { RunConfig } from '../../../../core/protocol/run/config.ts';
 
-/**
- * The configurations that a run trained with, in order: each attempt's at its start and at its end. Attempts of earlier
- * versions did not store theirs and are left out.
- */
+/** The configurations that a run trained with, in order: each attempt's at its start and at its end. */
 export function configHistory(record: Pick<RunRecord, 'attempts' | 'config' | 'changed'>): PlainObject[] {
   if (record.attempts.length === 0) return [{ ...record.config }, withChanges(record.config, record.changed)];
   return record.attempts.flatMap((attempt, index) => {
     const config = configOfAttempt(record, attempt);
     const isLast = index === record.attempts.length - 1;
-    return config === null ? [] : [{ ...config }, withChanges(config, isLast ? record.changed : attempt.changed)];
+    return [{ ...config }, withChanges(config, isLast ? record.changed : attempt.changed)];
   });
 }
 

@@ -92,12 +92,13 @@ function recordOf(id: string, seed: number, nll: number, changes: Partial<RunRec
     status: 'finished',
     config: runConfigSchema.parse({ seed }),
     summary: {
+      attempt: 1,
       epochs: 1,
       steps: 1,
       stopReason: 'completed',
       metrics: { 'val/ens_nll': nll },
       best,
-      evaluatedSets: [{ ...set, epochs: [1] }],
+      evaluatedSets: [{ ...set, ranks: [0], epochs: [1] }],
     },
     ...changes,
   });

@@ -66,6 +66,7 @@ describe('findResumePoint', () => {
         worldSize,
         epoch: round,
         step: 10 * round,
+        attempt: 1,
         metricRows: null,
         tensors: [],
         data: null,

@@ -17,6 +17,7 @@ describe('the run record', () => {
     await createRunFolder(folder, runRecord());
     const metrics = { 'val/ens_nll': Number.NaN, 'val/ens_mse': Infinity, 'train/loss': 0.1 };
     const summary = {
+      attempt: 1,
       epochs: 3,
       steps: 30,
       stopReason: 'completed' as const,

@@ -12,12 +12,13 @@ const sweep = { id: 's', name: 'swept', of: 2, seed: 1 };
 
 function summaryOf(nll: number, metrics: Record<string, number> = {}): NonNullable<RunRecord['summary']> {
   return {
+    attempt: 1,
     epochs: 5,
     steps: 50,
     stopReason: 'completed',
     metrics: { 'val/ens_nll': nll, 'val/member_0_nll': 9, ...metrics },
     best: { metric: 'val/ens_nll', value: nll, epoch: 3, step: 40 },
-    evaluatedSets: [{ set: 'final', split: 'test', epochs: [4], ensemble: { acc: 1 - nll }, members: {} }],
+    evaluatedSets: [{ set: 'final', split: 'test', ranks: [0], epochs: [4], ensemble: { acc: 1 - nll }, members: {} }],
   };
 }
 

@@ -16,6 +16,7 @@ describe('RunIndex.list', () => {
     const folder = join(home, 'runs', 'a');
     const best = { metric: 'val/ens_nll', value: 0.25, epoch: 3, step: 40 };
     const summary = {
+      attempt: 1,
       epochs: 5,
       steps: 50,
       stopReason: 'completed' as const,
@@ -107,6 +108,7 @@ describe('a list in which a sweep is one row', () => {
     const { index, runs } = await threeRuns();
     const sweep = { id: 's', name: 'swept', of: 3, seed: 42 };
     const summaryOf = (value: number) => ({
+      attempt: 1,
       epochs: 5,
       steps: 50,
       stopReason: 'completed' as const,
@@ -151,6 +153,7 @@ describe('RunIndex.page', () => {
     };
     const best = (value: number) => ({
       summary: {
+        attempt: 1,
         epochs: 1,
         steps: 1,
         stopReason: 'completed' as const,

@@ -52,7 +52,7 @@ describe('sharded training', () => {
 });
 
 describe('the state of a sharded run', () => {
-  it('is refused by name if it counted updates for a whole slice, as older versions did', async () => {
+  it('is refused by name if it counts updates of other parts than the slice has', async () => {
     const input: RunConfigInput = { members: 2, batchSize: 5, strategy: { kind: 'sharded' }, optimizer: adam };
     const [rank] = await createRanks(input);
     const tensors = ['mean.0', 'square.0'].map((name) => ({

@@ -164,17 +164,6 @@ const standardFamilies: Record<string, Family[]> = {
         { metric: 'val/epistemic_variance', label: 'epistemic', isOfDiversity: true },
       ],
     },
-    {
-      // A chart of its own: a run that was resumed since has both, and the second differs by M / (M − 1).
-      id: 'decomposition-of-earlier-versions',
-      section: 'uncertainty',
-      title: 'Aleatoric and epistemic, of earlier versions',
-      yLabel: 'variance',
-      lines: [
-        { metric: 'val/aleatoric', label: 'aleatoric', isOptional: true },
-        { metric: 'val/epistemic', label: 'epistemic, divided by M − 1', isOptional: true, isOfDiversity: true },
-      ],
-    },
   ],
 };
 
