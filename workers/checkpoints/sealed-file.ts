@@ -1,11 +1,11 @@
-import { rm, stat } from 'node:fs/promises';
+import { rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { requireReadBack, type SavedPosition, type Seal, sealOf, sealSchema } from './seal.ts';
 import { ASIDE_ENDING, renameFlushed, writeFileAsOnlyWriter, writeFlushed } from '../../core/node/atomic-file.ts';
 import { flushFolder } from '../../core/node/flush-folder.ts';
-import { unlessMissing } from '../../core/node/file-error.ts';
+import { explainFileError, unlessMissing } from '../../core/node/file-error.ts';
 import { ForeignEntryError, readOwnBytes, readOwnText } from '../../core/node/own-files.ts';
 
 /**
@@ -94,10 +94,17 @@ export async function readSealed<R extends Seal>(base: string, schema: z.ZodType
 /** Removes the pair, or what is left of it: the record first, so that it never describes removed data. */
 export async function removeSealed(base: string): Promise<void> {
   const { data, next, json } = pathsOf(base);
-  await rm(json, { force: true });
+  await remove(json);
   await unlessMissing(flushFolder(dirname(base)));
-  await rm(next, { force: true });
-  await rm(data, { force: true });
+  await remove(next);
+  await remove(data);
+}
+
+/** @throws Error that names what stands there, such as a folder, and the remedy */
+async function remove(path: string): Promise<void> {
+  await unlessMissing(unlink(path)).catch((error: unknown) => {
+    throw explainFileError(error, path, 'remove');
+  });
 }
 
 /** Reads and checks a record. @throws naming the file when it is missing, not JSON, or does not fit `schema`. */

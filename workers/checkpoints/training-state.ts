@@ -16,7 +16,7 @@ import { readSealed, removeSealed, writeSealed, writeSealedIf } from './sealed-f
 const KEPT_ROUNDS = 2;
 const DATA_KEY = 'data';
 
-const stateRecordSchema = z.strictObject({
+const stateRecordSchema = z.looseObject({
   format: z.literal(1),
   rank: z.int().min(0),
   round: z.int().min(0),

@@ -49,6 +49,7 @@ async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): 
   const hasSets = data.validation !== undefined ? sets : [];
   const evaluation = { model, task, data, group, earlierRanks: finishedRanks, files, epoch: training.epoch, spread };
   const outcome = await evaluateSets(evaluation, comparison, hasSets);
+  for (const message of outcome.damages) training.announce('file-damaged', message);
   const isLastWave = finishedRanks.length + groupRanks.length + lostRanks.length === config.members;
   if (!isLastWave || group.rank !== group.ranks[0] || (spread !== undefined && !training.isFirst)) return;
   for (const set of outcome.evaluated) report.evaluated(set);

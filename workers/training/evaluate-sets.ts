@@ -32,6 +32,8 @@ export interface SetsOutcome {
   evaluated: EvaluatedSet[];
   /** Sets for which some rank has no checkpoint, or a damaged one. */
   incomplete: SetName[];
+  /** Why this rank's own checkpoints could not be read. */
+  damages: string[];
   /** All members' predictions with their last weights. */
   predictions: MemberOutputs;
 }
@@ -53,10 +55,10 @@ export async function evaluateSets(
   names: readonly Exclude<SetName, 'final'>[],
 ): Promise<SetsOutcome> {
   const last = await evaluateSet(evaluation, split, dataset, 'final', evaluation.epoch);
-  const outcome: SetsOutcome = { evaluated: [], incomplete: [], predictions: last.stack };
+  const outcome: SetsOutcome = { evaluated: [], incomplete: [], damages: [], predictions: last.stack };
   keepSet(outcome, last);
   for (const name of names) {
-    const checkpoint = await readUnlessDamaged(evaluation.files, name);
+    const checkpoint = await readUnlessDamaged(evaluation.files, name, outcome.damages);
     if (
       !(await everyRankHas(evaluation.spread?.ranks ?? evaluation.group, checkpoint !== null)) ||
       checkpoint === null
@@ -70,12 +72,12 @@ export async function evaluateSets(
   return outcome;
 }
 
-/** @returns null if there is none, or it is damaged, which the rank's log says: that must not lose what was trained */
-async function readUnlessDamaged(files: RunFiles, name: SetName): Promise<Checkpoint | null> {
+/** @returns null if there is none, or it is damaged: that must not lose what was trained */
+async function readUnlessDamaged(files: RunFiles, name: SetName, damages: string[]): Promise<Checkpoint | null> {
   try {
     return await files.readCheckpointIfAny(name);
   } catch (error) {
-    console.warn(`Checkpoint "${name}" of rank ${files.rank} is not evaluated: ${messageOf(error)}`);
+    damages.push(`Checkpoint "${name}" of rank ${files.rank} is not evaluated: ${messageOf(error)}`);
     return null;
   }
 }

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../../../core/text/errors.ts';
 import { unlessMissing } from '../../../core/node/file-error.ts';
-import { openOwnFile, readOwnText } from '../../../core/node/own-files.ts';
+import { ForeignEntryError, openOwnFile, readOwnText } from '../../../core/node/own-files.ts';
 import { hasOwnEntry } from '../../../core/node/own-folders.ts';
 import { roundPath } from '../../../core/node/saved-rounds.ts';
 
@@ -43,9 +43,15 @@ export async function checkRound(folder: string, rank: number, round: number): P
   const base = relative(folder, roundPath(folder, rank, round));
   const record = await readSavedRound(folder, rank, round);
   if (record instanceof Error) return record;
-  // A crash may have left the data of the present record under this name: `workers/checkpoints/sealed-file.ts`.
-  if (await isIntact(folder, `${base}.safetensors.next`, record)) return record;
-  if (await isIntact(folder, `${base}.safetensors`, record)) return record;
+  try {
+    // A crash may have left the data of the present record under this name: `workers/checkpoints/sealed-file.ts`.
+    if (await isIntact(folder, `${base}.safetensors.next`, record)) return record;
+    if (await isIntact(folder, `${base}.safetensors`, record)) return record;
+  } catch (error) {
+    // A link, a pipe or a folder in its place damages this state alone.
+    if (error instanceof ForeignEntryError) return error;
+    throw error;
+  }
   return new Error(
     `${join(folder, base)}.safetensors is missing or damaged: it does not match the size and hash in its .json`,
   );

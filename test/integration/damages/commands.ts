@@ -154,7 +154,8 @@ async function resultsOf(folder: string): Promise<string> {
   const { summary } = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) as {
     summary: { evaluatedSets: object };
   };
-  return spell([summary.evaluatedSets, await mergedMetrics(folder)]);
+  // A damaged row stays in the file.
+  return spell([summary.evaluatedSets, await mergedMetrics(folder).catch(messageOf)]);
 }
 
 /** What a terminal prints while the run trains, unless it is to be quiet. */
