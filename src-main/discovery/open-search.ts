@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import type { SearchProgress } from '../../core/discovery/progress.ts';
 import { type Search, whyNoBatch } from '../../core/discovery/search.ts';
 import type { PlainObject } from '../../core/options/index.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import type { Pool } from '../../core/protocol/run/pool-task.ts';
 import { createRunId, planRun } from '../hub/plan-run.ts';
 import { describeProject } from '../runs/configuration/project.ts';
 import { hashProjectSource } from '../runs/configuration/project-source.ts';
@@ -11,7 +13,7 @@ import { RunIndex } from '../store/index/run-index.ts';
 import { WorkerHost } from '../runs/workers/worker-host.ts';
 import { openPool } from './pool.ts';
 import { removeRun, roundFolder, trainRound } from './train-round.ts';
-import { SearchSession, type SearchUpdate } from './run-search.ts';
+import { type SearchEnd, SearchSession, type SearchUpdate } from './run-search.ts';
 import { createSearch, lockSearch, readLines, readSearch, removeSearchAsides, searchPaths } from './search-folder.ts';
 
 /** What the user decides about a search. */
@@ -118,57 +120,83 @@ export function findSearches(search: string): string[] {
   return folders;
 }
 
-type HowToOpen = { signal: AbortSignal; tell: (update: SearchUpdate) => void; currentSource: boolean };
-type UseSearch<T> = (
-  session: SearchSession,
-  search: Search,
-  opened: Awaited<ReturnType<typeof openPool>>,
-) => Promise<T>;
-
-/**
- * Opens a search, and calls `use` with its session while no other process can.
- * @throws Error if another process works on it, or its code changed
- */
-export async function withSearch<T>(folder: string, how: HowToOpen, use: UseSearch<T>): Promise<T> {
-  const search = await readSearch(folder);
-  const lock = lockSearch(folder);
-  try {
-    await removeSearchAsides(folder);
-    await refuseChangedSource(search, how.currentSource);
-    return await useSearch(folder, search, how, use);
-  } finally {
-    lock.release();
-  }
+interface SearchWorkOptions {
+  tell: (update: SearchUpdate) => void;
+  /** Whether it continues with the project's present code although that has changed. */
+  currentSource: boolean;
+  /** Called once the search is open, before its next step. */
+  begin: (session: SearchSession, search: Search, pool: Pool) => Promise<void>;
 }
 
-async function useSearch<T>(
-  folder: string,
-  search: Search,
-  { signal, tell }: HowToOpen,
-  use: UseSearch<T>,
-): Promise<T> {
-  const opened = await openPool(folder, search);
-  const project = await describeProject(search.project.folder);
-  const plan = await planRun({ projectFolder: search.project.folder, overrides: [{ ...search.config }] }, project);
-  const index = await RunIndex.open(folder);
-  const host = await WorkerHost.open(searchPaths(folder).runs);
-  try {
-    const planned = { ...plan, config: search.config };
-    const training = { folder, search, planned, classNames: opened.pool.classNames, index, host, signal };
-    const session = new SearchSession({
-      folder,
-      search,
-      opened,
-      tell,
-      signal,
-      lines: await readLines(folder),
-      train: (place, labels) => trainRound(training, place, labels),
-      forget: (place) => removeRun(roundFolder(folder, place), index),
-    });
-    return await use(session, search, opened);
-  } finally {
-    await host.close();
-    index.close();
+/** The work of this process on a search. Meanwhile no other process works on it. */
+export class SearchWork {
+  readonly #folder: string;
+  readonly #options: SearchWorkOptions;
+  #session: SearchSession | null = null;
+  #isAborted = false;
+
+  constructor(folder: string, options: SearchWorkOptions) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  /** As {@link abort}: nothing is lost but the round that trains, which is trained again with the same result. */
+  stop(): void {
+    this.abort();
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#session?.abort();
+  }
+
+  /**
+   * @returns how far it is at its end; null if it was aborted
+   * @throws Error if another process works on it, its code changed, or a run or the oracle fails
+   */
+  async run(): Promise<{ end: SearchEnd; search: Search; progress: SearchProgress } | null> {
+    const search = await readSearch(this.#folder);
+    const lock = lockSearch(this.#folder);
+    try {
+      await removeSearchAsides(this.#folder);
+      await refuseChangedSource(search, this.#options.currentSource);
+      return await this.#carryOut(search);
+    } catch (error) {
+      if (this.#isAborted) return null;
+      throw error;
+    } finally {
+      lock.release();
+    }
+  }
+
+  async #carryOut(search: Search) {
+    const folder = this.#folder;
+    const opened = await openPool(folder, search);
+    const project = await describeProject(search.project.folder);
+    const plan = await planRun({ projectFolder: search.project.folder, overrides: [{ ...search.config }] }, project);
+    const index = await RunIndex.open(folder);
+    const host = await WorkerHost.open(searchPaths(folder).runs);
+    try {
+      const planned = { ...plan, config: search.config };
+      const training = { folder, search, planned, classNames: opened.pool.classNames, index, host };
+      const session = new SearchSession({
+        folder,
+        search,
+        opened,
+        tell: this.#options.tell,
+        lines: await readLines(folder),
+        train: (place, labels, signal) => trainRound(training, place, labels, signal),
+        forget: (place) => removeRun(roundFolder(folder, place), index),
+      });
+      this.#session = session;
+      if (this.#isAborted) session.abort();
+      await this.#options.begin(session, search, opened.pool);
+      const end = await session.run();
+      return end === null ? null : { end, search, progress: session.progress };
+    } finally {
+      await host.close();
+      index.close();
+    }
   }
 }
 

@@ -18,10 +18,13 @@ import {
   type Search,
   type SearchLine,
 } from '../../core/discovery/search.ts';
+import { nextStep, roundName, type SearchStep } from '../../core/discovery/next-step.ts';
 import { drawStart, drawStratifiedStart } from '../../core/discovery/start.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { Generator } from '../../core/random/generator.ts';
 import { encodeSafetensors } from '../../core/safetensors/safetensors.ts';
+import { CampaignDriver, type CampaignPolicy, type Choice } from '../campaigns/driver.ts';
+import type { CampaignWork } from '../campaigns/work.ts';
 import { type AskOracle, oracleOf } from './oracles.ts';
 import { predictedIn, writeQuestion } from './person.ts';
 import type { OpenedPool } from './pool.ts';
@@ -40,12 +43,11 @@ export interface SearchParts {
   opened: OpenedPool;
   /** What happened before. */
   lines: readonly SearchLine[];
-  /** Trains a round on labels by candidate, in the order in which they came. */
-  train: (place: RoundPlace, labels: ReadonlyMap<number, number>) => Promise<TrainedRound>;
+  /** Trains a round on labels by candidate, in the order in which they came, unless the signal ends it. */
+  train: (place: RoundPlace, labels: ReadonlyMap<number, number>, signal: AbortSignal) => Promise<TrainedRound>;
   /** Removes what a round trained. */
   forget: (place: RoundPlace) => Promise<void>;
   tell: (update: SearchUpdate) => void;
-  signal: AbortSignal;
 }
 
 /** How a search ended: all its rounds are done, or a person has to give labels first. */
@@ -57,17 +59,23 @@ export type SearchEnd = { kind: 'finished' } | { kind: 'waiting'; question: stri
  * is a function of the search, its round and the labels. So a search that was killed at any moment continues with the
  * same choices.
  */
-export class SearchSession {
+export class SearchSession implements CampaignPolicy<CampaignWork> {
+  readonly places = 1;
+  readonly mostFailures = Infinity;
   readonly #parts: SearchParts;
+  readonly #driver = new CampaignDriver<CampaignWork>(this);
+  readonly #aborting = new AbortController();
   readonly #lines: SearchLine[];
   readonly #ask: AskOracle;
+  /** Files with what a person must label first, by the names of what they ask for. */
+  readonly #questions = new Map<string, string>();
   /** The first round of all arms, which train on the same labels. */
   #first: TrainedRound | null = null;
 
   constructor(parts: SearchParts) {
     this.#parts = parts;
     this.#lines = [...parts.lines];
-    this.#ask = oracleOf(parts.search, parts.opened, parts.signal);
+    this.#ask = oracleOf(parts.search, parts.opened, this.#aborting.signal);
   }
 
   /** How far the search is. */
@@ -75,22 +83,48 @@ export class SearchSession {
     return progressOf(this.#parts.search, this.#lines);
   }
 
-  /** @throws Error if a run or the oracle fails; AbortError if the signal aborts */
-  async run(): Promise<SearchEnd> {
-    const { search } = this.#parts;
-    if (this.progress.start === null) await this.#begin();
-    const start = await this.#label('start', this.progress.start ?? [], null);
-    if (start !== null) return { kind: 'waiting', question: start };
-    for (let round = 1; round <= search.rounds; round++) {
-      const questions: string[] = [];
-      for (const arm of armsOf(search)) {
-        const question = await this.#roundOf(arm, round);
-        if (question !== null) questions.push(question);
+  /** Ends the step that goes on at once. It is done again when the search continues. */
+  abort(): void {
+    this.#driver.abort();
+  }
+
+  /** @returns null if it was aborted @throws Error if a run or the oracle fails */
+  async run(): Promise<SearchEnd | null> {
+    if ((await this.#driver.run()) === 'stopped') return null;
+    const [question] = this.#questions.values();
+    return question === undefined ? { kind: 'finished' } : { kind: 'waiting', question };
+  }
+
+  async choose(): Promise<Choice<CampaignWork>> {
+    const { search, opened } = this.#parts;
+    const place = { candidates: opened.pool.samples, asked: this.#questions };
+    const step = nextStep(search, this.progress, place);
+    return step === null ? { kind: 'done' } : { kind: 'begin', works: [this.#workOf(step)] };
+  }
+
+  #workOf(step: SearchStep): CampaignWork {
+    const abort = (): void => this.#aborting.abort();
+    const finish = async () => {
+      try {
+        await this.#carryOut(step);
+        return 'done';
+      } catch (error) {
+        if (this.#aborting.signal.aborted) return 'left';
+        throw error;
       }
-      const [question] = questions;
-      if (question !== undefined) return { kind: 'waiting', question };
+    };
+    return { finish, stop: abort, abort };
+  }
+
+  #carryOut(step: SearchStep): Promise<unknown> {
+    switch (step.kind) {
+      case 'start':
+        return this.#begin();
+      case 'label':
+        return this.#label(step.name, step.indices, step.choice);
+      case 'round':
+        return this.#roundOf(step.arm, step.round);
     }
-    return { kind: 'finished' };
   }
 
   /** Adds labels that a person gave. @returns how many are new */
@@ -122,33 +156,27 @@ export class SearchSession {
     await this.#write({ type: 'start', indices: [...indices], time: now() });
   }
 
-  /** One round of an arm. @returns the file with what a person must label first; null: the round is done */
-  async #roundOf(arm: string, round: number): Promise<string | null> {
-    const done = this.progress.choices.get(arm)?.[round - 1];
-    if (done !== undefined) return this.#label(`${arm}-${round}`, done.indices, done);
+  /** One round of an arm: it chooses, and has its choice labelled. */
+  async #roundOf(arm: string, round: number): Promise<void> {
     const choice = await this.#choose(arm, round);
-    if (choice === null) return null;
     await this.#write(choice);
-    const question = await this.#label(`${arm}-${round}`, choice.indices, choice);
+    const isLabelled = await this.#label(roundName(arm, round), choice.indices, choice);
     const { search, forget } = this.#parts;
     // The next warm start needs this round's run, and no run before. All arms have the first one in common.
     if (round > 2) await forget({ arm, round: round - 1 });
     const labels = chosenBy(this.progress, arm).length;
-    if (question === null)
+    if (isLabelled)
       this.#parts.tell({ type: 'chosen', choice, labels, hits: hitsOf(search, this.progress, arm).at(-1) ?? 0 });
-    return question;
   }
 
-  /** What an arm chooses; null if no candidate is left. */
-  async #choose(arm: string, round: number): Promise<ArmChoice | null> {
-    const { search, opened, signal } = this.#parts;
-    signal.throwIfAborted();
+  async #choose(arm: string, round: number): Promise<ArmChoice> {
+    const { search, opened } = this.#parts;
+    this.#aborting.signal.throwIfAborted();
     const chosen = chosenBy(this.progress, arm);
     const taken = new Set(chosen);
     const open = Int32Array.from({ length: opened.pool.samples }, (_, i) => i).filter(
       (candidate) => !taken.has(candidate),
     );
-    if (open.length === 0) return null;
     const startMs = performance.now();
     const trained = arm === 'random' ? null : await this.#train(arm, round, chosen);
     const trainedMs = performance.now();
@@ -182,7 +210,7 @@ export class SearchSession {
     if (round === 1 && this.#first !== null) return this.#first;
     const { labels } = this.progress;
     const own = new Map(chosen.map((index) => [index, labels.get(index) ?? NaN]));
-    const trained = await train({ arm, round }, own);
+    const trained = await train({ arm, round }, own, this.#aborting.signal);
     if (round === 1) this.#first = trained;
     if (arm === armsOf(search)[0]) await keepBelief(folder, round, trained.belief);
     return trained;
@@ -194,21 +222,22 @@ export class SearchSession {
     return arm === acquisition.kind ? acquisition : { ...acquisition, kind: arm as AcquisitionKind, batch: 'top' };
   }
 
-  /** Has candidates labelled. @returns the file with the question where a person is asked; null: all have labels */
-  async #label(name: string, indices: readonly number[], choice: ArmChoice | null): Promise<string | null> {
+  /** Has candidates labelled. @returns false where a person is asked, and the labels come later */
+  async #label(name: string, indices: readonly number[], choice: ArmChoice | null): Promise<boolean> {
     const asked = unlabelled(this.progress, indices);
-    if (asked.length === 0) return null;
+    if (asked.length === 0) return true;
     const values = await this.#ask(asked);
     if (values !== null) {
       await this.#write({ type: 'labels', indices: asked, values, time: now() });
       if (choice === null) this.#parts.tell({ type: 'labelled', labels: asked.length });
-      return null;
+      return true;
     }
     const { folder, opened, tell } = this.#parts;
     const predicted = choice === null ? null : predictedIn(choice, this.#parts.search.goal);
     const question = await writeQuestion(folder, name, opened.pool, { indices: asked, predicted });
+    this.#questions.set(name, question);
     tell({ type: 'waiting', question, count: asked.length });
-    return question;
+    return false;
   }
 
   async #write(line: SearchLine): Promise<void> {

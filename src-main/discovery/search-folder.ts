@@ -10,6 +10,7 @@ import { FileLock } from '../../core/node/file-lock.ts';
 import { readPortions } from '../../core/node/read-lines.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { messageOf } from '../../core/text/errors.ts';
+import { discoveryLock } from '../campaigns/locks.ts';
 import { privateMode } from '../store/private-home.ts';
 import { readOwnText } from '../../core/node/own-files.ts';
 
@@ -21,7 +22,7 @@ export function searchPaths(folder: string) {
   return {
     search: join(folder, 'discovery.json'),
     lines: join(folder, 'rounds.jsonl'),
-    lock: join(folder, 'search.lock'),
+    lock: discoveryLock(folder),
     /** The only folder to which the project's processes may write, apart from those of runs. */
     pool: join(folder, poolFolder),
     /** The predictions of the pool after each round of the first arm. */

@@ -29,7 +29,6 @@ export interface TrainingParts {
   index: RunIndex;
   /** Keeps the worker processes from round to round. */
   host: WorkerHost;
-  signal: AbortSignal;
 }
 
 /** A round's ensemble: what it predicts of the pool, and its metrics on the test split. */
@@ -55,9 +54,10 @@ export function roundFolder(folder: string, { arm, round }: RoundPlace): string 
  * @throws Error if the run fails; AbortError if the signal aborts
  */
 export async function trainRound(
-  { folder, search, planned, classNames, index, host, signal }: TrainingParts,
+  { folder, search, planned, classNames, index, host }: TrainingParts,
   { arm, round }: RoundPlace,
   labels: ReadonlyMap<number, number>,
+  signal: AbortSignal,
 ): Promise<TrainedRound> {
   const runFolder = roundFolder(folder, { arm, round });
   // What an interrupted round left: training is repeated bit for bit.

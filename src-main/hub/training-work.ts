@@ -22,20 +22,20 @@ interface Followed {
 }
 
 /**
- * What this process trains: it counts runs, sweeps and searches, and follows the runs by their updates. While the count
- * is not zero, the app must not end by itself, nor the machine sleep.
+ * What this process trains: it counts runs, sweeps, studies and searches, and follows the runs by their updates. While
+ * the count is not zero, the app must not end by itself, nor the machine sleep.
  */
 export class TrainingWork {
   readonly #runs = new Map<string, Followed>();
   readonly #listeners = new Set<() => void>();
   #count = 0;
 
-  /** Number of runs, sweeps and searches that go on. */
+  /** Number of runs, sweeps, studies and searches that go on. */
   get count(): number {
     return this.#count;
   }
 
-  /** The runs that train now, in the order in which they began. Those of searches are not among them. */
+  /** The runs that train now, in the order in which they began. Those of studies and searches are not among them. */
   get runs(): TrainingRun[] {
     return [...this.#runs].map(([id, { name, ranks, shares, paused }]) => {
       const done = [...shares.values()].reduce((sum, share) => sum + share, 0) / Math.max(1, ranks);

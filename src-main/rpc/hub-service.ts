@@ -103,7 +103,7 @@ export class HubService {
     this.#calibrations = new Calibrations(hub);
     this.#newSamples = new NewSamples(hub);
     this.#sweeps = new SweepService({ hub, training: this.#training, onError: options.onError });
-    this.#studies = new StudyService(hub, this.#projects, options.onError);
+    this.#studies = new StudyService(hub, this.#projects, this.#training, options.onError);
     this.#discoveries = new DiscoveryService(this.#projects, this.#training);
     this.#queue = new QueueService({
       hub,
@@ -121,7 +121,7 @@ export class HubService {
     return service;
   }
 
-  /** The runs, sweeps and searches that this process trains. */
+  /** The runs, sweeps, studies and searches that this process trains. */
   get training(): Pick<TrainingWork, 'count' | 'runs' | 'subscribe'> {
     return this.#training;
   }

@@ -10,7 +10,9 @@ import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { checkAssignment, orderSpace } from '../../core/search/space/space.ts';
 import { formatBytes } from '../../core/text/numbers.ts';
 import { decodeText } from '../../core/text/text-encoding.ts';
+import { OwnCampaigns } from '../campaigns/own-campaigns.ts';
 import type { Hub } from '../hub/hub.ts';
+import type { TrainingWork } from '../hub/training-work.ts';
 import { homePaths, tuttiHome } from '../store/home.ts';
 import { type FolderWatch, watchFolder } from '../store/watch-folder.ts';
 import { createStudy, driveStudy, listStudies, viewStudy } from '../studies/studies.ts';
@@ -18,8 +20,7 @@ import { importJournal, toJournal } from '../studies/journal.ts';
 import { makeEnsemble } from '../studies/study-ensemble.ts';
 import { StudyStore } from '../studies/study-store.ts';
 import { studyPaths } from '../studies/study-folder.ts';
-import { hasWorkers } from '../studies/worker-lock.ts';
-import type { StudyDriver } from '../studies/work/driver.ts';
+import { hasWorkers } from '../campaigns/locks.ts';
 import type { Projects } from './projects/projects.ts';
 import type { WrittenExport } from './runs/exports.ts';
 import type { SentSamples, Uploads } from './runs/uploads.ts';
@@ -32,16 +33,18 @@ export class StudyService {
   readonly #hub: Hub;
   readonly #projects: Projects;
   readonly #onError: (error: unknown) => void;
-  readonly #drivers = new Map<string, { driver: StudyDriver; ended: Promise<void> }>();
+  readonly #own: OwnCampaigns;
   readonly #listeners = new Set<PageApi['studiesChanged']>();
   readonly #watcher: FolderWatch;
   #settling: NodeJS.Timeout | null = null;
   #told = new Map<string, string>();
 
-  constructor(hub: Hub, projects: Projects, onError: (error: unknown) => void) {
+  /** @param training counts the studies that this process works on */
+  constructor(hub: Hub, projects: Projects, training: TrainingWork, onError: (error: unknown) => void) {
     this.#hub = hub;
     this.#projects = projects;
     this.#onError = onError;
+    this.#own = new OwnCampaigns(training, () => this.#indexChanged());
     const index = basename(homePaths().index);
     this.#watcher = watchFolder(tuttiHome(), {
       changed: (file) => {
@@ -96,7 +99,7 @@ export class StudyService {
   }
 
   isHere(id: string): boolean {
-    return this.#drivers.has(id);
+    return this.#own.has(id);
   }
 
   /** Calls the listener after each change of the list. @returns a function that unsubscribes */
@@ -110,8 +113,7 @@ export class StudyService {
     this.#watcher.close();
     if (this.#settling !== null) clearTimeout(this.#settling);
     this.#listeners.clear();
-    for (const { driver } of this.#drivers.values()) driver.abort();
-    await Promise.all([...this.#drivers.values()].map(({ ended }) => ended));
+    await this.#own.close();
   }
 
   #list(): Promise<StudySummary[]> {
@@ -124,15 +126,7 @@ export class StudyService {
     const project = await this.#projects.describe(store.study.project.folder);
     const driver = await driveStudy(this.#hub, store, project);
     if (this.isHere(id)) return;
-    const ended = driver
-      .run()
-      .then(() => undefined, this.#onError)
-      .finally(() => {
-        this.#drivers.delete(id);
-        this.#indexChanged();
-      });
-    this.#drivers.set(id, { driver, ended });
-    this.#indexChanged();
+    void this.#own.begin(id, driver, this.#onError);
   }
 
   async #addTrials(id: string, count: number): Promise<void> {

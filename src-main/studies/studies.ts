@@ -13,7 +13,7 @@ import { requirePermissions, requireTrust } from '../trust/project-trust.ts';
 import { studyOf } from './create-study.ts';
 import { listStudyFolders, studyPaths } from './study-folder.ts';
 import { type NewLine, StudyStore } from './study-store.ts';
-import { hasWorkers } from './worker-lock.ts';
+import { hasWorkers } from '../campaigns/locks.ts';
 import { StudyDriver } from './work/driver.ts';
 import { HubRunner } from './work/hub-runner.ts';
 import { sharePlaces } from '../devices/plan.ts';

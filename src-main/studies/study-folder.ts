@@ -1,12 +1,12 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { createFileExclusively } from '../../core/node/atomic-file.ts';
-import { errorCode, explainFileError, unlessMissing } from '../../core/node/file-error.ts';
+import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 import { makeFolder } from '../../core/node/make-folder.ts';
 import { type Study, studySchema } from '../../core/protocol/studies/study.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { messageOf } from '../../core/text/errors.ts';
+import { foldersIn, workersFolder } from '../campaigns/locks.ts';
 import { homePaths } from '../store/home.ts';
 import { privateMode } from '../store/private-home.ts';
 import { readOwnText } from '../../core/node/own-files.ts';
@@ -17,7 +17,7 @@ export function studyPaths(folder: string) {
     study: join(folder, 'study.json'),
     trials: join(folder, 'trials.jsonl'),
     /** A lock for each process that works on the study. */
-    workers: join(folder, 'workers'),
+    workers: workersFolder(folder),
   };
 }
 
@@ -55,10 +55,8 @@ export async function readStudy(folder: string): Promise<Study> {
 }
 
 /** The folders of all studies. */
-export async function listStudyFolders(): Promise<string[]> {
-  const { studies } = homePaths();
-  const names = (await unlessMissing(readdir(studies, { withFileTypes: true }))) ?? [];
-  return names.filter((entry) => entry.isDirectory()).map(({ name }) => join(studies, name));
+export function listStudyFolders(): Promise<string[]> {
+  return foldersIn(homePaths().studies);
 }
 
 /**

@@ -6,8 +6,8 @@ import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import { sweepLineSchema } from '../../core/protocol/pages/json-outputs.ts';
 import type { SweepSummary } from '../../core/protocol/pages/sweep-summary.ts';
-import { findSubject, newSweep, readSweep } from '../../src-main/sweeps/sweep-plan.ts';
-import { SweepWork } from '../../src-main/sweeps/sweep-work.ts';
+import { findSubject, newSweep, readSweep } from '../../src-main/campaigns/sweep-plan.ts';
+import { SweepWork } from '../../src-main/campaigns/sweep-work.ts';
 import { projectFolder, useHub } from './harness.ts';
 
 const { hub } = useHub();

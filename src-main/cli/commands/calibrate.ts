@@ -16,7 +16,7 @@ import { formatMetric } from '../../../core/text/numbers.ts';
 import { type Calibrated, calibrateRun } from '../../calibration/calibrate-run.ts';
 import { exitCodes, orUsageError, UsageError } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
-import { findSubject } from '../../sweeps/sweep-plan.ts';
+import { findSubject } from '../../campaigns/sweep-plan.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { type CalibratedRun, describeCalibratedSweep, summarizeCalibrated } from './calibrate-sweep.ts';

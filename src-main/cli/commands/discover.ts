@@ -11,7 +11,7 @@ import {
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import { repeatedSeed } from '../../../core/protocol/run/sweep/sweep.ts';
 import { createRunId } from '../../hub/plan-run.ts';
-import { findSearches, newSearch, type SearchChoices, withSearch } from '../../discovery/open-search.ts';
+import { findSearches, newSearch, type SearchChoices, SearchWork } from '../../discovery/open-search.ts';
 import { readAnswers } from '../../discovery/person.ts';
 import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
 import { describeProject } from '../../runs/configuration/project.ts';
@@ -58,44 +58,46 @@ export async function discover(projectFolder: string | undefined, options: Disco
   await secureHome();
   const folders = await orUsageError(foldersOf(projectFolder, options));
   const report = new SearchReport(process.stdout, options);
-  const stopping = new AbortController();
-  const interrupt = (): void => stopping.abort();
+  const results: { seed: number; arms: ArmHits[] }[] = [];
+  let work: SearchWork | null = null;
+  let isInterrupted = false;
+  const interrupt = (): void => {
+    isInterrupted = true;
+    work?.abort();
+  };
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
-  const { signal } = stopping;
-  const results: { seed: number; arms: ArmHits[] }[] = [];
   try {
-    for (const folder of folders) results.push(await searchOne(folder, report, signal, options));
+    for (const folder of folders) {
+      work = workOn(folder, report, options);
+      if (isInterrupted) work.abort();
+      const found = await work.run();
+      if (found === null) {
+        report.stopped(folder, commonName(folders));
+        return exitCodes.interrupted;
+      }
+      const { end, search, progress } = found;
+      results.push({ seed: search.seed, arms: report.end(end, progress, folder) });
+    }
     if (folders.length > 1) report.seeds(results);
     return exitCodes.finished;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    report.stopped(folders[results.length], commonName(folders));
-    return exitCodes.interrupted;
   } finally {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
   }
 }
 
-/** Works on one search to its end. A search that has ended already changes nothing. */
-function searchOne(
-  folder: string,
-  report: SearchReport,
-  signal: AbortSignal,
-  { currentSource = false, answers }: DiscoverOptions,
-): Promise<{ seed: number; arms: ArmHits[] }> {
-  return withSearch(
-    folder,
-    { signal, tell: (update) => report.take(update), currentSource },
-    async (session, search, { pool }) => {
+/** The work on one search to its end. A search that has ended already changes nothing. */
+function workOn(folder: string, report: SearchReport, { currentSource = false, answers }: DiscoverOptions): SearchWork {
+  return new SearchWork(folder, {
+    tell: (update) => report.take(update),
+    currentSource,
+    begin: async (session, search, pool) => {
       report.begin(search, pool, folder);
       if (answers !== undefined)
         report.answered(await session.addLabels(await orUsageError(readAnswers(answers, pool))));
-      const end = await session.run();
-      return { seed: search.seed, arms: report.end(end, session.progress, folder) };
     },
-  );
+  });
 }
 
 /** What `--resume` takes to continue searches that were begun together. */

@@ -1,7 +1,7 @@
 import { tutti } from '../../../core/text/program.ts';
 import type { WaitingRun } from '../../../core/protocol/pages/runs/run-queue.ts';
 import { printableLine } from '../../../core/text/printable.ts';
-import { changeQueue, readQueue } from '../../queue/queue-work.ts';
+import { changeQueue, readQueue } from '../../campaigns/queue-work.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
 import { lookOf } from '../look.ts';

@@ -7,7 +7,7 @@ import { NothingLeftError } from '../../runs/attempt/resume-run.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { type ChangeOptions, parseOverrides, parseRank } from '../arguments.ts';
 import { type Consent, consentOf, ensureTrusted } from '../consent.ts';
-import { findSubject } from '../../sweeps/sweep-plan.ts';
+import { findSubject } from '../../campaigns/sweep-plan.ts';
 import { orUsageError, exitCodes, UsageError } from '../errors.ts';
 import { jsonLines } from '../report.ts';
 import { inLaunch, isFirstTask, refuseInLaunch, serveTask } from '../launched.ts';

@@ -21,7 +21,7 @@ const mostLines = 10;
 
 /**
  * @param runs the runs that train in this process
- * @param count what trains in this process: these runs, sweeps between two runs, searches
+ * @param count what trains in this process: these runs, sweeps between two runs, studies, searches
  * @param waiting the runs that wait for this process to start them
  */
 export function viewTraining(runs: readonly TrainingRun[], count: number, waiting = 0): TrainingView {
@@ -53,7 +53,8 @@ function describe({ share, isPaused }: TrainingRun): string {
 }
 
 function summarize(runs: readonly TrainingRun[], count: number): string {
-  if (runs.length === 0) return count === 1 ? 'Tutti: a search trains' : `Tutti: ${count} searches train`;
+  if (runs.length === 0)
+    return count === 1 ? 'Tutti: a study or a search trains' : `Tutti: ${count} studies or searches train`;
   const [first] = runs;
   if (runs.length === 1) return `Tutti: ${shorten(first.name)}, ${describe(first)}`;
   const shares = runs.flatMap(({ share }) => share ?? []);

@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { lookAtLock } from '../../../core/node/file-lock.ts';
-import { unlessMissing } from '../../../core/node/file-error.ts';
 import type {
   Answers,
   CandidateLooks,
@@ -15,7 +13,9 @@ import type { HubApi } from '../../../core/protocol/pages/hub-methods.ts';
 import type { PageApi } from '../../../core/protocol/pages/rpc.ts';
 import type { Pool } from '../../../core/protocol/run/pool-task.ts';
 import { messageOf } from '../../../core/text/errors.ts';
-import { newSearch, withSearch } from '../../discovery/open-search.ts';
+import { newSearch, SearchWork } from '../../discovery/open-search.ts';
+import { foldersIn } from '../../campaigns/locks.ts';
+import { OwnCampaigns } from '../../campaigns/own-campaigns.ts';
 import { Drawings } from '../../discovery/drawings.ts';
 import { makeMap, readMap } from '../../discovery/map-pool.ts';
 import { labelOf } from '../../discovery/oracles.ts';
@@ -33,9 +33,8 @@ type DiscoveryListener = Pick<PageApi, 'discoveriesChanged' | 'discoveryChanged'
 /** The searches in Tutti's home, and those that this process works on. */
 export class DiscoveryService {
   readonly #projects: Projects;
-  readonly #training: TrainingWork;
   readonly #pools = new KeptPools();
-  readonly #work = new Map<string, SearchWork>();
+  readonly #own: OwnCampaigns;
   /** Why searches of this process could not go on. */
   readonly #failures = new Map<string, string>();
   readonly #drawings = new Drawings();
@@ -47,7 +46,7 @@ export class DiscoveryService {
   /** @param training counts the searches that this process works on */
   constructor(projects: Projects, training: TrainingWork) {
     this.#projects = projects;
-    this.#training = training;
+    this.#own = new OwnCampaigns(training, (id) => this.#tell(id));
   }
 
   /** The methods of pages that concern all searches alike. */
@@ -59,7 +58,7 @@ export class DiscoveryService {
       discoveryMap: (id, isToBeMade) => this.#map(id, isToBeMade),
       discoveryCandidates: (id, indices) => this.#candidates(id, indices),
       createDiscovery: (request) => this.#create(request),
-      resumeDiscovery: async (id) => void (await this.#goOn(id, new Map()).opened),
+      resumeDiscovery: async (id) => void (await this.#goOn(id, new Map())),
       stopDiscovery: (id) => this.#stop(id),
       answerDiscovery: (id, answers) => this.#answer(id, answers),
       discoveryQuestion: (id) => this.#question(id),
@@ -76,16 +75,13 @@ export class DiscoveryService {
   async close(): Promise<void> {
     this.#listeners.clear();
     this.#closing.abort();
-    await Promise.all([...this.#work.values()].map((work) => work.stop()));
+    await this.#own.close();
     await Promise.allSettled([...this.#maps.values(), this.#drawings.close()]);
   }
 
   async #list(): Promise<DiscoverySummary[]> {
-    const { discoveries } = homePaths();
-    const names = (await unlessMissing(readdir(discoveries))) ?? [];
-    const folders = names
-      .map((name) => join(discoveries, name))
-      .filter((folder) => existsSync(searchPaths(folder).search));
+    const all = await foldersIn(homePaths().discoveries);
+    const folders = all.filter((folder) => existsSync(searchPaths(folder).search));
     const found = await Promise.all(
       folders.map(async (folder) => summarize(await readKept(folder), this.#now(folder))),
     );
@@ -100,7 +96,7 @@ export class DiscoveryService {
 
   #now(folder: string): SearchNow {
     const id = basename(folder);
-    const isHere = this.#work.has(id);
+    const isHere = this.#own.has(id);
     const isRunning = isHere || lookAtLock(searchPaths(folder).lock).kind === 'held';
     return { isHere, isRunning, failure: isRunning ? null : (this.#failures.get(id) ?? null) };
   }
@@ -112,39 +108,39 @@ export class DiscoveryService {
     const folder = await newSearch(projectFolder, project, { ...choices, name: name ?? project.name }, place);
     const id = basename(folder);
     // Reading the pool may take minutes. If that fails, the page of the search says so.
-    this.#goOn(id, new Map());
+    void this.#goOn(id, new Map());
     return { id };
   }
 
-  /** Begins to work on a search. @param labels to add first */
-  #goOn(id: string, labels: ReadonlyMap<number, number>): SearchWork {
+  /** Begins to work on a search. @param labels to add first @returns how many are new, once it is open */
+  #goOn(id: string, labels: ReadonlyMap<number, number>): Promise<number> {
     const folder = folderOf(id);
-    if (this.#work.has(id)) throw new Error('This search runs already. Stop it first, or wait for its next question.');
+    if (this.#own.has(id)) throw new Error('This search runs already. Stop it first, or wait for its next question.');
     this.#failures.delete(id);
-    const work = new SearchWork(folder, { labels, tell: () => this.#tell(id) });
-    this.#work.set(id, work);
-    this.#tell(id);
-    void this.#follow(id, work);
-    return work;
-  }
-
-  async #follow(id: string, work: SearchWork): Promise<void> {
-    const endWork = this.#training.begin();
-    const failure = await work.ended.finally(endWork);
-    if (failure !== null) this.#failures.set(id, failure);
-    this.#work.delete(id);
-    this.#tell(id);
+    const opened = Promise.withResolvers<number>();
+    // Not everybody waits for the search to open, and the same reason is among the failures.
+    opened.promise.catch(() => undefined);
+    const work = new SearchWork(folder, {
+      tell: () => this.#tell(id),
+      currentSource: false,
+      begin: async (session) => opened.resolve(await session.addLabels(labels)),
+    });
+    const ended = this.#own.begin(id, work, (error) => {
+      this.#failures.set(id, messageOf(error));
+      opened.reject(error);
+    });
+    void ended.then(() => opened.reject(new Error('This search was stopped before it was open.')));
+    return opened.promise;
   }
 
   async #answer(id: string, answers: Answers): Promise<{ added: number }> {
     const known = await this.#pools.read(folderOf(id));
     if (known === null) throw new Error('This search has not read its pool yet. Wait for its first question.');
-    return { added: await this.#goOn(id, labelsOf(answers, known.pool)).opened };
+    return { added: await this.#goOn(id, labelsOf(answers, known.pool)) };
   }
 
   async #stop(id: string): Promise<void> {
-    const work = this.#work.get(id);
-    if (work !== undefined) return work.stop();
+    if (this.#own.has(id)) return this.#own.stop(id);
     if (lookAtLock(searchPaths(folderOf(id)).lock).kind !== 'held') return;
     throw new Error('Another process works on this search. Stop it there, with Ctrl-C in its terminal.');
   }
@@ -201,44 +197,5 @@ function readLabel(index: number, label: string, pool: Pool): number {
     return labelOf(label.trim(), pool);
   } catch (error) {
     throw new Error(`Candidate ${index}: ${messageOf(error)}. Correct the label.`, { cause: error });
-  }
-}
-
-interface WorkParts {
-  /** Labels to add first, by candidate. */
-  labels: ReadonlyMap<number, number>;
-  /** Called after each step. */
-  tell: () => void;
-}
-
-/** The work of this process on a search, until its rounds are done, a person has to label, or it is stopped. */
-class SearchWork {
-  /** Resolves with the number of new labels once the search is open. @throws if it cannot be opened */
-  readonly opened: Promise<number>;
-  /** Resolves when the work has ended: with the reason if it failed, else with null. */
-  readonly ended: Promise<string | null>;
-  readonly #stopping = new AbortController();
-
-  constructor(folder: string, { labels, tell }: WorkParts) {
-    const { signal } = this.#stopping;
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    this.opened = promise;
-    // Not everybody waits for the search to open, and the same reason is in `ended`.
-    promise.catch(() => undefined);
-    this.ended = withSearch(folder, { signal, tell, currentSource: false }, async (session) => {
-      resolve(await session.addLabels(labels));
-      await session.run();
-    }).then(
-      () => null,
-      (error: unknown) => {
-        reject(error);
-        return signal.aborted ? null : messageOf(error);
-      },
-    );
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.ended;
   }
 }

@@ -2,7 +2,7 @@ import type { RunRequest, StartedRun } from '../../../core/protocol/pages/projec
 import type { HubApi } from '../../../core/protocol/pages/hub-methods.ts';
 import { withMoved } from '../../../core/protocol/pages/runs/run-queue.ts';
 import type { Hub } from '../../hub/hub.ts';
-import { changeQueue, enqueue, QueueWork, readQueue } from '../../queue/queue-work.ts';
+import { changeQueue, enqueue, QueueWork, readQueue } from '../../campaigns/queue-work.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { RunList } from './run-list.ts';
 

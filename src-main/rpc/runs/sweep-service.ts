@@ -4,8 +4,9 @@ import { sweepRunId } from '../../../core/protocol/run/sweep/sweep.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { TrainRequest } from '../../hub/plan-run.ts';
 import type { TrainingWork } from '../../hub/training-work.ts';
-import { newSweep, openSweep, type SweepPlan } from '../../sweeps/sweep-plan.ts';
-import { SweepWork } from '../../sweeps/sweep-work.ts';
+import { OwnCampaigns } from '../../campaigns/own-campaigns.ts';
+import { newSweep, openSweep, type SweepPlan } from '../../campaigns/sweep-plan.ts';
+import { SweepWork } from '../../campaigns/sweep-work.ts';
 
 export interface SweepServiceParts {
   hub: Hub;
@@ -19,15 +20,16 @@ export interface SweepServiceParts {
  */
 export class SweepService {
   readonly #parts: SweepServiceParts;
-  readonly #works = new Map<string, { work: SweepWork; ended: Promise<void> }>();
+  readonly #own: OwnCampaigns;
 
   constructor(parts: SweepServiceParts) {
     this.#parts = parts;
+    this.#own = new OwnCampaigns(parts.training);
   }
 
   /** Number of sweeps that this process trains. */
   get size(): number {
-    return this.#works.size;
+    return this.#own.size;
   }
 
   /** Starts a sweep. Resolves once its first run is on the disk. @throws if that cannot start */
@@ -39,24 +41,22 @@ export class SweepService {
 
   /** Trains what is left of a sweep. @throws if its project's code has changed, or nothing can start */
   async resume(id: string): Promise<void> {
-    if (this.#works.has(id)) return;
+    if (this.#own.has(id)) return;
     const plan = await openSweep(this.#parts.hub, id);
-    if (!this.#works.has(id)) await this.#train(plan);
+    if (!this.#own.has(id)) await this.#train(plan);
   }
 
   /** @throws if another process trains the sweep */
   stop(id: string): void {
-    const found = this.#works.get(id);
-    if (found === undefined) {
+    if (!this.#own.has(id)) {
       throw new Error(`The sweep ${id} does not train in this process. Stop it where it was started, with Ctrl-C.`);
     }
-    found.work.stop();
+    void this.#own.stop(id);
   }
 
   /** Ends the runs of this process at once. They continue from their states once their sweep continues. */
-  async close(): Promise<void> {
-    for (const { work } of this.#works.values()) work.abort();
-    await Promise.all([...this.#works.values()].map(({ ended }) => ended));
+  close(): Promise<void> {
+    return this.#own.close();
   }
 
   async #train(plan: SweepPlan): Promise<void> {
@@ -77,15 +77,7 @@ export class SweepService {
         if (told.type !== 'begun') begin();
       },
     });
-    const endWork = training.begin();
-    const ended = work
-      .run()
-      .then(begin, (error: unknown) => (hasBegun ? onError(error) : begun.reject(error)))
-      .finally(() => {
-        this.#works.delete(plan.sweep.id);
-        endWork();
-      });
-    this.#works.set(plan.sweep.id, { work, ended });
+    void this.#own.begin(plan.sweep.id, work, (error) => (hasBegun ? onError(error) : begun.reject(error))).then(begin);
     await begun.promise;
   }
 }

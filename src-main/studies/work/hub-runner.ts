@@ -10,6 +10,7 @@ import {
 } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
+import { CampaignRun } from '../../campaigns/work.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { NothingLeftError } from '../../runs/attempt/resume-run.ts';
 import { resolveConfig } from '../../runs/configuration/resolve-config.ts';
@@ -147,30 +148,21 @@ export class HubRunner implements TrialRunner {
     open: (listener: (update: RunUpdate) => void) => Promise<RunSession | null>,
   ): PartRun {
     const collector = new EvaluationCollector(scored);
-    let session: RunSession | null = null;
-    let end: 'stop' | 'abort' | null = null;
+    const run = new CampaignRun();
     let isTraining = false;
-    const obey = (): void => {
-      // Ranks that are not ready have nothing to save, and may take long to become ready.
-      if (end === 'abort' || (end === 'stop' && !isTraining)) session?.abort();
-      else if (end === 'stop') session?.control({ action: 'stop' });
-    };
     const listener = (update: RunUpdate): void => {
       isTraining ||= update.type === 'worker' && update.state === 'training';
       if (update.type === 'points') collector.take(update.batch).forEach(onEvaluation);
     };
     const train = async (): Promise<PartOutcome> => {
-      session = await open(listener);
-      obey();
-      const record = session === null ? await readRunRecord(folder) : await session.run();
+      const session = await open(listener);
+      const record = session === null ? await readRunRecord(folder) : await run.train(session);
       await this.#tag(folder);
-      return this.#outcomeOf(folder, record, end !== null);
+      return this.#outcomeOf(folder, record, run.isAsked);
     };
-    const request = (wanted: 'stop' | 'abort'): void => {
-      end = wanted;
-      obey();
-    };
-    return { outcome: train(), stop: () => request('stop'), abort: () => request('abort') };
+    // Ranks that are not ready have nothing to save, and may take long to become ready.
+    const stop = (): void => (isTraining ? run.stop() : run.abort());
+    return { outcome: train(), stop, abort: () => run.abort() };
   }
 
   async #outcomeOf(folder: string, record: RunRecord, isEnded: boolean): Promise<PartOutcome> {

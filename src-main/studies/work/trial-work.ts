@@ -6,6 +6,7 @@ import type { Study } from '../../../core/protocol/studies/study.ts';
 import { shouldStop } from '../../../core/search/pruners/stop.ts';
 import type { Trial } from '../../../core/search/trial.ts';
 import { messageOf } from '../../../core/text/errors.ts';
+import type { CampaignWork } from '../../campaigns/work.ts';
 import type { NewLine, StudyStore } from '../study-store.ts';
 import type { WorkerSeat } from '../../runs/workers/shared-workers.ts';
 import type { Evaluation, PartRun, PlannedPart, TrialRunner } from './runner.ts';
@@ -36,7 +37,7 @@ interface WorkOptions {
  * A piece of work on a study in this process: trains the parts of a trial one after the other, and writes to the log
  * what comes of them.
  */
-export class TrialWork {
+export class TrialWork implements CampaignWork {
   readonly #options: WorkOptions;
   readonly #number: number;
   readonly #until: number | null;
@@ -60,6 +61,16 @@ export class TrialWork {
     this.#reports = [...store.log.trials[trial].reports];
   }
 
+  /** Its number. */
+  get work(): number {
+    return this.#options.work;
+  }
+
+  /** The number of its trial. */
+  get trial(): number {
+    return this.#number;
+  }
+
   /** Lets it stop with its state; another process, or this one later, continues from there. */
   stop(): void {
     this.#isStopping = true;
@@ -72,15 +83,21 @@ export class TrialWork {
     this.#run?.abort();
   }
 
-  /** Resolves once the work has ended, or was given back. @returns whether the trial failed */
-  async finish(): Promise<boolean> {
+  /** @returns `left` if it was given back, for another process or for later */
+  async finish(): Promise<'done' | 'failed' | 'left'> {
     const { store, work, worker, seat } = this.#options;
     const failure = await this.#trainParts().finally(() => seat?.leave());
-    if (failure !== null) await this.#end('failed', failure);
-    else if (this.#isPruned) await this.#end('pruned', null);
-    else if (this.#isStopping) await store.append([...this.#unwritten, { type: 'release', work, worker }]);
+    if (failure !== null) {
+      await this.#end('failed', failure);
+      return 'failed';
+    }
+    if (!this.#isPruned && this.#isStopping) {
+      await store.append([...this.#unwritten, { type: 'release', work, worker }]);
+      return 'left';
+    }
+    if (this.#isPruned) await this.#end('pruned', null);
     else await this.#conclude();
-    return failure !== null;
+    return 'done';
   }
 
   /** @returns why the trial failed; null if it did not */

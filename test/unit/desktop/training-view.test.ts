@@ -58,7 +58,7 @@ it('does not know how far a run is before its first step, nor a search at all', 
   });
   expect(viewTraining([], 1)).toEqual({
     lines: [],
-    summary: 'Tutti: a search trains',
+    summary: 'Tutti: a study or a search trains',
     bar: { share: 'unknown', isPaused: false },
     badge: 1,
   });
@@ -98,7 +98,7 @@ it('offers each run, the window and the end in the menu', () => {
   expect(actions.showRun.mock.calls).toEqual([['R&D'], [null]]);
   expect(actions.quit).toHaveBeenCalledOnce();
   const [first] = trayMenu(viewTraining([], 2), actions);
-  expect(first).toMatchObject({ label: 'Tutti: 2 searches train', enabled: false });
+  expect(first).toMatchObject({ label: 'Tutti: 2 studies or searches train', enabled: false });
 });
 
 it('draws a ring that is closed as far as training is', () => {

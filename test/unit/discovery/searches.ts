@@ -11,11 +11,11 @@ import { beliefFrom } from './recorded.ts';
 /** Labels 1 for every fifth candidate. */
 const targets = Int32Array.from({ length: candidates }, (_, i) => Number(i % 5 === 2));
 
-/** A session in a folder, whose ensembles are functions of their labels. @param trained the rounds that were trained */
+/** A session in a folder, whose ensembles are functions of their labels. @param trained is told the rounds that train */
 export async function sessionIn(
   folder: string,
   search: Search,
-  trained: RoundPlace[] = [],
+  trained: { push(place: RoundPlace): unknown } = [] as RoundPlace[],
 ): Promise<{ session: SearchSession; updates: SearchUpdate[] }> {
   const updates: SearchUpdate[] = [];
   const session = new SearchSession({
@@ -23,13 +23,13 @@ export async function sessionIn(
     search,
     opened: { pool: poolOf(), targets, features: null },
     lines: await readLines(folder),
-    train: (place, labels) => {
+    train: (place, labels, signal) => {
       trained.push(place);
+      signal.throwIfAborted();
       return Promise.resolve({ belief: beliefAfter(labels), metrics: { nll: labels.size } });
     },
     forget: () => Promise.resolve(),
     tell: (update) => updates.push(update),
-    signal: new AbortController().signal,
   });
   return { session, updates };
 }

@@ -1,6 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, expect, test } from 'vitest';
-import { chosenBy, hitsOf } from '../../../core/discovery/progress.ts';
+import { nextStep } from '../../../core/discovery/next-step.ts';
+import { chosenBy, hitsOf, progressOf } from '../../../core/discovery/progress.ts';
+import type { SearchLine } from '../../../core/discovery/search.ts';
 import { readLines, searchPaths } from '../../../src-main/discovery/search-folder.ts';
 import type { RoundPlace } from '../../../src-main/discovery/train-round.ts';
 import { readAnswers } from '../../../src-main/discovery/person.ts';
@@ -68,7 +70,7 @@ test('a person is asked by a CSV file, and the search continues with the labels'
   const ask = async () => {
     const { session } = await sessionIn(folder, search);
     const end = await session.run();
-    if (end.kind !== 'waiting') throw new Error('It does not wait.');
+    if (end?.kind !== 'waiting') throw new Error('It does not wait.');
     const text = await readFile(end.question, 'utf8');
     // Asking again changes nothing.
     await (await sessionIn(folder, search)).session.run();
@@ -106,4 +108,66 @@ test('a search ends where no candidate is left', async () => {
   expect(chosenBy(session.progress, 'random').toSorted((a, b) => a - b)).toEqual(
     Array.from({ length: 40 }, (_, i) => i),
   );
+});
+
+test('a search that is ended while a round trains continues with that round', async () => {
+  const [whole, ended] = [await temporary(), await temporary()];
+  const search = searchOf({ rounds: 2 });
+  await (await sessionIn(whole, search)).session.run();
+  const { session } = await sessionIn(ended, search, {
+    push: ({ round }: RoundPlace) => {
+      if (round === 2) session.abort();
+    },
+  });
+  expect(await session.run()).toBeNull();
+  // What the round had trained was thrown away, with the choices that it would have made.
+  expect(session.progress.choices.get('thompson')).toHaveLength(1);
+  await (await sessionIn(ended, search)).session.run();
+  expect(withoutTimes(await readLines(ended))).toEqual(withoutTimes(await readLines(whole)));
+});
+
+test('a step follows from what is done: the start, its labels, the rounds of all arms, and nothing while a person is asked', () => {
+  const search = searchOf({ beside: ['random'], rounds: 2 });
+  const step = (lines: SearchLine[], asked: string[] = [], size = candidates) =>
+    nextStep(search, progressOf(search, lines), { candidates: size, asked: new Set(asked) });
+  const time = '2026-01-01T00:00:00Z';
+  const choice = (arm: string, round: number, indices: number[]): SearchLine => ({
+    type: 'choice',
+    arm,
+    round,
+    indices,
+    time,
+    scores: [],
+    means: [],
+    deviations: [],
+    noises: [],
+    metrics: {},
+    seconds: { train: 0, choose: 0 },
+  });
+  const labels = (...indices: number[]): SearchLine => ({
+    type: 'labels',
+    indices,
+    values: indices.map(() => 0),
+    time,
+  });
+  const start: SearchLine = { type: 'start', indices: [4, 7], time };
+  expect(step([])).toEqual({ kind: 'start' });
+  expect(step([start, labels(4)])).toEqual({ kind: 'label', name: 'start', indices: [4, 7], choice: null });
+  expect(step([start], ['start'])).toBeNull();
+  const begun = [start, labels(4, 7)];
+  expect(step(begun)).toEqual({ kind: 'round', arm: 'thompson', round: 1 });
+  const chosen = [...begun, choice('thompson', 1, [1])];
+  expect(step(chosen)).toMatchObject({ kind: 'label', name: 'thompson-1', indices: [1] });
+  // The other arm still chooses, but the next round needs the answers.
+  expect(step(chosen, ['thompson-1'])).toEqual({ kind: 'round', arm: 'random', round: 1 });
+  expect(step([...chosen, choice('random', 1, [4])], ['thompson-1'])).toBeNull();
+  const first = [...chosen, labels(1), choice('random', 1, [4])];
+  expect(step(first)).toEqual({ kind: 'round', arm: 'thompson', round: 2 });
+  // All three candidates are chosen by the first arm, and by the second too in the end.
+  expect(step([start, labels(4, 7), choice('thompson', 1, [1]), labels(1)], [], 3)).toEqual({
+    kind: 'round',
+    arm: 'random',
+    round: 1,
+  });
+  expect(step([...chosen, labels(1), choice('random', 1, [1])], [], 3)).toBeNull();
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { StudyLog } from '../../../core/protocol/studies/study-log.ts';
 import { studyPaths } from '../../../src-main/studies/study-folder.ts';
 import { type NewLine, StudyStore } from '../../../src-main/studies/study-store.ts';
-import { isWorkerAlive, WorkerLock } from '../../../src-main/studies/worker-lock.ts';
+import { isWorkerAlive, WorkerLock } from '../../../src-main/campaigns/locks.ts';
 import { drive, evaluationOf, MemoryRunner, newStudy, reopened, type Training } from './memory-runner.ts';
 import { studyOf } from './studies.ts';
 

@@ -5,7 +5,7 @@ import { countEpoch, formatMetric, metricLabel } from '../../../../core/text/num
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { readRunRecord } from '../../../store/runs/run-folder.ts';
-import { findSubject } from '../../../sweeps/sweep-plan.ts';
+import { findSubject } from '../../../campaigns/sweep-plan.ts';
 import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
 import { type Look, lookOf, plainLook } from '../../look.ts';

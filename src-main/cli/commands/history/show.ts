@@ -7,7 +7,7 @@ import { leavesOf } from '../../../../core/options/index.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import { readEvents } from '../../../store/runs/run-folder.ts';
-import { findSubject, readSweep, type Subject } from '../../../sweeps/sweep-plan.ts';
+import { findSubject, readSweep, type Subject } from '../../../campaigns/sweep-plan.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import { findStudy } from '../../../studies/study-folder.ts';
 import { studies } from '../studies/studies.ts';

@@ -5,7 +5,8 @@ import { toJson } from '../../../../core/protocol/wire/numbers.ts';
 import { formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import { clearLine } from '../../../processes/terminal.ts';
-import type { SweepEnd, SweepUpdate } from '../../../sweeps/sweep-work.ts';
+import type { CampaignEnd } from '../../../campaigns/driver.ts';
+import type { SweepUpdate } from '../../../campaigns/sweep-work.ts';
 import { lookOf } from '../../look.ts';
 import { RunProgress } from '../../progress.ts';
 import type { Output } from '../../report.ts';
@@ -56,7 +57,7 @@ export class SweepReport {
     console.error(line);
   }
 
-  end(end: SweepEnd, summary: SweepSummary): void {
+  end(end: CampaignEnd, summary: SweepSummary): void {
     if (this.#json) return this.#print(toJson({ type: 'ended', end, summary }));
     const look = lookOf(this.#output);
     const lines = describeSweep(summary, look).map((line) =>

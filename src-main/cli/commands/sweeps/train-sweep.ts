@@ -1,6 +1,7 @@
 import type { Hub } from '../../../hub/hub.ts';
-import { openSweep, readSweep, type SweepPlan } from '../../../sweeps/sweep-plan.ts';
-import { type SweepEnd, SweepWork } from '../../../sweeps/sweep-work.ts';
+import { openSweep, readSweep, type SweepPlan } from '../../../campaigns/sweep-plan.ts';
+import type { CampaignEnd } from '../../../campaigns/driver.ts';
+import { SweepWork } from '../../../campaigns/sweep-work.ts';
 import type { SweepSummary } from '../../../../core/protocol/pages/sweep-summary.ts';
 import { type Sweep, sweepRunId } from '../../../../core/protocol/run/sweep/sweep.ts';
 import { type ChangeOptions, parseCount } from '../../arguments.ts';
@@ -60,7 +61,7 @@ export async function resumeSweep(
   return trainSweep(hub, plan, { parallel: places, isCurrentSource: currentSource, json, quiet });
 }
 
-function codeOf(end: SweepEnd, { runs }: SweepSummary, signal: EndingSignal | null): number {
+function codeOf(end: CampaignEnd, { runs }: SweepSummary, signal: EndingSignal | null): number {
   if (end === 'stopped') return signal === null ? exitCodes.stopped : signalExitCodes[signal];
   if (runs.some(({ status }) => status === 'failed')) return exitCodes.failed;
   return runs.every(({ status }) => status === 'finished') ? exitCodes.finished : exitCodes.stopped;

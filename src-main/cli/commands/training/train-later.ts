@@ -3,7 +3,7 @@ import { mergeConfig, type PlainObject } from '../../../../core/options/index.ts
 import type { ProjectDescription } from '../../../../core/protocol/run/project-description.ts';
 import type { Hub } from '../../../hub/hub.ts';
 import type { TrainRequest } from '../../../hub/plan-run.ts';
-import { enqueue } from '../../../queue/queue-work.ts';
+import { enqueue } from '../../../campaigns/queue-work.ts';
 import type { TrainArguments } from '../../arguments.ts';
 import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
 

@@ -14,7 +14,7 @@ import { orUsageError, toUsageError, UsageError, exitCodes } from '../../errors.
 import { renderTrainHelp, type TrainHelp } from '../../help.ts';
 import { inLaunch, isFirstTask, refuseInLaunch, serveTask } from '../../launched.ts';
 import { trainDetached } from './train-detached.ts';
-import { newSweep } from '../../../sweeps/sweep-plan.ts';
+import { newSweep } from '../../../campaigns/sweep-plan.ts';
 import { nodesOf, trainInJob } from './train-in-job.ts';
 import { trainLater } from './train-later.ts';
 import { trainSweep } from '../sweeps/train-sweep.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { FileLock, lookAtLock } from '../../core/node/file-lock.ts';
+import { FileLock } from '../../core/node/file-lock.ts';
 import type { RunRequest, StartedRun } from '../../core/protocol/pages/project-views.ts';
 import { mostWaiting, nextOf, queueFileSchema, type WaitingRun } from '../../core/protocol/pages/runs/run-queue.ts';
 import { messageOf } from '../../core/text/errors.ts';
@@ -9,18 +9,18 @@ import type { Hub } from '../hub/hub.ts';
 import { homePaths, tuttiHome } from '../store/home.ts';
 import { watchFolder } from '../store/watch-folder.ts';
 import { explainFileError, unlessMissing } from '../../core/node/file-error.ts';
-import { searchPaths } from '../discovery/search-folder.ts';
-import { listStudyFolders } from '../studies/study-folder.ts';
-import { hasWorkersHere } from '../studies/worker-lock.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
-import { newSweep } from '../sweeps/sweep-plan.ts';
+import { CampaignDriver, type CampaignPolicy, type Choice } from './driver.ts';
+import { isCampaignUnderWay } from './locks.ts';
+import { newSweep } from './sweep-plan.ts';
+import type { CampaignWork } from './work.ts';
 import { z } from 'zod';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { withRunLock } from '../store/runs/hub-lock.ts';
 
 /**
- * A killed process reports no end, and studies and searches of other processes none either: while runs wait, the hub
+ * A killed process reports no end, and studies and discoveries of other processes none either: while runs wait, the hub
  * looks this often.
  */
 const lookEveryMs = 5_000;
@@ -36,18 +36,21 @@ interface QueueWorkOptions {
 }
 
 /**
- * Starts waiting runs, one at a time: the first once no run of this home trains, and no study or search is under way.
+ * Starts waiting runs, one at a time: the first once no run of this home trains, and no study or discovery is under way.
  * One process works on a home's queue, the one that holds the lock `queue.lock`; if it ends, another one that is open
  * takes over.
  */
-export class QueueWork {
+export class QueueWork implements CampaignPolicy<CampaignWork> {
+  readonly places = 1;
+  readonly mostFailures = Infinity;
   readonly #options: QueueWorkOptions;
+  readonly #driver = new CampaignDriver<CampaignWork>(this);
+  readonly #ended: Promise<unknown>;
   readonly #watch: { close(): void };
-  readonly #timer: NodeJS.Timeout;
   #lock: FileLock | null = null;
-  /** The look that goes on; looks run one after the other. */
-  #looking: Promise<void> = Promise.resolve();
   #isClosed = false;
+  /** Whether pages get the queue after the next look, because it may have changed. */
+  #isToTell = false;
   /** Runs that wait or start, without those that could not start. */
   #waiting = 0;
 
@@ -61,10 +64,7 @@ export class QueueWork {
       failed: onError,
       noticed: onError,
     });
-    this.#timer = setInterval(() => {
-      if (this.#waiting > 0) this.look();
-    }, lookEveryMs).unref();
-    this.look();
+    this.#ended = this.#driver.run();
   }
 
   /** How many runs wait for this process to start them; 0 where another process works on the queue. */
@@ -74,7 +74,8 @@ export class QueueWork {
 
   /** Starts the next run if it may start. @param isTold whether pages get the queue, because it may have changed */
   look(isTold = false): void {
-    this.#looking = this.#looking.then(() => this.#look(isTold)).catch(this.#options.onError);
+    this.#isToTell ||= isTold;
+    this.#driver.look();
   }
 
   /** Starts a waiting run now, whatever trains. @throws Error if it no longer waits, or cannot start */
@@ -85,25 +86,34 @@ export class QueueWork {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#timer);
     this.#watch.close();
-    await this.#looking;
+    this.#driver.stop();
+    await this.#ended;
     this.#lock?.release();
   }
 
-  async #look(isTold: boolean): Promise<void> {
-    if (this.#isClosed) return;
+  /** The next run, if it may start. What prevents that is reported, and may have changed when the queue does. */
+  async choose(): Promise<Choice<CampaignWork>> {
+    try {
+      const next = await this.#next();
+      if (next !== null) return { kind: 'begin', works: [this.#startOf(await claim(next.id))] };
+    } catch (error) {
+      this.#options.onError(error);
+    }
+    return { kind: 'wait', lookAfterMs: this.#waiting > 0 ? lookEveryMs : null };
+  }
+
+  async #next(): Promise<WaitingRun | null> {
+    const isToTell = this.#isToTell;
+    this.#isToTell = false;
     const runs = await readQueue();
     const before = this.waiting;
     this.#waiting = runs.filter(({ error }) => error === null).length;
     const isWorker = runs.length > 0 && (await this.#isWorker());
-    if (isTold || this.waiting !== before) this.#options.changed();
-    if (!isWorker) return;
-    const next = nextOf(runs);
-    if (next === null || this.#options.isBusy() || (await this.#isTraining()) || this.#isClosed) return;
-    // Its failure is in the queue, where the user sees it.
-    await this.#start(await claim(next.id)).catch(() => undefined);
-    this.look();
+    if (isToTell || this.waiting !== before) this.#options.changed();
+    const next = isWorker ? nextOf(runs) : null;
+    const isToWait = next === null || this.#options.isBusy() || (await this.#isTraining()) || this.#isClosed;
+    return isToWait ? null : next;
   }
 
   /**
@@ -118,7 +128,21 @@ export class QueueWork {
 
   async #isTraining(): Promise<boolean> {
     await this.#options.hub.searchRuns();
-    return this.#options.hub.index.overview().active.length > 0 || (await isStudyOrSearchUnderWay());
+    return this.#options.hub.index.overview().active.length > 0 || (await isCampaignUnderWay());
+  }
+
+  /** Nothing of it can be stopped: what it starts is no longer the queue's. */
+  #startOf(waiting: WaitingRun): CampaignWork {
+    return {
+      // A failure is in the queue, where the user sees it.
+      finish: () =>
+        this.#start(waiting).then(
+          () => 'done',
+          () => 'failed',
+        ),
+      stop: () => undefined,
+      abort: () => undefined,
+    };
   }
 
   async #start(waiting: WaitingRun): Promise<StartedRun> {
@@ -158,17 +182,6 @@ function withoutAbandoned(runs: WaitingRun[]): WaitingRun[] {
   if (runs.every(({ startedAt }) => startedAt === null)) return runs;
   const error = 'Tutti ended while it started this run. See whether the list has it; if not, start it again.';
   return runs.map((run) => (run.startedAt === null ? run : { ...run, startedAt: null, error }));
-}
-
-/**
- * Whether a process of this machine works on a study or on a search of a pool: between two of their runs nothing trains
- * for a moment. A search that asks a person has ended until it is answered, and counts as none.
- */
-async function isStudyOrSearchUnderWay(): Promise<boolean> {
-  if ((await listStudyFolders()).some(hasWorkersHere)) return true;
-  const { discoveries } = homePaths();
-  const names = (await unlessMissing(readdir(discoveries))) ?? [];
-  return names.some((name) => lookAtLock(searchPaths(join(discoveries, name)).lock).kind === 'held');
 }
 
 /**

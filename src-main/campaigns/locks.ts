@@ -1,13 +1,41 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeAsides } from '../../core/node/atomic-file.ts';
 import { FileLock, lookAtLock } from '../../core/node/file-lock.ts';
-import { errorCode } from '../../core/node/file-error.ts';
+import { errorCode, unlessMissing } from '../../core/node/file-error.ts';
 import { makeFolder } from '../../core/node/make-folder.ts';
-import { studyPaths } from './study-folder.ts';
+import { homePaths } from '../store/home.ts';
 
 const ending = '.lock';
+
+/** Where each process that works on a study has a lock. */
+export function workersFolder(study: string): string {
+  return join(study, 'workers');
+}
+
+/** The lock of the one process that works on a discovery. */
+export function discoveryLock(folder: string): string {
+  return join(folder, 'search.lock');
+}
+
+/**
+ * Whether a process of this machine works on a study or a discovery of this home: between two of their runs nothing
+ * trains for a moment. A discovery that asks a person has ended until it is answered, and counts as none.
+ */
+export async function isCampaignUnderWay(): Promise<boolean> {
+  const { studies, discoveries } = homePaths();
+  if ((await foldersIn(studies)).some(hasWorkersHere)) return true;
+  return (await foldersIn(discoveries)).some((folder) => lookAtLock(discoveryLock(folder)).kind === 'held');
+}
+
+/** The folders in a folder of Tutti's home, also linked ones; none where it does not exist yet. */
+export async function foldersIn(parent: string): Promise<string[]> {
+  const names = (await unlessMissing(readdir(parent))) ?? [];
+  // The path of a file exists without the slash only.
+  return names.map((name) => join(parent, name)).filter((folder) => existsSync(`${folder}/`));
+}
 
 /** A process that works on a study. It holds a lock while it lives, so that others see when it is gone. */
 export class WorkerLock {
@@ -22,7 +50,7 @@ export class WorkerLock {
   }
 
   static async take(folder: string): Promise<WorkerLock> {
-    const { workers } = studyPaths(folder);
+    const workers = workersFolder(folder);
     await makeFolder(workers);
     await removeRemains(folder);
     const id = randomUUID();
@@ -66,17 +94,17 @@ export function hasWorkers(folder: string): boolean {
  * Whether a process of this machine works on a study. Locks that cannot be looked at from here are those of other
  * machines.
  */
-export function hasWorkersHere(folder: string): boolean {
+function hasWorkersHere(folder: string): boolean {
   return workerIds(folder).some((id) => lookAtLock(lockOf(folder, id)).kind === 'held');
 }
 
 function lockOf(folder: string, id: string): string {
-  return join(studyPaths(folder).workers, `${id}${ending}`);
+  return join(workersFolder(folder), `${id}${ending}`);
 }
 
 function workerIds(folder: string): string[] {
   try {
-    return readdirSync(studyPaths(folder).workers).flatMap((name) =>
+    return readdirSync(workersFolder(folder)).flatMap((name) =>
       name.endsWith(ending) ? [name.slice(0, -ending.length)] : [],
     );
   } catch (error) {
