@@ -1,5 +1,5 @@
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
-import type { PointBatch } from '../../../core/protocol/wire/points.ts';
+import { type PointBatch, PointBuffer } from '../../../core/protocol/wire/points.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { RunFacts } from '../../../core/protocol/pages/run-updates.ts';
@@ -47,12 +47,7 @@ export const facts: RunFacts = {
 export function pointsOf(
   points: { name: string; epoch: number; step: number; value: number; timeMs?: number }[],
 ): PointBatch {
-  return {
-    names: points.map(({ name }) => name),
-    nameIndex: Int32Array.from(points, (_, index) => index),
-    epoch: Int32Array.from(points, ({ epoch }) => epoch),
-    step: Int32Array.from(points, ({ step }) => step),
-    value: Float64Array.from(points, ({ value }) => value),
-    timeMs: Float64Array.from(points, ({ timeMs = 0 }) => timeMs),
-  };
+  const buffer = new PointBuffer();
+  for (const { name, epoch, step, value, timeMs = 0 } of points) buffer.add(name, epoch, step, value, timeMs);
+  return buffer.take();
 }

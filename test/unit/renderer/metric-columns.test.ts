@@ -1,17 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { PointBatch } from '../../../core/protocol/wire/points.ts';
+import { type PointBatch, PointBuffer } from '../../../core/protocol/wire/points.ts';
 import { appendPoints, columnsOf, type MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 
 function batch(points: [name: string, epoch: number, step: number, value: number][]): PointBatch {
-  const names = [...new Set(points.map(([name]) => name))];
-  return {
-    names,
-    nameIndex: Int32Array.from(points, ([name]) => names.indexOf(name)),
-    epoch: Int32Array.from(points, ([, epoch]) => epoch),
-    step: Int32Array.from(points, ([, , step]) => step),
-    value: Float64Array.from(points, ([, , , value]) => value),
-    timeMs: Float64Array.from(points, ([, , step]) => 1000 * step),
-  };
+  const buffer = new PointBuffer();
+  for (const [name, epoch, step, value] of points) buffer.add(name, epoch, step, value, 1000 * step);
+  return buffer.take();
 }
 
 const stepsOf = ({ step, length }: MetricColumns): number[] => [...step.subarray(0, length)];

@@ -1,21 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PointBatch } from '../../../core/protocol/wire/points.ts';
+import { type PointBatch, PointBuffer } from '../../../core/protocol/wire/points.ts';
 import { describeEvaluations, RankLogs } from '../../../src-main/runs/recording/rank-logs.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 
 /** Points as `[name, epoch, step, value]`. */
 function batchOf(...points: [name: string, epoch: number, step: number, value: number][]): PointBatch {
-  const names = [...new Set(points.map(([name]) => name))];
-  return {
-    names,
-    nameIndex: Int32Array.from(points, ([name]) => names.indexOf(name)),
-    epoch: Int32Array.from(points, ([, epoch]) => epoch),
-    step: Int32Array.from(points, ([, , step]) => step),
-    value: Float64Array.from(points, ([, , , value]) => value),
-    timeMs: Float64Array.from(points, () => 0),
-  };
+  const buffer = new PointBuffer();
+  for (const point of points) buffer.add(...point);
+  return buffer.take();
 }
 
 const evaluation = batchOf(

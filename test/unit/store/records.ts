@@ -1,4 +1,4 @@
-import type { PointBatch } from '../../../core/protocol/wire/points.ts';
+import { type PointBatch, PointBuffer } from '../../../core/protocol/wire/points.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunEvent, RunRecord } from '../../../core/protocol/run/record.ts';
@@ -42,13 +42,7 @@ export function runEvent(changes: Partial<RunEvent> = {}): RunEvent {
 }
 
 export function pointBatch(points: [epoch: number, step: number, metric: string, value: number][]): PointBatch {
-  const names = [...new Set(points.map(([, , metric]) => metric))];
-  return {
-    names,
-    nameIndex: Int32Array.from(points, ([, , metric]) => names.indexOf(metric)),
-    epoch: Int32Array.from(points, ([epoch]) => epoch),
-    step: Int32Array.from(points, ([, step]) => step),
-    value: Float64Array.from(points, ([, , , value]) => value),
-    timeMs: new Float64Array(points.length),
-  };
+  const buffer = new PointBuffer();
+  for (const [epoch, step, metric, value] of points) buffer.add(metric, epoch, step, value, 0);
+  return buffer.take();
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
-import type { PointBatch } from '../../../core/protocol/wire/points.ts';
+import { type PointBatch, PointBuffer } from '../../../core/protocol/wire/points.ts';
 import {
   EvaluationCollector,
   scoredRunOf,
@@ -10,15 +10,9 @@ import {
 
 /** Points of one evaluation, by name. */
 function points(values: Record<string, number>, epoch = 0): PointBatch {
-  const names = Object.keys(values);
-  return {
-    names,
-    nameIndex: Int32Array.from(names, (_, index) => index),
-    epoch: Int32Array.from(names, () => epoch),
-    step: Int32Array.from(names, () => epoch),
-    value: Float64Array.from(Object.values(values)),
-    timeMs: Float64Array.from(names, () => 0),
-  };
+  const buffer = new PointBuffer();
+  for (const [name, value] of Object.entries(values)) buffer.add(name, epoch, epoch, value);
+  return buffer.take();
 }
 
 const nll: WantedMetric[] = [{ metric: 'nll', direction: 'minimize' }];
