@@ -33,7 +33,7 @@ export const routes: RouteRecordRaw[] = [
   {
     path: '/compare',
     name: 'compare',
-    component: () => import('./views/runs/compare/ComparePage.vue'),
+    component: () => import('./views/compare/ComparePage.vue'),
     meta: { title: 'Compare' },
   },
   {
@@ -52,13 +52,13 @@ export const routes: RouteRecordRaw[] = [
   {
     path: '/new-search',
     name: 'new-search',
-    component: () => import('./views/discover/new/NewSearchPage.vue'),
+    component: () => import('./views/discover/NewSearchPage.vue'),
     meta: { title: 'New search' },
   },
   {
     path: '/discover/:id',
     name: 'discovery',
-    component: () => import('./views/discover/search/DiscoveryPage.vue'),
+    component: () => import('./views/discover/DiscoveryPage.vue'),
     props: true,
     meta: { title: 'Search' },
   },
@@ -97,7 +97,7 @@ export const routes: RouteRecordRaw[] = [
   {
     path: '/:rest(.*)*',
     name: 'unknown',
-    component: () => import('./views/UnknownPage.vue'),
+    component: () => import('./components/frame/UnknownPage.vue'),
     meta: { title: 'Unknown page' },
   },
 ];

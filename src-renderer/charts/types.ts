@@ -1,5 +1,5 @@
 import type { ReliabilityBin } from '../../core/metrics/calibration.ts';
-import type { Help } from '../text/glossary.ts';
+import type { Help } from '../components/basic/glossary.ts';
 
 /** The data and properties of the charts, without DOM and Vue. */
 

@@ -1,7 +1,6 @@
 import { type BirpcReturn, createBirpc } from 'birpc';
 import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
 import { decodeRpc, encodeRpc, type PageApi, pageEvents } from '../../core/protocol/pages/rpc.ts';
-import type { Connection, Transport } from './transport.ts';
 
 export type ConnectionState =
   | { kind: 'connecting' }
@@ -131,4 +130,22 @@ export class HubClient {
     this.#firstAnswer.resolve();
     this.#tell('stateChanged', state);
   }
+}
+
+/** Opens connections to the hub. */
+export interface Transport {
+  /** Opens one connection. The listener gets `opened` at most once, and `closed` exactly once. */
+  connect(listener: ConnectionListener): Connection;
+}
+
+export interface ConnectionListener {
+  opened(): void;
+  received(bytes: Uint8Array): void;
+  /** `isRefused` where the hub answers but rejects this page, so that reconnecting cannot help. */
+  closed(isRefused: boolean): void;
+}
+
+interface Connection {
+  send(bytes: Uint8Array<ArrayBuffer>): void;
+  close(): void;
 }

@@ -7,7 +7,7 @@ import {
   rpcProtocol,
 } from '../../core/protocol/pages/window.ts';
 import { proofOf } from './session-proof.ts';
-import type { ConnectionListener, Transport } from './transport.ts';
+import type { ConnectionListener, Transport } from './hub-client.ts';
 
 /** Connects to the hub through the server that served the page. */
 export function webSocketTransport(): Transport {

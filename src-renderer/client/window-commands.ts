@@ -1,5 +1,6 @@
 import { onScopeDispose } from 'vue';
 import type { WindowBridge, WindowCommand } from '../../core/protocol/pages/window.ts';
+import type { Transport } from './hub-client.ts';
 
 type Name = WindowCommand['name'];
 type Actions = { [N in Name]?: (command: Extract<WindowCommand, { name: N }>) => void };
@@ -21,4 +22,23 @@ export function listenToWindow(bridge: WindowBridge<File>, tell: (hint: string) 
     // The action was found by the command's name, which the compiler cannot follow through the union.
     else (action as (command: WindowCommand) => void)(command);
   });
+}
+
+declare global {
+  interface Window {
+    /** Defined only in the desktop app, by its preload script. */
+    tutti?: WindowBridge<File>;
+  }
+}
+
+/** Connects to the hub in Electron's main process. It lives as long as the window, so the connection is never lost. */
+export function bridgeTransport(bridge: WindowBridge<File>): Transport {
+  return {
+    connect(listener) {
+      const end = bridge.onMessage((bytes) => listener.received(bytes));
+      // The caller gets its connection only when this returns.
+      queueMicrotask(() => listener.opened());
+      return { send: (bytes) => bridge.send(bytes), close: end };
+    },
+  };
 }

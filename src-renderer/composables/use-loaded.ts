@@ -1,6 +1,7 @@
 import { onScopeDispose, type Ref, ref, shallowRef } from 'vue';
 import { useHubClient } from '../client/use-hub.ts';
 import { messageOf } from '../../core/text/errors.ts';
+import { useDocumentVisibility, useTimeoutFn } from '@vueuse/core';
 
 export interface Loaded<T> {
   /** Null until the first answer. */
@@ -35,4 +36,19 @@ export function useLoaded<T>(load: () => Promise<T>): Loaded<T> {
   onScopeDispose(end);
   void reload();
   return { data, error, isLoading, reload };
+}
+
+/** Pause between readings of runs that train: each reading transfers thousands of points. */
+const pauseMs = 1000;
+
+/** Repeats an action while the component lives and its page is visible, with a pause after each time. */
+export function repeatWhileVisible(action: () => Promise<void>): void {
+  const visibility = useDocumentVisibility();
+  let isOver = false;
+  onScopeDispose(() => (isOver = true));
+  const { start } = useTimeoutFn(() => void tick(), pauseMs);
+  async function tick(): Promise<void> {
+    if (visibility.value !== 'hidden') await action();
+    if (!isOver) start();
+  }
 }

@@ -1,7 +1,7 @@
 import { flushPromises } from '@vue/test-utils';
 import { describe, expect, it } from 'vitest';
 import { usualRequest } from '../../core/postprocessing/request.ts';
-import FittedSection from '../../src-renderer/views/run/ensemble/fitted/FittedSection.vue';
+import FittedSection from '../../src-renderer/views/run/ensemble/FittedSection.vue';
 import { useSessionStore } from '../../src-renderer/stores/session.ts';
 import { calibratedSet } from '../unit/postprocessing/recorded-file.ts';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';

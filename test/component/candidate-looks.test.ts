@@ -1,7 +1,7 @@
 import { flushPromises } from '@vue/test-utils';
 import { expect, it } from 'vitest';
 import { defineComponent, h } from 'vue';
-import { useLooks } from '../../src-renderer/views/discover/candidates/use-looks.ts';
+import { useLooks } from '../../src-renderer/views/discover/rounds/use-looks.ts';
 import { type HubAnswers, mountPage } from './mount-page.ts';
 
 /** Shows the names of the wanted candidates that are known, and why others are not. */

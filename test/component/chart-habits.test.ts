@@ -2,7 +2,7 @@ import { flushPromises } from '@vue/test-utils';
 import { afterEach, expect, it } from 'vitest';
 import { defineComponent, h, ref } from 'vue';
 import type { ChartView } from '../../src-renderer/charts/types.ts';
-import { useRunChartView } from '../../src-renderer/charts/view/use-run-chart-view.ts';
+import { useRunChartView } from '../../src-renderer/charts/use-run-chart-view.ts';
 import { mountPage } from './mount-page.ts';
 
 afterEach(() => localStorage.clear());

@@ -3,10 +3,10 @@ import type { LogLine, RunView } from '../../core/protocol/pages/run-views.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
 import { useRunStore } from '../../src-renderer/stores/run.ts';
 import LogsTab from '../../src-renderer/views/run/LogsTab.vue';
-import ComparePage from '../../src-renderer/views/runs/compare/ComparePage.vue';
-import PanelChoice from '../../src-renderer/views/runs/compare/panels/PanelChoice.vue';
-import DifferencesTable from '../../src-renderer/views/runs/compare/results/DifferencesTable.vue';
-import { runSubject } from '../../src-renderer/views/runs/compare/compared-subject.ts';
+import ComparePage from '../../src-renderer/views/compare/ComparePage.vue';
+import PanelChoice from '../../src-renderer/views/compare/PanelChoice.vue';
+import DifferencesTable from '../../src-renderer/views/compare/results/DifferencesTable.vue';
+import { runSubject } from '../../src-renderer/views/compare/compared-subject.ts';
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
 import { buttonNamed, mountPage } from './mount-page.ts';
 

@@ -7,13 +7,8 @@ import type {
   RoundPrediction,
 } from '../../core/protocol/pages/discovery-views.ts';
 import DiscoveriesPage from '../../src-renderer/views/discover/DiscoveriesPage.vue';
-import DiscoveryPage from '../../src-renderer/views/discover/search/DiscoveryPage.vue';
-import {
-  batchShares,
-  bestLines,
-  enrichmentLines,
-  hitLines,
-} from '../../src-renderer/views/discover/charts/use-round.ts';
+import DiscoveryPage from '../../src-renderer/views/discover/DiscoveryPage.vue';
+import { batchShares, bestLines, enrichmentLines, hitLines } from '../../src-renderer/views/discover/use-round.ts';
 import { acquisitionSchema } from '../../core/discovery/search.ts';
 import { searchOf } from '../unit/discovery/records.ts';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';

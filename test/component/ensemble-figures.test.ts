@@ -1,8 +1,8 @@
 import { flushPromises } from '@vue/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 import type { PredictionData } from '../../core/protocol/pages/run-data.ts';
-import ConfusionMatrix from '../../src-renderer/views/run/ensemble/figures/ConfusionMatrix.vue';
-import { confusionOf } from '../../src-renderer/views/run/ensemble/figures/confusion-cells.ts';
+import ConfusionMatrix from '../../src-renderer/views/run/figures/ConfusionMatrix.vue';
+import { confusionOf } from '../../src-renderer/views/run/figures/confusion-cells.ts';
 import MatrixHeatmap from '../../src-renderer/charts/figures/MatrixHeatmap.vue';
 import HeadlineFigures from '../../src-renderer/views/run/ensemble/HeadlineFigures.vue';
 import { twoSamples } from '../unit/run-page/two-samples.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Postprocessing } from '../../core/postprocessing/schema.ts';
-import FittedCards from '../../src-renderer/views/run/ensemble/fitted/FittedCards.vue';
+import FittedCards from '../../src-renderer/views/run/ensemble/FittedCards.vue';
 import { calibratedSet, withTooFewDogs } from '../unit/postprocessing/recorded-file.ts';
 import { mountPage } from './mount-page.ts';
 

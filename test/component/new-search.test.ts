@@ -2,10 +2,10 @@ import { flushPromises } from '@vue/test-utils';
 import { describe, expect, it, vi } from 'vitest';
 import type { SearchRequest } from '../../core/protocol/pages/discovery-views.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
-import { readForm, type SearchForm } from '../../src-renderer/views/discover/new/search-form.ts';
-import NewSearchPage from '../../src-renderer/views/discover/new/NewSearchPage.vue';
+import { readForm, type SearchForm } from '../../src-renderer/views/discover/search-form.ts';
+import NewSearchPage from '../../src-renderer/views/discover/NewSearchPage.vue';
 // The page that opens then. A router would load it later.
-import '../../src-renderer/views/discover/search/DiscoveryPage.vue';
+import '../../src-renderer/views/discover/DiscoveryPage.vue';
 import { buttonNamed, mountPage } from './mount-page.ts';
 
 const form: SearchForm = {

@@ -2,9 +2,9 @@ import { flushPromises } from '@vue/test-utils';
 import { createPinia, setActivePinia } from 'pinia';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { useToastsStore } from '../../src-renderer/stores/toasts.ts';
-import PanelDialog from '../../src-renderer/views/run/live/charts/panels/PanelDialog.vue';
-import { metricChoices, type Panel } from '../../src-renderer/views/run/live/charts/panels/panel-data.ts';
-import { useOwnPanels } from '../../src-renderer/views/run/live/charts/panels/use-own-panels.ts';
+import PanelDialog from '../../src-renderer/views/run/charts/PanelDialog.vue';
+import { metricChoices, type Panel } from '../../src-renderer/views/run/charts/panel-data.ts';
+import { useOwnPanels } from '../../src-renderer/views/run/charts/use-chart-layout.ts';
 import { buttonNamed, mountPage } from './mount-page.ts';
 
 const choices = metricChoices(['val/ens_nll', 'val/member_0_nll', 'val/member_1_nll', 'val/disagreement']);

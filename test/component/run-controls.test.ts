@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunView } from '../../core/protocol/pages/run-views.ts';
 import type { RunEvent, RunStatus } from '../../core/protocol/run/record.ts';
 import ToastStack from '../../src-renderer/components/frame/ToastStack.vue';
-import RunBody from '../../src-renderer/views/run/RunBody.vue';
+import RunBody from '../../src-renderer/views/run/RunPage.vue';
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
 import { buttonNamed, type HubAnswers, mountPage, type MountedPage } from './mount-page.ts';
 

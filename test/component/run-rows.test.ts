@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { computed, ref } from 'vue';
 import type { RunListChange, RunQuery, RunRow } from '../../core/protocol/pages/run-list.ts';
-import { useRunRows } from '../../src-renderer/views/runs/rows/use-run-rows.ts';
-import { useRunsStore } from '../../src-renderer/stores/runs.ts';
+import { useRunRows } from '../../src-renderer/views/runs/table/row-blocks.ts';
+import { useRunsStore } from '../../src-renderer/stores/lists.ts';
 import { runRow } from '../unit/renderer/run-fixtures.ts';
 import { mountPage } from './mount-page.ts';
 

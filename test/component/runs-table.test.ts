@@ -4,7 +4,7 @@ import { useRowActions } from '../../src-renderer/views/runs/use-row-actions.ts'
 import RunNameField from '../../src-renderer/views/runs/RunNameField.vue';
 import RunNotesDialog from '../../src-renderer/views/runs/RunNotesDialog.vue';
 import RunsTableHead from '../../src-renderer/views/runs/table/RunsTableHead.vue';
-import { columnOf } from '../../src-renderer/views/runs/columns/columns.ts';
+import { columnOf } from '../../src-renderer/views/runs/table/columns.ts';
 import type { RunFilter } from '../../src-renderer/views/runs/run-filter.ts';
 import { runRow } from '../unit/renderer/run-fixtures.ts';
 import { buttonNamed, mountPage } from './mount-page.ts';

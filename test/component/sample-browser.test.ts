@@ -5,7 +5,7 @@ import type { PageRole } from '../../core/protocol/pages/rpc.ts';
 import type { InputsRequest, SampleInputs } from '../../core/ensemble/sample-inputs.ts';
 import ToastStack from '../../src-renderer/components/frame/ToastStack.vue';
 import { useSessionStore } from '../../src-renderer/stores/session.ts';
-import SampleBrowser from '../../src-renderer/views/run/ensemble/samples/SampleBrowser.vue';
+import SampleBrowser from '../../src-renderer/views/run/samples/SampleBrowser.vue';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';
 
 /** 45 samples: sample n has the value n, and both members predict 2n ± 1, so that the error grows with n. */

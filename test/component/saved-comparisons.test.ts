@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { SavedComparison } from '../../core/protocol/pages/saved-comparison.ts';
 import { useSessionStore } from '../../src-renderer/stores/session.ts';
 import { useToastsStore } from '../../src-renderer/stores/toasts.ts';
-import SaveControls from '../../src-renderer/views/runs/compare/saved/SaveControls.vue';
-import SavedComparisons from '../../src-renderer/views/runs/compare/saved/SavedComparisons.vue';
-import { isChanged, queryToSave } from '../../src-renderer/views/runs/compare/saved/use-saved-comparisons.ts';
+import SaveControls from '../../src-renderer/views/compare/SaveControls.vue';
+import SavedComparisons from '../../src-renderer/views/compare/SavedComparisons.vue';
+import { isChanged, queryToSave } from '../../src-renderer/views/compare/use-saved-comparisons.ts';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';
 
 const rates: SavedComparison = {

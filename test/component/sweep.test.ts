@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../core/protocol/run/record.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
-import type { ComparedSubject } from '../../src-renderer/views/runs/compare/compared-subject.ts';
-import ResultsTable from '../../src-renderer/views/runs/compare/results/ResultsTable.vue';
-import SetsTable from '../../src-renderer/views/runs/compare/results/SetsTable.vue';
-import SweepCard from '../../src-renderer/views/runs/compare/results/SweepCard.vue';
+import type { ComparedSubject } from '../../src-renderer/views/compare/compared-subject.ts';
+import ResultsTable from '../../src-renderer/views/compare/results/ResultsTable.vue';
+import SetsTable from '../../src-renderer/views/compare/results/SetsTable.vue';
+import SweepCard from '../../src-renderer/views/compare/results/SweepCard.vue';
 import RepeatField from '../../src-renderer/views/configure/RepeatField.vue';
 import RunsTableRow from '../../src-renderer/views/runs/table/RunsTableRow.vue';
-import { columnOf } from '../../src-renderer/views/runs/columns/columns.ts';
+import { columnOf } from '../../src-renderer/views/runs/table/columns.ts';
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
 import { mountPage } from './mount-page.ts';
 

@@ -2,7 +2,7 @@ import { flushPromises } from '@vue/test-utils';
 import { expect, it } from 'vitest';
 import { defineComponent, h, shallowRef } from 'vue';
 import { RouterView } from 'vue-router';
-import { useTitle, useWindowTitle } from '../../src-renderer/composables/use-window-title.ts';
+import { useTitle, useWindowTitle } from '../../src-renderer/composables/use-window.ts';
 import { titleOf } from '../../src-renderer/views/run/run-facts.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';

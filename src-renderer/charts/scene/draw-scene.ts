@@ -1,10 +1,10 @@
-import type { ThinnedLine } from '../points/buckets.ts';
+import type { Envelope, ThinnedLine } from '../buckets.ts';
 import { endLabels, endStroke } from './end-labels.ts';
 import { PixelColumns } from './pixel-columns.ts';
 import type { LineStyle } from '../types.ts';
 import { isDenseLine, type Pen, type Place, type PlotArea, tracePath } from './plot.ts';
-import type { Envelope } from '../points/envelope.ts';
 import { type Drawing, markerPoints, membersOpacity, membersOutline, strokesOf, visibleMarkers } from './scene.ts';
+import { hues, type Palette } from './line-style.ts';
 
 type Canvas = CanvasRenderingContext2D;
 
@@ -172,4 +172,40 @@ function drawEndLabels(canvas: Canvas, drawing: Drawing, width: number): void {
     canvas.fillText(text, area.right + endStroke.text, middle);
   }
   canvas.restore();
+}
+
+const tokens = [
+  'text',
+  'text-muted',
+  'border',
+  'surface',
+  'accent',
+  'warn',
+  ...Array.from({ length: hues }, (_, hue) => `rank-${hue}` as const),
+] as const;
+
+/** The current values of the theme's variables at an element. */
+export function readPalette(element: Element): Palette {
+  // A variable's text may be `light-dark(...)`, which a canvas does not understand. A colour set from it is resolved.
+  const probe = element.ownerDocument.createElement('span');
+  element.append(probe);
+  const style = getComputedStyle(probe);
+  const colors = tokens.map((token) => {
+    probe.style.color = `var(--${token})`;
+    return [token, style.color];
+  });
+  probe.remove();
+  return Object.fromEntries(colors);
+}
+
+/** Calls back when the system's or the page's theme changes, until the returned function is called. */
+export function onThemeChange(changed: () => void): () => void {
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const page = new MutationObserver(changed);
+  system.addEventListener('change', changed);
+  page.observe(document.documentElement, { attributes: true });
+  return () => {
+    system.removeEventListener('change', changed);
+    page.disconnect();
+  };
 }

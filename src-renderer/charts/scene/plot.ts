@@ -1,4 +1,4 @@
-import { bucketGrid, ThinnedLine } from '../points/buckets.ts';
+import { bucketGrid, ThinnedLine } from '../buckets.ts';
 import { pixels, type Scale } from './axes.ts';
 
 /** Where a plot lies, without its axes' labels, in pixels. */

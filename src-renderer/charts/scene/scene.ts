@@ -1,13 +1,12 @@
 import { lineStyle, type Palette } from './line-style.ts';
-import { type Envelope, envelopeOf } from '../points/envelope.ts';
-import type { PreparedLine, SeriesLines } from '../points/series-lines.ts';
+import { type Envelope, envelopeOf, type ThinnedLine } from '../buckets.ts';
+import type { PreparedLine, SeriesLines } from '../series-lines.ts';
 import { fractionOf, type Scale, type Tick, ticks, timeTicks } from './axes.ts';
 import type { Place, PlotArea } from './plot.ts';
 import type { ChartAxis, ChartRange, ChartSeries, ChartViewState, LineStyle, SeriesChartProps } from '../types.ts';
-import type { ThinnedLine } from '../points/buckets.ts';
 import { bisectRight, quantileSorted } from 'd3-array';
 import { type Countable, finiteNumbers, positiveNumbers, rangeOf } from '../../../core/series/extremes.ts';
-import { indicesWithin } from '../points/columns.ts';
+import { indicesWithin } from '../columns.ts';
 
 export type SceneLine = PreparedLine & {
   style: LineStyle;

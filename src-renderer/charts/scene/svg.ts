@@ -3,7 +3,7 @@ import { PixelColumns } from './pixel-columns.ts';
 import type { Palette } from './line-style.ts';
 import type { LineStyle } from '../types.ts';
 import { hundredths, isDenseLine, pathOf, placeIn, type PlotArea, tracePath } from './plot.ts';
-import type { Envelope } from '../points/envelope.ts';
+import type { Envelope } from '../buckets.ts';
 import {
   backToFront,
   type Drawing,

@@ -1,5 +1,5 @@
 import { reactive, watch } from 'vue';
-import { maximumSmoothing } from '../points/smoothing.ts';
+import { maximumSmoothing } from '../smoothing.ts';
 import type { ChartView, ChartViewState } from '../types.ts';
 
 /** The view that all charts of a page share. Changing the axis resets zoom and cursor, because their units change. */

@@ -1,12 +1,11 @@
 import { computed, type ComputedRef, ref, type Ref, type ShallowRef } from 'vue';
 import { panBy, part, pixels, valueAt, zoomAround } from '../scene/axes.ts';
 import type { ChartRange, ChartView, ChartViewState } from '../types.ts';
-import { clamp } from '../points/columns.ts';
+import { clamp } from '../columns.ts';
 import type { Drawn } from './use-series-chart.ts';
 import type { PlotArea } from '../scene/plot.ts';
 import type { Scene } from '../scene/scene.ts';
-import { readoutAt } from './readout.ts';
-import { nextRank } from './readout-rows.ts';
+import { nextRank, readoutAt } from './readout.ts';
 
 /** A drag shorter than this is a click, in pixels. */
 const minimumDrag = 4;

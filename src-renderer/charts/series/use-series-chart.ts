@@ -1,10 +1,10 @@
 import { useIntersectionObserver } from '@vueuse/core';
 import { onBeforeUnmount, onMounted, onScopeDispose, type Ref, type ShallowRef, shallowRef, watch } from 'vue';
-import { SeriesLines } from '../points/series-lines.ts';
+import { SeriesLines } from '../series-lines.ts';
 import type { Palette } from '../scene/line-style.ts';
 import { placeIn, type PlotArea } from '../scene/plot.ts';
 import { composeScene, type Scene } from '../scene/scene.ts';
-import { onThemeChange, readPalette } from '../scene/theme.ts';
+import { drawScene, onThemeChange, readPalette } from '../scene/draw-scene.ts';
 import type { SeriesChartProps } from '../types.ts';
 import {
   Chart,
@@ -17,7 +17,6 @@ import {
   Tooltip,
 } from 'chart.js';
 import { applyScene, chartOptions, type Mark, marksDataset, marksOf, type Shown } from '../scene/chart-config.ts';
-import { drawScene } from '../scene/draw-scene.ts';
 
 /** What is on the canvas, and where. */
 export interface Drawn {

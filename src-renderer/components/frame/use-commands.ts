@@ -2,12 +2,12 @@ import { computed, type ComputedRef, type Ref, watch } from 'vue';
 import { type Router, useRouter } from 'vue-router';
 import type { ProjectCard } from '../../../core/protocol/pages/project-views.ts';
 import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
-import { formatTime } from '../../text/format.ts';
+import { formatTime } from '../basic/format.ts';
 import { useSessionStore } from '../../stores/session.ts';
 import { useHub } from '../../client/use-hub.ts';
 import { useLoaded } from '../../composables/use-loaded.ts';
 import { themes, useSettingsStore } from '../../stores/settings.ts';
-import { useProjectCards } from '../../composables/use-project-cards.ts';
+import { useProjectCards } from '../../composables/use-projects.ts';
 
 /** Something that the command palette finds. */
 export interface Command {

@@ -1,7 +1,7 @@
 import type { OptionDescription } from '../../../core/options/index.ts';
-import { labelOfOption } from '../../text/format.ts';
+import { labelOfOption } from '../../components/basic/format.ts';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
-import { isGpu } from './fields/device-plan.ts';
+import { isGpu } from './device-plan.ts';
 
 export interface FormSection {
   id: string;

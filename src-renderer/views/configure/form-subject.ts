@@ -11,7 +11,7 @@ import type {
   StartedRun,
 } from '../../../core/protocol/pages/project-views.ts';
 import type { HubApi } from '../../../core/protocol/pages/hub-methods.ts';
-import { beginningOf } from '../run/forks/use-relatives.ts';
+import { beginningOf } from '../run/configuration/use-relatives.ts';
 import { overridesFrom } from './form-values.ts';
 
 /** The request that a form makes, for a new, a forked or a resumed run. */

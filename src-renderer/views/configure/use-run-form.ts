@@ -1,15 +1,32 @@
-import { computed, type ComputedRef, onScopeDispose, reactive, type Ref, ref, shallowRef, watch } from 'vue';
-import type { OptionDescription, PlainObject } from '../../../core/options/index.ts';
+import {
+  computed,
+  type ComputedRef,
+  inject,
+  type InjectionKey,
+  onScopeDispose,
+  reactive,
+  type Ref,
+  ref,
+  shallowRef,
+  watch,
+} from 'vue';
+import {
+  describeRule,
+  type OptionDescription,
+  parseOptionValue,
+  type PlainObject,
+} from '../../../core/options/index.ts';
 import type { FormRequest, FormSubject } from './form-subject.ts';
-import { type FormSection, formSections } from './form-sections.ts';
+import { type FormContext, type FormSection, formSections, whyIdle } from './form-sections.ts';
 import { type FormValues, isChanged, isVisible, standardOf, valueOf, withValue } from './form-values.ts';
 import { useTimeoutFn } from '@vueuse/core';
 import type { RunPreview } from '../../../core/protocol/pages/project-views.ts';
 import { useHubClient } from '../../client/use-hub.ts';
 import { messageOf } from '../../../core/text/errors.ts';
+import { showValue } from '../../../core/options/rule.ts';
 
 /** A form: its options, the user's changes, and texts that cannot be read. */
-export interface RunForm {
+interface RunForm {
   sections: ComputedRef<FormSection[]>;
   overrides: Ref<PlainObject>;
   name: Ref<string>;
@@ -157,4 +174,62 @@ export function usePreview<Request>(
   );
   onScopeDispose(client.on('returned', () => void ask()));
   return { preview, error };
+}
+
+/** What all fields of a form share. */
+interface FormScope {
+  form: RunForm;
+  context: ComputedRef<FormContext>;
+  preview: Readonly<Ref<RunPreview | null>>;
+  /** The name of an unchanged value: `default`. */
+  standardName: string;
+}
+
+export const formScopeKey: InjectionKey<FormScope> = Symbol('run form');
+
+export function useFormScope(): FormScope {
+  const scope = inject(formScopeKey);
+  if (scope === undefined) throw new Error('This field is not inside a run form.');
+  return scope;
+}
+
+/** The field of one option: its value, its problem, and whether it has an effect. */
+export function useField(option: () => OptionDescription): {
+  value: ComputedRef<unknown>;
+  isChanged: ComputedRef<boolean>;
+  problem: ComputedRef<string | null>;
+  idleReason: ComputedRef<string | null>;
+  /** Its unchanged value, in words. */
+  hint: ComputedRef<string>;
+  setText(text: string): void;
+  set(value: unknown): void;
+} {
+  const { form, context, preview, standardName } = useFormScope();
+  const problem = computed(() => {
+    const { path } = option();
+    const found = preview.value?.problems.find((one) => one.path === path)?.message;
+    return form.unreadable.get(path) ?? found ?? null;
+  });
+  const hint = computed(() => {
+    const standard = form.standard(option());
+    return standard === undefined ? '' : `${standardName} ${showValue(standard)}`;
+  });
+
+  function setText(text: string): void {
+    try {
+      form.set(option(), parseOptionValue(option(), text));
+    } catch {
+      form.refuse(option().path, `Enter ${describeRule(option())}.`);
+    }
+  }
+
+  return {
+    value: computed(() => form.value(option())),
+    isChanged: computed(() => form.isChanged(option())),
+    problem,
+    idleReason: computed(() => whyIdle(option(), context.value)),
+    hint,
+    setText,
+    set: (value) => form.set(option(), value),
+  };
 }

@@ -1,7 +1,7 @@
 import { maximumRunRows, type RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { downloadFrom } from '../../charts/frame/download.ts';
 import { useHub } from '../../client/use-hub.ts';
-import { useRunsStore } from '../../stores/runs.ts';
+import { useRunsStore } from '../../stores/lists.ts';
 import { useToastsStore } from '../../stores/toasts.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 

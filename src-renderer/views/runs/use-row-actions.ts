@@ -2,7 +2,7 @@ import { type RouteLocationRaw, useRouter } from 'vue-router';
 import type { RunRow, SweepGroup } from '../../../core/protocol/pages/run-list.ts';
 import type { RunNotes } from '../../../core/protocol/pages/run-views.ts';
 import { useHub } from '../../client/use-hub.ts';
-import { useRunsStore } from '../../stores/runs.ts';
+import { useRunsStore } from '../../stores/lists.ts';
 import { useToastsStore } from '../../stores/toasts.ts';
 import { type Ref, ref } from 'vue';
 

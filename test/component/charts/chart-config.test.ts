@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SeriesLines } from '../../../src-renderer/charts/points/series-lines.ts';
+import { SeriesLines } from '../../../src-renderer/charts/series-lines.ts';
 import { applyScene, chartOptions, marksOf } from '../../../src-renderer/charts/scene/chart-config.ts';
 import { composeScene } from '../../../src-renderer/charts/scene/scene.ts';
 import type { ChartSeries, ChartView, SeriesChartProps } from '../../../src-renderer/charts/types.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { reactive } from 'vue';
 import ChartControls from '../../../src-renderer/charts/series/ChartControls.vue';
 import { useChartView, viewFromQuery, viewToQuery } from '../../../src-renderer/charts/series/chart-view.ts';
-import { maximumSmoothing, nextSmoothing } from '../../../src-renderer/charts/points/smoothing.ts';
+import { maximumSmoothing, nextSmoothing } from '../../../src-renderer/charts/smoothing.ts';
 
 describe('the controls of charts', () => {
   it('set the axis, which ends the zoom of another', async () => {

@@ -1,7 +1,7 @@
 import { mount } from '@vue/test-utils';
 import { describe, expect, it } from 'vitest';
 import { defineComponent, h, shallowRef, toHandlers } from 'vue';
-import { SeriesLines } from '../../../src-renderer/charts/points/series-lines.ts';
+import { SeriesLines } from '../../../src-renderer/charts/series-lines.ts';
 import { composeScene } from '../../../src-renderer/charts/scene/scene.ts';
 import { useChartView } from '../../../src-renderer/charts/series/chart-view.ts';
 import { useChartGestures } from '../../../src-renderer/charts/series/use-chart-gestures.ts';

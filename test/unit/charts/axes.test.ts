@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indicesWithin, nearestIndex } from '../../../src-renderer/charts/points/columns.ts';
-import { countInBins } from '../../../src-renderer/charts/points/histogram.ts';
+import { indicesWithin, nearestIndex } from '../../../src-renderer/charts/columns.ts';
+import { countInBins } from '../../../src-renderer/charts/figures/bars.ts';
 import {
   fractionOf,
   panBy,

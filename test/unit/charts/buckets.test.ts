@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bucketGrid, canGrow, ThinnedLine } from '../../../src-renderer/charts/points/buckets.ts';
+import { bucketGrid, canGrow, ThinnedLine } from '../../../src-renderer/charts/buckets.ts';
 
 type Point = [x: number, y: number];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SeriesLines } from '../../../src-renderer/charts/points/series-lines.ts';
+import { SeriesLines } from '../../../src-renderer/charts/series-lines.ts';
 import { endLabelRoom, endLabels, namesAllEnds, spreadOut } from '../../../src-renderer/charts/scene/end-labels.ts';
 import { placeIn } from '../../../src-renderer/charts/scene/plot.ts';
 import { composeScene } from '../../../src-renderer/charts/scene/scene.ts';

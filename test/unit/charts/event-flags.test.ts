@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bandLabels, eventFlags } from '../../../src-renderer/charts/series/event-flags.ts';
+import { bandLabels, eventFlags } from '../../../src-renderer/charts/scene/end-labels.ts';
 import type { Scene } from '../../../src-renderer/charts/scene/scene.ts';
 
 const area = { left: 50, top: 20, right: 450, bottom: 220 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadBars } from '../../../src-renderer/charts/figures/load-bars.ts';
+import { loadBars } from '../../../src-renderer/charts/figures/bars.ts';
 
 const time = Float64Array.of(0, 1, 2, 4, 5, 6);
 const load = Float64Array.of(NaN, 0.5, 1, 0.25, NaN, 0.75);

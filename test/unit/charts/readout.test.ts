@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { placeBeside } from '../../../src-renderer/charts/series/place-beside.ts';
 import {
   formatDistance,
   nextRank,
+  placeBeside,
   readoutRows,
   spokenReadout,
-} from '../../../src-renderer/charts/series/readout-rows.ts';
+} from '../../../src-renderer/charts/series/readout.ts';
 import type { ReadoutValue } from '../../../src-renderer/charts/types.ts';
 
 const style = { color: 'text', width: 1, opacity: 1, dash: [] } as const;

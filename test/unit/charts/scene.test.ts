@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { csvField } from '../../../src-renderer/charts/frame/table.ts';
-import { seriesCsv, seriesTable, spellThinning } from '../../../src-renderer/charts/series/series-table.ts';
+import { csvField, seriesCsv, seriesTable, spellThinning } from '../../../src-renderer/charts/frame/table.ts';
 import { hues, lineStyle, type Palette } from '../../../src-renderer/charts/scene/line-style.ts';
 import { tracePath } from '../../../src-renderer/charts/scene/plot.ts';
 import { formatPosition, readoutAt, readoutSentence, summarize } from '../../../src-renderer/charts/series/readout.ts';
 import { backToFront, composeScene, type Scene, strokesOf } from '../../../src-renderer/charts/scene/scene.ts';
-import { SeriesLines } from '../../../src-renderer/charts/points/series-lines.ts';
+import { SeriesLines } from '../../../src-renderer/charts/series-lines.ts';
 import { placeNotes, sceneSvg } from '../../../src-renderer/charts/scene/svg.ts';
 import type { ChartSeries, ChartView } from '../../../src-renderer/charts/types.ts';
 import { viewFromQuery, viewToQuery } from '../../../src-renderer/charts/series/chart-view.ts';

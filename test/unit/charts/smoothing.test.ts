@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DebiasedSmoothing } from '../../../src-renderer/charts/points/smoothing.ts';
+import { DebiasedSmoothing } from '../../../src-renderer/charts/smoothing.ts';
 
 function smooth(weight: number, values: readonly number[]): number[] {
   return [...new DebiasedSmoothing(weight).extend(Float64Array.from(values), values.length).subarray(0, values.length)];

@@ -9,11 +9,7 @@ import {
   whyNoDevices,
   whyUnavailable,
 } from '../../../src-renderer/views/configure/form-sections.ts';
-import {
-  namedDevices,
-  plannedDevices,
-  toggleDevice,
-} from '../../../src-renderer/views/configure/fields/device-plan.ts';
+import { namedDevices, plannedDevices, toggleDevice } from '../../../src-renderer/views/configure/device-plan.ts';
 import {
   type FormValues,
   isChanged,

@@ -5,7 +5,7 @@ import {
   describeNeed,
   plannedDevices,
   ranksAtOnce,
-} from '../../../src-renderer/views/configure/fields/device-plan.ts';
+} from '../../../src-renderer/views/configure/device-plan.ts';
 
 it('the memory of a device says what is free, or – and why that is not known', () => {
   const gib = 2 ** 30;

@@ -1,6 +1,6 @@
 import { createBirpc } from 'birpc';
 import { decodeRpc, encodeRpc, type PageApi } from '../../../core/protocol/pages/rpc.ts';
-import type { ConnectionListener, Transport } from '../../../src-renderer/client/transport.ts';
+import type { ConnectionListener, Transport } from '../../../src-renderer/client/hub-client.ts';
 
 /** A hub in memory. The test opens, answers and breaks its connections. */
 export class FakeHub implements Transport {

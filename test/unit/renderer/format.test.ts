@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatTime } from '../../../src-renderer/text/format.ts';
+import { formatTime } from '../../../src-renderer/components/basic/format.ts';
 
 it('omits the current year', () => {
   const now = new Date('2026-11-21T12:00:00');

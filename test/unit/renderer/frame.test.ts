@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { labelOfName } from '../../../src-renderer/text/format.ts';
-import { KeySequences } from '../../../src-renderer/keyboard/key-sequences.ts';
+import { labelOfName } from '../../../src-renderer/components/basic/format.ts';
+import { KeySequences } from '../../../src-renderer/composables/shortcuts.ts';
 
 const press = (key: string, modifiers: { ctrlKey?: boolean; metaKey?: boolean; altKey?: boolean } = {}) => ({
   key,

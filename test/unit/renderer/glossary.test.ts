@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { classificationMetrics, regressionMetrics } from '../../../core/metrics/index.ts';
-import { entryOfMetric } from '../../../src-renderer/text/glossary.ts';
+import { entryOfMetric } from '../../../src-renderer/components/basic/glossary.ts';
 
 /** Two members' probabilities, samples by classes, and their labels. They disagree on the second sample. */
 const p = [

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { messageParts } from '../../../src-renderer/components/message-parts.ts';
+import { messageParts } from '../../../src-renderer/components/basic/format.ts';
 
 it('separates the code in a message from its words', () => {
   const code = "  5 |   name: 'broken',\n> 6 |   model: ( => 1,\n    |            ^\n  7 | });";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProjectCard } from '../../../core/protocol/pages/project-views.ts';
-import { projectSections, sketchOf, sketchSize } from '../../../src-renderer/views/projects/project-sketch.ts';
+import { projectSections, sketchOf, sketchSize } from '../../../src-renderer/views/projects/project-cards.ts';
 
 function card(name: string, startedAt: string | null, changes: Partial<ProjectCard> = {}): ProjectCard {
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricPoints } from '../../../core/protocol/wire/points.ts';
 import { configDifferences, spellHistory } from '../../../src-renderer/views/run/configuration/config-history.ts';
-import { memberBand, memberNamesOf } from '../../../src-renderer/views/runs/compare/panels/compared-line.ts';
+import { memberBand, memberNamesOf } from '../../../src-renderer/views/compare/compared-line.ts';
 
 describe('differences of configurations', () => {
   it('are the leaves that differ between runs', () => {

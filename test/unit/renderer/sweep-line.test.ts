@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { meanLine } from '../../../src-renderer/views/runs/compare/panels/compared-line.ts';
+import { meanLine } from '../../../src-renderer/views/compare/compared-line.ts';
 
 function lineOf(step: number[], y: number[]) {
   return {

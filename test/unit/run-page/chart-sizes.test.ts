@@ -5,7 +5,7 @@ import {
   resizedByDrag,
   resizedByKey,
   sizeOf,
-} from '../../../src-renderer/views/run/live/charts/grid/chart-sizes.ts';
+} from '../../../src-renderer/views/run/charts/chart-sizes.ts';
 
 const small = { columns: 1, rows: 1 } as const;
 const big = { columns: 2, rows: 2 } as const;

@@ -5,7 +5,7 @@ import {
   brokenRanks,
   keptClasses,
   riskCoverage,
-} from '../../../src-renderer/views/run/ensemble/figures/classification-figures.ts';
+} from '../../../src-renderer/views/run/figures/classification-figures.ts';
 
 const digits = 6;
 

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { confusionMatrix } from '../../../core/metrics/index.ts';
-import {
-  cellAt,
-  confusionOf,
-  moveCell,
-  shadedCells,
-} from '../../../src-renderer/views/run/ensemble/figures/confusion-cells.ts';
+import { cellAt, confusionOf, moveCell, shadedCells } from '../../../src-renderer/views/run/figures/confusion-cells.ts';
 
 /** The example of sklearn.metrics.confusion_matrix: [[2, 0, 0], [0, 0, 1], [1, 0, 2]]. */
 const targets = Int32Array.of(2, 0, 2, 2, 0, 1);

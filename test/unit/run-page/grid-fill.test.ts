@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { columnsOfWidth, fillGrid } from '../../../src-renderer/views/run/live/charts/grid/chart-sizes.ts';
+import { columnsOfWidth, fillGrid } from '../../../src-renderer/views/run/charts/chart-sizes.ts';
 
 const big = { columns: 2, rows: 2 } as const;
 const wide = { columns: 2, rows: 1 } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chooseKept, inTime, spellKept } from '../../../src-renderer/views/run/ensemble/use-predictions.ts';
-import { splitByHit } from '../../../src-renderer/views/run/ensemble/figures/classification-figures.ts';
+import { splitByHit } from '../../../src-renderer/views/run/figures/classification-figures.ts';
 
 const names = [
   { split: 'test' as const, name: 'final', epoch: 9 },

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { liveChanges } from '../../../src-renderer/views/run/configuration/config-history.ts';
+import {
+  liveChanges,
+  readChanges,
+  settingFields,
+} from '../../../src-renderer/views/run/configuration/config-history.ts';
 import { isPausedBy } from '../../../src-renderer/views/run/run-facts.ts';
-import { readChanges, settingFields } from '../../../src-renderer/views/run/header/setting-fields.ts';
 import { runEvent, runRecord } from '../store/records.ts';
 
 const config = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { chartSpecs, inOrder, moved } from '../../../src-renderer/views/run/live/charts/chart-specs.ts';
-import { LineColumnsCache } from '../../../src-renderer/views/run/live/charts/line-columns.ts';
-import { bestIndex, optimumMarker, patienceBand } from '../../../src-renderer/views/run/live/charts/marks.ts';
+import { chartSpecs, inOrder, moved } from '../../../src-renderer/views/run/charts/chart-specs.ts';
+import { LineColumnsCache } from '../../../src-renderer/views/run/charts/line-columns.ts';
+import { bestIndex, optimumMarker, patienceBand } from '../../../src-renderer/views/run/charts/marks.ts';
 import { heldLayers, timeMsAt } from '../../../src-renderer/views/run/live/run-times.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { countMembers } from '../../../core/protocol/run/strategies/ranks-and-members.ts';

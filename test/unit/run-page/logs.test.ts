@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { filterLines, isAtEnd, severityOf } from '../../../src-renderer/views/run/use-logs.ts';
+import { filterLines, isAtEnd, severityOf } from '../../../src-renderer/views/run/logs.ts';
 
 const lines = ['Epoch 1 loss 0.5', 'epoch 2 LOSS 0.4', 'saved'].map((text, rank) => ({ time: '', rank, text }));
 

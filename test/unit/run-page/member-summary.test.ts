@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { summarizeMembers } from '../../../src-renderer/views/run/ensemble/samples/sample-table.ts';
+import { summarizeMembers } from '../../../src-renderer/views/run/samples/sample-table.ts';
 
 const vote = (text: string, isWrong: boolean) => ({ text, detail: '60 %', isWrong });
 

@@ -11,7 +11,7 @@ import {
   titleOfPanel,
   unreadOfPanel,
   valuesOfPanel,
-} from '../../../src-renderer/views/run/live/charts/panels/panel-data.ts';
+} from '../../../src-renderer/views/run/charts/panel-data.ts';
 
 const points = (steps: number[], values: number[]) => ({
   step: Int32Array.from(steps),

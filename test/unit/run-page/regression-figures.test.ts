@@ -9,7 +9,7 @@ import {
   residuals,
   transforms,
   valueStack,
-} from '../../../src-renderer/views/run/ensemble/figures/regression-figures.ts';
+} from '../../../src-renderer/views/run/figures/regression-figures.ts';
 
 /** Members predict N(1, 1), N(3, 1) and N(2, 1), N(5, 4) for the targets 1 and 4. */
 const stack = valueStack({

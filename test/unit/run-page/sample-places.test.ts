@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
-import { shownPlaces } from '../../../src-renderer/views/run/ensemble/samples/use-sample-view.ts';
-import {
-  type SampleTable,
-  sampleTable,
-  sketchSeries,
-} from '../../../src-renderer/views/run/ensemble/samples/sample-table.ts';
+import { shownPlaces } from '../../../src-renderer/views/run/samples/use-sample-view.ts';
+import { type SampleTable, sampleTable, sketchSeries } from '../../../src-renderer/views/run/samples/sample-table.ts';
 
 /** One member. Chosen classes 0, 1, 0 and none; labels 0, 0, 1, 1. */
 const data: PredictionData = {

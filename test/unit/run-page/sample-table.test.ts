@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
-import { placesBy, sampleTable } from '../../../src-renderer/views/run/ensemble/samples/sample-table.ts';
+import { placesBy, sampleTable } from '../../../src-renderer/views/run/samples/sample-table.ts';
 import { plainPredictions, twoSamples } from './two-samples.ts';
 
 const digits = 6;

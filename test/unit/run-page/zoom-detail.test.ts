@@ -3,13 +3,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createSSRApp, effectScope, shallowReactive } from 'vue';
 import type { SeriesRequest } from '../../../core/protocol/pages/run-data.ts';
 import type { MetricPoints } from '../../../core/protocol/wire/points.ts';
-import { DebiasedSmoothing, longestMemory, maximumSmoothing } from '../../../src-renderer/charts/points/smoothing.ts';
+import { DebiasedSmoothing, longestMemory, maximumSmoothing } from '../../../src-renderer/charts/smoothing.ts';
 import { useChartView } from '../../../src-renderer/charts/series/chart-view.ts';
 import { hubClientKey } from '../../../src-renderer/client/use-hub.ts';
 import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 import type { RunStore } from '../../../src-renderer/stores/run.ts';
 import { useToastsStore } from '../../../src-renderer/stores/toasts.ts';
-import { stepsAround, useZoomDetail, withDetail } from '../../../src-renderer/views/run/live/charts/use-zoom-detail.ts';
+import { stepsAround, useZoomDetail, withDetail } from '../../../src-renderer/views/run/charts/use-zoom-detail.ts';
 
 function metric(steps: number[], fields: Partial<MetricColumns> = {}): MetricColumns {
   const step = Int32Array.from(steps);

@@ -1,7 +1,7 @@
 import { hasHits } from '../../../../core/discovery/progress.ts';
 import type { SearchGoal } from '../../../../core/discovery/search.ts';
 import type { ChosenBatch, DiscoveryView, RoundPrediction } from '../../../../core/protocol/pages/discovery-views.ts';
-import type { PointGroup } from '../../../charts/scatter/types.ts';
+import type { PointGroup } from '../../../charts/scatter/scatter.ts';
 
 /** Candidates with their places on a chart. */
 export type Places = Readonly<Record<'x' | 'y', (candidate: number) => number>>;

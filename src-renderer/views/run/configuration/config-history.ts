@@ -1,9 +1,24 @@
 import { z } from 'zod';
-import { leavesOf, type OptionDescription, type PlainObject } from '../../../../core/options/index.ts';
+import {
+  describeOptions,
+  describeRule,
+  leavesOf,
+  type OptionDescription,
+  parseOptionValue,
+  type PlainObject,
+} from '../../../../core/options/index.ts';
 import { type Attempt, configOfAttempt, type RunEvent, type RunRecord } from '../../../../core/protocol/run/record.ts';
-import { settingNames, settingPaths, settingsOf, withChanges } from '../../../../core/protocol/run/settings.ts';
+import {
+  type SettingChanges,
+  type SettingName,
+  settingNames,
+  settingPaths,
+  settingsOf,
+  whyNotSet,
+  withChanges,
+} from '../../../../core/protocol/run/settings.ts';
 import { unknownText } from '../../../../core/text/numbers.ts';
-import type { RunConfig } from '../../../../core/protocol/run/config.ts';
+import { type RunConfig, runConfigSchema } from '../../../../core/protocol/run/config.ts';
 
 /** The configurations that a run trained with, in order: each attempt's at its start and at its end. */
 export function configHistory(record: Pick<RunRecord, 'attempts' | 'config' | 'changed'>): PlainObject[] {
@@ -119,4 +134,56 @@ export function configEntries(
       unit: description?.unit ?? null,
     };
   });
+}
+
+/** A setting of a run that can be changed while it trains. */
+interface SettingField {
+  name: SettingName;
+  /** The current value. */
+  value: number;
+  /** Its description in the configuration form. */
+  option: OptionDescription;
+  /** Why the setting has no effect in this run; null where it has. */
+  reason: string | null;
+}
+
+/** The settings of a run that can be changed, with their current values. */
+export function settingFields({ config, changed }: Pick<RunRecord, 'config' | 'changed'>): SettingField[] {
+  const options = describeOptions(runConfigSchema);
+  const now = { ...settingsOf(config), ...changed };
+  return settingNames.flatMap((name) => {
+    const fitting = options.filter(({ path }) => path === settingPaths[name]);
+    // Each kind of optimizer describes the learning rate with its own default.
+    const option = fitting.find(({ when }) => when?.equals.includes(config.optimizer.kind)) ?? fitting.at(0);
+    return option === undefined ? [] : [{ name, value: now[name], option, reason: whyNotSet(name, config) }];
+  });
+}
+
+interface SettingDraft {
+  /** Null while nothing is changed or a text is invalid. */
+  changes: SettingChanges | null;
+  /** Problems, by setting. */
+  problems: Record<string, string>;
+}
+
+/** The changes that typed texts request, by setting; a text equal to the current value requests none. */
+export function readChanges(fields: readonly SettingField[], typed: Readonly<Record<string, string>>): SettingDraft {
+  const changes: SettingChanges = {};
+  const problems: Record<string, string> = {};
+  for (const { name, value, option } of fields) {
+    if (typed[name] === undefined) continue;
+    const wanted = readNumber(option, typed[name]);
+    if (wanted === null) problems[name] = `Enter ${describeRule(option)}.`;
+    else if (wanted !== value) changes[name] = wanted;
+  }
+  const isReady = Object.keys(problems).length === 0 && Object.keys(changes).length > 0;
+  return { changes: isReady ? changes : null, problems };
+}
+
+function readNumber(option: OptionDescription, text: string): number | null {
+  try {
+    return Number(parseOptionValue(option, text));
+  } catch {
+    return null;
+  }
 }

@@ -12,8 +12,8 @@ import { improves, modeFor } from '../../../../core/metrics/metric-mode.ts';
 import { type MetricInfo, metricNamed, metricsOfTask } from '../../../../core/metrics/registry/index.ts';
 import type { PredictionData } from '../../../../core/protocol/pages/run-data.ts';
 import { formatValue } from '../../../../core/text/numbers.ts';
-import { brokenRanks } from './figures/classification-figures.ts';
-import { valueStack } from './figures/regression-figures.ts';
+import { brokenRanks } from '../figures/classification-figures.ts';
+import { valueStack } from '../figures/regression-figures.ts';
 
 /** One headline number of kept predictions. */
 export interface HeadlineFigure {

@@ -5,7 +5,7 @@ import { useToastsStore } from '../../../stores/toasts.ts';
 import { isPausedBy, whatIsKept } from '../run-facts.ts';
 import type { HubApi } from '../../../../core/protocol/pages/hub-methods.ts';
 import { type SettingChanges, settingNames, whyNotStopRank } from '../../../../core/protocol/run/settings.ts';
-import { labelOfName } from '../../../text/format.ts';
+import { labelOfName } from '../../../components/basic/format.ts';
 import type { ExportResult } from '../../../../core/protocol/pages/run-data.ts';
 import { downloadFrom } from '../../../charts/frame/download.ts';
 import type { RankView } from '../../../../core/protocol/pages/run-views.ts';

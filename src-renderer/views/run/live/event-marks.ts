@@ -1,8 +1,8 @@
 import type { RunEvent } from '../../../../core/protocol/run/record.ts';
 import { settingPaths } from '../../../../core/protocol/run/settings.ts';
 import type { ChartAxis, ChartEvent, ChartRange, Column } from '../../../charts/types.ts';
-import { nearestIndex } from '../../../charts/points/columns.ts';
-import type { LineColumns } from './charts/line-columns.ts';
+import { nearestIndex } from '../../../charts/columns.ts';
+import type { LineColumns } from '../charts/line-columns.ts';
 
 /** Short labels of marks; the event list has the whole text. Kinds that do not affect the curves have no mark. */
 const labels: Record<string, (event: RunEvent) => string> = {

@@ -2,10 +2,10 @@ import { computed, type ComputedRef, type Ref, shallowRef, type WritableComputed
 import type { StudyTrial, StudyView } from '../../../../core/protocol/pages/study-views.ts';
 import { orderSpace, type Space } from '../../../../core/search/space/space.ts';
 import type { ChartRange } from '../../../charts/types.ts';
-import type { Brush } from '../../../charts/scatter/types.ts';
+import type { Brush } from '../../../charts/scatter/scatter.ts';
 import { useQueryParameter } from '../../../composables/use-query.ts';
 import { type Brushes, isWithin, useAddressedBrushes, withBrush } from '../../../charts/brushes.ts';
-import { numberAxis, objectiveAxis, parameterAxes, type TrialAxis } from '../model/trial-axes.ts';
+import { numberAxis, objectiveAxis, parameterAxes, type TrialAxis } from '../trial-groups.ts';
 
 /** What all charts and the table of a study share. The address keeps brushes, picks, objective and scale. */
 export interface StudyCharts {

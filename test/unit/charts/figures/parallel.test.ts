@@ -8,7 +8,7 @@ import {
   readLine,
   sharesOf,
   withEnd,
-} from '../../../../src-renderer/charts/parallel/parallel-lines.ts';
+} from '../../../../src-renderer/charts/figures/parallel-lines.ts';
 import { placeIn } from '../../../../src-renderer/charts/scene/plot.ts';
 
 const axes: ParallelAxis[] = [

@@ -1,16 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scaleAround } from '../../../../src-renderer/charts/points/columns.ts';
-import { linePath, readPoint, tableColumns, tableRows } from '../../../../src-renderer/charts/scatter/scatter-text.ts';
+import { scaleAround } from '../../../../src-renderer/charts/columns.ts';
 import {
+  brushOf,
   errorPath,
   findPoint,
+  linePath,
   nearestPoint,
   placePoints,
+  type PointGroup,
+  readPoint,
+  rectangleOfBrush,
   symbolPath,
-} from '../../../../src-renderer/charts/scatter/symbols.ts';
-import type { PointGroup } from '../../../../src-renderer/charts/scatter/types.ts';
-import { brushOf, rectangleOfBrush } from '../../../../src-renderer/charts/scatter/brush.ts';
+  tableColumns,
+  tableRows,
+} from '../../../../src-renderer/charts/scatter/scatter.ts';
 import { placeIn } from '../../../../src-renderer/charts/scene/plot.ts';
 
 /** 100 × 100 pixels: x is logarithmic from 1 to 100, y goes from 0 to 1. */

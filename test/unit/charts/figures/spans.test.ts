@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packLanes, spanAt, spanBox, spanPath } from '../../../../src-renderer/charts/spans/lanes.ts';
+import { packLanes, spanAt, spanBox, spanPath } from '../../../../src-renderer/charts/figures/lanes.ts';
 import { placeIn } from '../../../../src-renderer/charts/scene/plot.ts';
 
 const spans = [

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { SeriesRequest } from '../../../../core/protocol/pages/run-data.ts';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
-import { runSubject } from '../../../../src-renderer/views/runs/compare/compared-subject.ts';
-import { memberNamesOf, readSubjectLines } from '../../../../src-renderer/views/runs/compare/panels/compared-line.ts';
+import { runSubject } from '../../../../src-renderer/views/compare/compared-subject.ts';
+import { memberNamesOf, readSubjectLines } from '../../../../src-renderer/views/compare/compared-line.ts';
 import {
   comparableMetrics,
   describeOtherAnswers,
   listOf,
   panelMetrics,
   withoutPlace,
-} from '../../../../src-renderer/views/runs/compare/panels/panel-metrics.ts';
+} from '../../../../src-renderer/views/compare/panel-metrics.ts';
 import { runRecord, runRow, runView } from '../run-fixtures.ts';
 
 describe('the panels of a comparison', () => {

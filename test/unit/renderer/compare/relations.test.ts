@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
-import { type ComparedSubject, runSubject } from '../../../../src-renderer/views/runs/compare/compared-subject.ts';
+import { type ComparedSubject, runSubject } from '../../../../src-renderer/views/compare/compared-subject.ts';
 import {
   chosenAxes,
   isWide,
@@ -9,7 +9,7 @@ import {
   resultAxis,
   scatterGroups,
   selectedPlaces,
-} from '../../../../src-renderer/views/runs/compare/relations/option-axes.ts';
+} from '../../../../src-renderer/views/compare/option-axes.ts';
 import { runRecord, runRow, runView } from '../run-fixtures.ts';
 
 function subject(id: string, config: object, project = 'p'): ComparedSubject {

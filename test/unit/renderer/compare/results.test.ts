@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
-import { type ComparedSubject, runSubject } from '../../../../src-renderer/views/runs/compare/compared-subject.ts';
+import { type ComparedSubject, runSubject } from '../../../../src-renderer/views/compare/compared-subject.ts';
 import {
   allResults,
   evaluatedPlaces,
@@ -9,7 +9,7 @@ import {
   pairedReference,
   pairedSweeps,
   setMetrics,
-} from '../../../../src-renderer/views/runs/compare/results/results.ts';
+} from '../../../../src-renderer/views/compare/results/results.ts';
 import {
   deltaFrom,
   formatDelta,
@@ -19,7 +19,7 @@ import {
   turned,
   verdictOf,
   writeOrder,
-} from '../../../../src-renderer/views/runs/compare/results/results-order.ts';
+} from '../../../../src-renderer/views/compare/results/results-order.ts';
 import { runRecord, runRow, runView } from '../run-fixtures.ts';
 
 const single = (mean: number) => ({ mean, standardError: NaN, count: 1 });

@@ -5,14 +5,8 @@ import {
   runCell,
   summaryCell,
   valueCell,
-} from '../../../../src-renderer/views/runs/columns/run-cell.ts';
-import {
-  choicesOf,
-  columnGrid,
-  columnOf,
-  isColumn,
-  moved,
-} from '../../../../src-renderer/views/runs/columns/columns.ts';
+} from '../../../../src-renderer/views/runs/table/run-cell.ts';
+import { choicesOf, columnGrid, columnOf, isColumn, moved } from '../../../../src-renderer/views/runs/table/columns.ts';
 import { runRow } from '../run-fixtures.ts';
 
 const nll = 'metric:val/ens_nll';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { countRows, groupText, placeAt, rowsBetween } from '../../../../src-renderer/views/runs/rows/row-blocks.ts';
+import { countRows, groupText, placeAt, rowsBetween } from '../../../../src-renderer/views/runs/table/row-blocks.ts';
 
 /** Three groups: closed, open with two runs, open with one. The list: A, B, b0, b1, C, c0. */
 const groups = [{ rows: 0 }, { rows: 2 }, { rows: 1 }];

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   compareScores,
+  deviceTimeline,
   frontLine,
   frontOf,
   historyLine,
-} from '../../../../src-renderer/views/studies/model/figures.ts';
-import { deviceTimeline, reportLines } from '../../../../src-renderer/views/studies/model/progress.ts';
-import { groupsByState, parallelGroups } from '../../../../src-renderer/views/studies/model/trial-groups.ts';
+  reportLines,
+} from '../../../../src-renderer/views/studies/figures.ts';
+import { groupsByState, parallelGroups } from '../../../../src-renderer/views/studies/trial-groups.ts';
 import { studyOf } from '../../studies/studies.ts';
 import { timeAt, trialOf } from '../study-fixtures.ts';
 

@@ -6,7 +6,7 @@ import {
   objectiveAxis,
   objectiveValue,
   parameterAxes,
-} from '../../../../src-renderer/views/studies/model/trial-axes.ts';
+} from '../../../../src-renderer/views/studies/trial-groups.ts';
 import { trialOf } from '../study-fixtures.ts';
 
 const space = orderSpace({

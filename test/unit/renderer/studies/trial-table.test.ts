@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { orderSpace } from '../../../../core/search/space/space.ts';
-import { progressText, scoreText, valuesText } from '../../../../src-renderer/views/studies/model/progress.ts';
-import {
-  readTyped,
-  sortTrials,
-  trialColumns,
-  typedOf,
-} from '../../../../src-renderer/views/studies/model/trial-table.ts';
+import { progressText, scoreText, valuesText } from '../../../../src-renderer/views/studies/figures.ts';
+import { readTyped, sortTrials, trialColumns, typedOf } from '../../../../src-renderer/views/studies/trial-table.ts';
 import { studyOf } from '../../studies/studies.ts';
 import { trialOf } from '../study-fixtures.ts';
 

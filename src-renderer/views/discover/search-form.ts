@@ -1,0 +1,145 @@
+import type { OptionDescription } from '../../../core/options/index.ts';
+import {
+  type AcquisitionKind,
+  acquisitionSchema,
+  type SearchGoal,
+  whyNoBatch,
+} from '../../../core/discovery/search.ts';
+import type { SearchRequest } from '../../../core/protocol/pages/discovery-views.ts';
+import { type FixedOption, readFixed } from '../../components/form/fixed-options.ts';
+
+/** The fields of a new search. */
+export interface SearchForm {
+  name: string;
+  hitClass: number;
+  direction: 'maximize' | 'minimize';
+  /** Empty: without a threshold. */
+  threshold: string;
+  oracle: 'hidden' | 'command' | 'person';
+  command: string;
+  acquisition: AcquisitionKind;
+  batch: SearchRequest['acquisition']['batch'];
+  kappa: number;
+  xi: number;
+  beside: AcquisitionKind[];
+  start: number;
+  isStartStratified: boolean;
+  perRound: number;
+  rounds: number;
+  hasClassWeights: boolean;
+  isWarm: boolean;
+  seed: number;
+  fixed: FixedOption[];
+}
+
+export const acquisitions: { id: AcquisitionKind; title: string; help: string }[] = [
+  { id: 'ucb', title: 'Upper confidence bound', help: 'Mean + κ · deviation of the members.' },
+  { id: 'ei', title: 'Expected improvement', help: 'By how much a candidate is expected to exceed the best one.' },
+  { id: 'pi', title: 'Probability of improvement', help: 'How probably a candidate exceeds the best one.' },
+  {
+    id: 'thompson',
+    title: 'Thompson sampling',
+    help: 'Each choice is what one member, drawn at random, likes best.',
+  },
+  { id: 'greedy', title: 'Greedy', help: 'The mean alone.' },
+  { id: 'bald', title: 'BALD', help: 'What a label would say about the members.' },
+  { id: 'entropy', title: 'Entropy', help: 'What the ensemble knows least.' },
+  { id: 'qpo', title: 'qPO', help: 'What most members rank first.' },
+  { id: 'random', title: 'Random', help: 'Prefers nothing, and trains nothing.' },
+];
+
+export const batches: { id: SearchForm['batch']; title: string; help: string }[] = [
+  { id: 'top', title: 'The best scores', help: 'Neighbours often have the same score and the same label.' },
+  { id: 'centres', title: 'Far apart', help: 'Among ten times as many of the best, some that lie far apart.' },
+  {
+    id: 'clusters',
+    title: 'One of each cluster',
+    help: 'Among ten times as many of the best, the best of each cluster.',
+  },
+  { id: 'fantasies', title: 'One by one', help: 'Each as if the ones before had their expected value.' },
+];
+
+export const oracles: { id: SearchForm['oracle']; title: string; help: string }[] = [
+  {
+    id: 'hidden',
+    title: 'The pool itself',
+    help: 'The labels are known, and hidden until they are asked for: a trial of the method.',
+  },
+  { id: 'command', title: 'A command', help: 'Gets a JSON line for each candidate and prints one with its label.' },
+  { id: 'person', title: 'A person', help: 'The page of the search asks, or a CSV file.' },
+];
+
+/** Searches for a class or for values, by the project's task; null for tasks that cannot be searched. */
+export function goalKind(task: string): 'class' | 'values' | null {
+  if (task === 'binary' || task === 'classification') return 'class';
+  return task === 'regression' || task === 'heteroscedastic-regression' ? 'values' : null;
+}
+
+export interface ReadForm {
+  /** Null while a field is wrong. */
+  request: SearchRequest | null;
+  /** What is wrong, by field. */
+  problems: Partial<Record<keyof SearchForm, string>>;
+}
+
+/** The request that the form makes. */
+export function readForm(
+  form: SearchForm,
+  subject: { folder: string; task: string; options: readonly OptionDescription[] },
+): ReadForm {
+  const isOfClass = goalKind(subject.task) === 'class';
+  const problems = problemsOf(form, isOfClass);
+  const { overrides, problem } = readFixed(form.fixed, subject.options);
+  if (problem !== null) problems.fixed = problem;
+  if (Object.keys(problems).length > 0) return { request: null, problems };
+  const { acquisition: kind, batch, kappa, xi, oracle, command, beside, start, perRound, rounds, isWarm, seed } = form;
+  const request: SearchRequest = {
+    projectFolder: subject.folder,
+    name: form.name.trim() === '' ? null : form.name.trim(),
+    overrides,
+    goal: goalOf(form, isOfClass),
+    oracle: oracle === 'command' ? { kind: oracle, command } : { kind: oracle },
+    acquisition: acquisitionSchema.parse({ kind, batch, kappa, xi }),
+    beside: beside.filter((arm) => arm !== kind),
+    start,
+    isStartStratified: mayStratify(form, subject.task) && form.isStartStratified,
+    perRound,
+    rounds,
+    hasClassWeights: isOfClass && form.hasClassWeights,
+    isWarm,
+    seed,
+  };
+  return { request, problems };
+}
+
+/** Whether the start can have the classes in the proportions of the pool. */
+export function mayStratify({ oracle }: Pick<SearchForm, 'oracle'>, task: string): boolean {
+  return oracle === 'hidden' && goalKind(task) === 'class';
+}
+
+function problemsOf(form: SearchForm, isOfClass: boolean): ReadForm['problems'] {
+  const problems: ReadForm['problems'] = {};
+  for (const field of ['start', 'perRound', 'rounds'] as const) {
+    if (!(Number.isInteger(form[field]) && form[field] >= 1)) {
+      problems[field] = 'Enter a whole number of at least 1.';
+    }
+  }
+  if (!(Number.isInteger(form.seed) && form.seed >= 0)) problems.seed = 'Enter a whole number of at least 0.';
+  if (form.acquisition === 'ucb' && !(form.kappa >= 0)) problems.kappa = 'Enter a number of at least 0.';
+  if (!Number.isFinite(form.xi)) problems.xi = 'Enter a number.';
+  if (isOfClass && !(Number.isInteger(form.hitClass) && form.hitClass >= 0)) {
+    problems.hitClass = 'Enter the number of the class, from 0.';
+  }
+  if (!isOfClass && form.threshold.trim() !== '' && !Number.isFinite(Number(form.threshold))) {
+    problems.threshold = `"${form.threshold}" is not a number. Leave it empty for a search without hits.`;
+  }
+  if (form.oracle === 'command' && form.command.trim() === '') problems.command = 'Enter the command that labels.';
+  const reason = whyNoBatch({ kind: form.acquisition, batch: form.batch });
+  if (reason !== null) problems.batch = reason;
+  return problems;
+}
+
+function goalOf({ hitClass, direction, threshold }: SearchForm, isOfClass: boolean): SearchGoal {
+  if (isOfClass) return { kind: 'class', label: hitClass };
+  return { kind: direction, threshold: threshold.trim() === '' ? null : Number(threshold) };
+}
