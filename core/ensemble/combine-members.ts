@@ -30,7 +30,7 @@ import type {
   ValuePredictions,
 } from './predictions.ts';
 
-/** What of an ensemble decides how its members' outputs are combined. */
+/** The part of an ensemble's description that decides how its members' outputs are combined. */
 export type Combining = Pick<EnsembleDescription, 'task' | 'combination'> & {
   /** Brings values back to the targets' own unit. */
   target?: TargetMeaning | undefined;

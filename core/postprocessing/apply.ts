@@ -27,8 +27,8 @@ interface Judged {
   /** 1 where the score is above the threshold. */
   isOutside: Uint8Array | null;
   /**
-   * Of classes the largest calibrated probability, of labels the expected share of right ones; of values the negative
-   * mean variance, 0 where none is known.
+   * The largest calibrated probability of classes, the expected share of right labels, or the negative mean variance of
+   * values, 0 where none is known.
    */
   confidence: Float64Array;
   /** 1 where the confidence is below the threshold for the wished risk. */

@@ -34,7 +34,7 @@ export const measuredSchema = z.strictObject({
   split: z.enum(['validation', 'test']),
   samples: z.int().positive(),
   /**
-   * Under the names of the run's metrics, and computed as these: `nll`, `ece`, `brier`, `acc` of classes and labels;
+   * Figures with the names and formulas of the run's metrics: `nll`, `ece`, `brier`, `acc` of classes and labels;
    * `nll`, `coverage_90`, `coverage_95` of values with variances. Other values have `gaussian_nll` and so on, those of
    * one Gaussian with the total variance.
    */

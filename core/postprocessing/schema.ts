@@ -95,10 +95,10 @@ const judgedSchema = z.strictObject({
   /** How many samples fitted and judged it, each with all its steps, and in how many parts. */
   samples: z.int().positive(),
   folds: z.int().positive(),
-  /** By how much the NLL of samples falls that it was not fitted on, in nats per sample, with an interval of 95 %. */
+  /** The fall of the NLL on samples that it was not fitted on, in nats per sample, with an interval of 95 %. */
   gain: z.strictObject({ mean: realNumber, lower: realNumber, upper: realNumber }),
   /**
-   * By how much the logarithm of the right class's probability exceeds its mean over all classes, in nats, with an
+   * The excess of the right class's logarithm of the probability over the mean of all classes, in nats, with an
    * interval of 95 %: below 0 where the answers contradict the labels. Null for values.
    */
   agreement: z.strictObject({ mean: realNumber, lower: realNumber, upper: realNumber }).nullable(),

@@ -151,7 +151,7 @@ export function readingText(reading: TableReading): string {
   ].join('\n');
 }
 
-/** Among names, `NA` may be one: a country, or a class. The user who named the texts has decided. */
+/** `NA` may be a name among others: a country, or a class. A user who named the missing texts has decided. */
 function adviceOnNames({ columns, missingValues }: TableReading): string[] {
   if (missingValues.join() !== usualMissingValues.join()) return [];
   const named = columns.filter(({ type }) => type === 'category' || type === 'text');

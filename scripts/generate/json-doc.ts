@@ -68,8 +68,10 @@ function nodeOf(schema: z.ZodType): Node {
 }
 
 function describeVariant(node: Node): string {
-  const type = (node.properties?.type as Node | undefined)?.const;
-  return `### \`${String(type)}\`\n\n${node.description ?? ''}\n\n${tableOf(node)}`;
+  const { description = '', properties } = node;
+  const type = (properties?.type as Node | undefined)?.const;
+  if (type === undefined) return `### ${description.replace(/\.$/, '')}\n\n${tableOf(node)}`;
+  return `### \`${String(type)}\`\n\n${description}\n\n${tableOf(node)}`;
 }
 
 function tableOf(node: Node): string {

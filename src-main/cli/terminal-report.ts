@@ -8,9 +8,9 @@ import { lookOf, statusStyles } from './look.ts';
 import { introduce, summarize } from './commands/summary.ts';
 
 const redrawEveryMs = 100;
-/** Without a terminal, lines stay: one at an evaluation, but at least this long after the last, */
+/** Lines stay where there is no terminal. One is printed at an evaluation, but not sooner than this after the last. */
 const evaluationEveryMs = 1_000;
-/** and one at this interval in any case. */
+/** One is printed at this interval in any case. */
 const lineEveryMs = 10_000;
 
 /** Events that are printed while a run trains. The summary reports how it ended. */

@@ -328,7 +328,7 @@ export class Trainer implements TrainingToSave {
     return end;
   }
 
-  /** Before its last save, a missing member comes to the round of the others, so that they can resume together. */
+  /** Brings a missing member to the round of the others before its last save, so that they can resume together. */
   beforeSave(): void {
     const { completion, group, history, training } = this;
     if (completion === null || training.step < this.plan.lastStep) return;

@@ -14,8 +14,8 @@ export type Metrics = Map<string, number>;
 /** What is known about a metric without computing it. */
 export interface MetricInfo {
   /**
-   * Of a prediction's score its quantity, `nll` (recorded as `ens_nll` and `member_3_nll`); else the recorded name,
-   * `disagreement`.
+   * The quantity of a prediction's score, such as `nll` (recorded as `ens_nll` and `member_3_nll`), else the recorded
+   * name, such as `disagreement`.
    */
   name: string;
   title: string;

@@ -64,8 +64,8 @@ export function crossValidate(
 }
 
 /**
- * By how much log p of the right class exceeds its mean over all classes, ln p(y) − 1/K Σ_k ln p(k), on the average of
- * the samples, in nats, with the same interval of 95 %: 0 where answers say nothing of the labels, below 0 where they
+ * The average over samples of ln p(y) − 1/K Σ_k ln p(k), the excess of the right class over the mean of all classes, in
+ * nats, with the same interval of 95 %. It is 0 where answers say nothing of the labels, and below 0 where they
  * contradict them, as with classes in another order. It is the slope of the log-likelihood by 1 / T where T is
  * infinite, so below 0 no temperature has a lower NLL than equal probabilities. Null for values.
  */
@@ -175,8 +175,7 @@ function expectationsOf(probabilities: Values, figures: Float64Array, classes: n
 }
 
 /**
- * Of a Gaussian with the deviation σ, a deviation s σ expects the gain −log s + (1 − 1/s²) z² / 2 with z² of mean 1 and
- * variance 2.
+ * Replacing the deviation σ of a Gaussian by s σ gains −log s + (1 − 1/s²) z² / 2, where z² has mean 1 and variance 2.
  */
 function gainsOfValues(fitted: Fitted, samples: ValueSamples): Gains {
   const { columns } = samples;

@@ -9,9 +9,9 @@ import { type IntervalCentres, targetScores } from './intervals.ts';
  * The ⌈(n + 1)(1 − α)⌉-th smallest of n scores: a new score exchangeable with them is at most this with a probability
  * of at least 1 − α. Infinity where n is too small for that.
  *
- * With weights the smallest score q for which the weights of the scores up to q make at least 1 − α of the sum of all
- * weights and that of a new sample. As the weight of a new sample is unknown, it counts as the largest of the given
- * ones: the coverage holds for all new samples up to that weight.
+ * With weights it is the smallest score q at which the weights of all scores up to q reach 1 − α of the sum of all
+ * weights, including that of a new sample. As the weight of a new sample is unknown, it counts as the largest of the
+ * given ones: the coverage holds for all new samples up to that weight.
  *
  * Sources: Vovk, Gammerman and Shafer, "Algorithmic learning in a random world", 2005; Lei et al. (2018); with weights
  * Tibshirani, Barber, Candès and Ramdas, "Conformal prediction under covariate shift", NeurIPS 2019, lemma 3.

@@ -111,8 +111,8 @@ export interface RunPreview {
   /** What its processes may do, as phrases; empty if the project is not trusted. */
   grants: string[];
   /**
-   * Of a fork or a resume: whether the project's code has changed since, and training uses the code that the run kept,
-   * unless asked otherwise.
+   * Whether the project's code has changed since the run that is forked or resumed. Training then uses the code that
+   * the run kept, unless asked otherwise.
    */
   hasChangedCode?: boolean;
   /** The command that starts the same run from the terminal. */

@@ -70,11 +70,11 @@ export type TrialRun = z.output<typeof trialRunSchema>;
 export const studyTrialSchema = trialSchema.extend({
   isEnqueued: z.boolean(),
   isImported: z.boolean(),
-  /** Of each objective over the parts; NaN with one part; null unless the trial is complete. */
+  /** The standard error of each objective over the parts; NaN with one part; null unless the trial is complete. */
   standardErrors: z.array(realNumber).nullable().describe('of each objective over splits and seeds'),
   /**
-   * Of each metric of the study the means over the parts that have ended: of the ensemble and of the mean member, with
-   * standard errors.
+   * The means of each metric over the parts that have ended, of the ensemble and of the mean member, with standard
+   * errors.
    */
   scores: z.array(scoreSchema.extend({ ensembleError: realNumber, meanMemberError: realNumber })),
   runs: z.array(trialRunSchema),

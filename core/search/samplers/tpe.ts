@@ -10,10 +10,7 @@ import { type Kernels, logSumExp } from './tpe-kernels.ts';
 import { NumericKernels } from './tpe-numeric-kernels.ts';
 import { chooseFronts } from '../pareto/choose-fronts.ts';
 
-/**
- * With so many rounds of candidates that were all tried, nearly nothing is left where the density of the good trials
- * is.
- */
+/** After this many rounds in which all candidates were tried before, little is left where good trials are dense. */
 const mostRounds = 8;
 
 interface TpeSettings {

@@ -8,8 +8,8 @@ export interface TrainingView {
   /** The tray's tooltip. */
   summary: string;
   /**
-   * Of the bar on the taskbar's button or the dock's icon, from 0 to 1; null for none, `unknown` while nobody knows how
-   * far it is.
+   * The share of the bar on the taskbar's button or the dock's icon, from 0 to 1; `unknown` while nobody knows how far
+   * it is; null: no bar.
    */
   bar: { share: number | 'unknown'; isPaused: boolean } | null;
   /** Number of runs, on the app's icon. */

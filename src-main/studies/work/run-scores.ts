@@ -108,8 +108,8 @@ export async function readEvaluations(folder: string, run: ScoredRun): Promise<E
 }
 
 /**
- * What counts of a run: the last evaluation, or the best value of each metric over all evaluations, of the ensemble and
- * of the mean member apart.
+ * Returns the scores of a run: those of the last evaluation, or the best value of each metric over all evaluations,
+ * separately for the ensemble and the mean member.
  * @throws Error if the run computed no such metric
  */
 export function scoresOfRun(
