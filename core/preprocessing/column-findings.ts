@@ -33,7 +33,7 @@ export function keyOf(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name);
 }
 
-const quoted = (text: string): string =>
+export const quoted = (text: string): string =>
   `'${JSON.stringify(text)
     .slice(1, -1)
     .replaceAll(String.raw`\"`, '"')
@@ -58,14 +58,15 @@ function misfits(
   const message =
     `${formatCount(misfitCount)} of ${formatCount(present + misfitCount)} cells of ${JSON.stringify(name)} are no ` +
     `${kind}, such as ${JSON.stringify(first.text)} (${first.place}). Correct them, or say what they are.`;
-  return [{ level: 'question', kind: 'misfits', column: name, message, option }];
+  const choices = ['missing', 'category', 'ignore'];
+  return [{ level: 'question', kind: 'misfits', column: name, message, choices, option }];
 }
 
 function formats({ name, numberFormat, dateFormat }: ColumnProfile): Finding[] {
   if (dateFormat !== null) {
     const message = `The dates of ${JSON.stringify(name)} are written as ${dateFormat}.`;
     const option = `dateFormat: { ${keyOf(name)}: '${dateFormat}' }`;
-    return [{ level: 'note', kind: 'date-format', column: name, message, option }];
+    return [{ level: 'note', kind: 'date-format', column: name, message, choices: null, option }];
   }
   if (numberFormat === null) return [];
   const { decimal, grouping, unit } = numberFormat;
@@ -76,7 +77,7 @@ function formats({ name, numberFormat, dateFormat }: ColumnProfile): Finding[] {
   ];
   const message = `The numbers of ${JSON.stringify(name)} are written with ${parts.join(', ')}.`;
   const option = `decimal: { ${keyOf(name)}: '${decimal}' }`;
-  return [{ level: 'note', kind: 'number-format', column: name, message, option }];
+  return [{ level: 'note', kind: 'number-format', column: name, message, choices: null, option }];
 }
 
 function missingTexts({ name, type, missing }: ColumnProfile, reading: TableReading): Finding[] {
@@ -92,7 +93,7 @@ function missingTexts({ name, type, missing }: ColumnProfile, reading: TableRead
     reading.missingValues,
     texts.map(([text]) => text),
   );
-  return [{ level: 'warning', kind: 'missing-texts', column: name, message, option }];
+  return [{ level: 'warning', kind: 'missing-texts', column: name, message, choices: null, option }];
 }
 
 /** A number that stands for a missing one: outside of all others, and repeated. */
@@ -111,7 +112,7 @@ function sentinel({ name, type }: ColumnProfile, { values }: ProfiledColumn, rea
       `${formatCount(count)} cells of ${JSON.stringify(name)} are ${value}, and all others lie from ${smallest} to ` +
       `${largest}. It probably stands for a missing value.`;
     const option = missingValuesWith(reading.missingValues, [String(value)]);
-    return [{ level: 'warning', kind: 'sentinel', column: name, message, option }];
+    return [{ level: 'warning', kind: 'sentinel', column: name, message, choices: null, option }];
   }
   return [];
 }
@@ -119,11 +120,11 @@ function sentinel({ name, type }: ColumnProfile, { values }: ProfiledColumn, rea
 function constant({ name, present, distinctValues, examples }: ColumnProfile, { rows }: TableReading): Finding | null {
   if (present === 0) {
     const message = `${JSON.stringify(name)} has no value in any row.`;
-    return { level: 'note', kind: 'constant', column: name, message, option: typed(name, 'ignore') };
+    return { level: 'note', kind: 'constant', column: name, message, choices: null, option: typed(name, 'ignore') };
   }
   if (distinctValues !== 1 || present !== rows) return null;
   const message = `${JSON.stringify(name)} is ${JSON.stringify(examples[0])} in every row.`;
-  return { level: 'note', kind: 'constant', column: name, message, option: typed(name, 'ignore') };
+  return { level: 'note', kind: 'constant', column: name, message, choices: null, option: typed(name, 'ignore') };
 }
 
 function rowCounter({ name, countsRows }: ColumnProfile): Finding | null {
@@ -131,7 +132,7 @@ function rowCounter({ name, countsRows }: ColumnProfile): Finding | null {
   const message =
     `${JSON.stringify(name)} counts the rows. A model would learn the order of this file from it, which new samples ` +
     'do not have.';
-  return { level: 'warning', kind: 'row-counter', column: name, message, option: typed(name, 'ignore') };
+  return { level: 'warning', kind: 'row-counter', column: name, message, choices: null, option: typed(name, 'ignore') };
 }
 
 /** A column with another value in each row, which is a name and no measurement. */
@@ -146,7 +147,7 @@ function identifier(
     : values.every((text) => text === null || (text.length <= longestIdentifier && !/\s\S+\s/.test(text)));
   if (!areNames) return null;
   const message = `${JSON.stringify(name)} has another value in each row: it names the row, and says nothing of new ones.`;
-  return { level: 'warning', kind: 'identifier', column: name, message, option: typed(name, 'ignore') };
+  return { level: 'warning', kind: 'identifier', column: name, message, choices: null, option: typed(name, 'ignore') };
 }
 
 /** Numbers that name something: a sum or a mean of them means nothing. */
@@ -157,7 +158,7 @@ function codes({ name, type }: ColumnProfile, { values, texts }: ProfiledColumn)
   if (!hasZeros && !isNamed) return [];
   const reason = hasZeros ? 'has numbers that begin with 0' : 'has whole numbers and the name of a code';
   const message = `${JSON.stringify(name)} ${reason}. If they are codes, such as postal codes, make them categories.`;
-  return [{ level: 'warning', kind: 'codes', column: name, message, option: typed(name, 'category') }];
+  return [{ level: 'warning', kind: 'codes', column: name, message, choices: null, option: typed(name, 'category') }];
 }
 
 /** A column that names what several rows belong to. */
@@ -169,16 +170,17 @@ function groups({ name, type, present, distinctValues }: ColumnProfile, { values
   const message =
     `${JSON.stringify(name)} has ${formatCount(distinctValues)} values in ${formatCount(present)} rows. If rows of ` +
     'one belong together, keep them in one split.';
-  return [{ level: 'warning', kind: 'groups', column: name, message, option: `group: ${quoted(name)}` }];
+  return [{ level: 'warning', kind: 'groups', column: name, message, choices: null, option: `group: ${quoted(name)}` }];
 }
 
-function freeText({ name, type, distinctValues }: ColumnProfile): Finding[] {
-  if (type !== 'text') return [];
+function freeText({ name, type, present, distinctValues }: ColumnProfile): Finding[] {
+  const areMostlyDistinct = type === 'category' && present >= leastRows && 2 * distinctValues > present;
+  if (type !== 'text' && !areMostlyDistinct) return [];
   const message =
-    `${JSON.stringify(name)} is text with ${formatCount(distinctValues)} distinct values, of which a model has no ` +
-    'features unless you say how it becomes words.';
+    `${JSON.stringify(name)} is text with ${formatCount(distinctValues)} distinct values in ${formatCount(present)} ` +
+    'rows, from which a model learns nothing unless you say how it becomes words.';
   const option = `${typed(name, 'ignore')}, or text: { ${keyOf(name)}: { length: 64 } }`;
-  return [{ level: 'warning', kind: 'free-text', column: name, message, option }];
+  return [{ level: 'warning', kind: 'free-text', column: name, message, choices: null, option }];
 }
 
 function time({ name, type, range }: ColumnProfile, { values }: ProfiledColumn): Finding[] {
@@ -187,7 +189,7 @@ function time({ name, type, range }: ColumnProfile, { values }: ProfiledColumn):
     `${JSON.stringify(name)} is a time from ${range.smallest} to ${range.largest}, ` +
     `${orderOf(values)}. If new samples ` +
     'are later than these, test on the latest rows.';
-  return [{ level: 'note', kind: 'time', column: name, message, option: null }];
+  return [{ level: 'note', kind: 'time', column: name, message, choices: null, option: null }];
 }
 
 function orderOf(values: Float64Array): string {

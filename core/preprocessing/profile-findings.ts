@@ -268,5 +268,5 @@ function hasValue({ values }: ProfiledColumn, row: number): boolean {
 const ignoring = (name: string): string => `columns: { ${keyOf(name)}: 'ignore' }`;
 
 function note(kind: Finding['kind'], column: string | null, message: string, option: string | null): Finding {
-  return { level: 'note', kind, column, message, option };
+  return { level: 'note', kind, column, message, choices: null, option };
 }

@@ -46,7 +46,7 @@ export const usualMissingValues = ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL'
 export const delimiterSchema = z.enum(['whitespace', ',', ';', '\t', '|']);
 export type Delimiter = z.output<typeof delimiterSchema>;
 
-const columnTypeSchema = z.enum(['number', 'category', 'text', 'date', 'boolean']);
+export const columnTypeSchema = z.enum(['number', 'category', 'text', 'date', 'boolean']);
 
 export const columnReadingSchema = z.strictObject({
   name: z.string(),

@@ -61,8 +61,8 @@ export function refuseDoubts(title: string, doubts: readonly Doubt[]): void {
     );
     return;
   }
-  for (const { kind, column, message, option } of doubts) {
-    questions.push({ level: 'question', kind, column, message, option });
+  for (const { kind, column, message, choices, option } of doubts) {
+    questions.push({ level: 'question', kind, column, message, choices, option });
   }
 }
 

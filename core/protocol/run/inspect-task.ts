@@ -1,15 +1,21 @@
 import { z } from 'zod';
-import { tableProfileSchema } from '../../preprocessing/profile.ts';
-import { dateFormats, delimiterSchema } from '../../preprocessing/reading.ts';
+import { type Finding, type TableProfile, tableProfileSchema } from '../../preprocessing/profile.ts';
+import { columnTypeSchema, dateFormats, delimiterSchema, usualMissingValues } from '../../preprocessing/reading.ts';
+
+const decimalSchema = z.enum(['.', ',']);
+const dateFormatSchema = z.enum(dateFormats);
 
 /** How the user says that a table is read; what is absent is found out. */
 export const readingOptionsSchema = z.strictObject({
   delimiter: delimiterSchema.optional(),
   header: z.boolean().optional(),
   encoding: z.string().optional(),
-  decimal: z.enum(['.', ',']).optional(),
-  dateFormat: z.enum(dateFormats).optional(),
+  /** Of all columns, or by name. */
+  decimal: z.union([decimalSchema, z.record(z.string(), decimalSchema)]).optional(),
+  dateFormat: z.union([dateFormatSchema, z.record(z.string(), dateFormatSchema)]).optional(),
   missingValues: z.array(z.string()).optional(),
+  /** Types by name; `ignore` leaves a column out. */
+  columns: z.record(z.string(), z.enum([...columnTypeSchema.options, 'ignore'])).optional(),
 });
 export type ReadingOptions = z.output<typeof readingOptionsSchema>;
 
@@ -29,3 +35,36 @@ export type FileProfile = z.output<typeof fileProfileSchema>;
 
 export type InspectReply =
   { type: 'inspected'; profile: FileProfile } | { type: 'failed'; message: string; stack: string };
+
+/**
+ * The options with which a question has an answer.
+ * @param choice one of the finding's choices, or another encoding
+ * @throws Error for a choice that the question does not have
+ */
+export function answered(
+  reading: ReadingOptions,
+  { finding: { kind, column }, profile }: { finding: Finding; profile: TableProfile },
+  choice: string,
+): ReadingOptions {
+  const name = column ?? '';
+  const changed = (change: object): ReadingOptions => readingOptionsSchema.parse({ ...reading, ...change });
+  switch (kind) {
+    case 'encoding':
+      return changed({ encoding: choice });
+    case 'header':
+      return changed({ header: choice === 'true' });
+    case 'number-format':
+      return changed({ decimal: { ...byName(reading.decimal), [name]: choice } });
+    case 'date-format':
+      return changed({ dateFormat: { ...byName(reading.dateFormat), [name]: choice } });
+    default: {
+      if (choice !== 'missing') return changed({ columns: { ...reading.columns, [name]: choice } });
+      const own = profile.columns.find((one) => one.name === name);
+      const texts = own?.misfits.map(({ text }) => text) ?? [];
+      return changed({ missingValues: [...new Set([...(reading.missingValues ?? usualMissingValues), ...texts])] });
+    }
+  }
+}
+
+const byName = <T extends object>(option: string | T | undefined): T | undefined =>
+  typeof option === 'string' ? undefined : option;

@@ -1,15 +1,27 @@
-import { cp, readFile, writeFile } from 'node:fs/promises';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { basename, join, relative, resolve } from 'node:path';
-import { tutti } from '../../../core/text/program.ts';
+import { basename, relative, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
-import { makeFolder } from '../../../core/node/make-folder.ts';
 import { nearest } from '../../../core/options/suggest.ts';
+import type { Finding } from '../../../core/preprocessing/profile.ts';
 import { profileText } from '../../../core/preprocessing/profile-text.ts';
-import { type ReadingOptions, readingOptionsSchema } from '../../../core/protocol/run/inspect-task.ts';
+import {
+  type ColumnRole,
+  columnRoles,
+  type PlannedTask,
+  planProject,
+  type ProjectPlan,
+} from '../../../core/preprocessing/project-plan.ts';
+import {
+  answered,
+  type FileProfile,
+  type ReadingOptions,
+  readingOptionsSchema,
+} from '../../../core/protocol/run/inspect-task.ts';
+import { printable } from '../../../core/text/printable.ts';
+import { tutti } from '../../../core/text/program.ts';
 import { inspectData } from '../../creation/inspect-data.ts';
-import { appFile } from '../../processes/app-files.ts';
+import { templates, writePlanned, writeTemplate } from '../../creation/write-project.ts';
 import { trustFolder } from '../../trust/project-trust.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { delimiters } from '../program/common.ts';
@@ -48,36 +60,106 @@ export function readingOptions({ delimiter, missing, ...others }: ReadingFlags):
   });
 }
 
-export interface CreateOptions {
+export interface CreateFlags extends ReadingFlags {
   template: string;
+  /** A file of data to begin with, in place of a template. */
+  from?: string;
+  target?: string;
+  task?: PlannedTask;
+  /** `age=category`, one column each. */
+  column: string[];
 }
-
-/** Files that every project gets. */
-const shared = 'shared';
-const library = 'tutti-ensembles';
 
 /**
  * `tutti create <folder>`: writes a project that trains at once, and trusts its folder.
  * @returns the exit code
  * @throws UsageError if there is no such template, or the folder has files
  */
-export async function create(folder: string, { template }: CreateOptions): Promise<number> {
+export async function create(folder: string, { from, template, ...flags }: CreateFlags): Promise<number> {
   const target = resolve(folder);
-  requireTemplate(template);
   requireEmpty(target);
+  if (from === undefined) requireTemplate(template);
+  const plan = from === undefined ? null : await planFrom(from, flags);
   try {
-    await writeProject(target, template);
+    if (from === undefined || plan === null) await writeTemplate(target, template);
+    else await writePlanned(target, plan, from);
   } catch (error) {
     throw explainFileError(error, target, 'write the project into');
   }
   await trustFolder(target);
-  process.stdout.write(`${nextSteps(target, template).join('\n')}\n`);
+  process.stdout.write(`${nextSteps(target, plan === null ? template : basename(from ?? '')).join('\n')}\n`);
   return exitCodes.finished;
 }
 
-/** The names of the templates. */
-export function templates(): string[] {
-  return readdirSync(appFile('templates')).filter((name) => name !== shared);
+/** Inspects the data, has questions answered, and says what was found and decided. */
+async function planFrom(path: string, flags: Omit<CreateFlags, 'from' | 'template'>): Promise<ProjectPlan> {
+  const { target, task, column, ...own } = flags;
+  const roles = rolesOf(column);
+  const profile = await answeredProfile(path, readingOptions(own), target);
+  const plan = planProject(profile, { roles, ...(task !== undefined && { task }) });
+  const open = plan.open.flatMap(({ level, message, option }) => [
+    `${level}: ${message}`,
+    ...(option === null ? [] : [`  ${option}`]),
+  ]);
+  process.stdout.write(
+    `${printable([profileText({ ...profile, findings: [] }), '', ...plan.decisions, ...open].join('\n'))}\n\n`,
+  );
+  return plan;
+}
+
+/** @throws UsageError for what is no role of a column */
+function rolesOf(given: readonly string[]): Record<string, ColumnRole> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const at = text.lastIndexOf('=');
+      const role = columnRoles.find((own) => own === text.slice(at + 1));
+      if (at > 0 && role !== undefined) return [text.slice(0, at), role];
+      throw new UsageError(`--column ${text}: write a column and what it is, name=${columnRoles.join('|')}.`);
+    }),
+  );
+}
+
+/** What is in a file, once every question about it has an answer: of a person at a terminal, or of the flags. */
+async function answeredProfile(
+  path: string,
+  reading: ReadingOptions,
+  target: string | undefined,
+): Promise<FileProfile> {
+  let options = reading;
+  for (;;) {
+    const profile = await inspectData({ path, reading: options, ...(target !== undefined && { target }) });
+    const questions = profile.findings.filter(({ level }) => level === 'question');
+    if (questions.length === 0) return profile;
+    if (!process.stdin.isTTY) throw new UsageError(openQuestions(questions));
+    for (const finding of questions) options = answered(options, { finding, profile }, await askPerson(finding));
+  }
+}
+
+const flagsOf: Partial<Record<Finding['kind'], string>> = {
+  encoding: '--encoding',
+  header: '--header or --no-header',
+  'number-format': '--decimal',
+  'date-format': '--date-format',
+  misfits: '--missing, or --column name=category',
+};
+
+function openQuestions(questions: readonly Finding[]): string {
+  const lines = questions.map(({ kind, message }) => `- ${message} Say so with ${flagsOf[kind]}.`);
+  return ['The file can be understood in several ways, and there is no terminal to ask at:', ...lines].join('\n');
+}
+
+async function askPerson({ message, choices }: Finding): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const [assumed = ''] = choices ?? [];
+    const text = `${printable(message)}\n  ${choices?.join(', ')} [${assumed}]: `;
+    for (;;) {
+      const answer = (await terminal.question(text)).trim() || assumed;
+      if (choices?.includes(answer)) return answer;
+    }
+  } finally {
+    terminal.close();
+  }
 }
 
 function requireTemplate(name: string): void {
@@ -96,42 +178,6 @@ function requireEmpty(folder: string): void {
   throw new UsageError(`${folder} holds files, such as ${first}. Choose a new folder, or an empty one.`);
 }
 
-async function writeProject(folder: string, template: string): Promise<void> {
-  await makeFolder(folder);
-  for (const name of [shared, template]) {
-    await cp(appFile(join('templates', name)), folder, { recursive: true });
-  }
-  await nameProgram(join(folder, 'README.md'));
-  const path = join(folder, 'package.json');
-  const manifest = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
-  const made = { ...manifest, name: packageName(folder), ...dependenciesIn(folder) };
-  await writeFile(path, `${JSON.stringify(made, null, 2)}\n`);
-}
-
-/** Its commands begin with `npx tutti`, which the desktop app's users do not have. */
-async function nameProgram(readme: string): Promise<void> {
-  await writeFile(readme, (await readFile(readme, 'utf8')).replaceAll('npx tutti ', `${tutti} `));
-}
-
-/** The folder's name in the letters that npm allows. */
-function packageName(folder: string): string {
-  const name = basename(folder)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9._-]+/g, '-')
-    .replace(/^[._-]+|-+$/g, '');
-  return name === '' ? 'my-ensemble' : name;
-}
-
-/** Types of the library: where the folder does not find it, a link to this installation. Training needs neither. */
-function dependenciesIn(folder: string): { dependencies?: Record<string, string> } {
-  try {
-    createRequire(join(folder, 'package.json')).resolve(library);
-    return {};
-  } catch {
-    return { dependencies: { [library]: `file:${resolve(appFile('.'))}` } };
-  }
-}
-
 function nextSteps(folder: string, template: string): string[] {
   const name = relative('', folder) || '.';
   const shown = /^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
@@ -139,6 +185,6 @@ function nextSteps(folder: string, template: string): string[] {
     `${folder} holds a project (${template}), which is trusted. Next:`,
     `  ${tutti} train ${shown}`,
     `  ${tutti} dashboard`,
-    'Its README.md says what to replace with yours.',
+    'Its README.md says more.',
   ];
 }

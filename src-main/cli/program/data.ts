@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
+import { columnRoles, plannedTasks } from '../../../core/preprocessing/project-plan.ts';
 import { dateFormats } from '../../../core/preprocessing/reading.ts';
-import type { CreateOptions, InspectFlags } from '../commands/data.ts';
-import { delimiters, exitWith } from './common.ts';
+import type { CreateFlags, InspectFlags } from '../commands/data.ts';
+import { collect, delimiters, exitWith } from './common.ts';
 
 /** Commands that begin with data: what is in a file, and a project from it. */
 export function addData(program: Command): void {
@@ -16,14 +17,20 @@ export function addData(program: Command): void {
     .action(
       exitWith(async (path: string, flags: InspectFlags) => (await import('../commands/data.ts')).inspect(path, flags)),
     );
-  program
-    .command('create')
-    .description('write a new project: tabular, images, text or blank')
-    .argument('<folder>', 'a folder that is absent or empty')
-    .option('-t, --template <name>', 'what to start from', 'blank')
+  withReadingFlags(
+    program
+      .command('create')
+      .description('write a new project: from a file of data, or tabular, images, text or blank')
+      .argument('<folder>', 'a folder that is absent or empty')
+      .option('-t, --template <name>', 'what to start from', 'blank')
+      .option('--from <path>', 'a table to learn from, in place of a template; `tutti inspect` shows what is in it'),
+  )
+    .option('--target <column>', 'the column to predict (default: proposed)')
+    .addOption(new Option('--task <task>', 'what the target is (default: proposed)').choices(plannedTasks))
+    .option('--column <name=role>', `what a column is: ${columnRoles.join(', ')} (repeatable)`, collect, [] as string[])
     .action(
-      exitWith(async (folder: string, options: CreateOptions) =>
-        (await import('../commands/data.ts')).create(folder, options),
+      exitWith(async (folder: string, flags: CreateFlags) =>
+        (await import('../commands/data.ts')).create(folder, flags),
       ),
     );
 }

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
-import { create, templates } from '../../../src-main/cli/commands/data.ts';
+import { create } from '../../../src-main/cli/commands/data.ts';
+import { templates } from '../../../src-main/creation/write-project.ts';
 import { trustOf } from '../../../src-main/trust/project-trust.ts';
 
 /** A folder outside of those that the tests' environment trusts, and a home. */
@@ -25,7 +26,7 @@ describe('tutti create', () => {
 
   it('writes project, types, manifest and readme into a folder that it trusts', async () => {
     const folder = join(await emptyFolder(), 'deep', 'My Ensemble!');
-    expect(await create(folder, { template: 'tabular' })).toBe(0);
+    expect(await create(folder, { template: 'tabular', column: [] })).toBe(0);
     expect((await readdir(folder)).sort()).toEqual([
       'README.md',
       'package.json',
@@ -42,7 +43,7 @@ describe('tutti create', () => {
 
   it('takes the versions of its tools from this repository', async () => {
     const folder = await emptyFolder();
-    await create(join(folder, 'p'), { template: 'blank' });
+    await create(join(folder, 'p'), { template: 'blank', column: [] });
     const { devDependencies } = JSON.parse(
       await readFile(join(folder, 'p', 'package.json'), 'utf8'),
     ) as typeof manifest;
@@ -53,9 +54,13 @@ describe('tutti create', () => {
   it('refuses a folder with files, a file, and a template that does not exist', async () => {
     const folder = await emptyFolder();
     await writeFile(join(folder, 'mine.txt'), 'mine');
-    await expect(create(folder, { template: 'blank' })).rejects.toThrow('holds files, such as mine.txt');
-    await expect(create(join(folder, 'mine.txt'), { template: 'blank' })).rejects.toThrow('mine.txt is a file');
-    await expect(create(join(folder, 'new'), { template: 'image' })).rejects.toThrow('Did you mean images?');
+    await expect(create(folder, { template: 'blank', column: [] })).rejects.toThrow('holds files, such as mine.txt');
+    await expect(create(join(folder, 'mine.txt'), { template: 'blank', column: [] })).rejects.toThrow(
+      'mine.txt is a file',
+    );
+    await expect(create(join(folder, 'new'), { template: 'image', column: [] })).rejects.toThrow(
+      'Did you mean images?',
+    );
     expect(await readdir(folder)).toEqual(['mine.txt']);
   });
 });

@@ -21,6 +21,7 @@ export interface ProfileOptions extends Omit<ReadTableOptions, 'reading' | 'name
 const mostMisfits = 5;
 /** The encoding of text that is not UTF-8, by far the most frequent one in files of Excel. */
 const usualOtherEncoding = 'windows-1252';
+const otherEncodings = ['iso-8859-2', 'windows-1251', 'shift_jis', 'gb18030'];
 
 /**
  * What is in a table's file: read as {@link understandTable} reads it for training, apart from what would be refused.
@@ -60,7 +61,11 @@ function encodingOf(
     `${basename(file)} is not UTF-8, and no mark at its beginning says its encoding. It is read as ${assumed}: look ` +
     'whether names and signs are right.';
   const option = `encoding: '${assumed}'`;
-  return { encoding: assumed, question: [{ level: 'question', kind: 'encoding', column: null, message, option }] };
+  const choices = [assumed, ...otherEncodings];
+  return {
+    encoding: assumed,
+    question: [{ level: 'question', kind: 'encoding', column: null, message, choices, option }],
+  };
 }
 
 const isBinary = (file: string): boolean => /\.(?:parquet|arrow|feather)$/i.test(file);

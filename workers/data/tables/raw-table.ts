@@ -253,6 +253,7 @@ function undecided(source: string, first: readonly string[]): Doubt {
     column: null,
     message: `${source}: the first line (${shown}) may name the columns or be a row of data.`,
     remedy: 'Say which: readTable(file, { header: true }) or { header: false }.',
+    choices: ['true', 'false'],
     option: 'header: true, or header: false',
   };
 }

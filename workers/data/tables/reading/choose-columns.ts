@@ -116,7 +116,8 @@ class ColumnChooser {
     const remedy = "Say which: readTable(file, { decimal: ',' }).";
     const { name } = this.#table.columns[index];
     const option = `decimal: { ${keyOf(name)}: '${formats[0]?.decimal ?? '.'}' }`;
-    const doubt: Doubt = { kind: 'number-format', column: name, message, remedy, option };
+    const choices = formats.map((format) => format?.decimal ?? '.');
+    const doubt: Doubt = { kind: 'number-format', column: name, message, remedy, choices, option };
     return { doubt, assumed: { type: 'number', numberFormat: formats[0], dateFormat: null } };
   }
 
@@ -156,7 +157,7 @@ class ColumnChooser {
       `Say which: readTable(file, { dateFormat: { ${JSON.stringify(name)}: '${formats[0]}' } }), or give the column ` +
       'the type category or ignore.';
     const option = `dateFormat: { ${keyOf(name)}: '${formats[0]}' }`;
-    const doubt: Doubt = { kind: 'date-format', column: name, message, remedy, option };
+    const doubt: Doubt = { kind: 'date-format', column: name, message, remedy, choices: formats, option };
     return { doubt, assumed: { type: 'date', numberFormat: null, dateFormat: formats[0] } };
   }
 
@@ -193,7 +194,7 @@ class ColumnChooser {
     const row = this.#cells(index).findIndex((cell) => cell !== null && readCell(cell, type, format) === null);
     const message = whyWrong(this.#table, { index, row }, type, format);
     const { name } = this.#table.columns[index];
-    const doubt: Doubt = { kind: 'misfits', column: name, message, remedy: wrongRemedy, option: null };
+    const doubt: Doubt = { kind: 'misfits', column: name, message, remedy: wrongRemedy, choices: null, option: null };
     return { doubt, assumed: { type, ...format } };
   }
 

@@ -1,0 +1,253 @@
+import { keyOf, quoted } from './column-findings.ts';
+import type { ColumnProfile, Finding, TableProfile } from './profile.ts';
+
+/** What a column of a table is for. */
+export const columnRoles = ['number', 'category', 'boolean', 'date', 'ignore', 'group', 'weights'] as const;
+export type ColumnRole = (typeof columnRoles)[number];
+
+/** Tasks that a project from a table may have. */
+export const plannedTasks = ['classification', 'heteroscedastic-regression'] as const;
+export type PlannedTask = (typeof plannedTasks)[number];
+
+/** What the user decided; what is absent is proposed. */
+export interface PlanChoices {
+  task?: PlannedTask;
+  /** By name of the column. */
+  roles?: Readonly<Record<string, ColumnRole>>;
+}
+
+/** A project that learns from a table, with all that was decided and why. */
+export interface ProjectPlan {
+  target: string;
+  task: PlannedTask;
+  profile: TableProfile;
+  /** Of all columns but the target. */
+  roles: ReadonlyMap<string, ColumnRole>;
+  group: string | null;
+  weights: string | null;
+  isStratified: boolean;
+  /** What was decided, one sentence each with the reason. */
+  decisions: readonly string[];
+  /** Findings that the decisions leave open. */
+  open: readonly Finding[];
+}
+
+/** Findings after which a column is left out, unless the user gives it a role. */
+const useless: ReadonlySet<Finding['kind']> = new Set(['row-counter', 'identifier', 'constant', 'copy', 'free-text']);
+/** A target of whole numbers with at most so many values is proposed as classes. */
+const mostNumberedClasses = 10;
+/** Each split needs rows of each class. */
+const leastRowsOfClass = 5;
+
+/**
+ * A project for what is in a table.
+ * @throws Error where no column can be the target, no column is left to learn from, or a choice does not fit
+ */
+export function planProject(profile: TableProfile, choices: PlanChoices = {}): ProjectPlan {
+  const { columns, findings } = profile;
+  const target = columns.find(({ name }) => name === profile.target?.name);
+  if (target === undefined)
+    throw new Error('No column can be the target: each is text, a date or the same in all rows.');
+  const decisions: string[] = [`Predicts ${JSON.stringify(target.name)}: ${profile.target?.reason}.`];
+  const task = taskOf(target, choices.task, decisions);
+  const roles = rolesOf(profile, target, choices, decisions);
+  const [group, weights] = (['group', 'weights'] as const).map((role) => onlyOne(roles, role));
+  if (![...roles.values()].some((role) => !['ignore', 'group', 'weights'].includes(role))) {
+    throw new Error(`No column is left from which to predict ${JSON.stringify(target.name)}.`);
+  }
+  const isStratified = task === 'classification' && target.bars.every(({ count }) => count >= leastRowsOfClass);
+  decisions.push(splitDecision({ group, isStratified }));
+  const settled = new Set([...roles].flatMap(([name, role]) => (role === 'ignore' ? [name] : [])));
+  const open = findings.filter(({ level, column, kind }) => {
+    if (level === 'note' || kind === 'duplicates') return false;
+    const isAnswered = kind === 'rare-classes' || kind === 'groups' ? false : useless.has(kind);
+    return !isAnswered && (column === null || !settled.has(column));
+  });
+  return { target: target.name, task, profile, roles, group, weights, isStratified, decisions, open };
+}
+
+function taskOf(target: ColumnProfile, wanted: PlannedTask | undefined, decisions: string[]): PlannedTask {
+  const { type, distinctValues, name } = target;
+  const isNumber = type === 'number' || type === 'date';
+  if (wanted === 'heteroscedastic-regression' && !isNumber) {
+    throw new Error(`${JSON.stringify(name)} holds no numbers, so that it cannot be the target of a regression.`);
+  }
+  if (wanted !== undefined) return wanted;
+  const areWhole = target.bars.every(({ label }) => /^-?\d+$/.test(label));
+  if (isNumber && !(areWhole && distinctValues <= mostNumberedClasses)) {
+    decisions.push(`Regression, because the target has ${distinctValues} different numbers.`);
+    return 'heteroscedastic-regression';
+  }
+  const kind = isNumber ? 'whole numbers, which are taken for classes' : 'values';
+  decisions.push(`Classification, because the target has ${distinctValues} different ${kind}.`);
+  return 'classification';
+}
+
+function rolesOf(
+  { columns, findings }: TableProfile,
+  target: ColumnProfile,
+  { roles: wanted = {} }: PlanChoices,
+  decisions: string[],
+): Map<string, ColumnRole> {
+  for (const name of Object.keys(wanted)) {
+    if (!columns.some((column) => column.name === name)) {
+      throw new Error(
+        `There is no column ${JSON.stringify(name)}. The columns are ${columns.map((own) => own.name).join(', ')}.`,
+      );
+    }
+  }
+  return new Map(
+    columns
+      .filter(({ name }) => name !== target.name)
+      .map(({ name, type }): [string, ColumnRole] => {
+        if (Object.hasOwn(wanted, name)) return [name, wanted[name]];
+        const reason = findings.find(({ column, kind }) => column === name && useless.has(kind));
+        if (reason === undefined && type !== 'text') return [name, type];
+        decisions.push(`Leaves out ${JSON.stringify(name)}: ${reason?.message ?? 'it is text.'}`);
+        return [name, 'ignore'];
+      }),
+  );
+}
+
+function onlyOne(roles: ReadonlyMap<string, ColumnRole>, role: ColumnRole): string | null {
+  const names = [...roles].flatMap(([name, own]) => (own === role ? [name] : []));
+  if (names.length > 1) throw new Error(`${names.join(' and ')} are to be ${role}: only one column can be.`);
+  return names[0] ?? null;
+}
+
+function splitDecision({ group, isStratified }: Pick<ProjectPlan, 'group' | 'isStratified'>): string {
+  const how =
+    group !== null
+      ? `rows of one ${JSON.stringify(group)} in one split`
+      : isStratified
+        ? 'with the classes in the same proportions'
+        : 'drawn at random';
+  return `A fifth of the rows validates and a fifth tests, ${how}.`;
+}
+
+/** The project's code. @param file name of the table beside it @param title the project's name */
+export function projectSource(plan: ProjectPlan, file: string, title: string): string {
+  const { target, task } = plan;
+  const isRegression = task === 'heteroscedastic-regression';
+  const features = [...plan.roles.values()].filter((role) => !['ignore', 'group', 'weights'].includes(role)).length;
+  const description =
+    `${isRegression ? 'The mean and the variance' : 'The class'} of ${target} from ${features} ` +
+    `${features === 1 ? 'column' : 'columns'} of ${file}.`;
+  return `import { join } from 'node:path';
+import { defineProject, readTable, ${isRegression ? 'type SymbolicTensor, ' : ''}tableSplits, tf, z } from 'tutti-ensembles';
+
+export default defineProject({
+  name: ${quoted(title)},
+  description: ${quoted(description)},
+  task: '${task}',
+  hyperparameters: z.object({
+    width: z.int().min(1).default(64).meta({ help: 'Units of each of the two hidden layers.' }),
+    dropout: z.number().min(0).max(0.9).default(0.1).meta({ help: 'Share of the units that a step leaves out.' }),
+  }),
+  defaults: {
+    members: 5,
+    membersPerDevice: 5,
+    maxEpochs: 200,
+    batchSize: ${batchSizeFor(plan.profile.reading.rows)},
+    optimizer: { kind: 'adamw', learningRate: 0.002 },
+    earlyStopping: { enabled: true, monitor: 'val/ens_nll', patience: 15 },
+  },
+
+  async data({ seed, fold }) {
+    const table = await readTable(join(import.meta.dirname, ${quoted(file)}), {
+${readingLines(plan)
+  .map((line) => `      ${line},`)
+  .join('\n')}
+    });
+    return tableSplits(table, {
+${splitLines(plan)
+  .map((line) => `      ${line},`)
+  .join('\n')}
+    });
+  },
+
+${isRegression ? regressionModel : classModel}});
+`;
+}
+
+/** About 100 steps an epoch, so that early stopping sees enough epochs and an epoch enough steps. */
+function batchSizeFor(rows: number): number {
+  const wanted = (0.6 * rows) / 100;
+  return [16, 32, 64, 128, 256].find((size) => size >= wanted) ?? 512;
+}
+
+/** All that was found out about the file, as options of `readTable`. */
+function readingLines({ profile, roles, target }: ProjectPlan): string[] {
+  const { reading, columns } = profile;
+  const types = columns.map((column) => {
+    const role = column.name === target ? column.type : (roles.get(column.name) ?? column.type);
+    return { ...column, type: role === 'group' || role === 'weights' ? column.type : role };
+  });
+  const decimals = types.flatMap(({ name, type, numberFormat }) =>
+    type === 'number' && numberFormat !== null ? [`${keyOf(name)}: '${numberFormat.decimal}'`] : [],
+  );
+  const dates = types.flatMap(({ name, type, dateFormat }) =>
+    type === 'date' && dateFormat !== null ? [`${keyOf(name)}: '${dateFormat}'`] : [],
+  );
+  const lines = types.map(({ name, type }) => `        ${keyOf(name)}: '${type}',\n`);
+  return [
+    ...(reading.delimiter === null ? [] : [`delimiter: ${quoted(reading.delimiter)}`]),
+    ...(reading.header === null ? [] : [`header: ${reading.header}`]),
+    ...(reading.encoding === null || reading.hasMark ? [] : [`encoding: ${quoted(reading.encoding)}`]),
+    ...(decimals.length === 0 ? [] : [`decimal: { ${decimals.join(', ')} }`]),
+    ...(dates.length === 0 ? [] : [`dateFormat: { ${dates.join(', ')} }`]),
+    `missingValues: [${reading.missingValues.map(quoted).join(', ')}]`,
+    `columns: {\n${lines.join('')}      }`,
+  ];
+}
+
+function splitLines({ profile, target, task, group, weights, isStratified, roles }: ProjectPlan): string[] {
+  const own = profile.columns.find(({ name }) => name === target);
+  const hasHoles = own !== undefined && Object.keys(own.missing).length > 0;
+  const incomplete = profile.columns.filter(({ name, missing }) => {
+    return name !== target && roles.get(name) !== 'ignore' && Object.keys(missing).length > 0;
+  });
+  const policies = [`${keyOf(target)}: 'drop'`, ...incomplete.map(({ name }) => `${keyOf(name)}: 'impute'`)];
+  return [
+    'seed',
+    'fold',
+    `target: ${quoted(target)}`,
+    `targetKind: '${task === 'classification' ? 'classes' : 'values'}'`,
+    hasHoles ? `missing: { ${policies.join(', ')} }` : "missing: 'impute'",
+    ...(task === 'classification' ? [] : ['standardizeTargets: true']),
+    ...(group === null ? [] : [`group: ${quoted(group)}`]),
+    ...(weights === null ? [] : [`weights: ${quoted(weights)}`]),
+    'validation: 0.2',
+    'test: 0.2',
+    ...(isStratified && group === null ? ['stratify: true'] : []),
+  ];
+}
+
+const classModel = `  model: ({ hyperparameters: { width, dropout }, featureShape, targetSize }) =>
+    tf.sequential({
+      layers: [
+        tf.layers.dense({ units: width, activation: 'relu', inputShape: [...featureShape] }),
+        tf.layers.dropout({ rate: dropout }),
+        tf.layers.dense({ units: width, activation: 'relu' }),
+        tf.layers.dropout({ rate: dropout }),
+        tf.layers.dense({ units: targetSize }),
+      ],
+    }),
+`;
+
+const regressionModel = `  model({ hyperparameters: { width, dropout }, featureShape, targetSize }) {
+    const { dense } = tf.layers;
+    const input = tf.input({ shape: [...featureShape] });
+    const hidden = [
+      dense({ units: width, activation: 'relu' }),
+      tf.layers.dropout({ rate: dropout }),
+      dense({ units: width, activation: 'relu' }),
+      tf.layers.dropout({ rate: dropout }),
+    ].reduce((x, layer) => layer.apply(x) as SymbolicTensor, input);
+    const mean = dense({ units: targetSize, name: 'mean' }).apply(hidden) as SymbolicTensor;
+    const positive = dense({ units: targetSize, activation: 'softplus', name: 'variance' }).apply(hidden);
+    // No member is ever certain: targets have the variance 1 where it is trained.
+    const variance = tf.layers.rescaling({ scale: 1, offset: 0.001 }).apply(positive) as SymbolicTensor;
+    return tf.model({ inputs: input, outputs: [mean, variance] });
+  },
+`;

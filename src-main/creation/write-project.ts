@@ -1,0 +1,91 @@
+import { readdirSync } from 'node:fs';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, join, resolve } from 'node:path';
+import { makeFolder } from '../../core/node/make-folder.ts';
+import { type ProjectPlan, projectSource } from '../../core/preprocessing/project-plan.ts';
+import { tutti } from '../../core/text/program.ts';
+import { appFile } from '../processes/app-files.ts';
+
+/** Files that every project gets. */
+const shared = 'shared';
+const library = 'tutti-ensembles';
+
+/** The names of the templates. */
+export function templates(): string[] {
+  return readdirSync(appFile('templates')).filter((name) => name !== shared);
+}
+
+/** Writes the project of a template into a folder. */
+export async function writeTemplate(folder: string, template: string): Promise<void> {
+  await writeShared(folder);
+  await cp(appFile(join('templates', template)), folder, { recursive: true });
+  await nameProgram(join(folder, 'README.md'));
+}
+
+/** Writes a project that learns from a table, with a copy of the table and a README that says what was found. */
+export async function writePlanned(folder: string, plan: ProjectPlan, table: string): Promise<void> {
+  await writeShared(folder);
+  const file = basename(table);
+  await cp(table, join(folder, file));
+  await writeFile(join(folder, 'project.ts'), projectSource(plan, file, titleOf(folder)));
+  await writeFile(join(folder, 'README.md'), readmeOf(plan, file, titleOf(folder)));
+}
+
+/** The folder's name as a title: `my-houses` as `My houses`. */
+function titleOf(folder: string): string {
+  const words = basename(resolve(folder)).replaceAll(/[_-]+/g, ' ').trim();
+  return words === '' ? 'My ensemble' : words[0].toUpperCase() + words.slice(1);
+}
+
+function readmeOf({ decisions, open, profile }: ProjectPlan, file: string, title: string): string {
+  const { rows, columns } = profile.reading;
+  const findings = open.map(({ message }) => `- ${message}`);
+  return `# ${title}
+
+\`project.ts\` trains five networks on ${file} (${rows} rows, ${columns.length} columns).
+
+\`\`\`sh
+${tutti} train .
+${tutti} dashboard
+${tutti} predict last --input new.csv --output predictions.csv
+\`\`\`
+
+What was chosen, all of it in \`project.ts\`:
+
+${decisions.map((decision) => `- ${decision}`).join('\n')}
+${findings.length === 0 ? '' : `\nWorth a look:\n\n${findings.join('\n')}\n`}`;
+}
+
+async function writeShared(folder: string): Promise<void> {
+  await makeFolder(folder);
+  await cp(appFile(join('templates', shared)), folder, { recursive: true });
+  const path = join(folder, 'package.json');
+  const manifest = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+  const made = { ...manifest, name: packageName(folder), ...dependenciesIn(folder) };
+  await writeFile(path, `${JSON.stringify(made, null, 2)}\n`);
+}
+
+/** Its commands begin with `npx tutti`, which the desktop app's users do not have. */
+async function nameProgram(readme: string): Promise<void> {
+  await writeFile(readme, (await readFile(readme, 'utf8')).replaceAll('npx tutti ', `${tutti} `));
+}
+
+/** The folder's name in the letters that npm allows. */
+function packageName(folder: string): string {
+  const name = basename(folder)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[._-]+|-+$/g, '');
+  return name === '' ? 'my-ensemble' : name;
+}
+
+/** Types of the library: where the folder does not find it, a link to this installation. Training needs neither. */
+function dependenciesIn(folder: string): { dependencies?: Record<string, string> } {
+  try {
+    createRequire(join(folder, 'package.json')).resolve(library);
+    return {};
+  } catch {
+    return { dependencies: { [library]: `file:${resolve(appFile('.'))}` } };
+  }
+}

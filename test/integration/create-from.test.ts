@@ -1,0 +1,78 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { preprocessingSchema } from '../../core/preprocessing/schema.ts';
+import { predictRun } from '../../src-main/predictions/predict-run.ts';
+import { runCommand } from './damages/run-command.ts';
+import { train, useHub } from './harness.ts';
+
+const { hub, home } = useHub();
+
+const mixed = (i: number): number => ((i * 7919) % 101) / 100;
+const csv = (head: string, rows: number, row: (i: number) => string): string =>
+  [head, ...Array.from({ length: rows }, (_, i) => row(i))].join('\n');
+
+/** Tables as people have them, with the flags that they need. */
+const tables: Record<string, { content: string | Buffer; flags: string[]; columns: string[] }> = {
+  'classes, an id and missing cells': {
+    content: csv(
+      'id,size,port,class',
+      90,
+      (i) => `${i},${mixed(i)},${i % 9 ? 'ab'[i % 2] : ''},${mixed(3 * i) > 0.5 ? '+' : '-'}`,
+    ),
+    flags: [],
+    columns: ['size', 'port'],
+  },
+  'numbers with decimal commas, in Windows-1252': {
+    content: Buffer.from(
+      csv('Größe;Preis', 90, (i) => `${mixed(i)},5;${Math.round(500 * mixed(i))},75`.replaceAll('.', '')),
+      'latin1',
+    ),
+    flags: ['--encoding', 'windows-1252'],
+    columns: ['Größe'],
+  },
+  'rows of patients': {
+    content: csv(
+      'patient_id,dose,weight,effect',
+      90,
+      (i) => `p${i % 12},${mixed(i)},${(i % 3) + 1},${mixed(i * i + 2)}`,
+    ),
+    flags: ['--column', 'patient_id=group', '--column', 'weight=weights', '--target', 'effect'],
+    columns: ['dose'],
+  },
+};
+
+it.each(Object.keys(tables))('a project from %s trains, and predicts its own file', async (name) => {
+  const { content, flags, columns } = tables[name];
+  const table = join(home(), 'd.csv');
+  await writeFile(table, content);
+  const project = join(home(), name.replaceAll(/\W+/g, '-'));
+  const { code, output } = await runCommand(['create', project, '--from', table, ...flags]);
+  expect([code, output]).toEqual([0, expect.stringContaining('which is trusted')]);
+  const { record, folder } = await train(hub(), project, { members: 2, maxEpochs: 2 });
+  expect(record.error).toBeNull();
+  expect(record.status).toBe('finished');
+  const kept = preprocessingSchema.parse(JSON.parse(await readFile(join(folder, 'preprocessing.json'), 'utf8')));
+  expect(kept.steps.flatMap((step) => (step.kind === 'table' ? step.columns.map((own) => own.name) : []))).toEqual(
+    columns,
+  );
+  const predicted = join(folder, 'predicted.csv');
+  const report = await predictRun({ folder, input: table, output: predicted, format: 'csv', set: 'final' });
+  expect(report.rows).toBe(90);
+});
+
+it('what can be understood in two ways is asked, or an error names the flag', async () => {
+  const table = join(home(), 'd.csv');
+  await writeFile(
+    table,
+    csv('d,y', 40, (i) => `0${(i % 9) + 1}/0${((i * 5) % 9) + 1}/2021,${mixed(i)}`),
+  );
+  const project = join(home(), 'asked');
+  const refused = await runCommand(['create', project, '--from', table]);
+  expect(refused.code).toBe(2);
+  expect(refused.output).toMatch(/"0\d\/0\d\/2021" is .*Say so with --date-format\./);
+  const { code } = await runCommand(['create', project, '--from', table, '--date-format', 'DD/MM/YYYY']);
+  expect(code).toBe(0);
+  expect(await readFile(join(project, 'project.ts'), 'utf8')).toContain("dateFormat: { d: 'DD/MM/YYYY' }");
+  expect(await readFile(join(project, 'README.md'), 'utf8')).toContain('Predicts "y": it has the name of a target.');
+});

@@ -1,0 +1,128 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type PlanChoices, planProject, projectSource } from '../../../core/preprocessing/project-plan.ts';
+import { type ProfileOptions, profileTable } from '../../../workers/data/tables/profile-table.ts';
+import { root } from '../docs/code-blocks.ts';
+import { typeErrors } from '../docs/type-errors.ts';
+import { temporaryFolder } from './temp-folder.ts';
+
+async function planOf(content: string | Buffer, choices: PlanChoices = {}, options: ProfileOptions = {}) {
+  const file = join(await temporaryFolder(), 'd.csv');
+  await writeFile(file, content);
+  return planProject(await profileTable(file, options), choices);
+}
+
+const csv = (head: string, rows: number, row: (i: number) => string): string =>
+  [head, ...Array.from({ length: rows }, (_, i) => row(i))].join('\n');
+const mixed = (i: number): number => ((i * 7919) % 101) / 100;
+
+const classes = csv(`id,"it's a ""size""",zip,port,note,class`, 80, (i) =>
+  [
+    i,
+    mixed(i),
+    1000 + (i % 7),
+    i % 9 ? 'ab'[i % 2] : '',
+    `words of row ${i} and more`,
+    mixed(3 * i) > 0.5 ? 'x' : 'y',
+  ].join(','),
+);
+const numbers = csv('when;amount;who;w;price', 80, (i) =>
+  [`${(i % 28) + 1}.01.2026`, `${i + 1},5`, `p${i % 10}`, (i % 3) + 1, `${Math.round(1000 * mixed(i))},25`].join(';'),
+);
+
+describe('a project from a table', () => {
+  it('leaves out what no model learns from, and says so', async () => {
+    const plan = await planOf(classes);
+    expect(plan).toMatchObject({ target: 'class', task: 'classification', isStratified: true });
+    expect(Object.fromEntries(plan.roles)).toEqual({
+      id: 'ignore',
+      [`it's a "size"`]: 'number',
+      zip: 'number',
+      port: 'category',
+      note: 'ignore',
+    });
+    expect(plan.decisions.join('\n')).toMatch(/Leaves out "id": .*counts the rows/);
+    expect(plan.decisions.join('\n')).toMatch(/Leaves out "note": /);
+    // What nobody decided stays open.
+    expect(plan.open.map(({ kind, column }) => `${kind} ${column}`)).toEqual(['codes zip']);
+  });
+
+  it('writes every option of the reading, also those that were found out', async () => {
+    const plan = await planOf(classes, { roles: { zip: 'category', id: 'number' } });
+    const source = projectSource(plan, 'd.csv', 'My plants');
+    for (const option of [
+      "name: 'My plants'",
+      "delimiter: ','",
+      'header: true',
+      "missingValues: ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?']",
+      "id: 'number'",
+      String.raw`'it\'s a "size"': 'number'`,
+      "zip: 'category'",
+      "note: 'ignore'",
+      "class: 'category'",
+      "target: 'class'",
+      "targetKind: 'classes'",
+      "missing: 'impute'",
+      'stratify: true',
+    ]) {
+      expect(source).toContain(option);
+    }
+  });
+
+  it('of numbers predicts their mean and variance, with weights, and groups in one split', async () => {
+    const plan = await planOf(numbers, { roles: { who: 'group', w: 'weights' } });
+    expect(plan).toMatchObject({ task: 'heteroscedastic-regression', group: 'who', weights: 'w', isStratified: false });
+    const source = projectSource(plan, 'd.csv', 'Prices');
+    for (const option of [
+      "decimal: { amount: ',', price: ',' }",
+      "dateFormat: { when: 'DD.MM.YYYY' }",
+      "who: 'category'",
+      "group: 'who'",
+      "weights: 'w'",
+      'standardizeTargets: true',
+    ]) {
+      expect(source).toContain(option);
+    }
+    expect(source).not.toContain('stratify');
+  });
+
+  it('drops rows without a target, and imputes the rest', async () => {
+    const holes = csv('a,b,y', 60, (i) => `${i % 7 ? mixed(i) : ''},${mixed(i * i)},${i % 5 ? mixed(2 * i) : ''}`);
+    expect(projectSource(await planOf(holes), 'd.csv', 'x')).toContain("missing: { y: 'drop', a: 'impute' }");
+  });
+
+  it('has no errors of types', { timeout: 300_000 }, async () => {
+    const plans = [await planOf(classes), await planOf(numbers, { roles: { who: 'group', w: 'weights' } })];
+    const texts = plans.map((plan, i): [string, string] => [
+      join(root, 'docs', `planned-${i}.ts`),
+      projectSource(plan, `it's "d".csv`, `A 'name'`),
+    ]);
+    expect(typeErrors(new Map(texts))).toEqual([]);
+  });
+
+  it.each<[why: string, content: string, choices: PlanChoices, message: string]>([
+    [
+      'two groups',
+      numbers,
+      { roles: { who: 'group', w: 'group' } },
+      'who and w are to be group: only one column can be',
+    ],
+    [
+      'a column that is not there',
+      classes,
+      { roles: { nope: 'ignore' } },
+      'There is no column "nope". The columns are id, ',
+    ],
+    ['a regression of words', classes, { task: 'heteroscedastic-regression' }, '"class" holds no numbers'],
+    [
+      'nothing to learn from',
+      csv('id,y', 40, (i) => `${i},${'ab'[i % 2]}`),
+      {},
+      'No column is left from which to predict "y"',
+    ],
+    ['no target', csv('a,b', 40, (i) => `${i},5`), {}, 'No column can be the target'],
+  ])('is refused with %s', async (_, content, choices, message) => {
+    await expect(planOf(content, choices)).rejects.toThrow(message);
+  });
+});
