@@ -28,9 +28,7 @@ const unread = [
   // Electron needs glibc.
   '!node_modules/@koromix/koffi-linux-*/musl_*/**',
   '!node_modules/csv-parse/dist/{iife,umd}/**',
-  '!node_modules/{fastify,pino}/docs/**',
   '!node_modules/seedrandom/coverage/**',
-  '!node_modules/ajv/lib/**',
   // Figures use two fonts.
   '!node_modules/dejavu-fonts-ttf/{fontconfig,ttf}/**',
   '!node_modules/dejavu-fonts-ttf/*.txt',

@@ -1,22 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
-import { errorCode, explainFileError } from '../core/node/file-error.ts';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { tutti } from '../core/text/program.ts';
 import type { PageRole } from '../core/protocol/pages/rpc.ts';
 import type { PageWire } from './rpc/connection.ts';
 import { Access } from './server/access.ts';
-import {
-  certifiedAddress,
-  endSlowReaders,
-  isLoopback,
-  loopbackAddress,
-  ownHost,
-  requestLimits,
-  type ServerAddress,
-} from './server/address.ts';
-import { answer, type Content, send } from './server/answer.ts';
+import { certifiedAddress, isLoopback, loopbackAddress, ownHost, type ServerAddress } from './server/address.ts';
+import { answer } from './server/answer.ts';
 import type { Identity } from './server/certificate.ts';
 import type { ExportLinks } from './server/export-links.ts';
+import { answerRequests, createHttpServer, listen } from './server/http-server.ts';
 import { acceptPages } from './server/page-sockets.ts';
 import { lastPort, SessionFile } from './server/kept-sessions.ts';
 import { securityHeaders } from './server/security-headers.ts';
@@ -72,8 +63,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       `Other machines reach ${host}, which needs TLS: nobody may read along. Give a certificate and its key.`,
     );
   }
-  const server = createFor(identity);
-  endSlowReaders(server);
+  const server = createHttpServer(identity);
   const folder = options.sessionFolder ?? null;
   const port = await listenAt(server, options.port, host, folder);
   const address = identity === null ? loopbackAddress(port, host) : certifiedAddress(port, host, identity.certificate);
@@ -82,7 +72,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const entered = Promise.withResolvers<void>();
   const showLink = showAtMostOften(() => onNotice(`A browser asks for a link:  ${access.newLink('owner')}`));
   const content = { ...options, onEnter: entered.resolve, showLink };
-  answerRequests(server, access, address, content);
+  answerRequests(server, options.onError, (request, response) => {
+    secure(request, response, address);
+    return answer(request, response, access, content);
+  });
   const pages = acceptPages(server, access, options);
   const close = () =>
     new Promise<void>((resolve) => {
@@ -104,22 +97,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-function answerRequests(
-  server: Server,
-  access: Access,
-  address: ServerAddress,
-  content: Content & Pick<ServerOptions, 'onError'>,
-): void {
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    secure(request, response, address);
-    answer(request, response, access, content).catch((error: unknown) => {
-      content.onError(error);
-      if (response.headersSent) response.destroy();
-      else send(response, 500, 'text/plain', 'Tutti could not answer; see its terminal for the reason.');
-    });
-  });
-}
-
 /** Calls `show` at most once in 5 s, so that nobody floods the terminal. */
 function showAtMostOften(show: () => void): () => void {
   let shownMs = -Infinity;
@@ -131,12 +108,6 @@ function showAtMostOften(show: () => void): () => void {
   };
 }
 
-function createFor(identity: Identity | null): Server {
-  if (identity === null) return createServer(requestLimits);
-  const tls = { cert: identity.chain, key: identity.key, minVersion: 'TLSv1.2', handshakeTimeout: 30_000 } as const;
-  return createSecureServer({ ...requestLimits, ...tls });
-}
-
 function secure({ headers: { host = '' } }: IncomingMessage, response: ServerResponse, address: ServerAddress): void {
   const socketOrigin = ownHost(host, address) === null ? null : `${address.isSecure ? 'wss' : 'ws'}://${host}`;
   for (const [name, value] of Object.entries(securityHeaders(socketOrigin))) response.setHeader(name, value);
@@ -145,24 +116,8 @@ function secure({ headers: { host = '' } }: IncomingMessage, response: ServerRes
 /** Without a chosen port, takes the one of the last server if it is free, so that its pages find the way back. */
 async function listenAt(server: Server, port: number, host: string, sessionFolder: string | null): Promise<number> {
   const last = port === 0 && sessionFolder !== null ? lastPort(sessionFolder) : null;
-  if (last === null) return listen(server, port, host);
-  return listen(server, last, host).catch(() => listen(server, 0, host));
-}
-
-/** @throws Error with the remedy if the port is in use or not allowed */
-async function listen(server: Server, port: number, host: string): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      if (['EMFILE', 'ENFILE'].includes(errorCode(cause) ?? ''))
-        return reject(explainFileError(cause, `port ${port} of ${host}`, 'listen on'));
-      const reason = `Tutti cannot listen on port ${port} of ${host} (${cause.message}).`;
-      const running = `If Tutti runs there, \`${tutti} dashboard --link\` prints a new link to it. Otherwise choose`;
-      reject(new Error(`${reason} ${running} another with --port, or omit it to use any free port.`, { cause }));
-    });
-    server.listen(port, host === 'localhost' ? '127.0.0.1' : host, resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string')
-    throw new Error(`The server listens on ${address}, not on a port.`);
-  return address.port;
+  const running = `If Tutti runs there, \`${tutti} dashboard --link\` prints a new link to it.`;
+  const remedy = `${running} Otherwise choose another with --port, or omit it to use any free port.`;
+  if (last === null) return listen(server, port, host, remedy);
+  return listen(server, last, host, remedy).catch(() => listen(server, 0, host, remedy));
 }

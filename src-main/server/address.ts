@@ -1,28 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Server as HttpServer } from 'node:http';
-import { isIP, type Socket } from 'node:net';
+import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-
-/** A client that sends its request, or reads its answer, more slowly is disconnected. */
-const slowClientMs = 30_000;
-
-/** Limits for Node's servers of HTTP. Node looks for slow requests only every half a minute by default. */
-export const requestLimits = {
-  requestTimeout: slowClientMs,
-  headersTimeout: slowClientMs,
-  connectionsCheckingInterval: 1_000,
-} as const;
-
-/**
- * Disconnects clients that read nothing of an answer for 30 s. One that waits for an answer has not got any of it yet,
- * and stays.
- * @param limitMs another time, for tests
- */
-export function endSlowReaders(server: HttpServer, limitMs = slowClientMs): void {
-  server.setTimeout(limitMs, (socket: Socket) => {
-    if (socket.writableLength > 0) socket.destroy();
-  });
-}
 
 /** Where a server is reached. */
 export interface ServerAddress {
@@ -45,8 +23,8 @@ export function isLoopback(host: string): boolean {
  * another.
  */
 export function namesLoopback(header: string): boolean {
-  const host = /^([\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?$/i.exec(header)?.[1].toLowerCase() ?? '';
-  return isLoopback(host.replaceAll(/[[\]]/g, ''));
+  const [host = ''] = partsOfHost(header);
+  return isLoopback(host.toLowerCase().replaceAll(/[[\]]/g, ''));
 }
 
 /** The address of a server that only this machine reaches. With `ssh -L` the browser requests `localhost`. */
@@ -83,10 +61,14 @@ export function originOf({ isSecure, linkHost, port }: ServerAddress): string {
 
 /** The host in a `Host` header if it names this server with its port; null for any other. */
 export function ownHost(header: string, { port, isSecure, isOwnHost }: ServerAddress): string | null {
-  const match = /^([\w.-]+|\[[\da-f:]+\])(?::(\d{1,5}))?$/i.exec(header);
-  if (match === null) return null;
-  const [, host, given = isSecure ? '443' : '80'] = match;
+  const [host, given = isSecure ? '443' : '80'] = partsOfHost(header);
+  if (host === undefined) return null;
   return Number(given) === port && isOwnHost(host) ? host : null;
+}
+
+/** Host and port of a `Host` header; nothing of any other text. */
+function partsOfHost(header: string): (string | undefined)[] {
+  return /^([\w.-]+|\[[\da-f:]+\])(?::(\d{1,5}))?$/i.exec(header)?.slice(1) ?? [];
 }
 
 /** The names that a certificate lists, without patterns such as `*.example.org`. */
@@ -95,6 +77,7 @@ function namesOf({ subjectAltName = '' }: X509Certificate): string[] {
   return [...listed].map(([, name]) => name).filter((name) => !name.includes('*'));
 }
 
-function inAddress(host: string): string {
+/** A host as it is written in an address. */
+export function inAddress(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }

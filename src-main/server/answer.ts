@@ -5,6 +5,7 @@ import { type Access, isRefusal, type Refusal } from './access.ts';
 import { doorFiles, enterPage } from './enter-page.ts';
 import type { ExportLinks } from './export-links.ts';
 import { readStaticFile, sendExport } from './files.ts';
+import { send } from './http-server.ts';
 import { noSessionPage } from './no-session-page.ts';
 
 /** What the server answers with. */
@@ -86,15 +87,4 @@ async function sendFile(response: ServerResponse, target: URL, content: Content,
 function refuse(response: ServerResponse, { status, reason }: Refusal): void {
   const headers: Record<string, string> = status === 429 ? { 'Retry-After': '60', Connection: 'close' } : {};
   send(response, status, 'text/plain', reason, headers);
-}
-
-export function send(
-  response: ServerResponse,
-  status: number,
-  type: string,
-  content: string | Buffer,
-  headers: Record<string, string> = {},
-): void {
-  response.writeHead(status, { 'Content-Type': type, ...headers });
-  response.end(content);
 }

@@ -49,7 +49,7 @@ export interface RequestCounts {
 }
 
 /** The status of a request without a reader, as in nginx. */
-const clientLeft = 499;
+export const clientLeft = 499;
 
 /**
  * Predicts the samples of several requests together, in the order in which they came. One batch is under way at a time.

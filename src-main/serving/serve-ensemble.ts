@@ -2,14 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { TimeLimit } from '../../core/node/time-limit.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ensembleSource } from '../predictions/ensemble-source.ts';
-import { isLoopback, namesLoopback } from '../server/address.ts';
+import { inAddress, isLoopback, namesLoopback } from '../server/address.ts';
+import { listen } from '../server/http-server.ts';
 import { Batcher, type BatchLimits } from './batcher.ts';
-import { createInferenceApp } from './inference-app.ts';
+import { createInferenceServer } from './inference-server.ts';
 import { startModelProcess } from './model-process.ts';
 import { type InputsLimit, ServedModel } from './served-model.ts';
 
 /** Kubernetes kills what has not ended 30 s after its SIGTERM. */
 const stopLimitMs = 20_000;
+
+const portRemedy = 'Choose another with --port, or omit it to use any free port.';
 
 export interface ServeOptions extends BatchLimits, InputsLimit {
   /** A run's folder, or one with an exported ensemble. */
@@ -58,7 +61,7 @@ export async function serveEnsemble(options: ServeOptions): Promise<RunningInfer
     for (const warning of [...ensemble.cautions, ...ensemble.warnings]) onNotice(`warning: ${warning}`);
     const token = options.token ?? (isLoopback(host) ? null : randomBytes(24).toString('base64url'));
     const batcher = new Batcher((request) => model.predict(request), options);
-    const app = createInferenceApp({
+    const server = createInferenceServer({
       ensemble,
       version: packageJson.version,
       batcher,
@@ -69,15 +72,16 @@ export async function serveEnsemble(options: ServeOptions): Promise<RunningInfer
       maxSamples,
       onError: (error) => onNotice(`error: ${String(error)}`),
     });
-    const origin = await app.listen({ host, port });
+    const ownPort = await listen(server, port, host, portRemedy);
+    const origin = `http://${inAddress(host === '0.0.0.0' ? '127.0.0.1' : host)}:${ownPort}`;
     const { name, members } = ensemble;
     const close = async (): Promise<void> => {
       batcher.hurry();
       const limit = new TimeLimit(stopLimitMs, () => {
         onNotice(`Some requests did not end within ${stopLimitMs / 1000} s. Their connections are closed.`);
-        app.server.closeAllConnections();
+        server.closeAllConnections();
       });
-      await app.close();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
       limit.stop();
       model.close();
     };

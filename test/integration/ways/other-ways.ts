@@ -7,7 +7,8 @@ import type { Tensor } from '../../../core/ensemble/tensors.ts';
 import { bundleForBrowsers } from '../../../scripts/package/bundle.ts';
 import { exportRun } from '../../../src-main/export/export-run.ts';
 import { Batcher } from '../../../src-main/serving/batcher.ts';
-import { createInferenceApp } from '../../../src-main/serving/inference-app.ts';
+import { listen } from '../../../src-main/server/http-server.ts';
+import { createInferenceServer } from '../../../src-main/serving/inference-server.ts';
 import { serveEnsemble } from '../../../src-main/serving/serve-ensemble.ts';
 import type { Ensemble } from '../../../workers/inference/ensemble.ts';
 import { type EnsembleInput, prepareInput, type Row } from '../../../workers/inference/inputs.ts';
@@ -171,7 +172,7 @@ export async function byServedModel(
 ): Promise<Answers> {
   const served = new TensorEnsemble(ensemble);
   const described = await served.describe([]);
-  const app = createInferenceApp({
+  const server = createInferenceServer({
     ...servingLimits,
     ensemble: { ...described, name: 'run' },
     version: '0',
@@ -183,9 +184,15 @@ export async function byServedModel(
       throw error;
     },
   });
-  const payload = requestFor(ensemble, input, outputs);
-  const answer = await app.inject({ method: 'POST', url: '/v2/models/run/infer', headers: { host: 'here' }, payload });
-  return answersIn(answer.json());
+  const body = requestFor(ensemble, input, outputs);
+  const port = await listen(server, 0, '127.0.0.1', '');
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/v2/models/run/infer`, { method: 'POST', body });
+    return answersIn(await answer.json());
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 }
 
 /** Chromium with a page that has the bundle for browsers, and a server for the page and for exported ensembles. */

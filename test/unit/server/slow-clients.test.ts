@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createInferenceApp } from '../../../src-main/serving/inference-app.ts';
-import { endSlowReaders, namesLoopback, requestLimits } from '../../../src-main/server/address.ts';
+import { createInferenceServer } from '../../../src-main/serving/inference-server.ts';
+import { namesLoopback } from '../../../src-main/server/address.ts';
+import { endSlowReaders, requestLimits } from '../../../src-main/server/http-server.ts';
 import { counts, served } from '../serving/tensors.ts';
 
 const limitMs = 300;
@@ -65,7 +66,7 @@ describe('a slow client is disconnected', () => {
   });
 
   it('by the server of an ensemble as by the dashboard, after 30 s', () => {
-    const app = createInferenceApp({
+    const server = createInferenceServer({
       ensemble: served,
       version: '1.2.3',
       batcher: { predict: () => Promise.reject(new Error('Nobody asks.')), counts },
@@ -76,7 +77,7 @@ describe('a slow client is disconnected', () => {
       maxSamples: 4,
       onError: () => undefined,
     });
-    const { requestTimeout, headersTimeout, timeout } = app.server;
+    const { requestTimeout, headersTimeout, timeout } = server;
     expect({ requestTimeout, headersTimeout, timeout }).toEqual({
       requestTimeout: 30_000,
       headersTimeout: 30_000,

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
-import { createInferenceApp } from '../../../src-main/serving/inference-app.ts';
+import { expect, it } from 'vitest';
+import { createInferenceServer } from '../../../src-main/serving/inference-server.ts';
 import { notRun } from '../../environment/reasons.ts';
 import { noTritonClient, python } from '../exchange/python.ts';
+import { listening } from './ask.ts';
 import { answered, counts, served } from './tensors.ts';
 
 const script = fileURLToPath(new URL('ask_server.py', import.meta.url));
@@ -12,7 +13,7 @@ const script = fileURLToPath(new URL('ask_server.py', import.meta.url));
 it.skipIf(noTritonClient !== null)(
   `the server answers Python's tritonclient.http${notRun(noTritonClient)}`,
   async () => {
-    const app = createInferenceApp({
+    const server = createInferenceServer({
       ensemble: served,
       version: '1.2.3',
       batcher: { predict: async ({ tensors }) => answered(tensors), counts },
@@ -23,8 +24,7 @@ it.skipIf(noTritonClient !== null)(
       maxSamples: 4,
       onError: (error) => expect.fail(String(error)),
     });
-    onTestFinished(() => app.close());
-    const { host } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+    const { host } = new URL(await listening(server).origin);
     const { stdout } = await promisify(execFile)(python, [script, host]);
     expect(JSON.parse(stdout)).toEqual({
       ready: [true, true, true],

@@ -1,22 +1,25 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createInferenceApp, type InferenceApp } from '../../../src-main/serving/inference-app.ts';
+import { describe, expect, it } from 'vitest';
+import { createInferenceServer, type InferenceOptions } from '../../../src-main/serving/inference-server.ts';
 import { RequestError } from '../../../src-main/serving/given-input.ts';
+import { listening } from './ask.ts';
 import { answered, counts, served } from './tensors.ts';
 
 const errors: unknown[] = [];
-const app = (changes: Partial<InferenceApp> = {}) =>
-  createInferenceApp({
-    ensemble: served,
-    version: '1.2.3',
-    batcher: { predict: async ({ tensors }) => answered(tensors), counts },
-    isReady: () => true,
-    token: null,
-    isOwnHost: (header) => header === 'here:1',
-    maxBodyBytes: 1000,
-    maxSamples: 4,
-    onError: (error) => errors.push(error),
-    ...changes,
-  });
+const server = (changes: Partial<InferenceOptions> = {}) =>
+  listening(
+    createInferenceServer({
+      ensemble: served,
+      version: '1.2.3',
+      batcher: { predict: async ({ tensors }) => answered(tensors), counts },
+      isReady: () => true,
+      token: null,
+      isOwnHost: (header) => header === 'here:1',
+      maxBodyBytes: 1000,
+      maxSamples: 4,
+      onError: (error) => errors.push(error),
+      ...changes,
+    }),
+  );
 
 const headers = { host: 'here:1' };
 const body = { id: 'q', inputs: [{ name: 'features', datatype: 'FP32', shape: [2, 2], data: [1, 2, 3, 4] }] };
@@ -24,7 +27,7 @@ const infer = { method: 'POST' as const, url: '/v2/models/houses/infer', headers
 
 describe('the server', () => {
   it('tells what it is, and what the model takes and gives', async () => {
-    const get = async (url: string) => (await app().inject({ url, headers })).json<unknown>();
+    const get = async (url: string) => (await server().ask({ url, headers })).json<unknown>();
     expect(await get('/v2')).toEqual({ name: 'tutti', version: '1.2.3', extensions: ['binary_tensor_data'] });
     expect(await get('/v2/models/houses')).toEqual({
       name: 'houses',
@@ -38,9 +41,9 @@ describe('the server', () => {
 
   it('says whether it lives and is ready', async () => {
     const statuses = async (isReady: boolean) => {
-      const own = app({ isReady: () => isReady });
+      const own = server({ isReady: () => isReady });
       const urls = ['/v2/health/live', '/v2/health/ready', '/v2/models/houses/ready'];
-      return Promise.all(urls.map(async (url) => (await own.inject({ url, headers })).statusCode));
+      return Promise.all(urls.map(async (url) => (await own.ask({ url, headers })).statusCode));
     };
     expect(await statuses(true)).toEqual([200, 200, 200]);
     expect(await statuses(false)).toEqual([200, 503, 503]);
@@ -49,7 +52,7 @@ describe('the server', () => {
   it('answers a request with its id, whatever type its body has', async () => {
     const text = JSON.stringify(body);
     for (const type of [{}, { 'content-type': 'application/octet-stream' }]) {
-      const answer = await app().inject({ ...infer, body: text, headers: { ...headers, ...type } });
+      const answer = await server().ask({ ...infer, body: text, headers: { ...headers, ...type } });
       expect(answer.json()).toEqual({
         model_name: 'houses',
         id: 'q',
@@ -63,7 +66,7 @@ describe('the server', () => {
     const json = Buffer.from(JSON.stringify({ inputs: [features], parameters: { binary_data_output: true } }));
     const payload = Buffer.concat([json, Buffer.from(Float32Array.of(1, 2, 3, 4).buffer)]);
     const length = { 'inference-header-content-length': String(json.length) };
-    const answer = await app().inject({ ...infer, payload, headers: { ...headers, ...length } });
+    const answer = await server().ask({ ...infer, body: payload, headers: { ...headers, ...length } });
     const end = Number(answer.headers['inference-header-content-length']);
     expect(JSON.parse(answer.rawPayload.toString('utf8', 0, end))).toEqual({
       model_name: 'houses',
@@ -75,13 +78,13 @@ describe('the server', () => {
 
   it('says with each answer, also of bytes, what its reader must know', async () => {
     const cautions = ['Every set has cat: 3 samples.', 'Every set has dog: 5 samples.'];
-    const own = app({ ensemble: { ...served, cautions } });
+    const own = server({ ensemble: { ...served, cautions } });
     const parameters = { caution: cautions.join(' ') };
-    expect((await own.inject({ ...infer, headers })).json()).toMatchObject({ id: 'q', parameters });
-    const binary = await own.inject({ ...infer, body: { ...body, parameters: { binary_data_output: true } } });
+    expect((await own.ask({ ...infer, headers })).json()).toMatchObject({ id: 'q', parameters });
+    const binary = await own.ask({ ...infer, body: { ...body, parameters: { binary_data_output: true } } });
     const end = Number(binary.headers['inference-header-content-length']);
     expect(JSON.parse(binary.rawPayload.toString('utf8', 0, end))).toMatchObject({ parameters });
-    expect((await app().inject(infer)).json()).not.toHaveProperty('parameters');
+    expect((await server().ask(infer)).json()).not.toHaveProperty('parameters');
   });
 
   it('counts by column what an answer could not use, in the body and in a header', async () => {
@@ -89,37 +92,35 @@ describe('the server', () => {
       { column: 'Größe', rows: 2, missing: 2, unseen: 0, unseenValues: [] },
       { column: 'town', rows: 2, missing: 0, unseen: 1, unseenValues: [{ value: 'Genf', count: 1 }] },
     ];
-    const predict: InferenceApp['batcher']['predict'] = async ({ tensors }) => ({ ...answered(tensors), warnings });
-    const own = app({ batcher: { predict, counts } });
+    const predict: InferenceOptions['batcher']['predict'] = async ({ tensors }) => ({ ...answered(tensors), warnings });
+    const own = server({ batcher: { predict, counts } });
     const expected = [
       { column: 'Größe', rows: 2, missing: 2, unseen: 0, unseen_values: [] },
       { column: 'town', rows: 2, missing: 0, unseen: 1, unseen_values: [{ value: 'Genf', count: 1 }] },
     ];
-    const text = await own.inject(infer);
+    const text = await own.ask(infer);
     expect(text.json()).toMatchObject({ id: 'q', warnings: expected });
     expect(text.headers['tutti-warnings']).toBe('missing=2, unseen=1');
-    const binary = await own.inject({ ...infer, body: { ...body, parameters: { binary_data_output: true } } });
+    const binary = await own.ask({ ...infer, body: { ...body, parameters: { binary_data_output: true } } });
     const end = Number(binary.headers['inference-header-content-length']);
     expect(JSON.parse(binary.rawPayload.toString('utf8', 0, end))).toMatchObject({ warnings: expected });
     expect(binary.headers['tutti-warnings']).toBe('missing=2, unseen=1');
-    const clean = await app().inject(infer);
+    const clean = await server().ask(infer);
     expect(clean.json()).not.toHaveProperty('warnings');
     expect(clean.headers).not.toHaveProperty('tutti-warnings');
   });
 
   it('forgets the request of a client that disconnects', async () => {
     const asked = Promise.withResolvers<AbortSignal | undefined>();
-    const predict: InferenceApp['batcher']['predict'] = (_request, signal) => {
+    const predict: InferenceOptions['batcher']['predict'] = (_request, signal) => {
       asked.resolve(signal);
       return new Promise((_succeed, fail) =>
         signal?.addEventListener('abort', () => fail(new RequestError(499, 'left'))),
       );
     };
-    const own = app({ batcher: { predict, counts }, isOwnHost: () => true });
-    onTestFinished(() => own.close());
-    const address = await own.listen({ host: '127.0.0.1', port: 0 });
+    const own = server({ batcher: { predict, counts }, isOwnHost: () => true });
     const controller = new AbortController();
-    const answer = fetch(`${address}${infer.url}`, {
+    const answer = fetch(`${await own.origin}${infer.url}`, {
       method: 'POST',
       body: JSON.stringify(body),
       signal: controller.signal,
@@ -134,7 +135,7 @@ describe('the server', () => {
 
   it('refuses what it cannot read, with the reason', async () => {
     const post = async (changes: object) => {
-      const answer = await app().inject({ ...infer, ...changes });
+      const answer = await server().ask({ ...infer, ...changes });
       return [answer.statusCode, answer.json<{ error: string }>().error] as const;
     };
     expect(await post({ body: '{' })).toEqual([400, expect.stringContaining('The body is not JSON')]);
@@ -152,7 +153,60 @@ describe('the server', () => {
     ]);
     const packed = { ...headers, 'content-encoding': 'gzip' };
     expect(await post({ headers: packed })).toEqual([415, expect.stringContaining('without compression')]);
-    expect((await app().inject({ url: '/v3', headers })).statusCode).toBe(404);
+    expect((await server().ask({ url: '/v3', headers })).statusCode).toBe(404);
+  });
+
+  it.each([
+    ['/v2?x=1', 200],
+    ['http://here:1/v2', 200],
+    ['/v2/models/h%6fuses', 200],
+    ['/v2/', 404],
+    ['/v2/models/', 404],
+    ['/v2/models/houses/', 404],
+    ['/v2/models/houses/nope', 404],
+    ['/v2/models/:name', 404],
+    ['/v2/models/%zz', 400],
+    ['/v2%2Fhealth/live', 404],
+    ['//v2', 404],
+    ['*', 404],
+  ])('answers %s with status %i, and an error as JSON', async (url, status) => {
+    const answer = await server().ask({ url, headers });
+    expect([answer.statusCode, Object.keys(answer.json<object>())[0]]).toEqual([
+      status,
+      status === 200 ? 'name' : 'error',
+    ]);
+  });
+
+  it('answers HEAD without a body, and no method that an address lacks', async () => {
+    const head = await server().ask({ method: 'HEAD', url: '/v2', headers });
+    expect([head.statusCode, head.body]).toEqual([200, '']);
+    expect((await server().ask({ method: 'POST', url: '/v2', headers })).statusCode).toBe(404);
+    expect((await server().ask({ url: infer.url, headers })).statusCode).toBe(404);
+  });
+
+  it('reads no more of a body than it takes, whether its length is announced or not', async () => {
+    const own = server();
+    for (const more of [{}, { 'transfer-encoding': 'chunked' }]) {
+      const answer = await own.ask({ ...infer, body: 'x'.repeat(5000), headers: { ...headers, ...more } });
+      expect([answer.statusCode, answer.headers.connection]).toEqual([413, 'close']);
+    }
+  });
+
+  it('that ends answers what it has accepted, and ends the connections', async () => {
+    const asked = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const predict: InferenceOptions['batcher']['predict'] = async ({ tensors }) => {
+      asked.resolve();
+      await goOn.promise;
+      return answered(tensors);
+    };
+    const own = server({ batcher: { predict, counts } });
+    const answer = own.ask({ ...infer, headers: { ...headers, connection: 'keep-alive' } });
+    await asked.promise;
+    const ended = own.end();
+    goOn.resolve();
+    expect([(await answer).statusCode, (await answer).headers.connection]).toEqual([200, 'close']);
+    await ended;
   });
 
   it('tells busy clients when to come again, and hides its own errors', async () => {
@@ -160,7 +214,7 @@ describe('the server', () => {
       const predict = async () => {
         throw reason;
       };
-      return app({ batcher: { predict, counts } }).inject(infer);
+      return server({ batcher: { predict, counts } }).ask(infer);
     };
     const busy = await failing(new RequestError(503, 'too many'));
     expect([busy.statusCode, busy.headers['retry-after'], busy.json()]).toEqual([503, '1', { error: 'too many' }]);
@@ -172,22 +226,22 @@ describe('the server', () => {
 
 describe('an entrance', () => {
   it('asks for the token, but not for health', async () => {
-    const own = app({ token: 'right' });
+    const own = server({ token: 'right' });
     const status = async (authorization: string | undefined) =>
-      (await own.inject({ ...infer, headers: { ...headers, ...(authorization && { authorization }) } })).statusCode;
+      (await own.ask({ ...infer, headers: { ...headers, ...(authorization && { authorization }) } })).statusCode;
     expect([await status(undefined), await status('Bearer wrong'), await status('Bearer right')]).toEqual([
       401, 401, 200,
     ]);
-    expect((await own.inject({ url: '/v2/health/ready', headers })).statusCode).toBe(200);
+    expect((await own.ask({ url: '/v2/health/ready', headers })).statusCode).toBe(200);
   });
 
   it('without a token refuses pages of browsers and other names of this machine', async () => {
-    const status = async (own: Record<string, string>) => (await app().inject({ ...infer, headers: own })).statusCode;
+    const status = async (own: Record<string, string>) => (await server().ask({ ...infer, headers: own })).statusCode;
     expect(await status({ host: 'evil.example:1' })).toBe(403);
-    const health = await app().inject({ url: '/v2/health/live', headers: { host: 'evil.example' } });
+    const health = await server().ask({ url: '/v2/health/live', headers: { host: 'evil.example' } });
     expect(health.json()).toEqual({ error: expect.stringContaining('"Host: evil.example" does not name this server') });
     const withToken = { host: 'evil.example:1', authorization: 'Bearer secret' };
-    expect((await app({ token: 'secret' }).inject({ url: '/v2', headers: withToken })).statusCode).toBe(403);
+    expect((await server({ token: 'secret' }).ask({ url: '/v2', headers: withToken })).statusCode).toBe(403);
     expect(await status({ ...headers, origin: 'https://evil.example' })).toBe(403);
     expect(await status(headers)).toBe(200);
   });
