@@ -18,6 +18,7 @@ it('searches are listed, and shown with their hits and choices', async () => {
   await (await sessionIn(folder, search)).session.run();
   const targets = Int32Array.from({ length: candidates }, (_, i) => Number(i % 5 === 2));
   const tensors = [{ name: 'targets', dtype: 'I32' as const, shape: [candidates], data: targets }];
+  await mkdir(join(folder, 'pool'));
   await writeFile(join(folder, 'pool', 'pool.safetensors'), encodeSafetensors(tensors));
   await writeFile(join(folder, 'pool', 'pool.json'), JSON.stringify(poolOf({ excluded: ['Row 3.'] })));
   await mkdir(join(home, 'home', 'discoveries', 'empty'));
@@ -74,6 +75,7 @@ it('a watched search reports its changes, also when this process cannot continue
   // Without its pool nobody knows what is asked.
   expect(await page.hub.discovery('test')).toMatchObject({ status: 'waiting', question: null });
   await expect(page.hub.answerDiscovery('test', { labels: [] })).rejects.toThrow('has not read its pool yet');
+  await mkdir(join(folder, 'pool'));
   await writeFile(join(folder, 'pool', 'pool.json'), JSON.stringify(poolOf({ classNames: ['no', 'yes'] })));
   const targets = [{ name: 'targets', dtype: 'I32' as const, shape: [candidates], data: new Int32Array(candidates) }];
   await writeFile(join(folder, 'pool', 'pool.safetensors'), encodeSafetensors(targets));
