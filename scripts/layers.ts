@@ -30,7 +30,7 @@ const order: Record<string, readonly string[]> = {
     'metrics',
     'protocol/wire',
     'safetensors',
-    'search',
+    'studies',
     'postprocessing',
     'ensemble',
     'protocol/run',

@@ -1,7 +1,7 @@
-import { samplerSchema, suggest } from '../../core/search/samplers/index.ts';
-import { suggestRandom } from '../../core/search/samplers/quasi-random.ts';
-import { orderSpace, type Assignment } from '../../core/search/space/space.ts';
-import type { Trial } from '../../core/search/trial.ts';
+import { samplerSchema, suggest } from '../../core/studies/samplers/index.ts';
+import { suggestRandom } from '../../core/studies/samplers/quasi-random.ts';
+import { orderSpace, type Assignment } from '../../core/studies/space/space.ts';
+import type { Trial } from '../../core/studies/trial.ts';
 import { figure, median, type Suite } from '../figures.ts';
 import { timeTrials } from '../studies/time-trials.ts';
 

@@ -7,7 +7,7 @@ import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
 import type { PageApi } from '../../core/protocol/pages/rpc.ts';
 import { maximumJournalBytes, type StudySummary } from '../../core/protocol/pages/study-views.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
-import { checkAssignment, orderSpace } from '../../core/search/space/space.ts';
+import { checkAssignment, orderSpace } from '../../core/studies/space/space.ts';
 import { formatBytes } from '../../core/text/numbers.ts';
 import { decodeText } from '../../core/text/text-encoding.ts';
 import { OwnCampaigns } from '../campaigns/own-campaigns.ts';

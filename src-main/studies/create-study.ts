@@ -6,9 +6,9 @@ import type { ProjectDescription } from '../../core/protocol/run/project-descrip
 import { type Objective, type Study, type StudyRequest, studySchema } from '../../core/protocol/studies/study.ts';
 import { memberCount, ranksForMembers } from '../../core/protocol/run/strategies/ranks-and-members.ts';
 import { lockstepReason } from '../../core/protocol/run/strategies/strategy-rules.ts';
-import { explainUnfitting } from '../../core/search/space/fit-options.ts';
-import { orderSpace } from '../../core/search/space/space.ts';
-import { suggestRandom } from '../../core/search/samplers/quasi-random.ts';
+import { explainUnfitting } from '../../core/studies/space/fit-options.ts';
+import { orderSpace } from '../../core/studies/space/space.ts';
+import { suggestRandom } from '../../core/studies/samplers/quasi-random.ts';
 import { createRunId } from '../hub/plan-run.ts';
 import { whyNotStackedState } from '../runs/configuration/memory-combinations.ts';
 import { optionsOf, resolveConfig } from '../runs/configuration/resolve-config.ts';

@@ -1,9 +1,9 @@
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import type { Objective, StudyRequest } from '../../core/protocol/studies/study.ts';
-import { type JournalStudy, readJournal } from '../../core/search/optuna/read-journal.ts';
-import { writeJournal } from '../../core/search/optuna/write-journal.ts';
-import { checkAssignment, orderSpace } from '../../core/search/space/space.ts';
-import type { Trial } from '../../core/search/trial.ts';
+import { type JournalStudy, readJournal } from '../../core/studies/optuna/read-journal.ts';
+import { writeJournal } from '../../core/studies/optuna/write-journal.ts';
+import { checkAssignment, orderSpace } from '../../core/studies/space/space.ts';
+import type { Trial } from '../../core/studies/trial.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { Hub } from '../hub/hub.ts';
 import { objectiveFor, usualMetric } from './create-study.ts';

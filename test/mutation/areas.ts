@@ -53,8 +53,8 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'studies',
-    sources: ['core/search/', 'core/protocol/studies/', 'src-main/studies/'],
-    nearTests: ['test/unit/search/', 'test/unit/studies/', 'test/unit/rpc/studies.test.ts'],
+    sources: ['core/studies/', 'core/protocol/studies/', 'src-main/studies/', 'src-main/campaigns/'],
+    nearTests: ['test/unit/studies/', 'test/unit/campaigns/', 'test/unit/rpc/studies.test.ts'],
     integrationTests: ['test/integration/studies/search.test.ts', 'test/integration/studies/pruners.test.ts'],
   },
   {

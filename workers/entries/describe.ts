@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { describeOptions } from '../../core/options/index.ts';
 import type { DescribeReply, ProjectDescription } from '../../core/protocol/run/project-description.ts';
-import { searchSpaceSchema } from '../../core/search/space/schema.ts';
+import { searchSpaceSchema } from '../../core/studies/space/schema.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { usualQuantiles } from '../../core/metrics/registry/metric.ts';
 import { describeMetrics } from '../member/tasks/own-metrics.ts';

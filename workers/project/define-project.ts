@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { RunConfig, RunConfigInput } from '../../core/protocol/run/config.ts';
 import type { PermissionsInput } from '../../core/protocol/run/permissions.ts';
-import type { SearchSpace } from '../../core/search/space/schema.ts';
+import type { SearchSpace } from '../../core/studies/space/schema.ts';
 import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { ProjectCallback } from '../callbacks/project-callback.ts';
 import type { DataFolders, Fold, Splits, Table } from '../data/index.ts';

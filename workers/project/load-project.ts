@@ -13,7 +13,7 @@ import { loadedModules, shareOwnCopies } from '../system/own-copies.ts';
 import { mountSources } from '../system/kept-sources.ts';
 import { outputNameSchema } from '../../core/ensemble/predictions.ts';
 import type { TableReading } from '../../core/preprocessing/reading.ts';
-import { searchSpaceSchema } from '../../core/search/space/schema.ts';
+import { searchSpaceSchema } from '../../core/studies/space/schema.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { projectEntries } from '../../core/protocol/run/project-description.ts';
 import type { Launch } from '../../core/protocol/run/messages.ts';

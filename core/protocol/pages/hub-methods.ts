@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { inputsRequestSchema, type SampleInputs } from '../../ensemble/sample-inputs.ts';
 import type { Postprocessing } from '../../postprocessing/schema.ts';
-import { assignmentSchema } from '../../search/trial.ts';
+import { assignmentSchema } from '../../studies/trial.ts';
 import type { ForkPoint } from '../history/history.ts';
 import type { DeviceLoadColumns } from '../machine/devices.ts';
 import {

@@ -1,8 +1,8 @@
 import { bestSoFar, metricsOf, objectiveOf, scoresOf } from '../studies/results.ts';
-import { importanceReport } from '../../search/importance/ped-anova.ts';
-import { configurationsOf } from '../../search/samplers/index.ts';
-import type { Trial } from '../../search/trial.ts';
-import { orderSpace } from '../../search/space/space.ts';
+import { importanceReport } from '../../studies/importance/ped-anova.ts';
+import { configurationsOf } from '../../studies/samplers/index.ts';
+import type { Trial } from '../../studies/trial.ts';
+import { orderSpace } from '../../studies/space/space.ts';
 import { hasTriedAll } from '../studies/next-piece.ts';
 import type { Study } from '../studies/study.ts';
 import type { LoggedTrial, StudyLog } from '../studies/study-log.ts';

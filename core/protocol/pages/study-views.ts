@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { assignmentSchema, type Trial, trialSchema } from '../../search/trial.ts';
+import { assignmentSchema, type Trial, trialSchema } from '../../studies/trial.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { objectiveSchema, type Study } from '../studies/study.ts';
 import { partSchema, scoreSchema } from '../studies/study-line.ts';
@@ -85,7 +85,7 @@ export const studyTrialSchema = trialSchema.extend({
 });
 export type StudyTrial = z.output<typeof studyTrialSchema>;
 
-/** What matters for being among the best tenth of the trials, for one objective (`core/search/importance`). */
+/** What matters for being among the best tenth of the trials, for one objective (`core/studies/importance`). */
 export const studyImportanceSchema = z.strictObject({
   objective: objectiveSchema,
   trials: count.describe('complete trials'),

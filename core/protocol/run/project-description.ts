@@ -1,6 +1,6 @@
 import type { OwnMetric } from '../../metrics/registry/metric.ts';
 import type { OptionDescription } from '../../options/index.ts';
-import type { SearchSpace } from '../../search/space/schema.ts';
+import type { SearchSpace } from '../../studies/space/schema.ts';
 import type { Permissions } from './permissions.ts';
 import type { RunConfigInput } from './config.ts';
 import type { FurtherOutput } from '../../ensemble/predictions.ts';

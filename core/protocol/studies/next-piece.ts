@@ -1,8 +1,8 @@
-import { nextWork, type Work as RungWork } from '../../search/pruners/next-work.ts';
-import { isSpent, suggest } from '../../search/samplers/index.ts';
-import { fromUnit } from '../../search/space/domain.ts';
-import { assign, orderSpace, type Assignment } from '../../search/space/space.ts';
-import type { Trial } from '../../search/trial.ts';
+import { nextWork, type Work as RungWork } from '../../studies/pruners/next-work.ts';
+import { isSpent, suggest } from '../../studies/samplers/index.ts';
+import { fromUnit } from '../../studies/space/domain.ts';
+import { assign, orderSpace, type Assignment } from '../../studies/space/space.ts';
+import type { Trial } from '../../studies/trial.ts';
 import type { Study } from './study.ts';
 import type { StudyLog, WorkGroup } from './study-log.ts';
 

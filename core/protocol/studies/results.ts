@@ -1,5 +1,5 @@
 import { estimate } from '../../numeric/estimate.ts';
-import { lossOf, type Trial } from '../../search/trial.ts';
+import { lossOf, type Trial } from '../../studies/trial.ts';
 import type { Objective, Study } from './study.ts';
 import type { Score } from './study-line.ts';
 import type { LoggedTrial } from './study-log.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { assignmentSchema, trialSchema } from '../../search/trial.ts';
+import { assignmentSchema, trialSchema } from '../../studies/trial.ts';
 import { realNumber } from '../wire/numbers.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Assignment } from '../../search/space/space.ts';
-import type { Report, Trial, TrialState } from '../../search/trial.ts';
+import type { Assignment } from '../../studies/space/space.ts';
+import type { Report, Trial, TrialState } from '../../studies/trial.ts';
 import type { Part, Score, StudyLine } from './study-line.ts';
 
 /** Pieces of work that begin together, in one process. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { prunerSchema } from '../../search/pruners/settings.ts';
-import { samplerSchema } from '../../search/samplers/index.ts';
-import { searchSpaceSchema } from '../../search/space/schema.ts';
-import { assignmentSchema, directionSchema } from '../../search/trial.ts';
+import { prunerSchema } from '../../studies/pruners/settings.ts';
+import { samplerSchema } from '../../studies/samplers/index.ts';
+import { searchSpaceSchema } from '../../studies/space/schema.ts';
+import { assignmentSchema, directionSchema } from '../../studies/trial.ts';
 import { runIdSchema } from '../run/record.ts';
 
 /**

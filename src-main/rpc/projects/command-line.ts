@@ -5,7 +5,7 @@ import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { AttemptCommand } from '../../../core/protocol/pages/run-views.ts';
 import type { RunRequest } from '../../../core/protocol/pages/project-views.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
-import type { Assignment } from '../../../core/search/space/space.ts';
+import type { Assignment } from '../../../core/studies/space/space.ts';
 import { configOfAttempt } from '../../../core/protocol/run/record.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { hasFlag, type RunFlag, runFlagsOf } from '../../runs/configuration/run-flags.ts';

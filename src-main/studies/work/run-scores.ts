@@ -1,6 +1,6 @@
 import { answerSubject } from '../../../core/metrics/combination.ts';
 import { combinationOf } from '../../../core/protocol/run/strategies/strategy-rules.ts';
-import { lossOf, type Direction } from '../../../core/search/trial.ts';
+import { lossOf, type Direction } from '../../../core/studies/trial.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { type MemberCount, memberCountOf } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';

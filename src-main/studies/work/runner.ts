@@ -1,6 +1,6 @@
 import type { Part, Score } from '../../../core/protocol/studies/study-line.ts';
 import type { WorkerSeat } from '../../runs/workers/shared-workers.ts';
-import type { Assignment } from '../../../core/search/space/space.ts';
+import type { Assignment } from '../../../core/studies/space/space.ts';
 
 /** A part of a trial to train: one split of the data and one base seed. */
 export interface PartJob {

@@ -3,8 +3,8 @@ import { trialsKnownTo } from '../../../core/protocol/studies/next-piece.ts';
 import { isSame } from '../../../core/protocol/studies/study-log.ts';
 import type { Part, Score } from '../../../core/protocol/studies/study-line.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
-import { shouldStop } from '../../../core/search/pruners/stop.ts';
-import type { Trial } from '../../../core/search/trial.ts';
+import { shouldStop } from '../../../core/studies/pruners/stop.ts';
+import type { Trial } from '../../../core/studies/trial.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { CampaignWork } from '../../campaigns/work.ts';
 import type { NewLine, StudyStore } from '../study-store.ts';
@@ -13,7 +13,7 @@ import type { Evaluation, PartRun, PlannedPart, TrialRunner } from './runner.ts'
 import { mergeConfig, type OptionDescription, type PlainObject, setPath } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import { repeatedSeed } from '../../../core/protocol/run/sweep/sweep.ts';
-import type { Assignment } from '../../../core/search/space/space.ts';
+import type { Assignment } from '../../../core/studies/space/space.ts';
 
 /** The parts of each trial: all splits with the first seed, then with the next one. */
 function partsOf({ splits, seeds }: Pick<Study, 'splits' | 'seeds'>): Part[] {

@@ -1,8 +1,8 @@
 import type { StudySummary, StudyTrial } from '../../../core/protocol/pages/study-views.ts';
 import { bestSoFar } from '../../../core/protocol/studies/results.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
-import { paretoFront } from '../../../core/search/pareto/front.ts';
-import { type Direction, lossesOf, lossOf } from '../../../core/search/trial.ts';
+import { paretoFront } from '../../../core/studies/pareto/front.ts';
+import { type Direction, lossesOf, lossOf } from '../../../core/studies/trial.ts';
 import type { PlotLine, PlotMark, PointGroup } from '../../charts/scatter/scatter.ts';
 import { formatValue, unknownText } from '../../../core/text/numbers.ts';
 import type { Span, SpanGroup } from '../../charts/figures/lanes.ts';

@@ -1,12 +1,12 @@
 import type { StudyTrial } from '../../../core/protocol/pages/study-views.ts';
-import { type Direction, lossOf, type TrialState } from '../../../core/search/trial.ts';
+import { type Direction, lossOf, type TrialState } from '../../../core/studies/trial.ts';
 import type { PointGroup } from '../../charts/scatter/scatter.ts';
 import type { Colored, PointSymbol } from '../../charts/types.ts';
 import type { ParallelGroup } from '../../charts/figures/parallel-lines.ts';
 import { metricLabel } from '../../../core/text/numbers.ts';
 import type { Objective } from '../../../core/protocol/studies/study.ts';
-import { type Domain, levelOf, levelsOf } from '../../../core/search/space/domain.ts';
-import type { Space, SpaceParameter } from '../../../core/search/space/space.ts';
+import { type Domain, levelOf, levelsOf } from '../../../core/studies/space/domain.ts';
+import type { Space, SpaceParameter } from '../../../core/studies/space/space.ts';
 import { scaleAround, widened } from '../../charts/columns.ts';
 import type { PlotAxis } from '../../charts/scene/axes.ts';
 

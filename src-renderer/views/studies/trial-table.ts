@@ -1,11 +1,11 @@
 import { formatDuration, formatValue, unknownText } from '../../../core/text/numbers.ts';
 import type { StudyTrial } from '../../../core/protocol/pages/study-views.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
-import { type Assignment, checkAssignment, type Space, takesPart } from '../../../core/search/space/space.ts';
+import { type Assignment, checkAssignment, type Space, takesPart } from '../../../core/studies/space/space.ts';
 import { scoreText } from './figures.ts';
 import { objectiveLabel, objectiveValue, states } from './trial-groups.ts';
-import { describeDomain } from '../../../core/search/space/describe-domain.ts';
-import type { ParameterValue } from '../../../core/search/space/parameter.ts';
+import { describeDomain } from '../../../core/studies/space/describe-domain.ts';
+import type { ParameterValue } from '../../../core/studies/space/parameter.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 
 /** A column of the table of trials, after the one of its boxes. */

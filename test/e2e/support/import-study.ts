@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import type { Page } from '@playwright/test';
-import { writeJournal } from '../../../core/search/optuna/write-journal.ts';
-import { suggestQuasiRandom } from '../../../core/search/samplers/quasi-random.ts';
-import { orderSpace } from '../../../core/search/space/space.ts';
-import type { Trial } from '../../../core/search/trial.ts';
+import { writeJournal } from '../../../core/studies/optuna/write-journal.ts';
+import { suggestQuasiRandom } from '../../../core/studies/samplers/quasi-random.ts';
+import { orderSpace } from '../../../core/studies/space/space.ts';
+import type { Trial } from '../../../core/studies/trial.ts';
 import { expect } from './expect.ts';
 
 const space = orderSpace({

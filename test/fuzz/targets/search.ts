@@ -1,7 +1,7 @@
-import { readJournal } from '../../../core/search/optuna/read-journal.ts';
-import { parseParameter } from '../../../core/search/space/parse.ts';
-import { searchSpaceSchema } from '../../../core/search/space/schema.ts';
-import { orderSpace } from '../../../core/search/space/space.ts';
+import { readJournal } from '../../../core/studies/optuna/read-journal.ts';
+import { parseParameter } from '../../../core/studies/space/parse.ts';
+import { searchSpaceSchema } from '../../../core/studies/space/schema.ts';
+import { orderSpace } from '../../../core/studies/space/space.ts';
 import { readFile, writeFile } from 'node:fs/promises';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import type { StudyLine } from '../../../core/protocol/studies/study-line.ts';

@@ -1,4 +1,4 @@
-import type { Assignment } from '../../../core/search/space/space.ts';
+import type { Assignment } from '../../../core/studies/space/space.ts';
 
 /** The loss of a trial without training. */
 export function lossOf({ weightDecay, units }: Assignment): number {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { StudyRequest } from '../../../core/protocol/studies/study.ts';
-import type { Assignment } from '../../../core/search/space/space.ts';
+import type { Assignment } from '../../../core/studies/space/space.ts';
 import { objectiveFor } from '../../../src-main/studies/create-study.ts';
 import type { StudyStore } from '../../../src-main/studies/study-store.ts';
 import { createStudy, driveStudy } from '../../../src-main/studies/studies.ts';

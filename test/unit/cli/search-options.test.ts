@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
-import { samplers } from '../../../core/search/samplers/index.ts';
+import { samplers } from '../../../core/studies/samplers/index.ts';
 import { addStudies } from '../../../src-main/cli/program/studies.ts';
 import { requestOf, type SearchOptions } from '../../../src-main/cli/commands/studies/search-options.ts';
 import { studyOf } from '../../../src-main/studies/create-study.ts';

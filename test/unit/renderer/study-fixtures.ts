@@ -1,7 +1,7 @@
 import type { StudySummary, StudyTrial, StudyView } from '../../../core/protocol/pages/study-views.ts';
 import type { Study } from '../../../core/protocol/studies/study.ts';
-import { suggestQuasiRandom } from '../../../core/search/samplers/quasi-random.ts';
-import { orderSpace } from '../../../core/search/space/space.ts';
+import { suggestQuasiRandom } from '../../../core/studies/samplers/quasi-random.ts';
+import { orderSpace } from '../../../core/studies/space/space.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { studyOf } from '../studies/studies.ts';
 

@@ -4,8 +4,8 @@ import { describeSpentSpace, summarize } from '../../../core/protocol/pages/stud
 import type { Study } from '../../../core/protocol/studies/study.ts';
 import type { StudyLine } from '../../../core/protocol/studies/study-line.ts';
 import { StudyLog, type Work } from '../../../core/protocol/studies/study-log.ts';
-import type { Pruner } from '../../../core/search/pruners/settings.ts';
-import type { Assignment } from '../../../core/search/space/space.ts';
+import type { Pruner } from '../../../core/studies/pruners/settings.ts';
+import type { Assignment } from '../../../core/studies/space/space.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { chooseWork } from '../../../src-main/studies/work/choose-work.ts';
 import { studyOf } from './studies.ts';

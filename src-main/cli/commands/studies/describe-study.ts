@@ -1,7 +1,7 @@
 import type { StudyImportance, StudySummary, StudyTrial } from '../../../../core/protocol/pages/study-views.ts';
 import { describeSpentSpace } from '../../../../core/protocol/pages/study-summary.ts';
 import type { Objective, Study } from '../../../../core/protocol/studies/study.ts';
-import type { Assignment } from '../../../../core/search/space/space.ts';
+import type { Assignment } from '../../../../core/studies/space/space.ts';
 import { formatMetric } from '../../../../core/text/numbers.ts';
 import { printableLine } from '../../../../core/text/printable.ts';
 import { trialCommandLine } from '../../../rpc/projects/command-line.ts';

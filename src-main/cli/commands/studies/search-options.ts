@@ -4,10 +4,10 @@ import {
   studyRequestSchema,
   type StudyRequest,
 } from '../../../../core/protocol/studies/study.ts';
-import { samplers, samplerSchema } from '../../../../core/search/samplers/index.ts';
-import { prunerSchema } from '../../../../core/search/pruners/settings.ts';
-import { parseParameter, parseSplits } from '../../../../core/search/space/parse.ts';
-import type { Assignment } from '../../../../core/search/space/space.ts';
+import { samplers, samplerSchema } from '../../../../core/studies/samplers/index.ts';
+import { prunerSchema } from '../../../../core/studies/pruners/settings.ts';
+import { parseParameter, parseSplits } from '../../../../core/studies/space/parse.ts';
+import type { Assignment } from '../../../../core/studies/space/space.ts';
 import { objectiveFor, usualMetric } from '../../../studies/create-study.ts';
 import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';
 import { messageOf } from '../../../../core/text/errors.ts';

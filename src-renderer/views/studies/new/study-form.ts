@@ -10,15 +10,15 @@ import { infoOfOwn } from '../../../../core/metrics/registry/metric.ts';
 import { metricsOfTask } from '../../../../core/metrics/registry/index.ts';
 import type { ProjectDescription } from '../../../../core/protocol/run/project-description.ts';
 import type { Objective, StudyRequest } from '../../../../core/protocol/studies/study.ts';
-import { type Pruner, prunerSchema } from '../../../../core/search/pruners/settings.ts';
-import { type Sampler, samplerSchema } from '../../../../core/search/samplers/index.ts';
-import { type SearchSpace, searchSpaceSchema } from '../../../../core/search/space/schema.ts';
-import type { Assignment } from '../../../../core/search/space/space.ts';
-import { parseParameter, parseSplits, writeDomain } from '../../../../core/search/space/parse.ts';
-import type { Direction } from '../../../../core/search/trial.ts';
+import { type Pruner, prunerSchema } from '../../../../core/studies/pruners/settings.ts';
+import { type Sampler, samplerSchema } from '../../../../core/studies/samplers/index.ts';
+import { type SearchSpace, searchSpaceSchema } from '../../../../core/studies/space/schema.ts';
+import type { Assignment } from '../../../../core/studies/space/space.ts';
+import { parseParameter, parseSplits, writeDomain } from '../../../../core/studies/space/parse.ts';
+import type { Direction } from '../../../../core/studies/trial.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
 import { type FixedOption, readFixed } from '../../../components/form/fixed-options.ts';
-import { explainUnfitting } from '../../../../core/search/space/fit-options.ts';
+import { explainUnfitting } from '../../../../core/studies/space/fit-options.ts';
 import { z } from 'zod';
 
 /** A parameter of the form: an option, and its values as the command line writes them. */

@@ -1,7 +1,7 @@
 import type { Ref } from 'vue';
 import { useRouter } from 'vue-router';
 import type { StudyEnsembleRequest } from '../../../../core/protocol/pages/study-views.ts';
-import type { Assignment } from '../../../../core/search/space/space.ts';
+import type { Assignment } from '../../../../core/studies/space/space.ts';
 import { downloadFrom } from '../../../charts/frame/download.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { useToastAction } from '../../../composables/use-action.ts';

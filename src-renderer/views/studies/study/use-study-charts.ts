@@ -1,6 +1,6 @@
 import { computed, type ComputedRef, type Ref, shallowRef, type WritableComputedRef } from 'vue';
 import type { StudyTrial, StudyView } from '../../../../core/protocol/pages/study-views.ts';
-import { orderSpace, type Space } from '../../../../core/search/space/space.ts';
+import { orderSpace, type Space } from '../../../../core/studies/space/space.ts';
 import type { ChartRange } from '../../../charts/types.ts';
 import type { Brush } from '../../../charts/scatter/scatter.ts';
 import { useQueryParameter } from '../../../composables/use-query.ts';

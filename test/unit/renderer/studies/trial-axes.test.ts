@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { orderSpace } from '../../../../core/search/space/space.ts';
+import { orderSpace } from '../../../../core/studies/space/space.ts';
 import { isWithin, readBrushes, withBrush, writeBrushes } from '../../../../src-renderer/charts/brushes.ts';
 import {
   numberAxis,

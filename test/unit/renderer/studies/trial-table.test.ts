@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { orderSpace } from '../../../../core/search/space/space.ts';
+import { orderSpace } from '../../../../core/studies/space/space.ts';
 import { progressText, scoreText, valuesText } from '../../../../src-renderer/views/studies/figures.ts';
 import { readTyped, sortTrials, trialColumns, typedOf } from '../../../../src-renderer/views/studies/trial-table.ts';
 import { studyOf } from '../../studies/studies.ts';

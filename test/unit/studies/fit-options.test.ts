@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOptions } from '../../../core/options/index.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import { explainUnfitting } from '../../../core/search/space/fit-options.ts';
-import type { Parameter } from '../../../core/search/space/parameter.ts';
+import { explainUnfitting } from '../../../core/studies/space/fit-options.ts';
+import type { Parameter } from '../../../core/studies/space/parameter.ts';
 
 const options = [
   ...describeOptions(runConfigSchema),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { combinationsOf, gridSize } from '../../../core/search/samplers/grid.ts';
-import { suggestQuasiRandom, suggestRandom } from '../../../core/search/samplers/quasi-random.ts';
-import { scrambledSobolPoint, sobolPoint } from '../../../core/search/samplers/sobol.ts';
-import { orderSpace } from '../../../core/search/space/space.ts';
+import { combinationsOf, gridSize } from '../../../core/studies/samplers/grid.ts';
+import { suggestQuasiRandom, suggestRandom } from '../../../core/studies/samplers/quasi-random.ts';
+import { scrambledSobolPoint, sobolPoint } from '../../../core/studies/samplers/sobol.ts';
+import { orderSpace } from '../../../core/studies/space/space.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 
 const recorded = z

@@ -1,6 +1,6 @@
-import { suggest, type Sampler } from '../../../core/search/samplers/index.ts';
-import { orderSpace, type Assignment, type Space } from '../../../core/search/space/space.ts';
-import type { Trial } from '../../../core/search/trial.ts';
+import { suggest, type Sampler } from '../../../core/studies/samplers/index.ts';
+import { orderSpace, type Assignment, type Space } from '../../../core/studies/space/space.ts';
+import type { Trial } from '../../../core/studies/trial.ts';
 
 /** A function to minimize, with its least value. */
 export interface TestFunction {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { covarianceOf, logPosterior } from '../../../core/search/samplers/gp/fit.ts';
-import { matern, maternSlope, Regression } from '../../../core/search/samplers/gp/regression.ts';
-import { samplerSchema, suggest } from '../../../core/search/samplers/index.ts';
-import { checkAssignment, orderSpace } from '../../../core/search/space/space.ts';
-import type { Trial } from '../../../core/search/trial.ts';
+import { covarianceOf, logPosterior } from '../../../core/studies/samplers/gp/fit.ts';
+import { matern, maternSlope, Regression } from '../../../core/studies/samplers/gp/regression.ts';
+import { samplerSchema, suggest } from '../../../core/studies/samplers/index.ts';
+import { checkAssignment, orderSpace } from '../../../core/studies/space/space.ts';
+import type { Trial } from '../../../core/studies/trial.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 import { branin, completed, everyKind, hartmann6, regretOf, runStudy } from './functions.ts';
 import { chanceOfLarger } from './rank-sum.ts';

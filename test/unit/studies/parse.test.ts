@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseParameter } from '../../../core/search/space/parse.ts';
+import { parseParameter } from '../../../core/studies/space/parse.ts';
 
 describe('parseParameter', () => {
   it.each([

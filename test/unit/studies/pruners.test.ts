@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bracketsOf, nextWork, type Work } from '../../../core/search/pruners/next-work.ts';
-import { prunerSchema, type Pruner, type RungPruner } from '../../../core/search/pruners/settings.ts';
-import { shouldStop } from '../../../core/search/pruners/stop.ts';
-import { chanceOfPositive } from '../../../core/search/pruners/wilcoxon.ts';
-import type { Trial } from '../../../core/search/trial.ts';
+import { bracketsOf, nextWork, type Work } from '../../../core/studies/pruners/next-work.ts';
+import { prunerSchema, type Pruner, type RungPruner } from '../../../core/studies/pruners/settings.ts';
+import { shouldStop } from '../../../core/studies/pruners/stop.ts';
+import { chanceOfPositive } from '../../../core/studies/pruners/wilcoxon.ts';
+import type { Trial } from '../../../core/studies/trial.ts';
 import { wilcoxon } from './recorded.ts';
 
 /** A trial with reports at the steps from 0. */

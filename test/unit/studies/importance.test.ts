@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { importanceReport, parameterImportance } from '../../../core/search/importance/ped-anova.ts';
-import { domainOf } from '../../../core/search/space/domain.ts';
-import { gridDensity } from '../../../core/search/importance/grid-density.ts';
-import { orderSpace, type Space } from '../../../core/search/space/space.ts';
-import type { Trial } from '../../../core/search/trial.ts';
+import { importanceReport, parameterImportance } from '../../../core/studies/importance/ped-anova.ts';
+import { domainOf } from '../../../core/studies/space/domain.ts';
+import { gridDensity } from '../../../core/studies/importance/grid-density.ts';
+import { orderSpace, type Space } from '../../../core/studies/space/space.ts';
+import type { Trial } from '../../../core/studies/trial.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { completed, everyKind } from './functions.ts';
 import { optuna } from './recorded.ts';

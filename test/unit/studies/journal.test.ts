@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readJournal } from '../../../core/search/optuna/read-journal.ts';
-import { parsePythonJson, toPythonJson } from '../../../core/search/optuna/operations.ts';
-import { writeJournal } from '../../../core/search/optuna/write-journal.ts';
-import { suggestRandom } from '../../../core/search/samplers/quasi-random.ts';
-import { orderSpace } from '../../../core/search/space/space.ts';
-import type { Trial } from '../../../core/search/trial.ts';
+import { readJournal } from '../../../core/studies/optuna/read-journal.ts';
+import { parsePythonJson, toPythonJson } from '../../../core/studies/optuna/operations.ts';
+import { writeJournal } from '../../../core/studies/optuna/write-journal.ts';
+import { suggestRandom } from '../../../core/studies/samplers/quasi-random.ts';
+import { orderSpace } from '../../../core/studies/space/space.ts';
+import type { Trial } from '../../../core/studies/trial.ts';
 import { goldenFile } from '../../golden/read-golden.ts';
 import { everyKind } from './functions.ts';
 import { optuna } from './recorded.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { assignmentSchema, directionSchema } from '../../../core/search/trial.ts';
+import { assignmentSchema, directionSchema } from '../../../core/studies/trial.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 
 const rows = z.array(z.array(z.number()));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dominates, nondominationRanks, paretoFront } from '../../../core/search/pareto/front.ts';
-import { chooseSubset, hypervolume } from '../../../core/search/pareto/subset.ts';
+import { dominates, nondominationRanks, paretoFront } from '../../../core/studies/pareto/front.ts';
+import { chooseSubset, hypervolume } from '../../../core/studies/pareto/subset.ts';
 import { optuna } from './recorded.ts';
 
 describe.each(optuna.fronts.map((recorded, index) => ({ index, ...recorded })))(

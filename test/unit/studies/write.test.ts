@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Parameter } from '../../../core/search/space/parameter.ts';
-import { parseParameter, writeDomain } from '../../../core/search/space/parse.ts';
+import type { Parameter } from '../../../core/studies/space/parameter.ts';
+import { parseParameter, writeDomain } from '../../../core/studies/space/parse.ts';
 
 describe('the text of a parameter', () => {
   it('is what the command line takes', () => {

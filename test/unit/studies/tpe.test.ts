@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { samplerSchema, suggest } from '../../../core/search/samplers/index.ts';
-import { countBelow, Mixture, rampOf, splitTrials } from '../../../core/search/samplers/tpe.ts';
-import { holdsValue } from '../../../core/search/space/domain.ts';
-import { type Assignment, checkAssignment, orderSpace } from '../../../core/search/space/space.ts';
-import type { Trial } from '../../../core/search/trial.ts';
+import { samplerSchema, suggest } from '../../../core/studies/samplers/index.ts';
+import { countBelow, Mixture, rampOf, splitTrials } from '../../../core/studies/samplers/tpe.ts';
+import { holdsValue } from '../../../core/studies/space/domain.ts';
+import { type Assignment, checkAssignment, orderSpace } from '../../../core/studies/space/space.ts';
+import type { Trial } from '../../../core/studies/trial.ts';
 import { branin, completed, everyKind as space, hartmann6, regretOf, runStudy } from './functions.ts';
 import { chanceOfLarger } from './rank-sum.ts';
 import { optuna, regrets } from './recorded.ts';

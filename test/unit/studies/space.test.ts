@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { domainOf, fromUnit, holdsValue, levelsOf, toUnit, valueOfLevel } from '../../../core/search/space/domain.ts';
-import type { Parameter } from '../../../core/search/space/parameter.ts';
-import { searchSpaceSchema } from '../../../core/search/space/schema.ts';
-import { assign, checkAssignment, orderSpace } from '../../../core/search/space/space.ts';
+import { domainOf, fromUnit, holdsValue, levelsOf, toUnit, valueOfLevel } from '../../../core/studies/space/domain.ts';
+import type { Parameter } from '../../../core/studies/space/parameter.ts';
+import { searchSpaceSchema } from '../../../core/studies/space/schema.ts';
+import { assign, checkAssignment, orderSpace } from '../../../core/studies/space/space.ts';
 
 const numeric = fc
   .record({

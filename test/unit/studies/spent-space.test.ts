@@ -6,12 +6,12 @@ import {
   type Sampler,
   samplerSchema,
   suggest,
-} from '../../../core/search/samplers/index.ts';
-import { scrambledSobolPoint } from '../../../core/search/samplers/sobol.ts';
-import { spaceSize, TriedConfigurations } from '../../../core/search/samplers/untried.ts';
-import { type Assignment, checkAssignment, orderSpace } from '../../../core/search/space/space.ts';
-import type { SearchSpace } from '../../../core/search/space/schema.ts';
-import type { Trial } from '../../../core/search/trial.ts';
+} from '../../../core/studies/samplers/index.ts';
+import { scrambledSobolPoint } from '../../../core/studies/samplers/sobol.ts';
+import { spaceSize, TriedConfigurations } from '../../../core/studies/samplers/untried.ts';
+import { type Assignment, checkAssignment, orderSpace } from '../../../core/studies/space/space.ts';
+import type { SearchSpace } from '../../../core/studies/space/schema.ts';
+import type { Trial } from '../../../core/studies/trial.ts';
 import { completed, runStudy } from './functions.ts';
 
 const samplers: [string, Sampler][] = [
