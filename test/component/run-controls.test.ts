@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunView } from '../../core/protocol/pages/run-views.ts';
 import type { RunEvent, RunStatus } from '../../core/protocol/run/record.ts';
 import ToastStack from '../../src-renderer/components/frame/ToastStack.vue';
-import RunBody from '../../src-renderer/views/run/RunPage.vue';
+import RunPage from '../../src-renderer/views/run/RunPage.vue';
 import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
 import { buttonNamed, type HubAnswers, mountPage, type MountedPage } from './mount-page.ts';
 
@@ -26,7 +26,7 @@ interface Page extends MountedPage {
 async function open(status: RunStatus, changes: Partial<RunView> = {}, answers: HubAnswers = {}): Promise<Page> {
   const own = { record: runRecord({ status }), row: runRow({ status }) };
   const page = await mountPage(
-    { components: { RunBody, ToastStack }, template: '<RunBody id="r" tab="configuration" /><ToastStack />' },
+    { components: { RunPage, ToastStack }, template: '<RunPage id="r" tab="configuration" /><ToastStack />' },
     { address: '/runs/r/configuration' },
     {
       run: () => runView({ ...own, ...changes }),
