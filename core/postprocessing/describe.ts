@@ -50,7 +50,7 @@ function describeConformal(conformal: Conformal): string {
   const each = conformal.kind === 'sets' && conformal.isClassConditional ? ' of each class' : '';
   const wished = `conformal ${conformal.method} for ${formatShare(1 - conformal.alpha)}${each}`;
   if (conformal.kind === 'intervals' || !conformal.compared) return wished;
-  const { samples, needed = 0, methods } = conformal.compared;
+  const { samples, needed, methods } = conformal.compared;
   if (methods.length === 0) {
     const each = conformal.isClassConditional ? ' of each class' : '';
     return (
@@ -65,7 +65,7 @@ function describeConformal(conformal: Conformal): string {
 }
 
 /** What cross-validation said of the calibration, a sentence; null where there was none. */
-export function describeJudged({ judged = null }: Pick<Postprocessing, 'judged'>): string | null {
+export function describeJudged({ judged }: Pick<Postprocessing, 'judged'>): string | null {
   if (judged === null) return null;
   const { method, samples, folds, gain, isKept, ends } = judged;
   const named = ends.map(formatMetric).join(', ');
@@ -89,7 +89,7 @@ export function describeJudged({ judged = null }: Pick<Postprocessing, 'judged'>
 }
 
 /** Whether the answers contradict the labels by more than chance. */
-const contradicts = ({ agreement = null }: Judged): boolean => agreement !== null && agreement.upper < 0;
+const contradicts = ({ agreement }: Judged): boolean => agreement !== null && agreement.upper < 0;
 
 type Cautioned = Pick<Postprocessing, 'conformal'> & Partial<Pick<Postprocessing, 'classNames' | 'judged'>>;
 

@@ -65,8 +65,7 @@ export function isSpread(schedule: ScheduleConfig): boolean {
 }
 
 function courseOf({ kind }: ScheduleConfig): Course<ScheduleConfig> {
-  // The entry of a schedule's own kind takes it.
-  return courses[kind] as Course<ScheduleConfig>;
+  return courses[kind];
 }
 
 interface Warmed {

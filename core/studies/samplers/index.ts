@@ -89,8 +89,7 @@ export const samplers: { readonly [Kind in Sampler['kind']]: SamplerKind<Extract
 };
 
 function kindOf({ kind }: Sampler): SamplerKind<Sampler> {
-  // The entry of a sampler's own kind takes its settings.
-  return samplers[kind] as SamplerKind<Sampler>;
+  return samplers[kind];
 }
 
 /** How many configurations a sampler can suggest; null where there is no end of them. */

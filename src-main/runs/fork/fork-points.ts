@@ -94,7 +94,7 @@ async function statePoints(folder: string, record: RunRecord, onDamage: (damage:
     for (const found of [...states, data]) if (found instanceof Error) onDamage(found);
     if (whole.length < states.length || data instanceof Error || !belongTogether(whole)) return [];
     const step = Math.max(...whole.map((state) => state.step));
-    const { attempt = record.attempts.length, savedAt } = whole[0];
+    const { attempt, savedAt } = whole[0];
     return [{ name: `round-${round}`, kind: 'state', attempt, epoch: data.epoch, step, savedAt }];
   });
   return (await Promise.all(points)).flat();

@@ -85,12 +85,12 @@ async function expectJudged({ folder, record }: TrainedRun): Promise<reference.K
   const { task, config, summary } = record;
   const isJoint = reference.answersJointly(config, task);
   const score = reference.scoreName(task);
-  for (const { set, split, ranks = [], ensemble } of summary?.evaluatedSets ?? []) {
+  for (const { set, split, ranks, ensemble } of summary?.evaluatedSets ?? []) {
     const kept = await reference.readKept(folder, record, ranks, split, set);
     const own = reference.scoreOf(kept, isJoint);
     expect([set, ensemble[isJoint ? `product_${score}` : score]]).toEqual([set, expect.closeTo(own, 5)]);
   }
-  const [{ ranks = [], split }] = summary?.evaluatedSets ?? [];
+  const [{ ranks, split }] = summary?.evaluatedSets ?? [];
   const best = await reference.readKept(folder, record, ranks, 'validation', 'best');
   expect(summary?.best?.metric).toBe(`val/${isJoint ? 'product' : 'ens'}_${score}`);
   expect(summary?.best?.value).toBeCloseTo(reference.scoreOf(best, isJoint), 5);

@@ -28,10 +28,10 @@ function compile(texts: ReadonlyMap<string, string>): ts.Program {
   const browser = [join(root, 'workers/inference/browser.ts')];
   const own = { ...options, noUnusedLocals: false, types: ['node'], paths: { 'tutti-ensembles/browser': browser } };
   const host = ts.createCompilerHost(own);
-  const { fileExists, readFile } = host;
-  host.fileExists = (file) => texts.has(file) || fileExists.call(host, file);
-  host.readFile = (file) => texts.get(file) ?? readFile.call(host, file);
+  const [fileExists, readFile] = [host.fileExists.bind(host), host.readFile.bind(host)];
   const getSourceFile = host.getSourceFile.bind(host);
+  host.fileExists = (file) => texts.has(file) || fileExists(file);
+  host.readFile = (file) => texts.get(file) ?? readFile(file);
   host.getSourceFile = (file, target, ...others) => {
     const text = texts.get(file);
     return text === undefined ? getSourceFile(file, target, ...others) : ts.createSourceFile(file, text, target);

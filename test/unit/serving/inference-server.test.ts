@@ -27,7 +27,7 @@ const infer = { method: 'POST' as const, url: '/v2/models/houses/infer', headers
 
 describe('the server', () => {
   it('tells what it is, and what the model takes and gives', async () => {
-    const get = async (url: string) => (await server().ask({ url, headers })).json<unknown>();
+    const get = async (url: string) => (await server().ask({ url, headers })).json();
     expect(await get('/v2')).toEqual({ name: 'tutti', version: '1.2.3', extensions: ['binary_tensor_data'] });
     expect(await get('/v2/models/houses')).toEqual({
       name: 'houses',
@@ -136,7 +136,7 @@ describe('the server', () => {
   it('refuses what it cannot read, with the reason', async () => {
     const post = async (changes: object) => {
       const answer = await server().ask({ ...infer, ...changes });
-      return [answer.statusCode, answer.json<{ error: string }>().error] as const;
+      return [answer.statusCode, (answer.json() as { error: string }).error] as const;
     };
     expect(await post({ body: '{' })).toEqual([400, expect.stringContaining('The body is not JSON')]);
     expect(await post({ body: { inputs: [] } })).toEqual([400, expect.stringContaining('does not fit')]);
@@ -171,7 +171,7 @@ describe('the server', () => {
     ['*', 404],
   ])('answers %s with status %i, and an error as JSON', async (url, status) => {
     const answer = await server().ask({ url, headers });
-    expect([answer.statusCode, Object.keys(answer.json<object>())[0]]).toEqual([
+    expect([answer.statusCode, Object.keys(answer.json() as object)[0]]).toEqual([
       status,
       status === 200 ? 'name' : 'error',
     ]);

@@ -48,9 +48,9 @@ type Parsed = FileReading & { raw: RawTable };
 /** Reads the files of a format. */
 interface TableReader {
   /** `file` is the name of the bytes in messages. */
-  parse(bytes: Buffer, file: string, isMissing: IsMissing, options: RawOptions): Parsed | Promise<Parsed>;
+  parse: (bytes: Buffer, file: string, isMissing: IsMissing, options: RawOptions) => Parsed | Promise<Parsed>;
   /** Reads a file in blocks, which may have types already; absent: in one block. */
-  blocks?(file: string, options: RawBlockOptions): AsyncGenerator<RawTable | Table>;
+  blocks?: (file: string, options: RawBlockOptions) => AsyncGenerator<RawTable | Table>;
 }
 
 const usualBlockBytes = 2 ** 22;
