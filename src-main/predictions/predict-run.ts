@@ -28,6 +28,8 @@ export interface PredictRequest {
   withMembers?: boolean;
   /** Whether each score of how unlike the training data a sample is has a column too. */
   withScores?: boolean;
+  /** Whether samples that do not fit the training data are refused, in place of warnings. */
+  isStrict?: boolean;
   /** How many of the first rows the report has, at most those of one block; by default none. */
   firstRows?: number;
   /** Whether an existing file is replaced. */
@@ -96,6 +98,7 @@ async function ask(
   throw new Error(reply.type === 'failed' ? reply.message : 'The process ended while it predicted.');
 }
 
-function columnsOf({ format, withMembers = false, withScores = false, firstRows = 0 }: PredictRequest) {
-  return { format, withMembers, withScores, firstRows };
+function columnsOf({ format, isStrict = false, ...columns }: PredictRequest) {
+  const { withMembers = false, withScores = false, firstRows = 0 } = columns;
+  return { format, withMembers, withScores, firstRows, isStrict };
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -50,6 +50,11 @@ describe('a table with categories and missing values', () => {
     const report = await predictRun({ folder, input, output, format: 'jsonl', set: 'final', withMembers: true });
     expect(report).toEqual({ rows: 40, set: 'final', warnings, first: [], inputs: [], outside: null });
     await expectKeptAmong(output, folder, 'test', ['first', 'second', 'third']);
+    const strict = { folder, input, output: join(folder, 'strict.csv'), format: 'csv' as const, isStrict: true };
+    await expect(predictRun(strict)).rejects.toThrow(
+      /does not fit the training data:\n- .*"age" 7[^]*without --strict/,
+    );
+    expect(existsSync(strict.output)).toBe(false);
     await writeFile(join(folder, 'wrong.csv'), 'fare,age\n1,2\n');
     const wrong = {
       folder,

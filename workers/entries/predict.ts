@@ -37,7 +37,7 @@ const opened = new MadeOnce<OpenedSource>();
 const reader = new MadeOnce<{ samples: SampleReader; warnings: string[] }>();
 
 async function predict(task: PredictTask): Promise<PredictReply> {
-  const { source, input, output, format, withMembers, withScores, firstRows } = task;
+  const { source, input, output, format, withMembers, withScores, firstRows, isStrict } = task;
   await stat(input);
   const { ensemble, models } = await opened.get(() => openSource(task));
   let first: PredictionColumn[] = [];
@@ -61,6 +61,7 @@ async function predict(task: PredictTask): Promise<PredictReply> {
       progress: (done) => tellHub({ type: 'progress', rows: done }),
     }),
   );
+  if (isStrict) requireFitting(input, notes);
   return {
     type: 'predicted',
     rows,
@@ -70,6 +71,13 @@ async function predict(task: PredictTask): Promise<PredictReply> {
     outside: ensemble.postprocessing?.outside ?? null,
     inputs,
   };
+}
+
+/** @throws Error with all that does not fit the training data */
+function requireFitting(input: string, notes: readonly string[]): void {
+  if (notes.length === 0) return;
+  const list = notes.map((note) => `\n- ${note}`).join('');
+  throw new Error(`${input} does not fit the training data:${list}\nCorrect it, or predict without --strict.`);
 }
 
 async function readInputs(task: InputsTask): Promise<InputsReply> {

@@ -140,6 +140,8 @@ export const predictTaskSchema = ensembleSourceSchema.extend({
   withScores: z.boolean(),
   /** How many of the first rows the reply has; at most those of one block. */
   firstRows: z.int().min(0),
+  /** Whether samples that do not fit the training data are refused. */
+  isStrict: z.boolean(),
 });
 export type PredictTask = z.output<typeof predictTaskSchema>;
 

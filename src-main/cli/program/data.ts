@@ -10,7 +10,10 @@ export function addData(program: Command): void {
     program
       .command('inspect')
       .description('show what is in a file of data: how it is read, each column, and what to decide before training')
-      .argument('<path>', 'a table: .csv, .tsv, .jsonl, .parquet, .arrow, or other delimited text'),
+      .argument(
+        '<path>',
+        'a table: .csv, .tsv, .jsonl, .parquet, .arrow, or other delimited text; also .gz, or alone in a .zip',
+      ),
   )
     .option('--target <column>', 'the column to predict (default: proposed)')
     .option('-j, --json', 'print a JSON object')

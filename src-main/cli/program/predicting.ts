@@ -25,6 +25,7 @@ function addPredict(program: Command): void {
     .option('--set <name>', 'the checkpoints of the members (default: ensemble-best)')
     .option('--members', 'also write what each member predicts')
     .option('--scores', 'also write each score of how unlike the training data a sample is')
+    .option('--strict', 'refuse samples that do not fit the training data, in place of a warning')
     .option('--overwrite', 'replace an existing file')
     .option('-j, --json', 'print a JSON object')
     .action(

@@ -11,6 +11,7 @@ import { type NumericColumn, placeOfColumn, readCell, typedColumn } from './colu
 import { type ReadTableOptions, understandTable } from './read-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
 import { noColumn } from './table.ts';
+import { unpackTable } from './unpack.ts';
 
 /** How to inspect a table. */
 export interface ProfileOptions extends Omit<ReadTableOptions, 'reading' | 'name'> {
@@ -30,10 +31,10 @@ const otherEncodings = ['iso-8859-2', 'windows-1251', 'shift_jis', 'gb18030'];
  */
 export async function profileTable(file: string, options: ProfileOptions = {}): Promise<TableProfile> {
   const { target, ...given } = options;
-  const bytes = await readFile(file);
-  const { encoding, question } = encodingOf(bytes, file, given);
+  const { bytes, file: name } = await unpackTable(await readFile(file), file);
+  const { encoding, question } = encodingOf(bytes, name, given);
   const own = encoding === undefined ? given : { ...given, encoding };
-  const { result, questions } = await withQuestions(() => understandTable(bytes, file, own));
+  const { result, questions } = await withQuestions(() => understandTable(bytes, name, own));
   const { raw, chosen, reading } = result;
   const read = chosen.flatMap((how, i) => (how === null ? [] : [lenientColumn(raw, i, how)]));
   const columns = reading.columns.map((known, i) => profileColumn(known, read[i].column, read[i].misfits));

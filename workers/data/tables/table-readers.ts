@@ -17,6 +17,7 @@ import { type DelimitedOptions, parseDelimited, parseJsonLines } from './raw-tab
 import type { ChosenColumn } from './reading/choose-columns.ts';
 import type { FileReading } from './reading/describe-reading.ts';
 import type { Table } from './table.ts';
+import { isPacked, unpackTable } from './unpack.ts';
 
 /** Whether a text stands for a missing value. */
 type IsMissing = (field: string) => boolean;
@@ -109,22 +110,26 @@ const readers: Record<TableFormat, TableReader> = {
   lines: { ...delimited, blocks: (file, options) => lineBlocks(file, textPieces(file, options, false)) },
 };
 
-/** Reads the cells of a whole file by the format of its ending; all that has no other is delimited text. */
+/**
+ * Reads the cells of a whole file, which may be packed, by the format of its ending; all that has no other is delimited
+ * text.
+ */
 export async function parseRaw(
   bytes: Buffer,
   file: string,
   isMissing: IsMissing,
   options: RawOptions,
 ): Promise<Parsed> {
-  return readerOf(file).parse(bytes, file, isMissing, options);
+  const own = await unpackTable(bytes, file);
+  return readerOf(own.file).parse(own.bytes, own.file, isMissing, options);
 }
 
 /** The same in blocks of cells, or already typed ones. */
 export async function* rawBlocks(file: string, options: RawBlockOptions): AsyncGenerator<RawTable | Table> {
-  const { blocks, parse } = readerOf(file);
-  if (blocks !== undefined) return yield* blocks(file, options);
+  const { blocks } = readerOf(file);
+  if (blocks !== undefined && !isPacked(file)) return yield* blocks(file, options);
   const { isMissing, reading } = options;
-  yield (await parse(await readFile(file), file, isMissing, reading === null ? {} : { reading })).raw;
+  yield (await parseRaw(await readFile(file), file, isMissing, reading === null ? {} : { reading })).raw;
 }
 
 function readerOf(file: string): TableReader {
