@@ -52,5 +52,5 @@ it('is never spelled out elsewhere, so that a package prints no command that its
   expect(files.length).toBeGreaterThan(1_000);
   const spelled = files.filter((file) => /npx tutti|npm start[`.]/.test(readFileSync(join(repository, file), 'utf8')));
   // The template README that `tutti create` adapts, and an example in a comment.
-  expect(spelled.sort()).toEqual(['core/text/program.ts', 'src-main/cli/commands/data.ts']);
+  expect(spelled.sort()).toEqual(['core/text/program.ts', 'src-main/creation/write-project.ts']);
 });

@@ -1,9 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { runRecordSchema } from '../../../core/protocol/run/record.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { useInitializers } from '../../../workers/tensorflow/layers/initializers.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
-import { runRecord } from '../store/records.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 afterEach(() => useInitializers('corrected'));
@@ -64,13 +62,6 @@ describe('normal initializers', () => {
     expect(Math.abs(uniform.variance / normal.heNormal - 1)).toBeLessThan(0.02);
     const cut = drawn(tf.initializers.truncatedNormal({ mean: 0, stddev: 1, seed: 5 }));
     expect(Math.abs(cut.variance / truncatedVariance - 1)).toBeLessThan(0.02);
-  });
-
-  it('follow TensorFlow.js in runs recorded before the option existed', () => {
-    const written = JSON.parse(JSON.stringify(runRecord())) as { config: Record<string, unknown> };
-    expect(runRecordSchema.parse(written).config.initializers).toBe('corrected');
-    delete written.config.initializers;
-    expect(runRecordSchema.parse(written).config.initializers).toBe('tfjs');
   });
 });
 
