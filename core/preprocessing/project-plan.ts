@@ -84,19 +84,20 @@ function taskOf(target: ColumnProfile, wanted: PlannedTask | undefined, decision
 }
 
 function rolesOf(
-  { columns, findings }: TableProfile,
+  { columns, findings, reading }: TableProfile,
   target: ColumnProfile,
   { roles: wanted = {} }: PlanChoices,
   decisions: string[],
 ): Map<string, ColumnRole> {
+  const leftOut = reading.leftOut.filter(({ reason }) => reason === 'ignored').map(({ name }) => name);
   for (const name of Object.keys(wanted)) {
-    if (!columns.some((column) => column.name === name)) {
+    if (!leftOut.includes(name) && !columns.some((column) => column.name === name)) {
       throw new Error(
         `There is no column ${JSON.stringify(name)}. The columns are ${columns.map((own) => own.name).join(', ')}.`,
       );
     }
   }
-  return new Map(
+  const roles = new Map(
     columns
       .filter(({ name }) => name !== target.name)
       .map(({ name, type }): [string, ColumnRole] => {
@@ -107,6 +108,8 @@ function rolesOf(
         return [name, 'ignore'];
       }),
   );
+  for (const name of leftOut) roles.set(name, 'ignore');
+  return roles;
 }
 
 function onlyOne(roles: ReadonlyMap<string, ColumnRole>, role: ColumnRole): string | null {
@@ -189,7 +192,10 @@ function readingLines({ profile, roles, target }: ProjectPlan): string[] {
   const dates = types.flatMap(({ name, type, dateFormat }) =>
     type === 'date' && dateFormat !== null ? [`${keyOf(name)}: '${dateFormat}'`] : [],
   );
-  const lines = types.map(({ name, type }) => `        ${keyOf(name)}: '${type}',\n`);
+  const leftOut = [...roles.keys()].filter((name) => !columns.some((column) => column.name === name));
+  const lines = [...types, ...leftOut.map((name) => ({ name, type: 'ignore' }))].map(
+    ({ name, type }) => `        ${keyOf(name)}: '${type}',\n`,
+  );
   return [
     ...(reading.delimiter === null ? [] : [`delimiter: ${quoted(reading.delimiter)}`]),
     ...(reading.header === null ? [] : [`header: ${reading.header}`]),

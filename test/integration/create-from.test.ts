@@ -61,6 +61,25 @@ it.each(Object.keys(tables))('a project from %s trains, and predicts its own fil
   expect(report.rows).toBe(90);
 });
 
+it('cells that do not fit are settled by the type of their column, or by leaving it out', async () => {
+  const table = join(home(), 'd.csv');
+  await writeFile(
+    table,
+    csv('a,x,y', 40, (i) => `${i % 10 === 3 ? 'n/k' : i * 3},${mixed(i)},${mixed(i * i + 1)}`),
+  );
+  const refused = await runCommand(['create', join(home(), 'misfits'), '--from', table]);
+  expect(refused.code).toBe(2);
+  expect(refused.output).toContain('Say so with --missing, or --column name=category.');
+  for (const role of ['category', 'ignore']) {
+    const project = join(home(), `misfits-${role}`);
+    const made = await runCommand(['create', project, '--from', table, '--column', `a=${role}`]);
+    expect([made.code, made.output]).toEqual([0, expect.stringContaining('which is trusted')]);
+    expect(await readFile(join(project, 'project.ts'), 'utf8')).toContain(`a: '${role}'`);
+    const { record } = await train(hub(), project, { members: 1, maxSteps: 2 });
+    expect(record.error).toBeNull();
+  }
+});
+
 it('what can be understood in two ways is asked, or an error names the flag', async () => {
   const table = join(home(), 'd.csv');
   await writeFile(

@@ -95,7 +95,9 @@ export async function create(folder: string, { from, template, ...flags }: Creat
 async function planFrom(path: string, flags: Omit<CreateFlags, 'from' | 'template'>): Promise<ProjectPlan> {
   const { target, task, column, ...own } = flags;
   const roles = rolesOf(column);
-  const profile = await answeredProfile(path, readingOptions(own), target);
+  const types = Object.entries(roles).filter(([, role]) => role !== 'group' && role !== 'weights');
+  const reading = readingOptionsSchema.parse({ ...readingOptions(own), columns: Object.fromEntries(types) });
+  const profile = await answeredProfile(path, reading, target);
   const plan = planProject(profile, { roles, ...(task !== undefined && { task }) });
   const open = plan.open.flatMap(({ level, message, option }) => [
     `${level}: ${message}`,
