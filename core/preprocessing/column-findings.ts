@@ -33,6 +33,7 @@ export function keyOf(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name);
 }
 
+/** A text as a program spells it. */
 export const quoted = (text: string): string =>
   `'${JSON.stringify(text)
     .slice(1, -1)
@@ -44,7 +45,8 @@ export function missingValuesWith(missingValues: readonly string[], texts: reado
   return `missingValues: [${[...missingValues, ...texts].map(quoted).join(', ')}]`;
 }
 
-const typed = (name: string, type: string): string => `columns: { ${keyOf(name)}: '${type}' }`;
+/** The option with which a column has a type, or with `ignore` is left out. */
+export const typed = (name: string, type: string): string => `columns: { ${keyOf(name)}: '${type}' }`;
 
 function misfits(
   { name, type, misfits: cells, misfitCount, present }: ColumnProfile,
@@ -86,9 +88,8 @@ function missingTexts({ name, type, missing }: ColumnProfile, reading: TableRead
   if (texts.length === 0) return [];
   const shown = texts.map(([text, count]) => `${JSON.stringify(text)} (${formatCount(count)} cells)`);
   const message =
-    `${shown.join(' and ')} of ${JSON.stringify(name)} count as missing, among names. Say so ` +
-    'if it is a value: NA may ' +
-    'be a country, and None a class.';
+    `${shown.join(' and ')} of ${JSON.stringify(name)} count as missing, among names. Say so if it is a ` +
+    'value: NA may be a country, and None a class.';
   const option = missingValuesWithout(
     reading.missingValues,
     texts.map(([text]) => text),
@@ -146,7 +147,7 @@ function identifier(
     ? identifierNames.test(name) && values.every((value) => Number.isNaN(value) || Number.isInteger(value))
     : values.every((text) => text === null || (text.length <= longestIdentifier && !/\s\S+\s/.test(text)));
   if (!areNames) return null;
-  const message = `${JSON.stringify(name)} has another value in each row: it names the row, and says nothing of new ones.`;
+  const message = `${JSON.stringify(name)} has another value in each row: it names the row, and says nothing of others.`;
   return { level: 'warning', kind: 'identifier', column: name, message, choices: null, option: typed(name, 'ignore') };
 }
 
@@ -186,9 +187,8 @@ function freeText({ name, type, present, distinctValues }: ColumnProfile): Findi
 function time({ name, type, range }: ColumnProfile, { values }: ProfiledColumn): Finding[] {
   if (type !== 'date' || range === null || !(values instanceof Float64Array)) return [];
   const message =
-    `${JSON.stringify(name)} is a time from ${range.smallest} to ${range.largest}, ` +
-    `${orderOf(values)}. If new samples ` +
-    'are later than these, test on the latest rows.';
+    `${JSON.stringify(name)} is a time from ${range.smallest} to ${range.largest}, ${orderOf(values)}. If new ` +
+    'samples are later than these, test on the latest rows.';
   return [{ level: 'note', kind: 'time', column: name, message, choices: null, option: null }];
 }
 

@@ -1,4 +1,4 @@
-import { findColumnFindings, keyOf } from './column-findings.ts';
+import { findColumnFindings, typed } from './column-findings.ts';
 import { type ColumnProfile, type Finding, findingLevels, type ProfiledColumn, type TableProfile } from './profile.ts';
 import type { TableReading } from './reading.ts';
 
@@ -13,7 +13,7 @@ export interface ProfiledTable {
 
 const targetNames =
   /^(?:target|label|labels|class|y|outcome|response|diagnosis|species|survived|quality|price|result)$/i;
-/** A column of whole numbers with at most so many values may stand for classes. */
+/** A column of whole numbers with at most so many values is taken for classes. */
 const mostNumberedClasses = 10;
 /** A class with fewer rows is rare: a test split of a fifth has one or two of them. */
 const fewRows = 10;
@@ -75,13 +75,13 @@ function missingRows({ reading, columns, values }: ProfiledTable): Finding[] {
 function copies({ reading, columns, values, target }: ProfiledTable): Finding[] {
   const seen = new Map<number, number[]>();
   return columns.flatMap((column, i): Finding[] => {
-    // A column that tells the target is told of below.
+    // What tells the target is a finding of its own kind.
     if (column.distinctValues < 2 || column.name === target?.name) return [];
     const pattern = firstRows(values[i], reading.rows);
     const hash = hashOf(pattern.length, (at) => pattern[at]);
     const alike = seen.get(hash) ?? [];
     seen.set(hash, [...alike, i]);
-    // In each of two columns of distinct values, every value stands for one of the other.
+    // Where most values occur once, a pattern of values says nothing: the values themselves must agree.
     const isOneToOne = column.distinctValues * leastShared > column.present;
     const first = alike.find((other) => {
       if (isOneToOne) return haveSameValues(values[i], values[other]);
@@ -94,7 +94,7 @@ function copies({ reading, columns, values, target }: ProfiledTable): Finding[] 
   });
 }
 
-/** For each row, the first one that has the same value: equal for columns with the same pattern of values. */
+/** The first row with the same value as each row; equal for columns with the same pattern of values. */
 function firstRows({ values }: ProfiledColumn, rows: number): Int32Array {
   const known = new Map<unknown, number>();
   return Int32Array.from({ length: rows }, (_, row) => {
@@ -139,13 +139,17 @@ function aboutTarget(table: ProfiledTable): Finding[] {
   ];
 }
 
+/** Whether a target is one of classes: words, or few whole numbers. */
+export function holdsClasses({ type, distinctValues, bars }: ColumnProfile): boolean {
+  if (type !== 'number' && type !== 'date') return true;
+  return type === 'number' && distinctValues <= mostNumberedClasses && bars.every(({ label }) => /^-?\d+$/.test(label));
+}
+
 /** The class of each row, null where it has none; null for a target of values. */
 function classesOf({ columns, values }: ProfiledTable, at: number): (string | null)[] | null {
-  const [{ type, distinctValues }, { values: own }] = [columns[at], values[at]];
+  if (!holdsClasses(columns[at])) return null;
+  const { values: own } = values[at];
   if (!(own instanceof Float64Array)) return [...own];
-  const isNumbered =
-    distinctValues <= mostNumberedClasses && own.every((value) => Number.isNaN(value) || Number.isInteger(value));
-  if (type !== 'boolean' && !isNumbered) return null;
   return Array.from(own, (value) => (Number.isNaN(value) ? null : String(value)));
 }
 
@@ -265,7 +269,7 @@ function hasValue({ values }: ProfiledColumn, row: number): boolean {
   return typeof value === 'number' ? !Number.isNaN(value) : value !== null;
 }
 
-const ignoring = (name: string): string => `columns: { ${keyOf(name)}: 'ignore' }`;
+const ignoring = (name: string): string => typed(name, 'ignore');
 
 function note(kind: Finding['kind'], column: string | null, message: string, option: string | null): Finding {
   return { level: 'note', kind, column, message, choices: null, option };

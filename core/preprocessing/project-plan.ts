@@ -1,5 +1,6 @@
 import { keyOf, quoted } from './column-findings.ts';
 import type { ColumnProfile, Finding, TableProfile } from './profile.ts';
+import { holdsClasses } from './profile-findings.ts';
 
 /** What a column of a table is for. */
 export const columnRoles = ['number', 'category', 'boolean', 'date', 'ignore', 'group', 'weights'] as const;
@@ -12,7 +13,7 @@ export type PlannedTask = (typeof plannedTasks)[number];
 /** What the user decided; what is absent is proposed. */
 export interface PlanChoices {
   task?: PlannedTask;
-  /** By name of the column. */
+  /** What columns are for, by their names. */
   roles?: Readonly<Record<string, ColumnRole>>;
 }
 
@@ -21,7 +22,7 @@ export interface ProjectPlan {
   target: string;
   task: PlannedTask;
   profile: TableProfile;
-  /** Of all columns but the target. */
+  /** What each column but the target is for. */
   roles: ReadonlyMap<string, ColumnRole>;
   group: string | null;
   weights: string | null;
@@ -34,8 +35,6 @@ export interface ProjectPlan {
 
 /** Findings after which a column is left out, unless the user gives it a role. */
 const useless: ReadonlySet<Finding['kind']> = new Set(['row-counter', 'identifier', 'constant', 'copy', 'free-text']);
-/** A target of whole numbers with at most so many values is proposed as classes. */
-const mostNumberedClasses = 10;
 /** Each split needs rows of each class. */
 const leastRowsOfClass = 5;
 
@@ -59,9 +58,7 @@ export function planProject(profile: TableProfile, choices: PlanChoices = {}): P
   decisions.push(splitDecision({ group, isStratified }));
   const settled = new Set([...roles].flatMap(([name, role]) => (role === 'ignore' ? [name] : [])));
   const open = findings.filter(({ level, column, kind }) => {
-    if (level === 'note' || kind === 'duplicates') return false;
-    const isAnswered = kind === 'rare-classes' || kind === 'groups' ? false : useless.has(kind);
-    return !isAnswered && (column === null || !settled.has(column));
+    return level !== 'note' && !useless.has(kind) && (column === null || !settled.has(column));
   });
   return { target: target.name, task, profile, roles, group, weights, isStratified, decisions, open };
 }
@@ -73,8 +70,7 @@ function taskOf(target: ColumnProfile, wanted: PlannedTask | undefined, decision
     throw new Error(`${JSON.stringify(name)} holds no numbers, so that it cannot be the target of a regression.`);
   }
   if (wanted !== undefined) return wanted;
-  const areWhole = target.bars.every(({ label }) => /^-?\d+$/.test(label));
-  if (isNumber && !(areWhole && distinctValues <= mostNumberedClasses)) {
+  if (!holdsClasses(target)) {
     decisions.push(`Regression, because the target has ${distinctValues} different numbers.`);
     return 'heteroscedastic-regression';
   }
@@ -208,12 +204,13 @@ function readingLines({ profile, roles, target }: ProjectPlan): string[] {
 }
 
 function splitLines({ profile, target, task, group, weights, isStratified, roles }: ProjectPlan): string[] {
-  const own = profile.columns.find(({ name }) => name === target);
-  const hasHoles = own !== undefined && Object.keys(own.missing).length > 0;
+  // Nothing can stand for a target, a weight or a group.
+  const needed = [target, weights, group];
   const incomplete = profile.columns.filter(({ name, missing }) => {
-    return name !== target && roles.get(name) !== 'ignore' && Object.keys(missing).length > 0;
+    return roles.get(name) !== 'ignore' && Object.keys(missing).length > 0;
   });
-  const policies = [`${keyOf(target)}: 'drop'`, ...incomplete.map(({ name }) => `${keyOf(name)}: 'impute'`)];
+  const hasHoles = incomplete.some(({ name }) => needed.includes(name));
+  const policies = incomplete.map(({ name }) => `${keyOf(name)}: '${needed.includes(name) ? 'drop' : 'impute'}'`);
   return [
     'seed',
     'fold',

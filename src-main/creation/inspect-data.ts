@@ -15,7 +15,8 @@ import { grantFor } from '../trust/grant.ts';
 const timeoutMs = 3_600_000;
 
 /**
- * What is in a file of data. It is read in a process that can read nothing else, and write nothing: it may be anybody's.
+ * What is in a file of data. It may be anybody's, so that the process that reads it can read nothing else, and write
+ * nothing.
  * @throws Error that names file, place and value of what cannot be read
  */
 export async function inspectData(task: InspectTask, signal?: AbortSignal): Promise<FileProfile> {

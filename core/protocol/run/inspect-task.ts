@@ -10,7 +10,7 @@ export const readingOptionsSchema = z.strictObject({
   delimiter: delimiterSchema.optional(),
   header: z.boolean().optional(),
   encoding: z.string().optional(),
-  /** Of all columns, or by name. */
+  /** One sign, or one format, for all columns, or one for each by name. */
   decimal: z.union([decimalSchema, z.record(z.string(), decimalSchema)]).optional(),
   dateFormat: z.union([dateFormatSchema, z.record(z.string(), dateFormatSchema)]).optional(),
   missingValues: z.array(z.string()).optional(),

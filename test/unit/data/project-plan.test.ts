@@ -89,7 +89,10 @@ describe('a project from a table', () => {
 
   it('drops rows without a target, and imputes the rest', async () => {
     const holes = csv('a,b,y', 60, (i) => `${i % 7 ? mixed(i) : ''},${mixed(i * i)},${i % 5 ? mixed(2 * i) : ''}`);
-    expect(projectSource(await planOf(holes), 'd.csv', 'x')).toContain("missing: { y: 'drop', a: 'impute' }");
+    expect(projectSource(await planOf(holes), 'd.csv', 'x')).toContain("missing: { a: 'impute', y: 'drop' }");
+    const grouped = csv('g,a,y', 60, (i) => `${i % 7 ? `p${i % 10}` : ''},${mixed(i)},${mixed(i * i)}`);
+    const plan = await planOf(grouped, { roles: { g: 'group' } });
+    expect(projectSource(plan, 'd.csv', 'x')).toContain("missing: { g: 'drop' }");
   });
 
   it('has no errors of types', { timeout: 300_000 }, async () => {

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Misfits, profileColumn } from '../../../core/preprocessing/column-profile.ts';
 import type { Finding, ProfiledColumn, TableProfile } from '../../../core/preprocessing/profile.ts';
 import { findFindings, proposeTarget } from '../../../core/preprocessing/profile-findings.ts';
+import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
 import { markOf } from '../../../core/text/text-encoding.ts';
 import { withQuestions } from '../notes.ts';
 import type { Cell, RawTable } from './cells.ts';
@@ -31,7 +32,8 @@ const otherEncodings = ['iso-8859-2', 'windows-1251', 'shift_jis', 'gb18030'];
  */
 export async function profileTable(file: string, options: ProfileOptions = {}): Promise<TableProfile> {
   const { target, ...given } = options;
-  const { bytes, file: name } = await unpackTable(await readFile(file), file);
+  const content = await readFile(file);
+  const { bytes, file: name } = await unpackTable(content, file);
   const { encoding, question } = encodingOf(bytes, name, given);
   const own = encoding === undefined ? given : { ...given, encoding };
   const { result, questions } = await withQuestions(() => understandTable(bytes, name, own));
@@ -45,10 +47,13 @@ export async function profileTable(file: string, options: ProfileOptions = {}): 
   // Cells that do not fit are counted below.
   const asked = [...question, ...questions.filter(({ kind }) => kind !== 'misfits')];
   const findings = findFindings({ reading, columns, values, target: wanted }, asked);
-  return { kind: 'table', bytes: (await stat(file)).size, reading, columns, target: wanted, findings };
+  return { kind: 'table', bytes: content.length, reading, columns, target: wanted, findings };
 }
 
-/** The encoding to assume for text that is not UTF-8 and says nothing of it; undefined: what its mark or the user says. */
+/**
+ * The encoding to assume for text that is not UTF-8 and does not say what it is; undefined: what its mark or the user
+ * says.
+ */
 function encodingOf(
   bytes: Buffer,
   file: string,
@@ -69,7 +74,7 @@ function encodingOf(
   };
 }
 
-const isBinary = (file: string): boolean => /\.(?:parquet|arrow|feather)$/i.test(file);
+const isBinary = (file: string): boolean => ['Parquet', 'Arrow'].includes(dataFormatOf(file)?.name ?? '');
 
 /** A column's values, and the cells that do not fit its type, which count as missing. */
 function lenientColumn(raw: RawTable, index: number, how: ChosenColumn): { column: ProfiledColumn; misfits: Misfits } {

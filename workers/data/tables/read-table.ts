@@ -45,7 +45,9 @@ export async function parseTable(bytes: Buffer, file: string, options: ReadTable
   return Object.freeze({ name, length: raw.length, columns: Object.freeze(columns), reading });
 }
 
-/** The cells of a table's file, the type and format of each column (null: left out), and how the file was understood. */
+/**
+ * The cells of a table's file, the type and format of each column (null: left out), and how the file was understood.
+ */
 export async function understandTable(bytes: Buffer, file: string, options: ReadTableOptions) {
   const { raw, missingValues, ...parsed } = await parseCells(bytes, file, options);
   const types = new Map(Object.entries(options.columns ?? {}));
