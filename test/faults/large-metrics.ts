@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { exportRun } from '../../src-main/export/export-run.ts';
-import { EarlierMetrics } from '../../src-main/runs/recording/earlier-metrics.ts';
+import { EarlierMetrics } from '../../src-main/runs/recording/reported-values.ts';
 import { MetricsFile } from '../../src-main/store/metrics/metrics-file.ts';
 import { createRunFolder } from '../../src-main/store/runs/run-folder.ts';
 import { runRecord } from '../unit/store/records.ts';

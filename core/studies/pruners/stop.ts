@@ -1,6 +1,78 @@
-import { lossOf, lossesOf, type Direction, type Report, type Trial } from '../trial.ts';
+import { type Direction, lossesOf, lossOf, type Report, type Trial } from '../trial.ts';
 import type { Pruner } from './settings.ts';
-import { chanceOfPositive } from './wilcoxon.ts';
+import { normalDistribution } from '../../numeric/normal.ts';
+
+/** Up to this many differences with ties or zeros, all signs are counted; 2^13 of them. */
+const countedWithTies = 13;
+/** Up to this many differences without ties, the exact distribution of the rank sum is used. */
+const countedWithoutTies = 50;
+
+/**
+ * The one-sided p-value of Wilcoxon's signed-rank test: how probable a rank sum of the positive differences at least
+ * this large is if the differences are symmetric around 0. Zeros count half as positive (`zsplit`). Exact for up to 50
+ * differences without ties and 13 with them, by the normal approximation with a correction for ties above, as in SciPy.
+ * NaN without differences.
+ *
+ * Source: Wilcoxon, "Individual comparisons by ranking methods", 1945; Cureton, "The normal approximation to the
+ * signed-rank sampling distribution when zero differences are present", 1967.
+ */
+export function chanceOfPositive(differences: readonly number[]): number {
+  const count = differences.length;
+  if (count === 0) return NaN;
+  const { ranks, ties } = rankSizes(differences);
+  const sum = differences.reduce(
+    (total, difference, index) => total + ranks[index] * (difference > 0 ? 1 : difference === 0 ? 0.5 : 0),
+    0,
+  );
+  const distinct = ties.length === count && !differences.includes(0);
+  if (distinct ? count <= countedWithoutTies : count <= countedWithTies) {
+    return exactTail(
+      ranks.filter((_, index) => differences[index] !== 0),
+      sum - zeroShare(differences, ranks),
+    );
+  }
+  const variance =
+    (count * (count + 1) * (2 * count + 1)) / 24 - ties.reduce((total, tie) => total + tie ** 3 - tie, 0) / 48;
+  return normalDistribution(-(sum - (count * (count + 1)) / 4) / Math.sqrt(variance));
+}
+
+/** What the zeros contribute to the rank sum, whatever the signs of the others. */
+function zeroShare(differences: readonly number[], ranks: readonly number[]): number {
+  return ranks.reduce((sum, rank, index) => sum + (differences[index] === 0 ? rank / 2 : 0), 0);
+}
+
+/**
+ * The share of all signs for which the ranks of the positive ones sum to at least `sum`. Ranks are multiples of 1/2.
+ */
+function exactTail(ranks: readonly number[], sum: number): number {
+  let ways = Float64Array.of(1);
+  for (const rank of ranks) {
+    const shift = Math.round(2 * rank);
+    const next = new Float64Array(ways.length + shift);
+    for (const [index, count] of ways.entries()) {
+      next[index] += count / 2;
+      next[index + shift] += count / 2;
+    }
+    ways = next;
+  }
+  return ways.subarray(Math.round(2 * sum)).reduce((total, share) => total + share, 0);
+}
+
+/** Ranks of the absolute values from 1, equal ones sharing their mean, and how many share each rank. */
+function rankSizes(differences: readonly number[]): { ranks: number[]; ties: number[] } {
+  const sizes = differences.map(Math.abs);
+  const order = sizes.map((_, index) => index).toSorted((left, right) => sizes[left] - sizes[right]);
+  const ranks = sizes.map(() => 0);
+  const ties: number[] = [];
+  for (let start = 0; start < order.length;) {
+    let end = start;
+    while (end < order.length && sizes[order[end]] === sizes[order[start]]) end++;
+    for (const index of order.slice(start, end)) ranks[index] = (start + 1 + end) / 2;
+    ties.push(end - start);
+    start = end;
+  }
+  return { ranks, ties };
+}
 
 /**
  * Whether to stop a running trial after its last report, for pruners that stop trials for good; rungs have

@@ -5,18 +5,62 @@ import type { Frame, WireArray } from '../../../core/protocol/wire/frames.ts';
 import {
   type Control,
   type Launch,
-  workerMessageSchema,
   type WorkerMessage,
+  workerMessageSchema,
   type WorkerState,
 } from '../../../core/protocol/run/messages.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { RunError, RunSummary } from '../../../core/protocol/run/record.ts';
 import { mayShrink } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { Relay } from '../../relay/relay.ts';
-import { type DiskEvent, WaveControls } from './wave-controls.ts';
 import { WaveFailure } from './wave-failure.ts';
 import { type WaveProcesses, WaveRanks } from './wave-ranks.ts';
 import type { WorkerHandle, WorkerListener } from '../workers/worker-handle.ts';
+import { applyDiskEvent, type DiskWaits } from '../../../core/protocol/pages/runs/disk-use.ts';
+import { applyControl, initialControlState } from '../../../core/protocol/run/control-state.ts';
+
+/** The event of a rank or of the hub (null) that begins or ends a wait for space on the disk. */
+interface DiskEvent {
+  kind: string;
+  rank: number | null;
+  message: string;
+}
+
+/**
+ * What the user has asked of a wave's ranks, and whether time counts for them: not in a pause, nor while a write waits
+ * for space.
+ */
+class WaveControls {
+  /** All controls so far, for ranks that have not connected yet: each rank gets the same controls in the same order. */
+  readonly sent: Control[] = [];
+  readonly #onHold: (isHeld: boolean) => void;
+  #state = initialControlState;
+  #diskWaits: DiskWaits = new Map();
+  #isHeld = false;
+
+  /** @param onHold called when time stops to count for the ranks (true), and when it counts again */
+  constructor(onHold: (isHeld: boolean) => void) {
+    this.#onHold = onHold;
+  }
+
+  add(control: Control): void {
+    this.sent.push(control);
+    this.#state = applyControl(this.#state, control);
+    this.#hold();
+  }
+
+  follow(event: DiskEvent): void {
+    this.#diskWaits = applyDiskEvent(this.#diskWaits, event);
+    this.#hold();
+  }
+
+  #hold(): void {
+    const isHeld = this.#state.isPaused || this.#diskWaits.size > 0;
+    if (isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    this.#onHold(isHeld);
+  }
+}
 
 export interface WaveOptions extends WaveProcesses {
   launch: Omit<Launch, 'placement' | 'groupRanks' | 'nodeRanks'>;

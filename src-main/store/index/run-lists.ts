@@ -1,9 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ActiveRun, RunListChange, RunOverview, RunPage, RunRow } from '../../../core/protocol/pages/run-list.ts';
+import type {
+  ActiveRun,
+  RunListChange,
+  RunOverview,
+  RunPage,
+  RunRow,
+  SweepGroup,
+} from '../../../core/protocol/pages/run-list.ts';
 import { type Parameters, selectRuns } from './indexed-run.ts';
 import { summarizeRuns } from './run-groups.ts';
-import { groupOf } from './sweep-groups.ts';
 import { type IndexQuery, readValues, toClauses } from './run-query.ts';
+import { estimate } from '../../../core/numeric/estimate.ts';
+import { sweepStatus } from '../../../core/protocol/pages/sweep-summary.ts';
 
 /** The runs of one page of a list, and the number of runs on all its pages. */
 export function readPage(database: DatabaseSync, query: IndexQuery): RunPage {
@@ -133,4 +141,28 @@ function count(database: DatabaseSync, where: string, parameters: Parameters): n
   const statement = database.prepare(`SELECT count(*) AS count FROM runs ${where}`);
   statement.setAllowUnknownNamedParameters(true);
   return Number(statement.get(parameters)?.count);
+}
+
+/**
+ * What a list shows of a sweep.
+ * @param rows its runs, at least one, the oldest first; of copies only the first counts
+ */
+function groupOf(rows: readonly RunRow[]): SweepGroup {
+  const byPlace = new Map(rows.toReversed().map((row) => [row.sweep?.index ?? 0, row]));
+  const runs = [...byPlace.values()];
+  const sweep = rows[0]?.sweep ?? null;
+  if (sweep === null) throw new Error('A sweep has runs that name it.');
+  const finished = runs.filter(({ status }) => status === 'finished');
+  const metric = finished.find(({ best }) => best !== null)?.best?.metric;
+  const values = finished.flatMap(({ best }) =>
+    best !== null && best.metric === metric && Number.isFinite(best.value) ? [best.value] : [],
+  );
+  return {
+    id: sweep.id,
+    name: sweep.name,
+    of: sweep.of,
+    finished: finished.length,
+    status: sweepStatus(sweep, runs),
+    best: metric === undefined || values.length === 0 ? null : { metric, ...estimate(values) },
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tableOf } from '../../../workers/collectives/mpi/handles.ts';
+import { tableOf } from '../../../workers/collectives/mpi/library.ts';
 
 const symbols =
   (known: Record<string, number>) =>

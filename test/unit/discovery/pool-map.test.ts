@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { principalComponents, projectRows } from '../../../core/numeric/principal-components.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
-import { placeByNeighbours } from '../../../workers/data/pool-neighbours.ts';
-import { mapPool } from '../../../workers/data/pool-map.ts';
+import { mapPool, placeByNeighbours } from '../../../workers/data/pool-map.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 
 interface Recorded {

@@ -11,7 +11,7 @@ import { outputNames } from '../../../workers/onnx/outputs.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { Ensemble } from '../../../workers/inference/ensemble.ts';
 import { PytorchEnsembleWriter } from '../../../workers/pytorch/ensemble-files.ts';
-import { sampledTopology } from '../../../workers/parts/sampled-topology.ts';
+import { sampledTopology } from '../../../workers/parts/draft-members.ts';
 import { tf, type LayersModel, type SymbolicTensor, type Tensor } from '../../../workers/tensorflow/tf.ts';
 import { modelFromTopology, topologyOf } from '../../../workers/tensorflow/topology.ts';
 import { Value } from '../../reference/value.ts';

@@ -12,7 +12,7 @@ import { type Dataset, take } from '../../../workers/data/dataset.ts';
 import { openEnsemble } from '../../../workers/index.ts';
 import { RunFiles } from '../../../workers/member/run-files.ts';
 import { combineParts } from '../../../workers/parts/combine-parts.ts';
-import { sampledTopology } from '../../../workers/parts/sampled-topology.ts';
+import { sampledTopology } from '../../../workers/parts/draft-members.ts';
 import { noiseOf, sampleWeights, Trajectory } from '../../../workers/parts/swag.ts';
 import { RunModels } from '../../../workers/project/rebuild-model.ts';
 import { Generator } from '../../../workers/random/index.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { weightNames } from '../../../workers/member/weights.ts';
-import { sampledTopology } from '../../../workers/parts/sampled-topology.ts';
+import { sampledTopology } from '../../../workers/parts/draft-members.ts';
 import { drawMask, type MaskSource, type SampledDropout } from '../../../workers/tensorflow/layers/sampled-dropout.ts';
 import { tf, type LayersModel, type SymbolicTensor, type Tensor } from '../../../workers/tensorflow/tf.ts';
 import { isSelfContained, modelFromTopology, topologyOf } from '../../../workers/tensorflow/topology.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { copySealed, type SealedRecord } from '../../../src-main/runs/fork/copy-sealed.ts';
+import { copySealed, type SealedRecord } from '../../../src-main/runs/fork/copy-run.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 
 const parse = (text: string): SealedRecord => JSON.parse(text) as SealedRecord;

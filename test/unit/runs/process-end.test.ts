@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryKills } from '../../../src-main/processes/memory-kills.ts';
-import { ProcessEnd } from '../../../src-main/runs/workers/process-end.ts';
+import { ProcessEnd } from '../../../src-main/runs/workers/worker-child.ts';
 
 /** Counts that follow each other; the last one stays. */
 function counts(...values: (number | null)[]): () => number | null {

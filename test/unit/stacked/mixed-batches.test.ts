@@ -3,7 +3,7 @@ import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
-import { stackedTraining } from '../../../workers/stacked/stacked-training.ts';
+import { stackedTraining } from '../../../workers/stacked/common-stacks.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

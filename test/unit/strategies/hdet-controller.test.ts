@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decayTo } from '../../../workers/strategies/hdet/adaptation.ts';
+import { decayTo } from '../../../workers/strategies/hdet/hdet.ts';
 import {
   HdetController,
   multiplierOfRank,

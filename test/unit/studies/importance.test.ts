@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { importanceReport, parameterImportance } from '../../../core/studies/importance/ped-anova.ts';
+import { gridDensity, importanceReport, parameterImportance } from '../../../core/studies/importance/ped-anova.ts';
 import { domainOf } from '../../../core/studies/space/domain.ts';
-import { gridDensity } from '../../../core/studies/importance/grid-density.ts';
 import { orderSpace, type Space } from '../../../core/studies/space/space.ts';
 import type { Trial } from '../../../core/studies/trial.ts';
 import { Generator } from '../../../core/random/generator.ts';

@@ -7,7 +7,7 @@ import { StudyLog, type Work } from '../../../core/protocol/studies/study-log.ts
 import type { Pruner } from '../../../core/studies/pruners/settings.ts';
 import type { Assignment } from '../../../core/studies/space/space.ts';
 import { Generator } from '../../../core/random/generator.ts';
-import { chooseWork } from '../../../src-main/studies/work/choose-work.ts';
+import { chooseWork } from '../../../src-main/studies/work/driver.ts';
 import { studyOf } from './studies.ts';
 
 const time = '2026-11-23T07:00:00.000Z';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bracketsOf, nextWork, type Work } from '../../../core/studies/pruners/next-work.ts';
-import { prunerSchema, type Pruner, type RungPruner } from '../../../core/studies/pruners/settings.ts';
-import { shouldStop } from '../../../core/studies/pruners/stop.ts';
-import { chanceOfPositive } from '../../../core/studies/pruners/wilcoxon.ts';
+import { type Pruner, prunerSchema, type RungPruner } from '../../../core/studies/pruners/settings.ts';
+import { chanceOfPositive, shouldStop } from '../../../core/studies/pruners/stop.ts';
 import type { Trial } from '../../../core/studies/trial.ts';
 import { wilcoxon } from './recorded.ts';
 

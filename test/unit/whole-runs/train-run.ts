@@ -5,7 +5,7 @@ import { BroadcastBatches, ownBatches } from '../../../workers/data/batches.ts';
 import { subset } from '../../../workers/data/dataset.ts';
 import { createSampler, type Sampler } from '../../../workers/data/samplers.ts';
 import { MemberStack } from '../../../workers/stacked/member-stack.ts';
-import { stackedTraining } from '../../../workers/stacked/stacked-training.ts';
+import { stackedTraining } from '../../../workers/stacked/common-stacks.ts';
 import { createStrategy } from '../../../workers/strategies/index.ts';
 import type { Strategy } from '../../../workers/strategies/strategy.ts';
 import { Member } from '../../../workers/member/member.ts';

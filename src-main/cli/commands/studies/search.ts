@@ -20,8 +20,11 @@ import { exitCodes, orUsageError, printError, UsageError } from '../../errors.ts
 import { withHub } from '../../open-hub.ts';
 import { requeueJob, slurmJob, TimeLimitWatch } from '../../slurm-job.ts';
 import { describeBest, describeImportance, describeTrial } from './describe-study.ts';
-import { arrayOf, parallelOf, requireTasks, searchInArray } from './search-array.ts';
 import { objectivesOf, requestOf, type SearchOptions } from './search-options.ts';
+import { submit } from '../../../nodes/slurm-commands.ts';
+import { studyScript } from '../../../nodes/job-script.ts';
+import type { Study } from '../../../../core/protocol/studies/study.ts';
+import { ownCommand, wordsOf } from '../training/train-in-job.ts';
 
 /** `tutti search <project>`, or `tutti search --study <study>` to go on. @returns the exit code */
 export function search(projectFolder: string | undefined, options: SearchOptions): Promise<number> {
@@ -207,4 +210,54 @@ function stopOnSignals(driver: StudyDriver): { exitCode: number | null; release:
     for (const [signal, listener] of listeners) process.off(signal, listener);
   };
   return watch;
+}
+
+/** The number of tasks that work on a study; null where this process does. @throws UsageError */
+function arrayOf({ array, sbatch, dryRun }: SearchOptions): number | null {
+  if (array !== undefined) return parseCount('--array', array);
+  if (dryRun || sbatch !== undefined)
+    throw new UsageError('--dry-run and --sbatch belong to --array, which submits an array of jobs.');
+  return null;
+}
+
+/** Trials at a time that a new study has for its array: one worker a task, unless the user says so. */
+function parallelOf(tasks: number, { parallel, trialsPerWorker = '1' }: SearchOptions): string {
+  return parallel ?? String(tasks * parseCount('--trials-per-worker', trialsPerWorker));
+}
+
+/** Checks that each task of an array would have work. @throws UsageError */
+function requireTasks(tasks: number, { parallel, trialsPerWorker }: Pick<Study, 'parallel' | 'trialsPerWorker'>): void {
+  const most = Math.floor(parallel / trialsPerWorker);
+  if (tasks <= most) return;
+  throw new UsageError(
+    `With ${parallel} trials under way at a time, ${trialsPerWorker} in a worker, at most ${most} tasks would have ` +
+      `work. Use --array ${most}, or a new study with a larger --parallel.`,
+  );
+}
+
+/** Submits an array of jobs whose tasks share the trials of a study. @returns the exit code */
+async function searchInArray(
+  { study, folder }: StudyStore,
+  tasks: number,
+  { sbatch = '', dryRun = false, json = false }: SearchOptions,
+): Promise<number> {
+  const { id, name, parallel, trialsPerWorker } = study;
+  const here = Math.floor(parallel / trialsPerWorker / tasks) * trialsPerWorker;
+  const script = studyScript({
+    name: `tutti-${name.replaceAll(/[^\w.-]+/g, '-')}`,
+    tasks,
+    folder,
+    tutti: ownCommand(),
+    search: ['search', '--study', id, '--parallel-here', String(here)],
+    options: wordsOf(sbatch),
+  });
+  if (dryRun) process.stdout.write(script);
+  else {
+    const job = await orUsageError(submit(script));
+    const text =
+      `Job ${job} works on the study ${id} with ${tasks} ${tasks === 1 ? 'task' : 'tasks'}. To see it: ${tutti} ` +
+      `studies ${id}`;
+    process.stdout.write(json ? `${JSON.stringify({ type: 'submitted', job, study: id, folder })}\n` : `${text}\n`);
+  }
+  return exitCodes.finished;
 }

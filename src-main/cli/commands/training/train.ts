@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { messageOf } from '../../../../core/text/errors.ts';
-import { spellCommands } from '../../../../core/text/program.ts';
-import type { PlainObject } from '../../../../core/options/index.ts';
+import { spellCommands, tutti } from '../../../../core/text/program.ts';
+import { mergeConfig, type PlainObject } from '../../../../core/options/index.ts';
 import { readUserText } from '../../../../core/node/read-lines.ts';
 import type { ProjectDescription } from '../../../../core/protocol/run/project-description.ts';
 import type { Hub } from '../../../hub/hub.ts';
@@ -10,15 +10,15 @@ import type { NodeRange } from '../../../nodes/place.ts';
 import { parseTrainArguments, type TrainArguments } from '../../arguments.ts';
 import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../../consent.ts';
-import { orUsageError, toUsageError, UsageError, exitCodes } from '../../errors.ts';
+import { exitCodes, orUsageError, toUsageError, UsageError } from '../../errors.ts';
 import { renderTrainHelp, type TrainHelp } from '../../help.ts';
 import { inLaunch, isFirstTask, refuseInLaunch, serveTask } from '../../launched.ts';
 import { trainDetached } from './train-detached.ts';
 import { newSweep } from '../../../campaigns/sweep-plan.ts';
 import { nodesOf, trainInJob } from './train-in-job.ts';
-import { trainLater } from './train-later.ts';
 import { trainSweep } from '../sweeps/train-sweep.ts';
 import { watchRun } from './watch-run.ts';
+import { enqueue } from '../../../campaigns/queue-work.ts';
 
 const detachedSweep =
   '--detach and --repeat exclude each other: this process begins one run after the other. Omit --detach; should ' +
@@ -115,4 +115,37 @@ function renderHelp(help: TrainHelp): string[] {
   } catch (error) {
     throw toUsageError(error);
   }
+}
+
+/** `tutti train <project> --queue`: checks the run, and puts it at the end of the queue. @returns the exit code */
+async function trainLater(
+  hub: Hub,
+  { projectFolder, overrides, name, folder }: TrainRequest,
+  project: ProjectDescription,
+  { repeat, parallel, detach, json }: Pick<TrainArguments, 'repeat' | 'parallel' | 'detach' | 'json'>,
+): Promise<number> {
+  if (json) throw new UsageError('--json and --queue exclude each other: nothing trains yet that could be reported.');
+  if (parallel !== undefined) {
+    throw new UsageError('--parallel and --queue exclude each other: the runs of a waiting sweep train one at a time.');
+  }
+  const request = {
+    projectFolder,
+    overrides: overrides.reduce<PlainObject>((merged, layer) => mergeConfig(merged, layer), {}),
+    name: name ?? null,
+    out: folder ?? null,
+    ...(repeat === undefined ? {} : { repeat }),
+    ...(detach ? { detach } : {}),
+  };
+  const { waiting, place } = await orUsageError(enqueue(hub, request, project));
+  process.stdout.write(`${describe(waiting.name, waiting.id, place)}\n`);
+  return exitCodes.finished;
+}
+
+function describe(name: string, id: string, place: number): string {
+  return [
+    `${name} waits at place ${place} of the queue. It starts when no other run trains, as long as \`tutti ` +
+      'dashboard` is open.',
+    `  to see the queue:  ${tutti} queue`,
+    `  to remove it:      ${tutti} queue --remove ${id}`,
+  ].join('\n');
 }

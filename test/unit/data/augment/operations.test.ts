@@ -3,13 +3,14 @@ import {
   autoContrast,
   brightness,
   contrast,
+  drawOperations,
   equalize,
   posterize,
   saturation,
+  sharpness,
   solarize,
-} from '../../../../workers/data/augment/colour.ts';
+} from '../../../../workers/data/augment/augment.ts';
 import { rectangleAround, rotation, warp } from '../../../../workers/data/augment/geometry.ts';
-import { drawOperations, sharpness } from '../../../../workers/data/augment/augment.ts';
 import { readGolden } from '../../../golden/read-golden.ts';
 import { Generator } from '../../../../workers/random/index.ts';
 

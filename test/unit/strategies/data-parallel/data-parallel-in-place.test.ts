@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { startBackend } from '../../../../workers/backends/backend.ts';
-import { updateInPlace } from '../../../../workers/strategies/data-parallel/in-place.ts';
+import { updateInPlace } from '../../../../workers/strategies/data-parallel/data-parallel.ts';
 import { tf } from '../../../../workers/tensorflow/tf.ts';
 import { type LossFunction, Member } from '../../../../workers/member/member.ts';
 import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
