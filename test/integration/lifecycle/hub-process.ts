@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hub } from '../../../src-main/hub/hub.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
+import { NothingLeftError } from '../../../src-main/runs/attempt/resume-run.ts';
 import type { RunSession } from '../../../src-main/runs/attempt/run-session.ts';
 
 /**
@@ -14,12 +15,18 @@ const [projectFolder, folder, config] = process.argv.slice(2);
 const stepping = new Set<number>();
 const hub = await Hub.open();
 const session = await open();
-const record = await session.run();
+const ended = session === null ? 'finished' : (await session.run()).status;
 hub.close();
-print({ ended: record.status });
+print({ ended });
 
-async function open(): Promise<RunSession> {
-  if (existsSync(join(folder, 'run.json'))) return hub.resume(folder, {}, tell);
+/** Null: the hub before was killed after the run had finished, so that nothing is left to resume. */
+async function open(): Promise<RunSession | null> {
+  if (existsSync(join(folder, 'run.json'))) {
+    return hub.resume(folder, {}, tell).catch((error: unknown) => {
+      if (error instanceof NothingLeftError) return null;
+      throw error;
+    });
+  }
   const project = await hub.describe(projectFolder);
   const overrides = [JSON.parse(config) as Record<string, unknown>];
   return hub.start(await hub.planRun({ projectFolder, folder, overrides }, project), tell);
