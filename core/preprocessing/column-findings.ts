@@ -88,8 +88,8 @@ function missingTexts({ name, type, missing }: ColumnProfile, reading: TableRead
   if (texts.length === 0) return [];
   const shown = texts.map(([text, count]) => `${JSON.stringify(text)} (${formatCount(count)} cells)`);
   const message =
-    `${shown.join(' and ')} of ${JSON.stringify(name)} count as missing, among names. Say so if it is a ` +
-    'value: NA may be a country, and None a class.';
+    `${shown.join(' and ')} of ${JSON.stringify(name)} count as missing, but the column holds ` +
+    'names. Set missingValues if one of these texts is a value: NA may be a country, and None a class.';
   const option = missingValuesWithout(
     reading.missingValues,
     texts.map(([text]) => text),
@@ -147,7 +147,7 @@ function identifier(
     ? identifierNames.test(name) && values.every((value) => Number.isNaN(value) || Number.isInteger(value))
     : values.every((text) => text === null || (text.length <= longestIdentifier && !/\s\S+\s/.test(text)));
   if (!areNames) return null;
-  const message = `${JSON.stringify(name)} has another value in each row: it names the row, and says nothing of others.`;
+  const message = `${JSON.stringify(name)} has a different value in each row. It only names the rows.`;
   return { level: 'warning', kind: 'identifier', column: name, message, choices: null, option: typed(name, 'ignore') };
 }
 

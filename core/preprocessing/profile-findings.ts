@@ -75,7 +75,7 @@ function missingRows({ reading, columns, values }: ProfiledTable): Finding[] {
 function copies({ reading, columns, values, target }: ProfiledTable): Finding[] {
   const seen = new Map<number, number[]>();
   return columns.flatMap((column, i): Finding[] => {
-    // What tells the target is a finding of its own kind.
+    // A column that gives the target away has a kind of finding to itself.
     if (column.distinctValues < 2 || column.name === target?.name) return [];
     const pattern = firstRows(values[i], reading.rows);
     const hash = hashOf(pattern.length, (at) => pattern[at]);

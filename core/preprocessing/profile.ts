@@ -41,7 +41,7 @@ const findingSchema = z.strictObject({
   /** The column that it is about; null: the whole table. */
   column: z.string().nullable(),
   message: z.string(),
-  /** The answers that a question may have, of which the first is assumed; null: any, or it is no question. */
+  /** The possible answers to a question; the first one is assumed. Null: any answer, or the finding is no question. */
   choices: z.array(z.string()).nullable(),
   /** What settles it, as a project spells it: `readTable(file, { columns: { id: 'ignore' } })`; null: nothing to do. */
   option: z.string().nullable(),

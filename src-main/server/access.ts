@@ -47,7 +47,7 @@ class Sessions {
   /** A token that {@link enter} accepts once. */
   newToken(role: PageRole): string {
     const token = { role, text: randomSecret() };
-    this.#tokens = limit([...this.#tokens, token]);
+    this.#tokens = newestOfEachRole([...this.#tokens, token]);
     return token.text;
   }
 
@@ -63,7 +63,7 @@ class Sessions {
     const { role } = token;
     const [cookie, key] = [randomSecret(), randomSecret()];
     const hashes = { cookieHash: hashOf(cookie), keyHash: hashOf(Buffer.from(key, 'base64url')) };
-    this.#sessions = limit([...this.#sessions, { role, ...hashes, sinceMs: Date.now() }]);
+    this.#sessions = newestOfEachRole([...this.#sessions, { role, ...hashes, sinceMs: Date.now() }]);
     if (role === 'owner') await this.#file?.write(this.#sessions.filter(isOwners));
     return { role, cookie, key };
   }
@@ -85,7 +85,7 @@ function isOwners(session: Session): session is KeptSession {
   return session.role === 'owner';
 }
 
-function limit<T extends { role: PageRole }>(all: readonly T[]): T[] {
+function newestOfEachRole<T extends { role: PageRole }>(all: readonly T[]): T[] {
   const kept = (Object.keys(maximumOfRole) as PageRole[]).flatMap((role) =>
     all.filter((one) => one.role === role).slice(-maximumOfRole[role]),
   );

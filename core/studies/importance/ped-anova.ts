@@ -8,7 +8,7 @@ import type { ParameterValue } from '../space/parameter.ts';
 
 /** Places of the grid of a continuous parameter. */
 const gridPlaces = 50;
-/** With this deviation nine tenths of a kernel's mass lie in its own place. */
+/** A kernel with this deviation has nine tenths of its mass in its own place. */
 const narrowest = 0.5 / 1.64;
 
 /**

@@ -3,7 +3,7 @@ import type { Generator } from '../../../core/random/generator.ts';
 import type { Batch, Dataset, Normalization } from '../dataset.ts';
 import { type Affine, type ImageSize, paste, rectangleAround, rotation, shift, warp } from './geometry.ts';
 
-/** Changes of the colours of one image, whose values lie in [0, 1]; in place. C channels: 1 grey or 3 RGB. */
+// Changes of the colours of one image, whose values lie in [0, 1], in place. It has 1 channel (grey) or 3 (RGB).
 
 /** Shares of red, green and blue in grey (ITU-R BT.601). */
 const greyShares = [0.299, 0.587, 0.114];

@@ -137,11 +137,11 @@ async function trainLater(
     ...(detach ? { detach } : {}),
   };
   const { waiting, place } = await orUsageError(enqueue(hub, request, project));
-  process.stdout.write(`${describe(waiting.name, waiting.id, place)}\n`);
+  process.stdout.write(`${describeWaiting(waiting.name, waiting.id, place)}\n`);
   return exitCodes.finished;
 }
 
-function describe(name: string, id: string, place: number): string {
+function describeWaiting(name: string, id: string, place: number): string {
   return [
     `${name} waits at place ${place} of the queue. It starts when no other run trains, as long as \`tutti ` +
       'dashboard` is open.',
