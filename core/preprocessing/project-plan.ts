@@ -124,6 +124,12 @@ function splitDecision({ group, isStratified }: Pick<ProjectPlan, 'group' | 'isS
   return `A fifth of the rows validates and a fifth tests, ${how}.`;
 }
 
+/** The name of a project's folder as its title: `my-houses` as `My houses`. */
+export function projectTitle(folderName: string): string {
+  const words = folderName.replaceAll(/[_-]+/g, ' ').trim();
+  return words === '' ? 'My ensemble' : words[0].toUpperCase() + words.slice(1);
+}
+
 /** The project's code. @param file name of the table beside it @param title the project's name */
 export function projectSource(plan: ProjectPlan, file: string, title: string): string {
   const { target, task } = plan;

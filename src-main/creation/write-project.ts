@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { makeFolder } from '../../core/node/make-folder.ts';
-import { type ProjectPlan, projectSource } from '../../core/preprocessing/project-plan.ts';
+import { type ProjectPlan, projectSource, projectTitle } from '../../core/preprocessing/project-plan.ts';
 import { tutti } from '../../core/text/program.ts';
 import { appFile } from '../processes/app-files.ts';
 
@@ -14,6 +14,15 @@ const library = 'tutti-ensembles';
 /** The names of the templates. */
 export function templates(): string[] {
   return readdirSync(appFile('templates')).filter((name) => name !== shared);
+}
+
+/** Why a folder can take no project, with the remedy; null if it can: it is new or empty. */
+export function whyOccupied(folder: string): string | null {
+  if (!existsSync(folder)) return null;
+  if (!statSync(folder).isDirectory()) return `${folder} is a file. Choose the name of a new folder.`;
+  const [first] = readdirSync(folder);
+  if (first === undefined) return null;
+  return `${folder} holds files, such as ${first}. Choose a new folder, or an empty one.`;
 }
 
 /** Writes the project of a template into a folder. */
@@ -28,14 +37,9 @@ export async function writePlanned(folder: string, plan: ProjectPlan, table: str
   await writeShared(folder);
   const file = basename(table);
   await cp(table, join(folder, file));
-  await writeFile(join(folder, 'project.ts'), projectSource(plan, file, titleOf(folder)));
-  await writeFile(join(folder, 'README.md'), readmeOf(plan, file, titleOf(folder)));
-}
-
-/** The folder's name as a title: `my-houses` as `My houses`. */
-function titleOf(folder: string): string {
-  const words = basename(resolve(folder)).replaceAll(/[_-]+/g, ' ').trim();
-  return words === '' ? 'My ensemble' : words[0].toUpperCase() + words.slice(1);
+  const title = projectTitle(basename(resolve(folder)));
+  await writeFile(join(folder, 'project.ts'), projectSource(plan, file, title));
+  await writeFile(join(folder, 'README.md'), readmeOf(plan, file, title));
 }
 
 function readmeOf({ decisions, open, profile }: ProjectPlan, file: string, title: string): string {

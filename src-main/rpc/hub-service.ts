@@ -31,6 +31,7 @@ import { OwnSamples } from '../predictions/own-samples.ts';
 import { Calibrations, readPostprocessing } from './runs/postprocessing.ts';
 import { listPredictions, readPredictions } from './runs/predictions.ts';
 import { previewResume, previewRun } from './projects/previews.ts';
+import { NewProjects } from './new-projects.ts';
 import { Projects } from './projects/projects.ts';
 import { RunList } from './runs/run-list.ts';
 import { StudyService } from './study-service.ts';
@@ -62,6 +63,7 @@ interface OfPage {
   studies: StudyWatches;
   searches: DiscoveryWatches;
   uploads: Uploads;
+  newProjects: NewProjects;
   exportLink: ServiceOptions['exportLink'];
 }
 
@@ -148,13 +150,14 @@ export class HubService {
     const { onError } = this.#options;
     const watches = new PageWatches(this.#parts.feed, (id, updates) => page.runUpdates(id, updates).catch(onError));
     const uploads = this.#newSamples.uploads();
+    const newProjects = new NewProjects(uploads, this.#projects);
     const studies = new StudyWatches(
       this.#studies,
       (id, change) => page.studyChanged(id, change).catch(onError),
       onError,
     );
     const searches = new DiscoveryWatches((id) => void page.discoveryChanged(id).catch(onError), onError);
-    const api = this.#api({ watches, studies, searches, uploads, exportLink }, role);
+    const api = this.#api({ watches, studies, searches, uploads, newProjects, exportLink }, role);
     const page: PageMethods = connectPage(wire, api, role);
     const unsubscribeStudies = this.#studies.subscribe((change) => void page.studiesChanged(change).catch(onError));
     const unsubscribe = this.#runs.subscribe((change) => void page.runsChanged(change).catch(onError));
@@ -168,6 +171,7 @@ export class HubService {
       unsubscribeStudies();
       unsubscribeQueue();
       unsubscribeSearches();
+      newProjects.stop();
       searches.close();
       studies.close().catch(onError);
       watches.close().catch(onError);
@@ -195,6 +199,7 @@ export class HubService {
     return {
       ...sessionMethods(role, this.#options.links),
       ...this.#projectMethods(),
+      ...ofPage.newProjects.methods(),
       health: () => this.#health.read(),
       openFolder: (name) => openFolder(name, this.#options.openPath),
       previewRun: (request) => previewRun(hub, this.#projects, request),

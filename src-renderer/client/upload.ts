@@ -11,15 +11,17 @@ export interface UploadProgress {
 
 /**
  * Sends a file to the hub in parts, each once the hub has written the one before. Memory holds one part.
+ * @param ending the file's kind; null: the hub keeps its name
  * @returns the name under which the hub keeps the file
  * @throws Error if the file has changed, the disk is full, or it was cancelled
  */
 export async function sendInParts(
   hub: UploadHub,
-  { ending, file }: { ending: UploadEnding; file: File },
+  { ending, file }: { ending: UploadEnding | null; file: File },
   { tell, signal }: UploadProgress = {},
 ): Promise<string> {
-  const upload = await hub.openUpload({ ending, bytes: file.size });
+  const kind = ending === null ? { name: file.name } : { ending };
+  const upload = await hub.openUpload({ ...kind, bytes: file.size });
   try {
     for (let sent = 0; sent < file.size; sent += maximumSampleBytes) {
       signal?.throwIfAborted();

@@ -22,6 +22,7 @@ import {
   type RoundPrediction,
   searchRequestSchema,
 } from './discovery-views.ts';
+import { type Inspected, inspectionSchema, newProjectSchema } from './new-project.ts';
 import {
   type SampleForm,
   type SamplePredictions,
@@ -172,6 +173,21 @@ export const hubMethods = {
   withdrawTrust: act(folder).returns<void>(),
   /** @throws if the project is not trusted */
   describeProject: act(folder).returns<DescribedProject>(),
+
+  /**
+   * What is in a file of data, read by a process that can read nothing else. Ends the inspection that this page asked
+   * for before.
+   * @throws Error that names file, place and value of what cannot be read, or says that it was cancelled
+   */
+  inspectData: act(inspectionSchema).returns<Inspected>(),
+  /** Ends the inspection that this page waits for. */
+  stopInspecting: act().returns<void>(),
+  /**
+   * Writes a project that learns from a file of data, as `tutti create --from` does, and trusts and remembers its
+   * folder.
+   * @throws if the folder holds files, or the choices do not fit the file
+   */
+  createProject: act(newProjectSchema).returns<ProjectCard>(),
 
   /** Checks a configuration without starting it. Lists the problems of a wrong one instead of throwing. */
   previewRun: act(runRequestSchema).returns<RunPreview>(),

@@ -17,8 +17,8 @@ export const maximumAnswerBytes = 8_000_000;
 export const shownSampleRows = 100;
 
 /**
- * Endings of files that a page may send in parts: samples, journals of Optuna, and exported runs. The hub names the
- * file, the page only its kind.
+ * Endings of files that a page may send in parts: samples, journals of Optuna, and exported runs. The hub names these
+ * files, the page only their kind.
  */
 export const uploadEndings = [...sampleEndings, 'log', 'zip'] as const;
 export type UploadEnding = (typeof uploadEndings)[number];
@@ -34,10 +34,19 @@ export const sampleFileSchema = z.strictObject({
 /** A file of samples, or one image. */
 export type SampleFile = z.output<typeof sampleFileSchema>;
 
-export const uploadRequestSchema = z.strictObject({
-  ending: z.enum(uploadEndings),
-  bytes: z.int().min(1).max(maximumUploadBytes),
-});
+/** A file's own name, which becomes part of a path: it names no folder, and every system can store it. */
+const fileNameSchema = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((name) => !/^\.+$|[\\/<>:"|?*\p{Cc}]/u.test(name), 'it must be the name of a file, without a folder');
+
+const announcedBytes = z.int().min(1).max(maximumUploadBytes);
+export const uploadRequestSchema = z.union([
+  z.strictObject({ ending: z.enum(uploadEndings), bytes: announcedBytes }),
+  /** A file of data, which keeps its name in the project that is written from it. */
+  z.strictObject({ name: fileNameSchema, bytes: announcedBytes }),
+]);
 /** A file that a page is about to send in parts. */
 export type UploadRequest = z.output<typeof uploadRequestSchema>;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Finding, type TableProfile, tableProfileSchema } from '../../preprocessing/profile.ts';
+import type { ColumnRole } from '../../preprocessing/project-plan.ts';
 import { columnTypeSchema, dateFormats, delimiterSchema, usualMissingValues } from '../../preprocessing/reading.ts';
 
 const decimalSchema = z.enum(['.', ',']);
@@ -18,6 +19,12 @@ export const readingOptionsSchema = z.strictObject({
   columns: z.record(z.string(), z.enum([...columnTypeSchema.options, 'ignore'])).optional(),
 });
 export type ReadingOptions = z.output<typeof readingOptionsSchema>;
+
+/** The options with which columns are read as their roles need: a role that is a type is the column's type. */
+export function readingWith(reading: ReadingOptions, roles: Readonly<Record<string, ColumnRole>>): ReadingOptions {
+  const types = Object.entries(roles).filter(([, role]) => role !== 'group' && role !== 'weights');
+  return readingOptionsSchema.parse({ ...reading, columns: { ...reading.columns, ...Object.fromEntries(types) } });
+}
 
 /** The task of the process that inspects a file of data (`workers/entries/inspect.ts`). */
 export const inspectTaskSchema = z.strictObject({

@@ -1,4 +1,3 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
@@ -17,11 +16,12 @@ import {
   type FileProfile,
   type ReadingOptions,
   readingOptionsSchema,
+  readingWith,
 } from '../../../core/protocol/run/inspect-task.ts';
 import { printable } from '../../../core/text/printable.ts';
 import { tutti } from '../../../core/text/program.ts';
 import { inspectData } from '../../creation/inspect-data.ts';
-import { templates, writePlanned, writeTemplate } from '../../creation/write-project.ts';
+import { templates, whyOccupied, writePlanned, writeTemplate } from '../../creation/write-project.ts';
 import { trustFolder } from '../../trust/project-trust.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { delimiters } from '../program/common.ts';
@@ -77,7 +77,8 @@ export interface CreateFlags extends ReadingFlags {
  */
 export async function create(folder: string, { from, template, ...flags }: CreateFlags): Promise<number> {
   const target = resolve(folder);
-  requireEmpty(target);
+  const occupied = whyOccupied(target);
+  if (occupied !== null) throw new UsageError(occupied);
   if (from === undefined) requireTemplate(template);
   const plan = from === undefined ? null : await planFrom(from, flags);
   try {
@@ -95,9 +96,7 @@ export async function create(folder: string, { from, template, ...flags }: Creat
 async function planFrom(path: string, flags: Omit<CreateFlags, 'from' | 'template'>): Promise<ProjectPlan> {
   const { target, task, column, ...own } = flags;
   const roles = rolesOf(column);
-  const types = Object.entries(roles).filter(([, role]) => role !== 'group' && role !== 'weights');
-  const reading = readingOptionsSchema.parse({ ...readingOptions(own), columns: Object.fromEntries(types) });
-  const profile = await answeredProfile(path, reading, target);
+  const profile = await answeredProfile(path, readingWith(readingOptions(own), roles), target);
   const plan = planProject(profile, { roles, ...(task !== undefined && { task }) });
   const open = plan.open.flatMap(({ level, message, option }) => [
     `${level}: ${message}`,
@@ -170,14 +169,6 @@ function requireTemplate(name: string): void {
   const [guess] = nearest(name, names);
   const remedy = guess === undefined ? `Choose one of ${names.join(', ')}.` : `Did you mean ${guess}?`;
   throw new UsageError(`There is no template "${name}". ${remedy}`);
-}
-
-function requireEmpty(folder: string): void {
-  if (!existsSync(folder)) return;
-  if (!statSync(folder).isDirectory()) throw new UsageError(`${folder} is a file. Choose the name of a new folder.`);
-  const [first] = readdirSync(folder);
-  if (first === undefined) return;
-  throw new UsageError(`${folder} holds files, such as ${first}. Choose a new folder, or an empty one.`);
 }
 
 function nextSteps(folder: string, template: string): string[] {

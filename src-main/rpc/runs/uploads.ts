@@ -38,7 +38,8 @@ export class Uploads {
   }
 
   /** @returns the name of the upload @throws Error if the disk has no room, or the page sends other files already */
-  async open({ ending, bytes }: UploadRequest): Promise<string> {
+  async open(request: UploadRequest): Promise<string> {
+    const { bytes } = request;
     if (this.#uploads.size >= mostOpen) {
       throw new Error(`This page sends ${mostOpen} files already. Wait until one has been used.`);
     }
@@ -51,7 +52,7 @@ export class Uploads {
       );
     }
     const folder = await mkdtemp(join(place, 'question-'));
-    const { path, input } = samplePaths(folder, ending);
+    const { path, input } = 'name' in request ? namedPaths(folder, request.name) : samplePaths(folder, request.ending);
     await mkdir(dirname(path));
     const handle = await open(path, 'wx');
     const id = randomUUID();
@@ -78,13 +79,14 @@ export class Uploads {
     await upload.written;
   }
 
+  /** The path of the whole file, which stays an upload: the page asks again about it. @throws as `take` */
+  async pathOf(id: string): Promise<string> {
+    return (await this.#whole(id)).input;
+  }
+
   /** The whole file, which is no longer an upload. @throws Error where parts are missing */
   async take(id: string): Promise<SentSamples> {
-    const { folder, input, handle, expectedBytes, receivedBytes, written } = this.#find(id);
-    if (receivedBytes < expectedBytes) {
-      throw new Error(`Only ${receivedBytes} of ${expectedBytes} bytes were sent. Send the file again.`);
-    }
-    await written;
+    const { folder, input, handle } = await this.#whole(id);
     await handle.close();
     this.#uploads.delete(id);
     return { folder, input };
@@ -106,11 +108,26 @@ export class Uploads {
     await Promise.all([...this.#uploads.keys()].map((id) => this.drop(id)));
   }
 
+  async #whole(id: string): Promise<Upload> {
+    const upload = this.#find(id);
+    const { expectedBytes, receivedBytes, written } = upload;
+    if (receivedBytes < expectedBytes) {
+      throw new Error(`Only ${receivedBytes} of ${expectedBytes} bytes were sent. Send the file again.`);
+    }
+    await written;
+    return upload;
+  }
+
   #find(id: string): Upload {
     const upload = this.#uploads.get(id);
     if (upload !== undefined) return upload;
     throw new Error('This file is not being sent: the connection was interrupted. Send it again.');
   }
+}
+
+function namedPaths(folder: string, name: string): { path: string; input: string } {
+  const path = join(folder, 'input', name);
+  return { path, input: path };
 }
 
 /** The file of samples in a folder, and what to predict: an image is predicted as the only one of its folder. */

@@ -70,7 +70,7 @@ describe('sending a file', () => {
       calls,
       hub: {
         openUpload: async (request: UploadRequest) => {
-          calls.push(`open ${request.ending} ${request.bytes}`);
+          calls.push(`open ${'name' in request ? request.name : request.ending} ${request.bytes}`);
           return 'upload-1';
         },
         sendPart: async (upload: string, part: Uint8Array) => {

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { columnRoles, plannedTasks } from '../../preprocessing/project-plan.ts';
+import { type FileProfile, readingOptionsSchema } from '../run/inspect-task.ts';
+
+/** What a page asks about a file of data, and what it has written as a project. */
+
+/** A file of data: where it lies on the machine that runs Tutti, or the name under which the page has sent it. */
+export const dataFileSchema = z.union([
+  z.strictObject({ path: z.string().min(1) }),
+  z.strictObject({ upload: z.uuid() }),
+]);
+export type DataFile = z.output<typeof dataFileSchema>;
+
+export const inspectionSchema = z.strictObject({
+  file: dataFileSchema,
+  /** The column to predict; absent: one is proposed. */
+  target: z.string().optional(),
+  reading: readingOptionsSchema,
+});
+/** A file, and how it is to be understood. */
+export type Inspection = z.output<typeof inspectionSchema>;
+
+export interface Inspected {
+  profile: FileProfile;
+  /** An absolute path where the project may go: it does not exist yet. */
+  folder: string;
+}
+
+export const newProjectSchema = inspectionSchema.extend({
+  /** An absolute path of a new or an empty folder. */
+  folder: z.string().min(1),
+  task: z.enum(plannedTasks).optional(),
+  /** What columns are for, where the user decided. */
+  roles: z.record(z.string(), z.enum(columnRoles)),
+});
+/** A project that is to be written from a file. */
+export type NewProject = z.output<typeof newProjectSchema>;

@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { explainFileError } from '../../core/node/file-error.ts';
+import { planProject } from '../../core/preprocessing/project-plan.ts';
+import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
+import type { DataFile, Inspected, Inspection, NewProject } from '../../core/protocol/pages/new-project.ts';
+import type { ProjectCard } from '../../core/protocol/pages/project-views.ts';
+import type { FileProfile } from '../../core/protocol/run/inspect-task.ts';
+import { inspectData } from '../creation/inspect-data.ts';
+import { whyOccupied, writePlanned } from '../creation/write-project.ts';
+import { trustFolder } from '../trust/project-trust.ts';
+import type { Uploads } from './runs/uploads.ts';
+import type { Projects } from './projects/projects.ts';
+
+/** Where projects from sent files go, in the user's home: nobody knows where these files lie. */
+const usualFolder = 'tutti-projects';
+
+interface KnownProfile {
+  /** The request, with the file's size and time. */
+  key: string;
+  controller: AbortController;
+  profile: Promise<FileProfile>;
+}
+
+/** Projects that one page makes from files of data. */
+export class NewProjects {
+  readonly #uploads: Pick<Uploads, 'pathOf'>;
+  readonly #projects: Pick<Projects, 'open'>;
+  /** The latest inspection: creating the project, or a step back, needs its profile again. */
+  #latest: KnownProfile | null = null;
+
+  constructor(uploads: Pick<Uploads, 'pathOf'>, projects: Pick<Projects, 'open'>) {
+    this.#uploads = uploads;
+    this.#projects = projects;
+  }
+
+  methods() {
+    return {
+      inspectData: (inspection) => this.inspect(inspection),
+      stopInspecting: async () => this.stop(),
+      createProject: (project) => this.create(project),
+    } satisfies Partial<HubApi>;
+  }
+
+  async inspect(inspection: Inspection): Promise<Inspected> {
+    const path = await this.#pathOf(inspection.file);
+    return { profile: await this.#profile(path, inspection), folder: proposedFolder(inspection.file, path) };
+  }
+
+  /** Ends the inspection that is under way. */
+  stop(): void {
+    this.#latest?.controller.abort(new Error('Reading the file was cancelled.'));
+    this.#latest = null;
+  }
+
+  async create({ folder, task, roles, ...inspection }: NewProject): Promise<ProjectCard> {
+    if (!isAbsolute(folder)) throw new Error(`"${folder}" is no absolute path. Write the folder from its root on.`);
+    const target = resolve(folder);
+    const occupied = whyOccupied(target);
+    if (occupied !== null) throw new Error(occupied);
+    const path = await this.#pathOf(inspection.file);
+    const plan = planProject(await this.#profile(path, inspection), { roles, ...(task !== undefined && { task }) });
+    try {
+      await writePlanned(target, plan, path);
+    } catch (error) {
+      throw explainFileError(error, target, 'write the project into');
+    }
+    await trustFolder(target);
+    return this.#projects.open(target);
+  }
+
+  async #pathOf(file: DataFile): Promise<string> {
+    return 'path' in file ? resolve(file.path) : this.#uploads.pathOf(file.upload);
+  }
+
+  async #profile(path: string, { target, reading }: Inspection): Promise<FileProfile> {
+    const key = JSON.stringify([path, await stateOf(path), target, reading]);
+    if (this.#latest?.key === key) return this.#latest.profile;
+    this.stop();
+    const controller = new AbortController();
+    const task = { path, reading, ...(target !== undefined && { target }) };
+    const own = { key, controller, profile: inspectData(task, controller.signal) };
+    this.#latest = own;
+    try {
+      return await own.profile;
+    } catch (error) {
+      // The file may be readable the next time.
+      if (this.#latest === own) this.#latest = null;
+      throw error;
+    }
+  }
+}
+
+async function stateOf(path: string): Promise<[bytes: number, modifiedMs: number]> {
+  try {
+    const { size, mtimeMs } = await stat(path);
+    return [size, mtimeMs];
+  } catch (error) {
+    throw explainFileError(error, path, 'read');
+  }
+}
+
+/** A new folder with the file's name: beside the file, or in the user's home. */
+function proposedFolder(file: DataFile, path: string): string {
+  const parent = 'path' in file ? dirname(path) : join(homedir(), usualFolder);
+  const own = basename(path).replace(/\.(gz|zip)$/i, '');
+  const name = basename(own, extname(own));
+  for (let count = 1; ; count++) {
+    const folder = join(parent, count === 1 ? name : `${name}-${count}`);
+    if (!existsSync(folder)) return folder;
+  }
+}
