@@ -24,6 +24,12 @@ const developerRoutes: RouteRecordRaw[] =
 export const routes: RouteRecordRaw[] = [
   { path: '/', name: 'projects', component: ProjectsPage, meta: { title: 'Projects' } },
   {
+    path: '/create',
+    name: 'create',
+    component: () => import('./views/create/CreatePage.vue'),
+    meta: { title: 'New from data' },
+  },
+  {
     path: '/configure',
     name: 'configure',
     component: () => import('./views/configure/ConfigurePage.vue'),

@@ -59,6 +59,11 @@ export function dataFormatOf(file: string): KnownFormat | null {
   return dataFormats.find(({ endings }) => endings.some(isOwn)) ?? null;
 }
 
+/** Whether a file's name is that of a table, which may be packed: `houses.csv`, `houses.csv.gz`. */
+export function isTableName(name: string): boolean {
+  return dataFormatOf(name.replace(/\.(gz|zip)$/i, ''))?.holds === 'table';
+}
+
 /** Names of the formats with a content: `['PNG', 'JPEG', ...]`. */
 export function formatsWith(holds: DataFormat['holds']): string[] {
   return dataFormats.filter((format) => format.holds === holds).map(({ name }) => name);

@@ -35,6 +35,8 @@ export interface ProjectPlan {
 
 /** Findings after which a column is left out, unless the user gives it a role. */
 const useless: ReadonlySet<Finding['kind']> = new Set(['row-counter', 'identifier', 'constant', 'copy', 'free-text']);
+/** The share of the rows that validates, and the share that tests. */
+export const heldOutShare = 0.2;
 /** Each split needs rows of each class. */
 const leastRowsOfClass = 5;
 
@@ -175,6 +177,15 @@ ${isRegression ? regressionModel : classModel}});
 `;
 }
 
+/** The model of the project's code, for people. */
+export function modelSentence({ task, profile }: ProjectPlan): string {
+  const output = task === 'classification' ? 'logits of the classes' : 'a mean and a variance';
+  return (
+    `Five networks of two hidden layers with 64 units and dropout, which give ${output}; AdamW, batches of ` +
+    `${batchSizeFor(profile.reading.rows)}, until the NLL of the ensemble no longer falls.`
+  );
+}
+
 /** About 100 steps an epoch, so that early stopping sees enough epochs and an epoch enough steps. */
 function batchSizeFor(rows: number): number {
   const wanted = (0.6 * rows) / 100;
@@ -226,8 +237,8 @@ function splitLines({ profile, target, task, group, weights, isStratified, roles
     ...(task === 'classification' ? [] : ['standardizeTargets: true']),
     ...(group === null ? [] : [`group: ${quoted(group)}`]),
     ...(weights === null ? [] : [`weights: ${quoted(weights)}`]),
-    'validation: 0.2',
-    'test: 0.2',
+    `validation: ${heldOutShare}`,
+    `test: ${heldOutShare}`,
     ...(isStratified && group === null ? ['stratify: true'] : []),
   ];
 }

@@ -198,7 +198,8 @@ function cellsOf(column: ColumnReading): string[] {
   return [JSON.stringify(column.name), readAs(column), missing === '' ? '' : `missing: ${missing}`];
 }
 
-function readAs({ type, numberFormat, dateFormat, distinct, countsRows }: ColumnReading): string {
+/** `number, decimal comma`; `category, 3 values` */
+export function readAs({ type, numberFormat, dateFormat, distinct, countsRows }: ColumnReading): string {
   switch (type) {
     case 'number':
       if (countsRows) return 'number that counts the rows: ignore it if it is no feature';
@@ -223,7 +224,7 @@ function formatName({ decimal, grouping, unit }: NumberFormat): string {
 }
 
 /** `20 ("NA" 18, empty 2)`; empty where there is none. */
-function missingCells(missing: ColumnReading['missing']): string {
+export function missingCells(missing: ColumnReading['missing']): string {
   const counts = Object.entries(missing).sort(([, a], [, b]) => b - a);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
   if (total === 0) return '';

@@ -1,4 +1,6 @@
+import { defineStore } from 'pinia';
 import { useRouter } from 'vue-router';
+import { isTableName } from '../../core/preprocessing/data-formats.ts';
 import { runFileEnding } from '../../core/protocol/pages/run-data.ts';
 import { sendInParts, type UploadProgress } from '../client/upload.ts';
 import { useHub } from '../client/use-hub.ts';
@@ -12,18 +14,23 @@ import { messageOf } from '../../core/text/errors.ts';
 
 /** Whether a file may be an exported run. */
 export function isExport({ name }: Pick<File, 'name'>): boolean {
-  return [runFileEnding, '.zip'].some((ending) => name.toLowerCase().endsWith(ending));
+  return !isTableName(name) && [runFileEnding, '.zip'].some((ending) => name.toLowerCase().endsWith(ending));
 }
 
 /**
  * Opens what a path leads to and shows it: a project's form, or its card if the user has not trusted it yet; a run's
- * page, also of an exported run, which is imported. The returned function throws if there is nothing to open.
+ * page, also of an exported run, which is imported; the page that makes a project from a table. The returned function
+ * throws if there is nothing to open.
  */
 export function useOpenPath(): (path: string) => Promise<void> {
   const hub = useHub();
   const router = useRouter();
   const showRun = useShowImported();
   return async (path) => {
+    if (isTableName(path)) {
+      await router.push({ name: 'create', query: { path } });
+      return;
+    }
     const opened = await hub.openPath(path);
     if (opened.kind === 'run') return showRun(opened.id, opened.isImported ? 'imported' : 'opened');
     const { isTrusted, folder } = opened.project;
@@ -49,6 +56,17 @@ export function useImportRun(): (file: File, progress?: UploadProgress) => Promi
     return showRun(id, isNew ? 'imported' : 'present');
   };
 }
+
+/** A file of data for the page "New from data", which takes it: one that was dropped on any page. */
+export const useGivenFileStore = defineStore('given-file', () => {
+  const file = shallowRef<File | null>(null);
+  function take(): File | null {
+    const own = file.value;
+    file.value = null;
+    return own;
+  }
+  return { file, take };
+});
 
 function useShowImported(): (id: string, how: 'imported' | 'present' | 'opened') => Promise<void> {
   const router = useRouter();

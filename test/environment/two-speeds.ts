@@ -21,6 +21,7 @@ export const longUnitTests = [
   'test/unit/rpc/checkpoints.test.ts',
   'test/unit/rpc/forks.test.ts',
   'test/unit/rpc/live-run.test.ts',
+  'test/unit/rpc/new-projects.test.ts',
   'test/unit/rpc/projects.test.ts',
   'test/unit/rpc/studies.test.ts',
   'test/unit/rpc/trust.test.ts',
@@ -77,6 +78,7 @@ export const quickIntegrationTests = [
 /** The main pages in Chromium, and the desktop app's start. */
 export const quickEndToEndTests = [
   'test/e2e/access.test.ts',
+  'test/e2e/create.test.ts',
   'test/e2e/desktop/desktop-start.test.ts',
   'test/e2e/frame.test.ts',
   'test/e2e/layout.test.ts',

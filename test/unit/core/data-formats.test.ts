@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { dataFormatOf, dataFormats, endingsWith, sampleEndingsFor } from '../../../core/preprocessing/data-formats.ts';
+import {
+  dataFormatOf,
+  dataFormats,
+  endingsWith,
+  isTableName,
+  sampleEndingsFor,
+} from '../../../core/preprocessing/data-formats.ts';
 
 describe('formats of files with samples', () => {
   it.each([
@@ -16,6 +22,18 @@ describe('formats of files with samples', () => {
     ['csv', undefined],
   ])('%s is of the format %s', (file, name) => {
     expect(dataFormatOf(file)?.name).toBe(name);
+  });
+
+  it.each([
+    ['houses.csv', true],
+    ['C:\\data\\Houses.CSV.GZ', true],
+    ['houses.parquet.zip', true],
+    ['houses.zip', false],
+    ['reviews.txt', false],
+    ['run.tutti', false],
+    ['folder', false],
+  ])('%s is the name of a table: %s', (name, isTable) => {
+    expect(isTableName(name)).toBe(isTable);
   });
 
   it('share no ending', () => {

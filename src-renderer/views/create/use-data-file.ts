@@ -1,0 +1,138 @@
+import { onScopeDispose, type Ref, ref, shallowRef } from 'vue';
+import type { DataFile, Inspected, Inspection } from '../../../core/protocol/pages/new-project.ts';
+import { maximumUploadBytes } from '../../../core/protocol/pages/new-samples.ts';
+import { messageOf } from '../../../core/text/errors.ts';
+import { formatBytes } from '../../../core/text/numbers.ts';
+import { sendInParts } from '../../client/upload.ts';
+import { useHub } from '../../client/use-hub.ts';
+import { useSessionStore } from '../../stores/session.ts';
+
+/** How a file is to be understood. */
+export type Understanding = Omit<Inspection, 'file'>;
+
+export interface FileInspection extends Inspected {
+  /** Tells one chosen file from the next. */
+  id: number;
+  file: DataFile;
+  understanding: Understanding;
+}
+
+export interface UsedDataFile {
+  /** What was found out last; null: nothing yet. */
+  inspection: Readonly<Ref<FileInspection | null>>;
+  error: Readonly<Ref<string | null>>;
+  /** What is under way, for people; null: nothing. */
+  doing: Readonly<Ref<string | null>>;
+  /** Begins with a file that the user chose, or with a path on the machine that runs Tutti. */
+  begin(source: File | string): Promise<void>;
+  /** Reads the file again. */
+  inspect(understanding: Understanding): Promise<void>;
+  /** Does again what failed. */
+  retry(): Promise<void>;
+  cancel(): Promise<void>;
+}
+
+/** The file of data that the page makes a project from. What was sent of it is dropped with the page. */
+export function useDataFile(): UsedDataFile {
+  const hub = useHub();
+  const { error, doing, act, retry } = useLatest();
+  const { current, give, drop, stop } = useGivenFile();
+  const inspection = shallowRef<FileInspection | null>(null);
+  let id = 0;
+
+  async function read(file: DataFile, understanding: Understanding, isLatest: () => boolean): Promise<void> {
+    const found = await hub.inspectData({ file, ...understanding });
+    if (isLatest()) inspection.value = { ...found, id, file, understanding };
+  }
+
+  async function begin(source: File | string): Promise<void> {
+    inspection.value = null;
+    id++;
+    await act('Reading the file…', async (isLatest) => {
+      const tell = (text: string): void => {
+        if (isLatest()) doing.value = text;
+      };
+      const file = await give(source, tell);
+      tell('Reading the file…');
+      await read(file, { reading: {} }, isLatest);
+    });
+  }
+
+  async function inspect(understanding: Understanding): Promise<void> {
+    const file = current();
+    if (file !== null) await act('Reading the file again…', (isLatest) => read(file, understanding, isLatest));
+  }
+
+  async function cancel(): Promise<void> {
+    stop('Sending the file was cancelled.');
+    await hub.stopInspecting();
+  }
+
+  onScopeDispose(() => void drop());
+  return { inspection, error, doing, begin, inspect, retry, cancel };
+}
+
+/** Work of which the latest counts: what it does, why it failed, and how it is done again. */
+function useLatest() {
+  const error = ref<string | null>(null);
+  const doing = ref<string | null>(null);
+  let last: () => Promise<void> = async () => undefined;
+  let turn = 0;
+
+  async function act(what: string, work: (isLatest: () => boolean) => Promise<void>): Promise<void> {
+    const own = ++turn;
+    const isLatest = (): boolean => own === turn;
+    last = () => act(what, work);
+    error.value = null;
+    doing.value = what;
+    try {
+      await work(isLatest);
+    } catch (reason) {
+      if (isLatest()) error.value = messageOf(reason);
+    }
+    if (isLatest()) doing.value = null;
+  }
+
+  return { error, doing, act, retry: () => last() };
+}
+
+/** The one file that the hub can read: by its path, or because this page has sent it. */
+function useGivenFile() {
+  const hub = useHub();
+  const session = useSessionStore();
+  let file: DataFile | null = null;
+  let sending = new AbortController();
+  const stop = (why: string): void => sending.abort(new Error(why));
+
+  /** Gives the hub a file in place of the one before. @param tell called with how much was sent */
+  async function give(source: File | string, tell: (text: string) => void): Promise<DataFile> {
+    await drop();
+    const path = typeof source === 'string' ? source : window.tutti?.pathOf(source);
+    file = path === undefined ? { upload: await send(source as File, tell) } : { path };
+    return file;
+  }
+
+  async function send(chosen: File, tell: (text: string) => void): Promise<string> {
+    const { name, size } = chosen;
+    if (size === 0) throw new Error(`${name} is empty, or a folder. Choose a file with a table.`);
+    if (size > maximumUploadBytes) {
+      throw new Error(
+        `${name} has ${formatBytes(size)}, and a page sends at most ${formatBytes(maximumUploadBytes)}. Give its ` +
+          `path, or use \`${session.program} create <folder> --from <file>\`, which needs no copy.`,
+      );
+    }
+    sending = new AbortController();
+    const { signal } = sending;
+    const tellBytes = (sent: number): void => tell(`${formatBytes(sent)} of ${formatBytes(size)} sent`);
+    return sendInParts(hub, { ending: null, file: chosen }, { tell: tellBytes, signal });
+  }
+
+  async function drop(): Promise<void> {
+    stop('Another file was chosen.');
+    const dropped = file;
+    file = null;
+    if (dropped !== null && 'upload' in dropped) await hub.dropUpload(dropped.upload);
+  }
+
+  return { current: () => file, give, drop, stop };
+}

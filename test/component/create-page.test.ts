@@ -1,0 +1,252 @@
+import { flushPromises } from '@vue/test-utils';
+import { describe, expect, it } from 'vitest';
+import type { ColumnProfile, Finding, TableProfile } from '../../core/preprocessing/profile.ts';
+import { planProject, projectSource } from '../../core/preprocessing/project-plan.ts';
+import type { Inspection } from '../../core/protocol/pages/new-project.ts';
+import CreatePage from '../../src-renderer/views/create/CreatePage.vue';
+import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';
+
+const column = (name: string, position: number, own: Partial<ColumnProfile>): ColumnProfile => ({
+  name,
+  position,
+  type: 'number',
+  numberFormat: null,
+  dateFormat: null,
+  missing: {},
+  distinct: null,
+  countsRows: false,
+  present: 100,
+  distinctValues: 100,
+  range: null,
+  examples: [],
+  misfits: [],
+  misfitCount: 0,
+  bars: [],
+  ...own,
+});
+const columns = [
+  column('id', 1, { countsRows: true }),
+  column('day', 2, { type: 'date', dateFormat: 'DD/MM/YYYY', distinctValues: 40 }),
+  column('size', 3, {
+    missing: { NA: 4 },
+    present: 96,
+    distinctValues: 80,
+    range: { smallest: -1.5, median: 0.25, largest: 12 },
+    bars: [
+      { label: 'from -1.5', count: 90 },
+      { label: 'from 6', count: 6 },
+    ],
+  }),
+  column('kind', 4, {
+    type: 'category',
+    distinct: 2,
+    distinctValues: 2,
+    examples: ['a', 'b'],
+    bars: [
+      { label: 'a', count: 70 },
+      { label: 'b', count: 30 },
+    ],
+  }),
+];
+const finding = (own: Pick<Finding, 'level' | 'kind' | 'column' | 'message'> & Partial<Finding>): Finding => ({
+  choices: null,
+  option: null,
+  ...own,
+});
+const question = finding({
+  level: 'question',
+  kind: 'date-format',
+  column: 'day',
+  message: '"01/02/2021" is the 1st of February or the 2nd of January.',
+  choices: ['DD/MM/YYYY', 'MM/DD/YYYY'],
+});
+const warning = finding({ level: 'warning', kind: 'row-counter', column: 'id', message: '"id" counts the rows.' });
+
+function profileWith(findings: Finding[], target = 'kind'): TableProfile {
+  return {
+    kind: 'table',
+    bytes: 2048,
+    reading: {
+      file: 'plants.csv',
+      rows: 100,
+      encoding: 'utf-8',
+      hasMark: false,
+      delimiter: ',',
+      header: true,
+      missingValues: ['', 'NA'],
+      emptyRows: 0,
+      columns,
+      leftOut: [],
+    },
+    columns,
+    target: { name: target, reason: 'it has the name of a target' },
+    findings,
+  };
+}
+
+/** A hub to which the date's format is an open question until it is told. */
+const hub: HubAnswers = {
+  inspectData: ({ reading, target }: Inspection) => ({
+    profile: profileWith(reading.dateFormat === undefined ? [question, warning] : [warning], target),
+    folder: '/home/me/plants',
+  }),
+  createProject: ({ folder }) => ({ folder }),
+  startRun: () => ({ id: 'run-1', sweep: null }),
+};
+const open = (answers: HubAnswers = {}) =>
+  mountPage(CreatePage, { address: '/create?path=/data/plants.csv' }, { ...hub, ...answers });
+
+describe('the page New from data', () => {
+  it('shows each column with its type, missing cells, range and bars, and findings with their levels', async () => {
+    const { wrapper } = await open();
+    const rows = wrapper.findAll('tbody tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
+    expect(rows[2].slice(0, 2)).toEqual(['size', 'number']);
+    expect(rows[2].slice(3, 8)).toEqual(['80', '4 ("NA" 4)', '-1.500', '0.2500', '12']);
+    expect(rows[3][0]).toMatch(/^kind\s*target$/);
+    expect(wrapper.find('[aria-label="Values of size. from -1.5: 90; from 6: 6"]').findAll('rect')).toHaveLength(2);
+    expect(wrapper.text()).toContain('plants.csv: 100 rows, UTF-8, separated by commas, names in the first line');
+    expect(wrapper.findAll('[aria-label=Findings] > li').map((item) => item.attributes('data-level'))).toEqual([
+      'question',
+      'warning',
+    ]);
+  });
+
+  it('waits for the answer to a question, with which the file is read again', async () => {
+    const { wrapper, calls } = await open();
+    const next = () => buttonNamed('Next: target and columns');
+    expect(next().disabled).toBe(true);
+    expect(wrapper.text()).toContain('Answer the question first.');
+    expect(wrapper.get('fieldset legend').text()).toBe(question.message);
+    await wrapper.get('input[value="DD/MM/YYYY"]').trigger('change');
+    await flushPromises();
+    expect(calls.findLast(([method]) => method === 'inspectData')?.[1]).toMatchObject({
+      file: { path: '/data/plants.csv' },
+      reading: { dateFormat: { day: 'DD/MM/YYYY' } },
+    });
+    expect(next().disabled).toBe(false);
+    next().click();
+    await flushPromises();
+    expect(document.activeElement?.textContent).toBe('Target and columns');
+    buttonNamed('Back').click();
+    await flushPromises();
+    expect(document.activeElement?.textContent).toBe('What is in the file');
+    buttonNamed('Ask the questions again').click();
+    await flushPromises();
+    expect(next().disabled).toBe(true);
+  });
+
+  /** Opens a later step. */
+  async function openStep(name: string, answers: HubAnswers = {}) {
+    const page = await open(answers);
+    await page.wrapper.get('input[value="DD/MM/YYYY"]').trigger('change');
+    await flushPromises();
+    buttonNamed(name).click();
+    await flushPromises();
+    return page;
+  }
+
+  it('proposes roles with reasons, and reads a column by the role that it gets', async () => {
+    const { wrapper, calls } = await openStep('2. Target and columns');
+    const role = (name: string) => wrapper.get<HTMLSelectElement>(`[aria-label="Role of ${name}"]`);
+    expect(['id', 'day', 'size'].map((name) => role(name).element.value)).toEqual(['ignore', 'date', 'number']);
+    expect(wrapper.get('[aria-label=Reasons]').text()).toContain('Leaves out "id": "id" counts the rows.');
+    await role('size').setValue('category');
+    await flushPromises();
+    const [, request] = calls.findLast(([method]) => method === 'inspectData') ?? [];
+    expect(request).toMatchObject({ reading: { columns: { size: 'category' }, dateFormat: { day: 'DD/MM/YYYY' } } });
+    await wrapper.get('#target').setValue('size');
+    await flushPromises();
+    expect(calls.findLast(([method]) => method === 'inspectData')?.[1]).toMatchObject({ target: 'size' });
+    // Numbers with many values are no classes unless the user says so.
+    expect(wrapper.get<HTMLSelectElement>('#task').element.value).toBe('heteroscedastic-regression');
+    await wrapper.get('#task').setValue('classification');
+    expect(wrapper.get<HTMLSelectElement>('#task').element.value).toBe('classification');
+  });
+
+  it('says why no model can learn from what is left', async () => {
+    const { wrapper } = await openStep('2. Target and columns');
+    for (const name of ['day', 'size']) await wrapper.get(`[aria-label="Role of ${name}"]`).setValue('ignore');
+    await flushPromises();
+    expect(wrapper.text()).toContain('No column is left from which to predict "kind".');
+    expect(buttonNamed('Next: split and model').disabled).toBe(true);
+  });
+
+  it('counts the rows of the splits', async () => {
+    const { wrapper } = await openStep('3. Split and model');
+    expect(wrapper.findAll('dd').map((item) => item.text())).toEqual(
+      expect.arrayContaining(['60 rows', '20 rows', '20 rows']),
+    );
+    expect(wrapper.text()).toContain('with the classes in the same proportions');
+  });
+
+  it("shows the project's code, writes it as chosen, and trains", async () => {
+    const { wrapper, calls, router } = await openStep('4. The project');
+    const plan = planProject(profileWith([warning]), { roles: {} });
+    expect(wrapper.get('pre').text()).toBe(projectSource(plan, 'plants.csv', 'Plants').trim());
+    await wrapper.get('#project-folder').setValue('/home/me/my-plants/');
+    expect(wrapper.get('pre').text()).toContain("name: 'My plants'");
+    await wrapper.get('form').trigger('submit');
+    await flushPromises();
+    expect(calls.find(([method]) => method === 'createProject')?.[1]).toMatchObject({
+      file: { path: '/data/plants.csv' },
+      folder: '/home/me/my-plants/',
+      reading: { dateFormat: { day: 'DD/MM/YYYY' } },
+      roles: {},
+    });
+    expect(calls.find(([method]) => method === 'startRun')?.[1]).toMatchObject({
+      projectFolder: '/home/me/my-plants/',
+      overrides: {},
+    });
+    await expect.poll(() => router.currentRoute.value.fullPath).toBe('/runs/run-1');
+  });
+
+  it("shows the hub's reason where the project cannot be written, and stays", async () => {
+    const { wrapper, router } = await openStep('4. The project', {
+      createProject: () => Promise.reject(new Error('/home/me/plants holds files, such as a.txt.')),
+    });
+    buttonNamed('Create').click();
+    await flushPromises();
+    expect(wrapper.get('[role=alert]').text()).toContain('holds files, such as a.txt.');
+    expect(router.currentRoute.value.name).toBe('create');
+  });
+
+  it('shows why a file cannot be read, and reads it again', async () => {
+    let count = 0;
+    const { wrapper } = await open({
+      inspectData: (inspection) => {
+        if (count++ === 0) throw new Error('/data/plants.csv, line 3: a quote is not closed.');
+        return hub.inspectData?.(inspection);
+      },
+    });
+    expect(wrapper.get('[role=alert]').text()).toContain('line 3: a quote is not closed.');
+    buttonNamed('Try again').click();
+    await flushPromises();
+    expect(wrapper.find('[role=alert]').exists()).toBe(false);
+    expect(wrapper.find('table').exists()).toBe(true);
+  });
+
+  it('sends a chosen file under its name, says how far it is, and Cancel ends the reading', async () => {
+    const reading = Promise.withResolvers<never>();
+    const { wrapper, calls } = await mountPage(
+      CreatePage,
+      { address: '/create' },
+      {
+        openUpload: () => 'upload-1',
+        inspectData: () => reading.promise,
+        stopInspecting: () => reading.reject(new Error('Reading the file was cancelled.')),
+      },
+    );
+    const input = wrapper.get<HTMLInputElement>('input[type=file]');
+    Object.defineProperty(input.element, 'files', { value: { item: () => new File(['a,b\n1,2\n'], 'my plants.csv') } });
+    await input.trigger('change');
+    await expect.poll(() => calls.some(([method]) => method === 'inspectData')).toBe(true);
+    expect(calls.find(([method]) => method === 'openUpload')?.[1]).toEqual({ name: 'my plants.csv', bytes: 8 });
+    expect(wrapper.get('.doing [role=status]').text()).toBe('Reading the file…');
+    buttonNamed('Cancel').click();
+    await flushPromises();
+    expect(wrapper.get('[role=alert]').text()).toContain('Reading the file was cancelled.');
+    wrapper.unmount();
+    await flushPromises();
+    expect(calls.at(-1)).toEqual(['dropUpload', 'upload-1']);
+  });
+});
