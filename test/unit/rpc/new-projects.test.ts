@@ -48,6 +48,8 @@ it('a sent file keeps its name, can be asked about again, and is gone when the p
   const asked = await hub.inspectData({ file: { upload }, reading: {} });
   expect(dirname(asked.folder)).toBe(join(homedir(), 'tutti-projects'));
   expect(asked.profile.findings[0]).toMatchObject({ level: 'question', kind: 'date-format', column: 'day' });
+  // Where the hub keeps it says nothing to the user.
+  expect(asked.profile.findings[0].message).toMatch(/^my plants\.csv, line \d+, column 2 \(day\): /);
   const reading = { dateFormat: { day: 'DD/MM/YYYY' as const } };
   const settled = await hub.inspectData({ file: { upload }, reading });
   expect(settled.profile.findings.filter(({ level }) => level === 'question')).toEqual([]);

@@ -33,7 +33,8 @@ const otherEncodings = ['iso-8859-2', 'windows-1251', 'shift_jis', 'gb18030'];
 export async function profileTable(file: string, options: ProfileOptions = {}): Promise<TableProfile> {
   const { target, ...given } = options;
   const content = await readFile(file);
-  const { bytes, file: name } = await unpackTable(content, file);
+  // Messages name the file as people know it: a page may have sent it into a folder that says nothing to them.
+  const { bytes, file: name } = await unpackTable(content, basename(file));
   const { encoding, question } = encodingOf(bytes, name, given);
   const own = encoding === undefined ? given : { ...given, encoding };
   const { result, questions } = await withQuestions(() => understandTable(bytes, name, own));
