@@ -87,6 +87,8 @@ function preprocessing(): Preprocessing {
     impute: null,
     mean: 0.1,
     std: 5.7,
+    smallest: -10,
+    largest: 10,
   }));
   return {
     format: 1,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What predictions could not use of a column of a table, and what stands for it. */
+/** What of a column of a table does not fit the training split, and what predictions make of it. */
 export const columnWarningSchema = z.strictObject({
   /** Name of the column. */
   column: z.string(),
@@ -12,5 +12,9 @@ export const columnWarningSchema = z.strictObject({
   unseen: z.int().min(0),
   /** The most frequent such values, at most three. */
   unseenValues: z.array(z.strictObject({ value: z.string(), count: z.int().positive() })),
+  /** Rows with a number or date below the smallest or above the largest of the training split; they count as they are. */
+  outside: z.int().min(0),
+  /** The smallest and the largest of these as texts, one where they are the same; dates in ISO 8601. */
+  outsideValues: z.array(z.string()).max(2),
 });
 export type ColumnWarning = z.output<typeof columnWarningSchema>;

@@ -22,6 +22,9 @@ const numberColumnSchema = z.strictObject({
   /** Applied after imputation: (value − mean) / std. */
   mean: finite,
   std: finite.positive(),
+  /** Of the values of the training split that are not missing: a prediction for values beyond them is a guess. */
+  smallest: finite,
+  largest: finite,
 });
 
 const categoryColumnSchema = z.strictObject({

@@ -70,14 +70,14 @@ export function answerBody(
   return { bytes: Buffer.concat([json, ...parts]), headers };
 }
 
-function warningField({ unseenValues, ...counts }: ColumnWarning): object {
-  return { ...counts, unseen_values: unseenValues };
+function warningField({ unseenValues, outside, outsideValues, ...counts }: ColumnWarning): object {
+  return { ...counts, unseen_values: unseenValues, outside, outside_values: outsideValues };
 }
 
-/** Over all columns, as a dictionary of structured fields (RFC 9651): `missing=2, unseen=1`. */
+/** Over all columns, as a dictionary of structured fields (RFC 9651): `missing=2, unseen=1, outside=0`. */
 function sumsOf(warnings: readonly ColumnWarning[]): string {
-  const sum = (of: 'missing' | 'unseen') => warnings.reduce((all, own) => all + own[of], 0);
-  return `missing=${sum('missing')}, unseen=${sum('unseen')}`;
+  const sum = (of: 'missing' | 'unseen' | 'outside') => warnings.reduce((all, own) => all + own[of], 0);
+  return `missing=${sum('missing')}, unseen=${sum('unseen')}, outside=${sum('outside')}`;
 }
 
 /** Values that are not finite become null, because JSON has none. */

@@ -1,7 +1,8 @@
 import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
-import type { Preprocessing, TableStep } from '../../core/preprocessing/schema.ts';
-import { unseenValues } from '../data/preprocessing/table-features.ts';
-import { isMissingAt } from '../data/tables/columns.ts';
+import type { ColumnStep, Preprocessing } from '../../core/preprocessing/schema.ts';
+import { valueAt } from '../data/preprocessing/table-cells.ts';
+import { misfitsOf } from '../data/preprocessing/table-features.ts';
+import type { Column } from '../data/tables/columns.ts';
 import type { Table } from '../data/tables/table.ts';
 
 /** Values of unseen categories that a warning names. */
@@ -13,45 +14,55 @@ interface Rows {
   end: number;
 }
 
+/** What of one column does not fit. */
+interface ColumnLosses {
+  step: ColumnStep;
+  missing: number;
+  /** Categories that the training split lacks, with their rows. */
+  unseen: Map<string, number>;
+  outside: number;
+  /** The farthest values outside. */
+  smallest: number;
+  largest: number;
+}
+
 /**
- * Counts what predictions of tables cannot use: rows without any value, missing values, and categories that the
- * training split lacks.
+ * Counts what does not fit the training split in tables that are predicted: rows without any value, missing values,
+ * categories that the split lacks, and values outside its range.
  */
 export class TableLosses {
-  readonly #step: TableStep | undefined;
-  readonly #missing = new Map<string, number>();
-  readonly #unseen = new Map<string, Map<string, number>>();
+  readonly #columns: ColumnLosses[];
   #rows = 0;
   #emptyRows = 0;
 
   constructor(preprocessing: Preprocessing | null) {
-    this.#step = preprocessing?.steps.find((step) => step.kind === 'table');
+    const step = preprocessing?.steps.find(({ kind }) => kind === 'table');
+    const none = { missing: 0, outside: 0, smallest: Infinity, largest: -Infinity };
+    this.#columns =
+      step?.kind === 'table' ? step.columns.map((own) => ({ step: own, unseen: new Map(), ...none })) : [];
   }
 
   /** @param rows by default all */
   add(table: Table, rows: Rows = { first: 0, end: table.length }): void {
     this.#rows += rows.end - rows.first;
     this.#emptyRows += table.emptyRows ?? 0;
-    for (const step of this.#step?.columns ?? []) {
-      const column = table.columns.find(({ name }) => name === step.name);
-      if (column === undefined) continue;
-      let missing = this.#missing.get(step.name) ?? 0;
-      for (let row = rows.first; row < rows.end; row++) if (isMissingAt(column, row)) missing += 1;
-      this.#missing.set(step.name, missing);
-      const all = this.#unseen.get(step.name) ?? new Map<string, number>();
-      this.#unseen.set(step.name, all);
-      for (const value of unseenValues(step, column, rows)) all.set(value, (all.get(value) ?? 0) + 1);
+    for (const losses of this.#columns) {
+      const column = table.columns.find(({ name }) => name === losses.step.name);
+      if (column !== undefined) addColumn(losses, column, rows);
     }
   }
 
   /** One for each column with losses, in the order of the features. */
   warnings(): ColumnWarning[] {
-    return [...this.#missing].flatMap(([column, missing]) => {
-      const values = [...(this.#unseen.get(column) ?? [])].sort(([, a], [, b]) => b - a);
+    return this.#columns.flatMap((losses) => {
+      const { step, missing, outside } = losses;
+      const values = [...losses.unseen].sort(([, a], [, b]) => b - a);
       const unseen = values.reduce((sum, [, count]) => sum + count, 0);
-      if (missing === 0 && unseen === 0) return [];
+      if (missing + unseen + outside === 0) return [];
       const unseenValues = values.slice(0, mostNamed).map(([value, count]) => ({ value, count }));
-      return [{ column, rows: this.#rows, missing, unseen, unseenValues }];
+      const farthest = outside === 0 ? [] : [losses.smallest, losses.largest];
+      const outsideValues = [...new Set(farthest.map((value) => textOf(step, value)))];
+      return [{ column: step.name, rows: this.#rows, missing, unseen, unseenValues, outside, outsideValues }];
     });
   }
 
@@ -66,12 +77,45 @@ export class TableLosses {
     return [
       ...(this.#emptyRows === 0 ? [] : [empty]),
       ...(missing.length === 0 ? [] : [imputed]),
-      ...all.filter(({ unseen }) => unseen > 0).map(sentenceOf),
+      ...all.filter(({ unseen }) => unseen > 0).map(unseenSentence),
+      ...all.filter(({ outside }) => outside > 0).map((warning) => this.#outsideSentence(warning)),
     ];
+  }
+
+  #outsideSentence({ column, rows, outside, outsideValues }: ColumnWarning): string {
+    const step = this.#columns.find((own) => own.step.name === column)?.step;
+    const range = step === undefined || step.type === 'category' ? [] : [step.smallest, step.largest];
+    const [smallest, largest] = step === undefined ? [] : range.map((value) => textOf(step, value));
+    return (
+      `Column "${column}": ${outside} of ${rows} rows have values outside the range of the training data, ` +
+      `${smallest} to ${largest} (${outsideValues.join(' to ')}). The models did not learn from such values.`
+    );
   }
 }
 
-function sentenceOf({ column, rows, unseen, unseenValues }: ColumnWarning): string {
+function addColumn(losses: ColumnLosses, column: Column, { first, end }: Rows): void {
+  const misfitAt = misfitsOf(losses.step, column);
+  for (let row = first; row < end; row++) {
+    const misfit = misfitAt(row);
+    if (misfit === 'missing') losses.missing += 1;
+    else if (misfit === 'unseen') {
+      const value = String(column.values[row]);
+      losses.unseen.set(value, (losses.unseen.get(value) ?? 0) + 1);
+    } else if (misfit === 'outside') {
+      const value = Number(column.values[row]);
+      losses.outside += 1;
+      losses.smallest = Math.min(losses.smallest, value);
+      losses.largest = Math.max(losses.largest, value);
+    }
+  }
+}
+
+/** A value of a column, as a person reads it. */
+function textOf({ name, type }: ColumnStep, value: number): string {
+  return String(type === 'category' ? value : valueAt({ name, type, values: Float64Array.of(value) }, 0));
+}
+
+function unseenSentence({ column, rows, unseen, unseenValues }: ColumnWarning): string {
   const named = unseenValues.map(({ value, count }) => `${JSON.stringify(value)} ${count}`).join(', ');
   const others = unseen - unseenValues.reduce((sum, { count }) => sum + count, 0);
   return (

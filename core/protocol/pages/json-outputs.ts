@@ -228,7 +228,9 @@ const predictOutputSchema = z.strictObject({
   rows: z.int().describe('that were written'),
   set: z.string().describe('the checkpoints that predicted'),
   output: z.string().describe('the file that was written'),
-  warnings: z.array(z.string()).describe('values that were missing or unseen in training, rows left out, and more'),
+  warnings: z
+    .array(z.string())
+    .describe('values that are missing, unseen in training or outside its range, rows left out, and more'),
 });
 export type PredictOutput = z.output<typeof predictOutputSchema>;
 

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { columnTypes, fitted } from '../../../workers/data/preprocessing/fitted.ts';
-import { fitColumn, tableFeatures, unseenValues } from '../../../workers/data/preprocessing/table-features.ts';
+import { fitColumn, misfitsOf, tableFeatures } from '../../../workers/data/preprocessing/table-features.ts';
 import { preprocessingSchema } from '../../../core/preprocessing/schema.ts';
+import type { Column } from '../../../workers/data/tables/columns.ts';
 import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';
 import { tableDataset, tableSplits, type TableSplitOptions } from '../../../workers/data/tables/table-splits.ts';
 import { messageOf } from '../../../core/text/errors.ts';
@@ -142,8 +143,33 @@ describe('fitted columns', () => {
     const table = await tableOf("kind\n'=x\n'@y\n+\n=x\n'z\n'+\n");
     const { features } = tableFeatures(step, table, Int32Array.of(0, 1, 2, 3, 4, 5));
     expect([...features]).toEqual([0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
-    expect(unseenValues(step.columns[0], table.columns[0], { first: 0, end: 6 })).toEqual(["'z", "'+"]);
-    expect(unseenValues(step.columns[0], table.columns[0], { first: 1, end: 5 })).toEqual(["'z"]);
+    const misfitAt = misfitsOf(step.columns[0], table.columns[0]);
+    expect([0, 1, 2, 3, 4, 5].map(misfitAt)).toEqual([null, null, null, null, 'unseen', 'unseen']);
+  });
+
+  it('know the range of the training split, beyond which a number or a date does not fit', async () => {
+    const text = 'size,when,same,sold,y\n0.1,2026-01-02,7,true,1\n,2026-03-01,7,true,2\n-4,2026-02-01,7,true,3\n';
+    const table = await tableOf(text);
+    const about = { name: 'sizes', rows: Int32Array.of(0, 1, 2), standardize: false, imputes: () => true };
+    const steps = table.columns.slice(0, 4).map((column) => fitColumn(column, about));
+    // 2026-01-01 is day 20454.
+    expect(steps).toMatchObject([
+      { smallest: -4, largest: 0.1 },
+      { smallest: 20455, largest: 20513 },
+      { smallest: 7, largest: 7 },
+      { smallest: 1, largest: 1 },
+    ]);
+    const kinds = (step: number, values: number[]) => {
+      const misfitAt = misfitsOf(steps[step], { ...table.columns[step], values: Float64Array.from(values) } as Column);
+      return values.map((_, row) => misfitAt(row));
+    };
+    // 0.1 as float32 is a little more than 0.1, as a file of float32 values has it.
+    const sizes = [-4, -4.001, 0, Math.fround(0.1), 0.1001, Number.NaN];
+    expect(kinds(0, sizes)).toEqual([null, 'outside', null, null, 'outside', 'missing']);
+    expect(kinds(0, [Infinity, -Infinity])).toEqual(['outside', 'outside']);
+    expect(kinds(1, [20455, 20454, 20513, 20514])).toEqual([null, 'outside', null, 'outside']);
+    expect(kinds(2, [7, 6, 8])).toEqual([null, 'outside', 'outside']);
+    expect(kinds(3, [1, 0])).toEqual([null, 'outside']);
   });
 
   it('impute ties by the first value in order', async () => {

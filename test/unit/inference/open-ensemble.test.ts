@@ -25,8 +25,16 @@ const table: Preprocessing = {
     {
       kind: 'table',
       columns: [
-        { name: 'size', type: 'number', impute: { value: 5, indicator: false }, mean: 1, std: 2 },
-        { name: 'sold', type: 'boolean', impute: null, mean: 0, std: 1 },
+        {
+          name: 'size',
+          type: 'number',
+          impute: { value: 5, indicator: false },
+          mean: 1,
+          std: 2,
+          smallest: -50,
+          largest: 50,
+        },
+        { name: 'sold', type: 'boolean', impute: null, mean: 0, std: 1, smallest: 0, largest: 1 },
       ],
     },
   ],

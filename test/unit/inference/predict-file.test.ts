@@ -28,7 +28,15 @@ function twoClasses() {
   });
   const step = {
     kind: 'table' as const,
-    columns: ['x', 'y'].map((name) => ({ name, type: 'number' as const, impute: null, mean: 0, std: 1 })),
+    columns: ['x', 'y'].map((name) => ({
+      name,
+      type: 'number' as const,
+      impute: null,
+      mean: 0,
+      std: 1,
+      smallest: -50,
+      largest: 50,
+    })),
   };
   const target = { kind: 'classes' as const, column: 'z', classNames: ['=no', 'yes, or'] };
   return runWithModels(models, { task: 'classification', preprocessing: { format: 1, steps: [step], target } });
@@ -222,6 +230,8 @@ describe('a table of a run with categories', () => {
         'missing ones (preprocessing.json, impute).',
       'Column "zip": 2 of 4 rows have values that the training data lack ("9" 2). They count ' +
         'as none of its categories.',
+      'Column "size": 1 of 4 rows have values outside the range of the training data, 1.5 to 2.5 (0.5). The models ' +
+        'did not learn from such values.',
     ]);
     const rows = [
       { zip: 1, size: '0,5' },
@@ -229,12 +239,13 @@ describe('a table of a run with categories', () => {
     ];
     const found = await ensemble.predict({ rows });
     expect([...found.mean]).toEqual([51, 210]);
-    expect(found.warnings).toEqual([{ column: 'size', rows: 2, missing: 1, unseen: 0, unseenValues: [] }]);
+    const size = { column: 'size', missing: 0, unseen: 0, unseenValues: [], outside: 1, outsideValues: ['0.5'] };
+    expect(found.warnings).toEqual([{ ...size, rows: 2, missing: 1 }]);
     const others = [8, 9, 7, 9, 9, 8, 6, 5].map((zip) => ({ zip, size: '0,5' }));
     const unseenValues = [9, 8, 7].map((zip, i) => ({ value: String(zip), count: 3 - i }));
-    const zip = { column: 'zip', rows: 9, missing: 0, unseen: 8, unseenValues };
+    const zip = { column: 'zip', rows: 9, missing: 0, unseen: 8, unseenValues, outside: 0, outsideValues: [] };
     const mixed = await ensemble.predict({ rows: [{ zip: '1', size: '0,5' }, ...others] });
-    expect(mixed.warnings).toEqual([zip]);
+    expect(mixed.warnings).toEqual([zip, { ...size, rows: 9, outside: 9 }]);
     expect((await ensemble.predict({ prepared: new Float32Array(4) })).warnings).toEqual([]);
   });
 });

@@ -25,8 +25,16 @@ const table: Preprocessing = {
     {
       kind: 'table',
       columns: [
-        { name: 'size', type: 'number', impute: { value: 5, indicator: false }, mean: 1, std: 2 },
-        { name: 'sold', type: 'boolean', impute: null, mean: 0, std: 1 },
+        {
+          name: 'size',
+          type: 'number',
+          impute: { value: 5, indicator: false },
+          mean: 1,
+          std: 2,
+          smallest: -50,
+          largest: 50,
+        },
+        { name: 'sold', type: 'boolean', impute: null, mean: 0, std: 1, smallest: 0, largest: 1 },
         { name: 'town', type: 'category', impute: null, categories: ['Bern', 'Chur'] },
       ],
     },
@@ -98,9 +106,25 @@ describe('an ensemble of tensors', () => {
       { name: 'sold', datatype: 'BOOL', shape: [6, 1], values: Float64Array.of(1, 0, 1, 0, 1, 0) },
     ];
     const { warnings } = await ensemble.predict({ tensors, outputs: ['mean'], parts: [1, 2, 1, 2] });
-    const missing = (rows: number) => ({ column: 'size', rows, missing: 1, unseen: 0, unseenValues: [] });
+    const missing = (rows: number) => ({
+      column: 'size',
+      rows,
+      missing: 1,
+      unseen: 0,
+      unseenValues: [],
+      outside: 0,
+      outsideValues: [],
+    });
     const unseen = (rows: number, count: number) => {
-      return { column: 'town', rows, missing: 0, unseen: count, unseenValues: [{ value: 'Genf', count }] };
+      return {
+        column: 'town',
+        rows,
+        missing: 0,
+        unseen: count,
+        unseenValues: [{ value: 'Genf', count }],
+        outside: 0,
+        outsideValues: [],
+      };
     };
     expect(warnings).toEqual([[], [missing(2), unseen(2, 1)], [], [missing(2), unseen(2, 2)]]);
   });

@@ -282,7 +282,15 @@ describe('calibration in an ONNX file', () => {
 describe('preprocessing in an ONNX file', () => {
   it('takes columns of a table as they are, with missing values and categories', async () => {
     const columns: Extract<Preprocessing['steps'][number], { kind: 'table' }>['columns'] = [
-      { name: 'year', type: 'number', impute: { value: 2000, indicator: true }, mean: 2010, std: 0.5 },
+      {
+        name: 'year',
+        type: 'number',
+        impute: { value: 2000, indicator: true },
+        mean: 2010,
+        std: 0.5,
+        smallest: 2009,
+        largest: 2011,
+      },
       { name: 'mean', type: 'category', impute: { value: 'b', indicator: true }, categories: ['a', 'b'] },
     ];
     const preprocessing: Preprocessing = { format: 1, steps: [{ kind: 'table', columns }] };
@@ -335,7 +343,7 @@ describe('preprocessing in an ONNX file', () => {
   });
 
   it('takes columns as they are beside ids of texts', async () => {
-    const number = { name: 'size', type: 'number' as const, impute: null, mean: 1, std: 2 };
+    const number = { name: 'size', type: 'number' as const, impute: null, mean: 1, std: 2, smallest: -50, largest: 50 };
     const text = {
       name: 'words',
       tokenizer: fitTokenizer(['a b']).data,

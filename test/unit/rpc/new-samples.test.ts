@@ -35,7 +35,15 @@ describe('the form for new samples', () => {
         {
           kind: 'table',
           columns: [
-            { name: 'age', type: 'number', impute: { value: 30, indicator: true }, mean: 31.5, std: 2 },
+            {
+              name: 'age',
+              type: 'number',
+              impute: { value: 30, indicator: true },
+              mean: 31.5,
+              std: 2,
+              smallest: -50,
+              largest: 50,
+            },
             { name: 'port', type: 'category', impute: null, categories: ['C', 'S'] },
           ],
         },

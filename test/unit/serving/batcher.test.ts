@@ -36,7 +36,7 @@ describe('requests', () => {
 
   it('that are predicted together get the warnings of their own samples', async () => {
     const warning = (column: string, rows: number): ColumnWarning => {
-      return { column, rows, missing: 1, unseen: 0, unseenValues: [] };
+      return { column, rows, missing: 1, unseen: 0, unseenValues: [], outside: 0, outsideValues: [] };
     };
     // Each row whose first feature is negative lacks a value.
     const predict = async ({ tensors, parts }: ServeRequest): Promise<ServePrediction> => {

@@ -39,7 +39,15 @@ const tensors: fc.Arbitrary<Tensor> = counts.chain((shape) =>
 );
 
 const warningOf = (rows: number) => {
-  return { column: 'town', rows, missing: 0, unseen: rows, unseenValues: [{ value: 'Genf', count: rows }] };
+  return {
+    column: 'town',
+    rows,
+    missing: 0,
+    unseen: rows,
+    unseenValues: [{ value: 'Genf', count: rows }],
+    outside: 0,
+    outsideValues: [],
+  };
 };
 
 describe('messages between the server and its process', () => {

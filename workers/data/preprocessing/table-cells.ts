@@ -44,7 +44,8 @@ export function rowsOfTable({ columns, length }: Table, rows: number): ShownFiel
   );
 }
 
-function valueAt({ type, values }: Column, row: number): string | number | null {
+/** A cell of a table, as a person reads it. */
+export function valueAt({ type, values }: Column, row: number): string | number | null {
   const value = values[row];
   if (value === null || typeof value === 'string') return value;
   if (Number.isNaN(value)) return null;

@@ -65,10 +65,11 @@ function fitNumbers({ name, type, values }: NumericColumn, options: FitOptions):
   const present = own.filter((value) => !Number.isNaN(value)).sort();
   const value = type === 'boolean' ? mostFrequentBit(present) : medianOf(present);
   const impute = imputes(name) ? { value, indicator: present.length < own.length } : null;
-  if (type === 'boolean' || !options.standardize) return { name, type, impute, mean: 0, std: 1 };
+  const range = { smallest: present[0], largest: present[present.length - 1] };
+  if (type === 'boolean' || !options.standardize) return { name, type, impute, mean: 0, std: 1, ...range };
   const complete = own.map((found) => (Number.isNaN(found) && impute ? value : found));
   const { mean, std } = columnMoments({ name: table, kind: `"${name}",`, values: complete, count: 1 });
-  return { name, type, impute, mean: mean[0], std: std[0] };
+  return { name, type, impute, mean: mean[0], std: std[0], ...range };
 }
 
 function medianOf(sorted: Float64Array): number {
@@ -137,24 +138,25 @@ function categoryIndex(categories: readonly string[], value: string): number {
   return categories.indexOf(nameOfCell(value, (text) => categories.includes(text)));
 }
 
-/**
- * The values of a column that the training split lacks, one for each row that has such a one.
- * @param rows from `first` to before `end`
- */
-export function unseenValues(
-  step: ColumnStep,
-  column: Column,
-  { first, end }: { first: number; end: number },
-): string[] {
-  if (step.type !== 'category') return [];
-  const known = new Set(step.categories);
-  const unseen: string[] = [];
-  for (let row = first; row < end; row++) {
-    const value = column.values[row];
-    if (value === null || known.has(nameOfCell(String(value), (text) => known.has(text)))) continue;
-    unseen.push(String(value));
+/** How a value does not fit the training split: it is absent, a category that the split lacks, or beyond its range. */
+export type Misfit = 'missing' | 'unseen' | 'outside';
+
+/** Tells how the value of a row does not fit; null where it does. Numbers are compared as features, in float32. */
+export function misfitsOf(step: ColumnStep, column: Column): (row: number) => Misfit | null {
+  if (step.type === 'category') {
+    const known = new Set(step.categories);
+    const isKnown = (text: string): boolean => known.has(text);
+    return (row) => {
+      if (isMissingAt(column, row)) return 'missing';
+      return isKnown(nameOfCell(String(column.values[row]), isKnown)) ? null : 'unseen';
+    };
   }
-  return unseen;
+  const [smallest, largest] = [Math.fround(step.smallest), Math.fround(step.largest)];
+  return (row) => {
+    if (isMissingAt(column, row)) return 'missing';
+    const value = Math.fround(Number(column.values[row]));
+    return value < smallest || value > largest ? 'outside' : null;
+  };
 }
 
 function wrongType({ name: table }: Table, { name, type }: Column, step: ColumnStep): Error {
