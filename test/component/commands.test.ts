@@ -59,6 +59,7 @@ describe('the command palette', () => {
         'Runs',
         'Studies',
         'Settings',
+        'New from data',
         'Train sine',
         'wide sine',
         'Theme: system',

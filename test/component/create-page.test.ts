@@ -163,6 +163,37 @@ describe('the page New from data', () => {
     expect(wrapper.get<HTMLSelectElement>('#task').element.value).toBe('classification');
   });
 
+  it('asks again where cells do not fit a new role, and the answer takes the place of the role', async () => {
+    const misfits = finding({
+      level: 'question',
+      kind: 'misfits',
+      column: 'kind',
+      message: '100 of 100 cells of "kind" are no numbers, such as "a".',
+      choices: ['missing', 'category', 'ignore'],
+    });
+    const { wrapper, calls } = await openStep('2. Target and columns', {
+      inspectData: ({ reading }) => ({
+        profile: profileWith(
+          reading.dateFormat === undefined ? [question] : reading.columns?.kind === 'number' ? [misfits] : [],
+          'size',
+        ),
+        folder: '/home/me/plants',
+      }),
+    });
+    await wrapper.get('[aria-label="Role of kind"]').setValue('number');
+    await flushPromises();
+    expect(buttonNamed('Next: split and model').disabled).toBe(true);
+    expect(wrapper.text()).toContain('Go back to the first step to answer it.');
+    buttonNamed('Back').click();
+    await flushPromises();
+    await wrapper.get('input[value=category]').trigger('change');
+    await flushPromises();
+    expect(calls.findLast(([method]) => method === 'inspectData')?.[1]).toMatchObject({
+      reading: { columns: { kind: 'category' } },
+    });
+    expect(buttonNamed('Next: target and columns').disabled).toBe(false);
+  });
+
   it('says why no model can learn from what is left', async () => {
     const { wrapper } = await openStep('2. Target and columns');
     for (const name of ['day', 'size']) await wrapper.get(`[aria-label="Role of ${name}"]`).setValue('ignore');

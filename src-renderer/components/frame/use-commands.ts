@@ -18,6 +18,14 @@ export interface Command {
   run(): void;
 }
 
+const pageTitles = {
+  projects: 'Projects',
+  runs: 'Runs',
+  studies: 'Studies',
+  settings: 'Settings',
+  create: 'New from data',
+};
+
 /** The page of runs, with the dialog that attaches to a remote one. */
 export const attachPage = { name: 'runs', query: { attach: 'remote' } };
 
@@ -45,10 +53,10 @@ export function useCommands(query: Ref<string>, limit: number): ComputedRef<Comm
   const session = useSessionStore();
   const { data: projects } = useProjectCards();
 
-  const pages = ['projects', 'runs', 'studies', 'settings'].map((name): Command => ({
+  const pages = Object.entries(pageTitles).map(([name, label]): Command => ({
     id: `page/${name}`,
     group: 'Pages',
-    label: name[0].toUpperCase() + name.slice(1),
+    label,
     detail: '',
     run: () => void router.push({ name }),
   }));

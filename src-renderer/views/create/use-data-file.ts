@@ -107,8 +107,9 @@ function useGivenFile() {
   /** Gives the hub a file in place of the one before. @param tell called with how much was sent */
   async function give(source: File | string, tell: (text: string) => void): Promise<DataFile> {
     await drop();
-    const path = typeof source === 'string' ? source : window.tutti?.pathOf(source);
-    file = path === undefined ? { upload: await send(source as File, tell) } : { path };
+    // A file that is on no disk has the path ''.
+    const path = typeof source === 'string' ? source : (window.tutti?.pathOf(source) ?? '');
+    file = source instanceof File && path === '' ? { upload: await send(source, tell) } : { path };
     return file;
   }
 
