@@ -1,5 +1,6 @@
 import { formatBytes, formatCount, formatValue } from '../text/numbers.ts';
 import { printable, printableLine } from '../text/printable.ts';
+import { imageLines, type ImageProfile } from './image-profile.ts';
 import type { ColumnProfile, Finding, Shown, TableProfile } from './profile.ts';
 import { readingText } from './reading.ts';
 
@@ -7,17 +8,23 @@ const blocks = '▁▂▃▄▅▆▇█';
 const longestName = 24;
 const longestExample = 28;
 
-/** A profile for a terminal: how the file was read, a line for each column with a small chart, and the findings. */
-export function profileText(profile: TableProfile): string {
-  const [sentence] = readingText(profile.reading).split('\n');
+/** A profile for a terminal: how the data were read, a line for each column or class, and the findings. */
+export function profileText(profile: TableProfile | ImageProfile): string {
   return [
-    `${sentence} ${formatBytes(profile.bytes)}.`,
-    '',
-    ...aligned([head, ...profile.columns.map(cellsOf)]),
-    ...(profile.target === null ? [] : ['', `Target: ${printable(profile.target.name)} (${profile.target.reason}).`]),
+    ...(profile.kind === 'table' ? tableLines(profile) : imageLines(profile)),
     '',
     ...(profile.findings.length === 0 ? ['Nothing stands out.'] : profile.findings.flatMap(findingLines)),
   ].join('\n');
+}
+
+function tableLines({ reading, bytes, columns, target }: TableProfile): string[] {
+  const [sentence] = readingText(reading).split('\n');
+  return [
+    `${sentence} ${formatBytes(bytes)}.`,
+    '',
+    ...aligned([head, ...columns.map(cellsOf)]),
+    ...(target === null ? [] : ['', `Target: ${printable(target.name)} (${target.reason}).`]),
+  ];
 }
 
 const head = ['column', 'type', 'missing', 'distinct', 'smallest', 'median', 'largest', 'values'];

@@ -9,7 +9,7 @@ import { columnReadingSchema, tableReadingSchema } from './reading.ts';
 export const findingLevels = ['question', 'warning', 'note'] as const;
 
 /** Something that a person should know, or decide, before training. */
-const findingSchema = z.strictObject({
+export const findingSchema = z.strictObject({
   /**
    * `question`: two readings are possible, and one was assumed. `warning`: training goes on, but is likely not what was
    * meant. `note`: what was assumed, and is probably right.
@@ -37,8 +37,15 @@ const findingSchema = z.strictObject({
     'sorted',
     'time',
     'groups',
+    'splits',
+    'depth',
+    'pages',
+    'colours',
+    'sizes',
+    'formats',
+    'unreadable',
   ]),
-  /** The column that it is about; null: the whole table. */
+  /** The column that it is about; null: the whole table, or the folder of images. */
   column: z.string().nullable(),
   message: z.string(),
   /** The possible answers to a question; the first one is assumed. Null: any answer, or the finding is no question. */

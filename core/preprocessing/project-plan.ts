@@ -1,4 +1,6 @@
 import { keyOf, quoted } from './column-findings.ts';
+import { type ImagePlan, planImages } from './image-plan.ts';
+import type { ImageProfile } from './image-profile.ts';
 import type { ColumnProfile, Finding, TableProfile } from './profile.ts';
 import { holdsClasses } from './profile-findings.ts';
 
@@ -39,6 +41,11 @@ const useless: ReadonlySet<Finding['kind']> = new Set(['row-counter', 'identifie
 export const heldOutShare = 0.2;
 /** Each split needs rows of each class. */
 const leastRowsOfClass = 5;
+
+/** A project for what is in a table, or in a folder of images, where no choice is needed. */
+export function planData(profile: TableProfile | ImageProfile, choices: PlanChoices): ProjectPlan | ImagePlan {
+  return profile.kind === 'table' ? planProject(profile, choices) : planImages(profile);
+}
 
 /**
  * A project for what is in a table.

@@ -1,9 +1,11 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, join, resolve } from 'node:path';
+import { basename, join, resolve, sep } from 'node:path';
 import { makeFolder } from '../../core/node/make-folder.ts';
+import { type ImagePlan, imageProjectSource } from '../../core/preprocessing/image-plan.ts';
 import { type ProjectPlan, projectSource, projectTitle } from '../../core/preprocessing/project-plan.ts';
+import type { FileProfile } from '../../core/protocol/run/inspect-task.ts';
 import { tutti } from '../../core/text/program.ts';
 import { appFile } from '../processes/app-files.ts';
 
@@ -32,27 +34,42 @@ export async function writeTemplate(folder: string, template: string): Promise<v
   await nameProgram(join(folder, 'README.md'));
 }
 
-/** Writes a project that learns from a table, with a copy of the table and a README that says what was found. */
-export async function writePlanned(folder: string, plan: ProjectPlan, table: string): Promise<void> {
+/**
+ * Writes a project that learns from a table or a folder of images, with a copy of the data and a README that says what
+ * was found.
+ */
+export async function writePlanned(folder: string, plan: ProjectPlan | ImagePlan, path: string): Promise<void> {
+  const data = resolve(path);
+  if (resolve(folder).startsWith(data + sep)) {
+    throw new Error(`The project cannot be in the folder of its images, ${data}. Choose another folder.`);
+  }
   await writeShared(folder);
-  const file = basename(table);
-  await cp(table, join(folder, file));
   const title = projectTitle(basename(resolve(folder)));
-  await writeFile(join(folder, 'project.ts'), projectSource(plan, file, title));
-  await writeFile(join(folder, 'README.md'), readmeOf(plan, file, title));
+  const name = basename(data);
+  // File systems that can share the blocks of both copies do so.
+  await cp(data, join(folder, name), { recursive: true, mode: constants.COPYFILE_FICLONE });
+  const source = 'side' in plan ? imageProjectSource(plan, name, title) : projectSource(plan, name, title);
+  await writeFile(join(folder, 'project.ts'), source);
+  await writeFile(join(folder, 'README.md'), readmeOf(plan, name, title));
 }
 
-function readmeOf({ decisions, open, profile }: ProjectPlan, file: string, title: string): string {
-  const { rows, columns } = profile.reading;
+function sizeOf(profile: FileProfile): string {
+  if (profile.kind === 'table') return `${profile.reading.rows} rows, ${profile.reading.columns.length} columns`;
+  const images = profile.splits.reduce((sum, own) => sum + own.images, 0);
+  return `${images} images, ${profile.classes.length} classes`;
+}
+
+function readmeOf({ decisions, open, profile }: ProjectPlan | ImagePlan, file: string, title: string): string {
+  const input = profile.kind === 'table' ? 'new.csv' : 'new-images';
   const findings = open.map(({ message }) => `- ${message}`);
   return `# ${title}
 
-\`project.ts\` trains five networks on ${file} (${rows} rows, ${columns.length} columns).
+\`project.ts\` trains five networks on ${file} (${sizeOf(profile)}).
 
 \`\`\`sh
 ${tutti} train .
 ${tutti} dashboard
-${tutti} predict last --input new.csv --output predictions.csv
+${tutti} predict last --input ${input} --output predictions.csv
 \`\`\`
 
 What was chosen, all of it in \`project.ts\`:

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { explainFileError } from '../../core/node/file-error.ts';
-import { planProject } from '../../core/preprocessing/project-plan.ts';
+import { planData } from '../../core/preprocessing/project-plan.ts';
 import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
 import type { DataFile, Inspected, Inspection, NewProject } from '../../core/protocol/pages/new-project.ts';
 import type { ProjectCard } from '../../core/protocol/pages/project-views.ts';
@@ -61,7 +61,7 @@ export class NewProjects {
     const occupied = whyOccupied(target);
     if (occupied !== null) throw new Error(occupied);
     const path = await this.#pathOf(inspection.file);
-    const plan = planProject(await this.#profile(path, inspection), { roles, ...(task !== undefined && { task }) });
+    const plan = planData(await this.#profile(path, inspection), { roles, ...(task !== undefined && { task }) });
     try {
       await writePlanned(target, plan, path);
     } catch (error) {

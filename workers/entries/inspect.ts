@@ -1,12 +1,15 @@
+import { stat } from 'node:fs/promises';
 import { type InspectReply, type InspectTask, inspectTaskSchema } from '../../core/protocol/run/inspect-task.ts';
 import { messageOf } from '../../core/text/errors.ts';
+import { profileImages } from '../data/images/profile-images.ts';
 import { profileTable } from '../data/tables/profile-table.ts';
 import { stackOf } from '../project/explain-error.ts';
 import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
-/** Entry of the process that inspects a file of data. It runs no project's code. */
+/** Entry of the process that inspects a file of data or a folder of images. It runs no project's code. */
 
-async function inspect({ path, target, reading }: InspectTask): Promise<InspectReply> {
+async function inspect({ path, target, reading: { maximum, ...reading } }: InspectTask): Promise<InspectReply> {
+  if ((await stat(path)).isDirectory()) return { type: 'inspected', profile: await profileImages(path, { maximum }) };
   return {
     type: 'inspected',
     profile: await profileTable(path, { ...reading, ...(target !== undefined && { target }) }),

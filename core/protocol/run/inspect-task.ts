@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Finding, type TableProfile, tableProfileSchema } from '../../preprocessing/profile.ts';
+import { imageProfileSchema } from '../../preprocessing/image-profile.ts';
+import { type Finding, tableProfileSchema } from '../../preprocessing/profile.ts';
 import type { ColumnRole } from '../../preprocessing/project-plan.ts';
 import { columnTypeSchema, dateFormats, delimiterSchema, usualMissingValues } from '../../preprocessing/reading.ts';
 
@@ -17,6 +18,8 @@ export const readingOptionsSchema = z.strictObject({
   missingValues: z.array(z.string()).optional(),
   /** Types by name; `ignore` leaves a column out. */
   columns: z.record(z.string(), z.enum([...columnTypeSchema.options, 'ignore'])).optional(),
+  /** The value that becomes 255 in images of more than 8 bits. */
+  maximum: z.number().positive().optional(),
 });
 export type ReadingOptions = z.output<typeof readingOptionsSchema>;
 
@@ -37,7 +40,7 @@ export const inspectTaskSchema = z.strictObject({
 export type InspectTask = z.output<typeof inspectTaskSchema>;
 
 /** What is in a file. */
-export const fileProfileSchema = tableProfileSchema;
+export const fileProfileSchema = z.discriminatedUnion('kind', [tableProfileSchema, imageProfileSchema]);
 export type FileProfile = z.output<typeof fileProfileSchema>;
 
 export type InspectReply =
@@ -50,7 +53,7 @@ export type InspectReply =
  */
 export function answered(
   reading: ReadingOptions,
-  { finding: { kind, column }, profile }: { finding: Finding; profile: TableProfile },
+  { finding: { kind, column }, profile }: { finding: Finding; profile: FileProfile },
   choice: string,
 ): ReadingOptions {
   const name = column ?? '';
@@ -64,9 +67,11 @@ export function answered(
       return changed({ decimal: { ...byName(reading.decimal), [name]: choice } });
     case 'date-format':
       return changed({ dateFormat: { ...byName(reading.dateFormat), [name]: choice } });
+    case 'depth':
+      return changed({ maximum: Number(choice) });
     default: {
       if (choice !== 'missing') return changed({ columns: { ...reading.columns, [name]: choice } });
-      const own = profile.columns.find((one) => one.name === name);
+      const own = profile.kind === 'table' ? profile.columns.find((one) => one.name === name) : undefined;
       const texts = own?.misfits.map(({ text }) => text) ?? [];
       return changed({ missingValues: [...new Set([...(reading.missingValues ?? usualMissingValues), ...texts])] });
     }

@@ -2,13 +2,14 @@ import { basename, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { nearest } from '../../../core/options/suggest.ts';
+import type { ImagePlan } from '../../../core/preprocessing/image-plan.ts';
 import type { Finding } from '../../../core/preprocessing/profile.ts';
 import { profileText } from '../../../core/preprocessing/profile-text.ts';
 import {
   type ColumnRole,
   columnRoles,
   type PlannedTask,
-  planProject,
+  planData,
   type ProjectPlan,
 } from '../../../core/preprocessing/project-plan.ts';
 import {
@@ -35,6 +36,8 @@ export interface ReadingFlags {
   decimal?: string;
   dateFormat?: string;
   missing?: string[];
+  /** Of images of more than 8 bits a value. */
+  maximum?: number;
 }
 
 export interface InspectFlags extends ReadingFlags {
@@ -93,11 +96,16 @@ export async function create(folder: string, { from, template, ...flags }: Creat
 }
 
 /** Inspects the data, has questions answered, and says what was found and decided. */
-async function planFrom(path: string, flags: Omit<CreateFlags, 'from' | 'template'>): Promise<ProjectPlan> {
+async function planFrom(path: string, flags: Omit<CreateFlags, 'from' | 'template'>): Promise<ProjectPlan | ImagePlan> {
   const { target, task, column, ...own } = flags;
   const roles = rolesOf(column);
   const profile = await answeredProfile(path, readingWith(readingOptions(own), roles), target);
-  const plan = planProject(profile, { roles, ...(task !== undefined && { task }) });
+  if (profile.kind === 'images' && (target !== undefined || task !== undefined || column.length > 0)) {
+    throw new UsageError(
+      'The folders of images are the classes to predict: --target, --task and --column are for tables.',
+    );
+  }
+  const plan = planData(profile, { roles, ...(task !== undefined && { task }) });
   const open = plan.open.flatMap(({ level, message, option }) => [
     `${level}: ${message}`,
     ...(option === null ? [] : [`  ${option}`]),
@@ -141,6 +149,7 @@ const flagsOf: Partial<Record<Finding['kind'], string>> = {
   header: '--header or --no-header',
   'number-format': '--decimal',
   'date-format': '--date-format',
+  depth: '--maximum',
   misfits: '--missing, or --column name=category',
 };
 

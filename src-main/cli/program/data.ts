@@ -12,7 +12,7 @@ export function addData(program: Command): void {
       .description('show what is in a file of data: how it is read, each column, and what to decide before training')
       .argument(
         '<path>',
-        'a table: .csv, .tsv, .jsonl, .parquet, .arrow, or other delimited text; also .gz, or alone in a .zip',
+        'a folder of images, or a table: .csv, .tsv, .jsonl, .parquet, .arrow, or other delimited text; also .gz, or alone in a .zip',
       ),
   )
     .option('--target <column>', 'the column to predict (default: proposed)')
@@ -26,7 +26,10 @@ export function addData(program: Command): void {
       .description('write a new project: from a file of data, or tabular, images, text or blank')
       .argument('<folder>', 'a folder that is absent or empty')
       .option('-t, --template <name>', 'what to start from', 'blank')
-      .option('--from <path>', 'a table to learn from, in place of a template; `tutti inspect` shows what is in it'),
+      .option(
+        '--from <path>',
+        'a table or folder of images to learn from, in place of a template; see `tutti inspect`',
+      ),
   )
     .option('--target <column>', 'the column to predict (default: proposed)')
     .addOption(new Option('--task <task>', 'what the target is (default: proposed)').choices(plannedTasks))
@@ -47,5 +50,6 @@ function withReadingFlags(command: Command): Command {
     .option('--encoding <name>', 'of text that is not UTF-8, such as windows-1252')
     .addOption(new Option('--decimal <sign>', 'in front of decimals (default: found out)').choices(['.', ',']))
     .addOption(new Option('--date-format <format>', 'of dates that are not ISO 8601').choices(dateFormats))
-    .option('--missing <texts...>', 'texts that stand for a missing value, in place of the usual ones');
+    .option('--missing <texts...>', 'texts that stand for a missing value, in place of the usual ones')
+    .option('--maximum <value>', 'what becomes 255 in images of more than 8 bits, such as 4095', Number);
 }

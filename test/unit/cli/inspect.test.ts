@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { fileProfileSchema } from '../../../core/protocol/run/inspect-task.ts';
+import { tableProfileSchema } from '../../../core/preprocessing/profile.ts';
 import { runCommand } from '../../integration/damages/run-command.ts';
 
 async function tableFile(content: string | Buffer): Promise<string> {
@@ -41,7 +41,7 @@ it('prints an object of the documented form, and reads as its flags say', async 
   ];
   const { code, output } = await runCommand(['inspect', file, ...flags]);
   expect(code).toBe(0);
-  const { reading, target } = fileProfileSchema.parse(JSON.parse(output));
+  const { reading, target } = tableProfileSchema.parse(JSON.parse(output));
   expect(reading.columns.map(({ name }) => name)).toEqual(['Größe', 'x', 'y']);
   expect(reading).toMatchObject({ encoding: 'windows-1252', delimiter: ';', header: true, missingValues: [''] });
   expect(target?.name).toBe('x');

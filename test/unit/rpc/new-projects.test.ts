@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import { tableProfileSchema } from '../../../core/preprocessing/profile.ts';
 import { planProject, projectSource } from '../../../core/preprocessing/project-plan.ts';
 import { trustOf } from '../../../src-main/trust/project-trust.ts';
 import { openService } from './page.ts';
@@ -29,7 +30,7 @@ it('a file by its path is inspected, and becomes a project that is trusted and r
   expect(card).toMatchObject({ folder, isTrusted: true, isOpened: true, error: null, task: 'classification' });
   expect(trustOf(folder).by).not.toBeNull();
   expect((await hub.projects()).map((own) => own.folder)).toContain(folder);
-  const plan = planProject((await hub.inspectData(retyped)).profile, { roles });
+  const plan = planProject(tableProfileSchema.parse((await hub.inspectData(retyped)).profile), { roles });
   expect(await readFile(join(folder, 'project.ts'), 'utf8')).toBe(projectSource(plan, 'plants.csv', 'Plants'));
   expect((await readdir(folder)).sort()).toContain('plants.csv');
   // The next project from the same file goes elsewhere.
@@ -68,7 +69,7 @@ it('an inspection is ended by Cancel and by the next one', async () => {
   await expect(first).rejects.toThrow('Reading the file was cancelled.');
   await hub.stopInspecting();
   await expect(second).rejects.toThrow('Reading the file was cancelled.');
-  expect((await hub.inspectData({ file: { path }, reading: {} })).profile.reading.rows).toBe(40);
+  expect((await hub.inspectData({ file: { path }, reading: {} })).profile).toMatchObject({ reading: { rows: 40 } });
 }, 60_000);
 
 it('refuses a folder with files, a relative folder, a file that is missing, and choices that do not fit', async () => {

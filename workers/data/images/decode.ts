@@ -78,15 +78,34 @@ export async function decodeImages(files: readonly string[], shape: ImageShape, 
   const step = imagesStep(shape);
   const imageBytes = step.height * step.width * step.channels;
   const all = new Uint8Array(files.length * imageBytes);
+  await forEachImage(files, async (bytes, file, at) => {
+    all.set(await decodeImage(bytes, file, shape, findings), at * imageBytes);
+  });
+  return all;
+}
+
+/** Reads files, some at a time, and does `work` with the bytes of each. */
+export async function forEachImage(
+  files: readonly string[],
+  work: (bytes: Buffer, file: string, at: number) => Promise<void>,
+): Promise<void> {
   let next = 0;
   const readOthers = async (): Promise<void> => {
-    for (let at = next++; at < files.length; at = next++) {
-      const bytes = await readFile(files[at]);
-      all.set(await decodeImage(bytes, files[at], shape, findings), at * imageBytes);
-    }
+    for (let at = next++; at < files.length; at = next++) await work(await readFile(files[at]), files[at], at);
   };
   await Promise.all(Array.from({ length: Math.min(simultaneous, files.length) }, readOthers));
-  return all;
+}
+
+/** What an image's head says about it. @throws Error that names a file that is no image, or is damaged */
+export async function imageHead(bytes: Buffer, file: string, { maximumPixels }: Partial<ImageShape> = {}) {
+  requireFormat(bytes, file);
+  const { default: sharp } = await import('sharp');
+  return decoding(file, sharp(bytes, { limitInputPixels: maximumPixels ?? usualMaximumPixels }).metadata());
+}
+
+function requireFormat(bytes: Buffer, file: string): void {
+  if (formats.some(({ isFormat }) => isFormat(bytes))) return;
+  throw new Error(`${file} is no image that is read: PNG, JPEG, WebP or TIFF. Remove it, or convert it.`);
 }
 
 /** One image from its bytes, `[height, width, channels]`; `file` names it in messages. */
@@ -97,9 +116,7 @@ export async function decodeImage(
   findings?: ImageFindings,
 ): Promise<Uint8Array> {
   const { height, width, channels, fit } = imagesStep(shape);
-  if (!formats.some(({ isFormat }) => isFormat(bytes))) {
-    throw new Error(`${file} is no image that is read: PNG, JPEG, WebP or TIFF. Remove it, or convert it.`);
-  }
+  requireFormat(bytes, file);
   // Most runs read no images, and a worker's start is mostly the loading of modules.
   const { default: sharp } = await import('sharp');
   const limitInputPixels = shape.maximumPixels ?? usualMaximumPixels;

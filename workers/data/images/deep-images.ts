@@ -12,6 +12,17 @@ export class ImageFindings {
     return this.#deep.length > 0;
   }
 
+  /** The largest value of the images of more than 8 bits; 0 without such an image. */
+  get largest(): number {
+    return this.#largest;
+  }
+
+  /** What becomes 255, where the images may be numbers of fewer bits in 16; null where that is no question. */
+  get likelyMaximum(): number | null {
+    if (!this.hasDeep || this.#largest > largestOf16Bits / 4) return null;
+    return 2 ** Math.max(8, Math.ceil(Math.log2(this.#largest + 1))) - 1;
+  }
+
   add(file: string, found: { isDeep: boolean; largest: number; pages: number }): void {
     this.#files++;
     if (found.isDeep) this.#deep.push(file);
@@ -36,12 +47,12 @@ export class ImageFindings {
 
   /** @throws Error where 16 bits hold numbers of fewer bits: only the user can tell them from dark images */
   requireScale(name: string): void {
-    if (!this.hasDeep || this.#largest > largestOf16Bits / 4) return;
-    const bits = Math.max(8, Math.ceil(Math.log2(this.#largest + 1)));
+    const maximum = this.likelyMaximum;
+    if (maximum === null) return;
     throw new Error(
       `${this.#deep.length} of ${this.#files} images of ${name} have 16 bits a value (${listed(this.#deep)}), but ` +
-        `none is above ${this.#largest} of ${largestOf16Bits}. Give maximum: ${2 ** bits - 1} if these are numbers ` +
-        `of ${bits} bits, or maximum: ${largestOf16Bits} if the images are that dark.`,
+        `none is above ${this.#largest} of ${largestOf16Bits}. Give maximum: ${maximum} if these are numbers ` +
+        `of ${Math.log2(maximum + 1)} bits, or maximum: ${largestOf16Bits} if the images are that dark.`,
     );
   }
 }

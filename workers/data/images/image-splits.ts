@@ -115,9 +115,7 @@ interface ListedImages {
 }
 
 async function findParts(name: string, folder: string, options: ImageFolderOptions) {
-  const folders = await findSplitFolders(folder, options.splitFolders);
-  if (folders === null) return drawParts(name, await listClasses(folder), options);
-  const { validation, test } = folders;
+  const { train, validation, test } = await findSplitFolders(folder, options.splitFolders);
   if (test !== undefined && options.fold !== undefined) {
     throw new Error(
       `${test} is the test split, so the run cannot test on fold ${options.fold.index}. Leave the folds out, or ` +
@@ -126,7 +124,7 @@ async function findParts(name: string, folder: string, options: ImageFolderOptio
   }
   noteUnused(validation, 'validation', options);
   noteUnused(test, 'test', options);
-  const drawn = drawParts(name, await listClasses(folders.train), {
+  const drawn = drawParts(name, await listClasses(train), {
     ...options,
     ...(validation !== undefined && { validation: 0 }),
     ...(test !== undefined && { test: 0 }),

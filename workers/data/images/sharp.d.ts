@@ -16,6 +16,13 @@ declare module 'sharp' {
     depth: string;
     space: string;
     pages?: number;
+    /** `png`, `jpeg`, `webp`, `tiff` */
+    format: string;
+    channels: number;
+    hasAlpha: boolean;
+    isPalette: boolean;
+    /** Of the EXIF data, 1 to 8; from 5 on height and width are exchanged. */
+    orientation?: number;
   }
 
   export interface Sharp {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { noteData } from '../notes.ts';
 import { entriesOf, isImage } from './image-files.ts';
 
@@ -19,33 +19,44 @@ const spellings: Readonly<Record<string, keyof FoundSplits>> = {
   testing: 'test',
 };
 
-/** The split that a folder's name means: `Training`, `test_set`, `val-images`; null: it means none. */
-function splitOf(name: string): keyof FoundSplits | null {
+/**
+ * The split that a folder's name means: `Training`, `test_set`, `val-images`; null: it means none.
+ * @param hasOnlyFolders whether it may be `seg_train` too; a class of images may have such a name
+ */
+function splitOf(name: string, hasOnlyFolders: boolean): keyof FoundSplits | null {
   const word = name.toLowerCase().replaceAll(/[^a-z]/g, '');
-  for (const own of [word, word.replace(/(set|data|images|split)$/, '')]) {
+  const last = hasOnlyFolders
+    ? (name
+        .toLowerCase()
+        .split(/[^a-z]+/)
+        .at(-1) ?? '')
+    : '';
+  for (const own of [word, word.replace(/(set|data|images|split)$/, ''), last]) {
     if (Object.hasOwn(spellings, own)) return spellings[own];
   }
   return null;
 }
 
 /**
- * The folders of the splits in `folder`; null where its subfolders are classes. They are splits where one is called
- * `train` or alike and has subfolders of its own, and the others are splits too: a class may also be called "train".
- * What was recognised is noted.
+ * The folders of the splits in `outer`; only that of the training images where its subfolders are classes. They are
+ * splits where one is called `train` or alike and has subfolders of its own, and the others are splits too: a class may
+ * also be called "train". Archives often hold a folder in a folder (`seg_train/seg_train`): the inner one counts. What
+ * was recognised is noted.
  * @throws Error where both readings are possible
  */
-export async function findSplitFolders(folder: string, wanted: SplitFolders | undefined): Promise<FoundSplits | null> {
-  if (wanted === false) return null;
+export async function findSplitFolders(outer: string, wanted: SplitFolders | undefined): Promise<FoundSplits> {
+  if (wanted === false) return { train: outer };
+  if (wanted !== undefined) return namedSplits(outer, (await entriesOf(outer)).folders, wanted);
+  const folder = await innerOf(outer);
   const { folders } = await entriesOf(folder);
-  if (wanted !== undefined) return namedSplits(folder, folders, wanted);
-  const splits = folders.map(splitOf);
-  const trains = folders.filter((_, i) => splits[i] === 'train');
-  const others = folders.filter((_, i) => splits[i] === null);
   const parts = new Map(await Promise.all(folders.map(async (name) => [name, await partsOf(folder, name)] as const)));
   const hasOnlyClasses = (name: string) => parts.get(name)?.hasFolders === true && !parts.get(name)?.hasImages;
+  const splits = folders.map((name) => splitOf(name, hasOnlyClasses(name)));
+  const trains = folders.filter((_, i) => splits[i] === 'train');
+  const others = folders.filter((_, i) => splits[i] === null);
   if (trains.length === 0 || (others.length > 0 && !trains.some(hasOnlyClasses))) {
     noteLikeness(folder, folders, parts);
-    return null;
+    return { train: folder };
   }
   const remedy =
     `Name the splits with splitFolders: { train: '${trains[0]}', ... }, or set splitFolders: false if all are ` +
@@ -70,14 +81,30 @@ export async function findSplitFolders(folder: string, wanted: SplitFolders | un
   return namedSplits(folder, folders, found as FoundSplits);
 }
 
-function namedSplits(folder: string, folders: readonly string[], wanted: FoundSplits): FoundSplits {
-  const absent = Object.values(wanted).find((name) => !folders.includes(name));
+async function namedSplits(folder: string, folders: readonly string[], wanted: FoundSplits): Promise<FoundSplits> {
+  // A name may be a path: seg_train/seg_train.
+  const absent = Object.values(wanted).find((name) => !folders.includes(name.split(/[\\/]/)[0]) && name !== '.');
   if (absent !== undefined) {
     throw new Error(`${folder} has no subfolder "${absent}", which splitFolders names. It has: ${listed(folders)}.`);
   }
-  return Object.fromEntries(
-    Object.entries(wanted).map(([split, name]) => [split, join(folder, name)]),
-  ) as unknown as FoundSplits;
+  const found = Object.entries(wanted).map(
+    async ([split, name]) => [split, await innerOf(join(folder, name))] as const,
+  );
+  return Object.fromEntries(await Promise.all(found)) as unknown as FoundSplits;
+}
+
+/** The folder itself, or the only one in it where that has the same name or several folders, and no images. */
+async function innerOf(folder: string): Promise<string> {
+  const { folders, files } = await entriesOf(folder);
+  if (folders.length !== 1 || files.some(isImage)) return folder;
+  const [name] = folders;
+  const inner = join(folder, name);
+  const { folders: within, files: beside } = await entriesOf(inner);
+  const isCopy = name.toLowerCase() === basename(folder).toLowerCase() && within.length > 0;
+  const isWrapped = within.length > 1 && splitOf(name, false) === null;
+  if (!(isCopy || isWrapped) || beside.some(isImage)) return folder;
+  noteData(`The folders of ${folder} are those of its only folder, ${name}.`);
+  return inner;
 }
 
 interface Parts {

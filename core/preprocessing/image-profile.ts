@@ -1,0 +1,212 @@
+import { z } from 'zod';
+import { formatBytes, formatCount } from '../text/numbers.ts';
+import { printableLine } from '../text/printable.ts';
+import { type Finding, findingSchema, findingLevels } from './profile.ts';
+
+/** What is in a folder of images: its splits and classes, what the images have, and what is left out. */
+
+const count = z.int().min(0);
+const counts = z.record(z.string(), count);
+const size = z.tuple([z.int(), z.int()]).describe('height and width in pixels, upright');
+
+export const imageSplits = ['train', 'validation', 'test'] as const;
+
+export const imageProfileSchema = z.strictObject({
+  kind: z.literal('images'),
+  folder: z.string(),
+  /** Size of the images that are read. */
+  bytes: count,
+  /** The splits that folders hold; only `train`, in the folder `.`, where the subfolders are classes. */
+  splits: z.array(z.strictObject({ split: z.enum(imageSplits), folder: z.string(), images: count })),
+  /** In natural order, with the images of each split. */
+  classes: z.array(z.strictObject({ name: z.string(), train: count, validation: count, test: count })),
+  /** Null where no image can be read. */
+  sizes: z
+    .strictObject({ smallest: size, median: size, largest: size, distinct: count.describe('different sizes') })
+    .nullable(),
+  /** Images by what the bytes are, whatever the ending: `png`, `jpeg`, `webp`, `tiff`. */
+  formats: counts,
+  /** Images by their channels, alpha included. */
+  channels: counts,
+  /** Images by the type of a value: `uchar` has 8 bits, `ushort` 16. */
+  depths: counts,
+  /** The value that becomes 255 in images of more than 8 bits, as the user says; null: nothing was said. */
+  maximum: z.number().nullable(),
+  /** The largest value of images of more than 8 bits; null without such images. */
+  largestValue: z.number().nullable(),
+  /** Images with each of these. */
+  cmyk: count,
+  alpha: count,
+  palette: count,
+  turned: count.describe('by their EXIF data'),
+  paged: count.describe('with several pages, or animated'),
+  /** The first files whose ending is that of another format. */
+  misnamed: z.array(z.string()),
+  /** The first files that cannot be read. */
+  unreadable: z.array(z.strictObject({ file: z.string(), reason: z.string() })),
+  unreadableCount: count,
+  /** Files that are not read: of other endings, of the system (`._1.jpg`), or outside of the folders of classes. */
+  leftOut: z.array(
+    z.strictObject({
+      ending: z.string(),
+      reason: z.enum(['ending', 'hidden', 'place']),
+      count,
+      examples: z.array(z.string()),
+    }),
+  ),
+  findings: z.array(findingSchema),
+});
+export type ImageProfile = z.output<typeof imageProfileSchema>;
+
+/** A class with fewer images is rare: a split of a fifth has one or two of them. */
+const fewImages = 10;
+
+/**
+ * What a person should know of a folder of images before training: questions first, then warnings, then notes.
+ * @param likelyMaximum what becomes 255 where the images may have fewer bits than their files; null: no question
+ */
+export function imageFindings(profile: Omit<ImageProfile, 'findings'>, likelyMaximum: number | null): Finding[] {
+  const found = [
+    ...depthFindings(profile, likelyMaximum),
+    ...classFindings(profile),
+    ...fileFindings(profile),
+    ...propertyFindings(profile),
+  ];
+  return findingLevels.flatMap((level) => found.filter((finding) => finding.level === level));
+}
+
+function depthFindings({ largestValue }: Omit<ImageProfile, 'findings'>, likelyMaximum: number | null): Finding[] {
+  if (largestValue === null) return [];
+  if (likelyMaximum === null) {
+    const message = `Images have more than 8 bits a value, the largest being ${largestValue}: they are scaled to bytes.`;
+    return [finding('note', 'depth', message, null)];
+  }
+  const message =
+    `Images have 16 bits a value, but none is above ${largestValue} of 65535: these may be numbers of ` +
+    `${Math.log2(likelyMaximum + 1)} bits, or dark images. Which value becomes 255?`;
+  const option = `imageFolder(folder, { maximum: ${likelyMaximum} })`;
+  return [{ ...finding('question', 'depth', message, option), choices: [String(likelyMaximum), '65535'] }];
+}
+
+function classFindings({ classes, splits }: Omit<ImageProfile, 'findings'>): Finding[] {
+  const isRead = (split: string): boolean => splits.some((own) => own.split === split);
+  const untrained = classes.filter(({ train }) => train === 0);
+  const rare = classes.filter(({ train }) => train > 0 && train < fewImages);
+  const named = (own: typeof classes): string => listed(own.map(({ name }) => JSON.stringify(name)));
+  const absent = (['validation', 'test'] as const)
+    .filter((split) => isRead(split))
+    .flatMap((split) => {
+      const own = classes.filter((each) => each.train > 0 && each[split] === 0);
+      return own.length === 0 ? [] : [finding('warning', 'splits', `The ${split} split lacks ${named(own)}.`, null)];
+    });
+  const where = splits.map(({ split, folder }) => `${folder} (${split})`).join(', ');
+  return [
+    ...(splits.length < 2 ? [] : [finding('note', 'splits', `The splits are the folders ${where}.`, 'splitFolders')]),
+    ...(untrained.length === 0
+      ? []
+      : [finding('warning', 'splits', `The training split lacks ${named(untrained)}: training is refused.`, null)]),
+    ...absent,
+    ...(rare.length === 0
+      ? []
+      : [finding('warning', 'rare-classes', `Fewer than ${fewImages} images to train on: ${named(rare)}.`, null)]),
+  ];
+}
+
+function fileFindings({ unreadable, unreadableCount, leftOut, misnamed }: Omit<ImageProfile, 'findings'>): Finding[] {
+  const files = leftOut.map(({ ending, reason, count: own, examples }) => {
+    const why = { ending: 'no format that is read', hidden: "the system's own", place: 'in no folder of a class' };
+    return `${own} ${ending} (${why[reason]}: ${listed(examples)})`;
+  });
+  return [
+    ...(unreadableCount === 0
+      ? []
+      : [
+          finding(
+            'warning',
+            'unreadable',
+            `${unreadableCount} of the images cannot be read, which ends training: ` +
+              `${listed(unreadable.map(({ file }) => file))}. Remove them, or write them again.`,
+            null,
+          ),
+        ]),
+    ...(files.length === 0
+      ? []
+      : [
+          finding(
+            leftOut.every(({ reason }) => reason === 'hidden') ? 'note' : 'warning',
+            'left-out',
+            `Left out: ${files.join('; ')}.`,
+            null,
+          ),
+        ]),
+    ...(misnamed.length === 0
+      ? []
+      : [finding('note', 'formats', `Read as what they are, not as they are called: ${listed(misnamed)}.`, null)]),
+  ];
+}
+
+function propertyFindings(profile: Omit<ImageProfile, 'findings'>): Finding[] {
+  const { sizes, paged, cmyk, alpha, turned, channels } = profile;
+  const colours = [
+    ...(alpha === 0 ? [] : [`${alpha} transparent ones are laid on black`]),
+    ...(cmyk === 0 ? [] : [`${cmyk} in CMYK become RGB`]),
+    ...(turned === 0 ? [] : [`${turned} are turned upright by their EXIF data`]),
+    ...(Object.keys(channels).length < 2 ? [] : ['some are grey, some have colours: channels says what all become']),
+  ];
+  return [
+    ...(sizes === null || sizes.distinct < 2
+      ? []
+      : [
+          finding(
+            'note',
+            'sizes',
+            `The images have ${sizes.distinct} different sizes.`,
+            "size: [64, 64], fit: 'cover'",
+          ),
+        ]),
+    ...(paged === 0
+      ? []
+      : [finding('warning', 'pages', `${paged} images have several pages, of which only the first is read.`, null)]),
+    ...(colours.length === 0 ? [] : [finding('note', 'colours', `Of the images, ${colours.join('; ')}.`, null)]),
+  ];
+}
+
+function finding(level: Finding['level'], kind: Finding['kind'], message: string, option: string | null): Finding {
+  return { level, kind, column: null, message, choices: null, option };
+}
+
+function listed(names: readonly string[]): string {
+  return names.slice(0, 3).join(', ') + (names.length > 3 ? ', ...' : '');
+}
+
+/** The lines of a folder of images for a terminal, without its findings. */
+export function imageLines({ folder, bytes, splits, classes, sizes, ...counted }: ImageProfile): string[] {
+  const images = splits.reduce((sum, own) => sum + own.images, 0);
+  const { formats, channels, depths } = counted;
+  const width = Math.max(...classes.map(({ name }) => printableLine(name).length), 5);
+  const row = (name: string, cells: readonly string[]): string =>
+    [printableLine(name).padEnd(width), ...cells.map((cell) => cell.padStart(10))].join('  ');
+  const names = splits.map(({ split }) => split);
+  const shown = ([height, wide]: readonly number[]): string => `${height} × ${wide}`;
+  return [
+    `${printableLine(folder)}: ${formatCount(images)} images of ${classes.length} classes. ${formatBytes(bytes)}.`,
+    '',
+    row('class', names),
+    ...classes.map((own) =>
+      row(
+        own.name,
+        names.map((split) => formatCount(own[split])),
+      ),
+    ),
+    '',
+    ...(sizes === null
+      ? []
+      : [`Sizes: ${shown(sizes.smallest)} to ${shown(sizes.largest)} pixels, the median ${shown(sizes.median)}.`]),
+    `Formats: ${countsText(formats)}. Channels: ${countsText(channels)}. Values: ${countsText(depths)}.`,
+  ];
+}
+
+const countsText = (own: Readonly<Record<string, number>>): string =>
+  Object.entries(own)
+    .map(([name, number]) => `${name} ${formatCount(number)}`)
+    .join(', ');
