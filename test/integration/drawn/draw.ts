@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { type TaskKind, taskKinds } from '../../../core/metrics/registry/metric.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import { strategyKinds, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { DrawnData } from '../projects/drawn/drawn-project.ts';
 import { type DrawnTable, drawnNames, drawnTable } from './draw-table.ts';
 
@@ -28,34 +29,34 @@ const tasksOfKind: Record<DrawnData['kind'], readonly TaskKind[]> = {
   images: ['classification', 'binary', 'ordinal'],
 };
 
-const jointTasks: readonly TaskKind[] = ['classification', 'binary', 'multi-label', 'poisson-regression', 'regression'];
-const coupledTasks: readonly TaskKind[] = ['classification', 'binary', 'multi-label'];
 const shared = fc.record({
   accumulate: fc.constantFrom(1, 2),
   compression: fc.constantFrom('none' as const, 'bfloat16' as const),
 });
 
-/** Each kind of strategy that suits, equally often. What else it takes is refused, which other tests assert. */
-function strategies(task: TaskKind, isPlain: boolean, hasCuts: boolean): fc.Arbitrary<Strategy> {
-  const kinds: fc.Arbitrary<Strategy>[] = [
-    fc.constant({ kind: 'independent' }),
-    shared.map((own) => ({ kind: 'data-parallel', ...own })),
-    fc.tuple(shared, fc.constantFrom(1, 2, 3)).map(([own, stage]) => ({ kind: 'sharded', ...own, stage })),
-    fc.constantFrom(0, 0.3).map((spread) => ({ kind: 'hdet', spread, decay: 0, averageEverySteps: 1 })),
-  ];
-  const stages = {
-    schedule: fc.constantFrom('1f1b' as const, 'gpipe' as const),
+const strategies: Readonly<Record<Strategy['kind'], fc.Arbitrary<Strategy>>> = {
+  independent: fc.constant({ kind: 'independent' }),
+  joint: fc.record({ kind: fc.constant('joint'), mode: fc.constantFrom('reduce', 'gather', 'tree', 'pipelined') }),
+  coupled: fc.constant({ kind: 'coupled', unlabelledBatchSize: 4 }),
+  'data-parallel': shared.map((own) => ({ kind: 'data-parallel', ...own })),
+  sharded: fc.tuple(shared, fc.constantFrom(1, 2, 3)).map(([own, stage]) => ({ kind: 'sharded', ...own, stage })),
+  hdet: fc.constantFrom(0, 0.3).map((spread) => ({ kind: 'hdet', spread, decay: 0, averageEverySteps: 1 })),
+  pipeline: fc.record({
+    kind: fc.constant('pipeline'),
+    schedule: fc.constantFrom('1f1b', 'gpipe'),
     microBatches: fc.constantFrom(1, 2, 4),
-  };
-  if (hasCuts) kinds.push(fc.record(stages).map((own) => ({ kind: 'pipeline', ...own })));
-  if (isPlain && jointTasks.includes(task)) {
-    const mode = fc.constantFrom('reduce' as const, 'gather' as const, 'tree' as const, 'pipelined' as const);
-    // As often as two others: how members combine differs here.
-    const joint = mode.map((own): Strategy => ({ kind: 'joint', mode: own }));
-    kinds.push(joint, joint);
-  }
-  if (isPlain && coupledTasks.includes(task)) kinds.push(fc.constant({ kind: 'coupled', unlabelledBatchSize: 4 }));
-  return fc.oneof(...kinds);
+  }),
+};
+
+/** Each strategy that suits. What else they take is refused, which other tests assert. */
+function suitableStrategy(task: TaskKind, isPlain: boolean, hasCuts: boolean): fc.Arbitrary<Strategy> {
+  const suitable = strategyKinds.filter((kind) => {
+    const { tasks, exchangesOutputs, splits } = strategyRules[kind];
+    return (tasks?.includes(task) ?? true) && (isPlain || !exchangesOutputs) && (hasCuts || splits !== 'layers');
+  });
+  // Products of experts as often as two others: how members combine differs here.
+  const weight = (kind: Strategy['kind']): number => (strategyRules[kind].isProduct ? 2 : 1);
+  return fc.oneof(...suitable.map((kind) => ({ arbitrary: strategies[kind], weight: weight(kind) })));
 }
 
 /** Options that change weights, samples or what is kept, and leave answers and scores what they are. */
@@ -124,7 +125,7 @@ export const drawnCase: fc.Arbitrary<DrawnCase> = oneData.chain((drawn) => {
     const parts = {
       table: drawnTable,
       // No model is cut after a layer that makes masks.
-      strategy: strategies(task, isPlain, kind !== 'steps'),
+      strategy: suitableStrategy(task, isPlain, kind !== 'steps'),
       others,
       isStacked: fc.boolean(),
       isCalibrated: fc.integer({ min: 0, max: 4 }),
@@ -133,7 +134,8 @@ export const drawnCase: fc.Arbitrary<DrawnCase> = oneData.chain((drawn) => {
       task,
       hasOutputs,
       data,
-      table: kind === 'table' ? { ...table, hasWeights: table.hasWeights && strategy.kind !== 'joint' } : null,
+      table:
+        kind === 'table' ? { ...table, hasWeights: table.hasWeights && !strategyRules[strategy.kind].isProduct } : null,
       config: configOf(strategy, own, isStacked),
       isCalibrated: isCalibrated === 0 && !hasOutputs,
     }));

@@ -109,11 +109,14 @@ async function train(task: DrawnRun['task'], form: ReturnType<typeof projectOf>[
   return runs.train({ task, hasOutputs: form === 'outputs', data, config });
 }
 
-it.each(dataRules)('data that do not suit are refused: $message', async ({ message, example }: DataRule) => {
-  const { record } = await train('classification', example.form, example.config);
-  expect(record.status).toBe('failed');
-  expect(record.error?.message).toContain(message);
-});
+it.each(dataRules)(
+  'data that do not suit are refused: $example.form, $message',
+  async ({ message, example }: DataRule) => {
+    const { record } = await train('classification', example.form, example.config);
+    expect(record.status).toBe('failed');
+    expect(record.error?.message).toContain(message);
+  },
+);
 
 /** Expects what is true of every run that ends well. @throws Error that says what is not */
 async function requireTrue(wishes: Wishes): Promise<void> {

@@ -1,42 +1,21 @@
-import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { gatherBatch } from '../../../workers/data/dataset.ts';
-import { createStrategy } from '../../../workers/strategies/index.ts';
-import type { Strategy } from '../../../workers/strategies/strategy.ts';
 import { tf, type Variable } from '../../../workers/tensorflow/tf.ts';
-import { Member } from '../../../workers/member/member.ts';
-import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
-import { taskOf } from '../../../workers/member/tasks.ts';
-import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
+import { createRanks, type TrainedRank } from '../strategies/ranks.ts';
 import { createExperts, digits, type Golden, loadWeights, numbersOf, readGolden, recordedWeights } from './experts.ts';
 import { batchSize, type JointForm, optimizer, strictSteps } from './joint-forms.ts';
 
 const images = digits();
 const steps = 100;
 
-interface Rank {
+interface Rank extends TrainedRank {
   experts: number[];
-  member: Member;
-  strategy: Strategy;
 }
 
-async function createRanks({ members, expertsPerMember, strategy: kind }: JointForm): Promise<Rank[]> {
-  const config = runConfigSchema.parse({ members, strategy: kind, optimizer });
-  const task = taskOf('classification');
-  const groups = members === 1 ? [ProcessGroup.alone(0)] : createInMemoryGroup(ranksOf(members)).groups;
-  return await Promise.all(
-    groups.map(async (group) => {
-      const experts = Array.from({ length: expertsPerMember }, (_, expert) => group.rank * expertsPerMember + expert);
-      const member = new Member(
-        createExperts(experts),
-        (outputs, targets) => task.loss(outputs, targets),
-        (variables) => createOptimizer(config.optimizer, variables),
-      );
-      const strategy = createStrategy(config.strategy, { config, task, totalSteps: steps });
-      await strategy.setup(member, group, null);
-      return { experts, member, strategy };
-    }),
-  );
+async function createExpertRanks({ members, expertsPerMember, strategy }: JointForm): Promise<Rank[]> {
+  const expertsOf = (rank: number) => Array.from({ length: expertsPerMember }, (_, i) => rank * expertsPerMember + i);
+  const create = (rank: number) => createExperts(expertsOf(rank));
+  const ranks = await createRanks({ members, strategy, optimizer, seed: 0 }, { create, totalSteps: steps });
+  return ranks.map((rank) => ({ ...rank, experts: expertsOf(rank.group.rank) }));
 }
 
 /** One step of all ranks, which share one loss. */
@@ -78,7 +57,7 @@ function weightError({ member, experts }: Rank, golden: Golden, kind: string): n
 export async function firstStepsError(seed: number, form: JointForm): Promise<number> {
   const golden = readGolden(seed);
   const expected = numbersOf(golden, 'losses');
-  const ranks = await createRanks(form);
+  const ranks = await createExpertRanks(form);
   for (const { member, experts } of ranks) loadWeights(member.model, experts, golden, 'initial');
   const errors: number[] = [];
   for (let step = 0; step < strictSteps; step++) {
@@ -90,7 +69,7 @@ export async function firstStepsError(seed: number, form: JointForm): Promise<nu
 /** The largest error of loss and weights after one step from the golden weights, over its later steps. */
 export async function laterStepsError(seed: number, form: JointForm): Promise<{ loss: number; weight: number }> {
   const golden = readGolden(seed);
-  const ranks = await createRanks(form);
+  const ranks = await createExpertRanks(form);
   const errors = { loss: 0, weight: 0 };
   for (let step = strictSteps; step < steps; step += 5) {
     for (const rank of ranks) {

@@ -12,9 +12,22 @@ import {
   ranksForMembers,
   stagesOf,
 } from '../../../core/protocol/run/strategies/ranks-and-members.ts';
+import { commonSamplers, strategyKinds, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 
-const oneModel = ['data-parallel', 'sharded', 'hdet', 'pipeline'] as const;
-const ofMembers = ['independent', 'joint', 'coupled'] as const;
+type Kind = NonNullable<RunConfigInput['strategy']>['kind'];
+
+const trains: Record<Kind, 'members' | 'one model'> = {
+  independent: 'members',
+  joint: 'members',
+  coupled: 'members',
+  'data-parallel': 'one model',
+  sharded: 'one model',
+  pipeline: 'one model',
+  hdet: 'one model',
+};
+const kindsOf = (what: 'members' | 'one model') => strategyKinds.filter((kind) => trains[kind] === what);
+const oneModel = kindsOf('one model');
+const ofMembers = kindsOf('members');
 
 /** What a run of 6 ranks trains: members, the member of each rank, and how the terminal says it. */
 const cases: [RunConfigInput['strategy'], number, number[], string][] = [
@@ -44,9 +57,15 @@ it('a stage of a pipeline has one rank of each member, and a member one rank of 
 it('says how many ranks so many members need', () => {
   const ranks = (strategy: RunConfigInput['strategy']) =>
     ranksForMembers(runConfigSchema.parse({ strategy }).strategy, memberCount(4));
-  expect(ofMembers.map((kind) => ranks({ kind }))).toEqual([4, 4, 4]);
-  expect(oneModel.map((kind) => ranks({ kind }))).toEqual([null, null, null, null]);
+  expect(new Set(ofMembers.map((kind) => ranks({ kind })))).toEqual(new Set([4]));
+  expect(new Set(oneModel.map((kind) => ranks({ kind })))).toEqual(new Set([null]));
   expect(ranks({ kind: 'pipeline', stages: 3 })).toBe(12);
+});
+
+it('members that need the same inputs take only orders that are the same on all ranks', () => {
+  const needing = strategyKinds.filter((kind) => strategyRules[kind].needsSameInputs);
+  expect(needing).toEqual(['joint']);
+  for (const kind of needing) expect(commonSamplers).toEqual(expect.arrayContaining([...strategyRules[kind].samplers]));
 });
 
 it('does not compile where a number of ranks stands for one of members, or the other way round', () => {

@@ -1,8 +1,8 @@
 import type { RunConfig, RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import { samplerOf, samplesPerStep } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { samplerOf, samplesPerStep, splitsState } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
-import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
+import { createDataset, type Dataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';
 import { Generator } from '../../../workers/random/index.ts';
 import { createStrategy } from '../../../workers/strategies/index.ts';
@@ -13,7 +13,7 @@ import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
 import { slotStorageOf } from '../../../workers/optimizers/slots/bfloat16-slots.ts';
 import { readTensors } from '../../../workers/member/weights.ts';
 import { settingsAt } from '../../../workers/optimizers/schedules.ts';
-import { taskOf } from '../../../workers/member/tasks.ts';
+import { type Task, taskOf } from '../../../workers/member/tasks.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
 
 /** Ranks that train in this process, step by step, without a trainer. */
@@ -36,7 +36,6 @@ export const dataset = createDataset({
   targets: Int32Array.from({ length: sampleCount }, (_, i) => (features[i * 4] > 0 ? 1 : 0) + (i % 5 === 0 ? 1 : 0)),
   classCount: 3,
 });
-const task = taskOf('classification');
 
 /** A model whose initial weights depend only on the seed. */
 export function createModel(seed: number): LayersModel {
@@ -67,10 +66,14 @@ export function createModelOf(weights: readonly number[]): LayersModel {
   return model;
 }
 
-/** Ranks of a run after setup. Before the strategy changes them, rank r's weights are those of seed + r. */
+/**
+ * Ranks of a run after setup, by default for classification of {@link dataset}; another task needs a model (`create`)
+ * and data (`trainRanks`) of its own. Before the strategy changes them, rank r's weights are those of seed + r.
+ */
 export async function createRanks(
   input: RunConfigInput,
   options: {
+    task?: Task;
     create?: (seed: number) => LayersModel;
     loss?: LossFunction;
     totalSteps?: number;
@@ -79,6 +82,7 @@ export async function createRanks(
 ): Promise<TrainedRank[]> {
   const config = runConfigSchema.parse(input);
   const { members } = config;
+  const { task = taskOf('classification') } = options;
   const groups = members === 1 ? [ProcessGroup.alone(0)] : createInMemoryGroup(ranksOf(members)).groups;
   const context = { config, task, totalSteps: options.totalSteps ?? 50 };
   const loss: LossFunction = (outputs, targets, { scalars }) =>
@@ -89,9 +93,8 @@ export async function createRanks(
         (options.create ?? createModel)(config.seed + group.rank),
         options.loss ?? loss,
         (variables) => {
-          const { kind } = config.strategy;
           const storage = slotStorageOf(config.optimizer.statePrecision, config.seed);
-          return createOptimizer(config.optimizer, kind === 'sharded' ? [] : variables, storage);
+          return createOptimizer(config.optimizer, splitsState(config.strategy) ? [] : variables, storage);
         },
         config.optimizer,
       );
@@ -106,16 +109,16 @@ export async function createRanks(
 export async function trainRanks(
   ranks: readonly TrainedRank[],
   input: RunConfigInput,
-  { from = 0, to }: { from?: number; to: number },
+  { data = dataset, from = 0, to }: { data?: Dataset; from?: number; to: number },
 ): Promise<void> {
   const config = runConfigSchema.parse(input);
   await Promise.all(
     ranks.map(async ({ group, member, strategy, outcomes }) => {
       for (let step = from; step < to; step++) {
-        const { epoch, indices } = samplesOf(config, group.rank, step);
+        const { epoch, indices } = samplesOf(config, group.rank, step, data);
         const position = { epoch, step, totalSteps: to };
         const settings = settingsAt(config.schedule, config.optimizer.learningRate, position);
-        const outcome = await strategy.trainStep(member, gatherBatch(dataset, indices), settings, position);
+        const outcome = await strategy.trainStep(member, gatherBatch(data, indices), settings, position);
         if (outcome !== null) outcomes.push(outcome);
       }
     }),
@@ -123,10 +126,15 @@ export async function trainRanks(
 }
 
 /** Indices of the samples that a rank sees at a step, and their epoch. */
-export function samplesOf(config: RunConfig, rank: number, step: number): { epoch: number; indices: Int32Array } {
+export function samplesOf(
+  config: RunConfig,
+  rank: number,
+  step: number,
+  data: Dataset = dataset,
+): { epoch: number; indices: Int32Array } {
   const sampler = createSampler({
     kind: samplerOf(config),
-    length: dataset.length,
+    length: data.length,
     batchSize: samplesPerStep(config),
     dropLast: false,
     seed: config.seed + rank,

@@ -3,8 +3,20 @@ import { createDataset, type Dataset } from '../../../workers/data/dataset.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 import type { NetworkName } from './networks.ts';
 
-export const families = ['independent', 'joint', 'coupled', 'data-parallel', 'hdet'] as const;
-export type Family = (typeof families)[number];
+/** The recorded runs that each strategy must give, by their file. */
+const familyOf = {
+  independent: 'independent',
+  joint: 'joint',
+  coupled: 'coupled',
+  'data-parallel': 'data-parallel',
+  sharded: 'data-parallel',
+  // A member in parts, which only separate processes train: test/integration/whole-runs.test.ts.
+  pipeline: 'independent',
+  hdet: 'hdet',
+} as const satisfies Record<NonNullable<RunConfigInput['strategy']>['kind'], string>;
+
+export type Family = (typeof familyOf)[keyof typeof familyOf];
+export const families: readonly Family[] = [...new Set(Object.values(familyOf))];
 
 /**
  * A run of PyTorch as recorded by `generator/generate.py`. Values common to all ranks are recorded for the first only.

@@ -1,5 +1,5 @@
 import { runConfigSchema, type RunConfig, type RunConfigInput } from '../../../core/protocol/run/config.ts';
-import { samplerOf, samplesPerStep } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { samplerOf, samplesPerStep, splitsState } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { BroadcastBatches, ownBatches } from '../../../workers/data/batches.ts';
 import { subset } from '../../../workers/data/dataset.ts';
@@ -102,7 +102,7 @@ async function createRanks(run: RecordedRun, config: RunConfig, isStacked: boole
     const { rank } = group;
     const model = createNetwork(run.network, run.initial[rank]);
     const optimizerOf = (variables: Variable[]) =>
-      createOptimizer(optimizer, strategyConfig.kind === 'sharded' ? [] : variables);
+      createOptimizer(optimizer, splitsState(strategyConfig) ? [] : variables);
     const member = new Member(model, lossOf(run), optimizerOf, { ...optimizer, averageDecay: config.ema.decay });
     const strategy = isStacked ? stack.join((body) => body()) : createStrategy(strategyConfig, context);
     const sampler = createSampler({

@@ -195,8 +195,7 @@ export async function prepareRank({ launch, links }: Seat, shared: Shared, rank:
     augmentation: config.augmentation,
     normalization: data.train.normalization,
     seed: order.seed,
-    // The product of experts has one target for each sample.
-    mixingSeed: strategyRules[config.strategy.kind].isProduct ? config.seed : order.seed,
+    mixingSeed: strategyRules[config.strategy.kind].needsSameInputs ? config.seed : order.seed,
   });
   const rows = holdOut?.trainingRows(order.rank);
   const kind = data.train.stream === undefined ? samplerOf(config) : 'sequential';

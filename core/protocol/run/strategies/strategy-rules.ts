@@ -3,6 +3,9 @@ import type { RunConfig, StrategyConfig } from '../config.ts';
 
 export type SamplerKind = Exclude<RunConfig['sampler'], 'auto'>;
 
+/** Orders that are the same on all ranks. */
+export const commonSamplers: readonly [SamplerKind, ...SamplerKind[]] = ['shared', 'sequential'];
+
 /** What a strategy does, and requires of the rest of a configuration: whoever depends on it asks this, not its kind. */
 export interface StrategyRules {
   /** Ranks exchange data at every step, so all must do the same steps at the same time. */
@@ -21,6 +24,8 @@ export interface StrategyRules {
   exchangesOutputs: boolean;
   /** Whether members learn one target of each sample as their product of experts, which then answers. */
   isProduct: boolean;
+  /** Whether all members must get the same inputs: in the same order, and mixed (`augmentation.mixup`) alike. */
+  needsSameInputs: boolean;
   /** Orders of samples that it can train with; `auto` uses the first. */
   samplers: readonly [SamplerKind, ...SamplerKind[]];
   /** Tasks that it can train; null: any. */
@@ -40,6 +45,7 @@ const oneModel: StrategyRules = {
   mayResize: false,
   exchangesOutputs: false,
   isProduct: false,
+  needsSameInputs: false,
   samplers: ['sharded-uneven', 'sharded', 'sharded-drop'],
   tasks: null,
   ownLoss: true,
@@ -54,6 +60,7 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     mayResize: false,
     exchangesOutputs: false,
     isProduct: false,
+    needsSameInputs: false,
     samplers: ['shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'],
     tasks: null,
     ownLoss: true,
@@ -66,8 +73,9 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     mayResize: false,
     exchangesOutputs: true,
     isProduct: true,
-    // All members must see the same samples: their logits are averaged.
-    samplers: ['shared', 'sequential'],
+    // Their logits for a sample are averaged.
+    needsSameInputs: true,
+    samplers: commonSamplers,
     tasks: jointTasks,
     whyNotOthers: "the mean of the members' outputs must be the output of their product of experts",
     ownLoss: false,
@@ -80,6 +88,7 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     mayResize: false,
     exchangesOutputs: true,
     isProduct: false,
+    needsSameInputs: false,
     samplers: ['shuffled', 'shared', 'sequential'],
     tasks: ['classification', 'binary', 'multi-label'],
     whyNotOthers:
@@ -94,6 +103,8 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
   pipeline: { ...oneModel, splits: 'layers', samplers: ['shared', 'shuffled', 'sequential'], takesCommonBatches: true },
   hdet: oneModel,
 };
+
+export const strategyKinds = Object.keys(strategyRules) as readonly StrategyConfig['kind'][];
 
 /** Whether the ranks of a model have a part of its layers each. */
 export function splitsLayers(strategy: StrategyConfig): strategy is Extract<StrategyConfig, { kind: 'pipeline' }> {
@@ -119,9 +130,6 @@ type Hdet = Extract<StrategyConfig, { kind: 'hdet' }>;
 export function adapts(strategy: StrategyConfig): strategy is Hdet {
   return strategy.kind === 'hdet' && strategy.adapt && strategy.spread > 0;
 }
-
-/** Orders that are the same on all ranks. */
-export const commonSamplers: readonly SamplerKind[] = ['shared', 'sequential'];
 
 type Sampled = Pick<RunConfig, 'sampler' | 'strategy' | 'data'>;
 

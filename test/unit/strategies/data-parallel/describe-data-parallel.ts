@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../../core/protocol/run/config.ts';
 import { type BackendKind, startBackend } from '../../../../workers/backends/backend.ts';
-import { gatherBatch } from '../../../../workers/data/dataset.ts';
+import { createDataset, gatherBatch } from '../../../../workers/data/dataset.ts';
+import { taskOf } from '../../../../workers/member/tasks.ts';
 import { tf, type LayersModel } from '../../../../workers/tensorflow/tf.ts';
 import {
   createModelOf,
@@ -26,6 +27,18 @@ async function train(input: RunConfigInput, create?: (seed: number) => LayersMod
     losses: ranks.map(({ outcomes }) => outcomes.map(({ loss }) => loss)),
   };
 }
+
+/** Each sample's target is its first three features. */
+const values = createDataset({
+  name: 'values',
+  featureShape: [4],
+  features: dataset.features,
+  targets: Float32Array.from(
+    { length: 3 * dataset.length },
+    (_, i) => dataset.features[Math.floor(i / 3) * 4 + (i % 3)],
+  ),
+  targetShape: [3],
+});
 
 /** One worker that sees in each step all samples that the ranks see together. */
 const oneWorker = (batchSize: number, optimizer: RunConfigInput['optimizer']): RunConfigInput => ({
@@ -68,6 +81,18 @@ export function describeDataParallel(backend: BackendKind): void {
         expect(weights[2]).toEqual(weights[0]);
       },
     );
+
+    it('on 3 ranks equals one worker in a regression, too', async () => {
+      const task = taskOf('regression');
+      const weightsAfter = async (input: RunConfigInput): Promise<number[]> => {
+        const ranks = await createRanks(input, { task });
+        await trainRanks(ranks, input, { data: values, to: steps });
+        return (await wholeWeights(ranks))[0];
+      };
+      const single = await weightsAfter(oneWorker(15, adam));
+      const shared = await weightsAfter({ members: 3, batchSize: 5, strategy, optimizer: adam });
+      expect(largestDifference(shared, single)).toBeLessThan(1e-5);
+    });
 
     it('accumulates gradients: two parts of 5 samples equal one of 10', async () => {
       const parts = await train({

@@ -133,7 +133,7 @@ describe('independent ranks whose hub dies', () => {
   });
 });
 
-it.each(['independent', 'joint by reduce', 'data-parallel', 'sharded', 'hdet'])(
+it.each(Object.keys(strategies))(
   'a hub that dies while ranks save their states leaves no gap of metrics (%s)',
   async (name) => {
     const config = { ...input, strategy: strategies[name], checkpoints: { stateEverySeconds: 0 } };

@@ -1,5 +1,5 @@
 import { type RunConfigInput, runConfigSchema } from '../../../../core/protocol/run/config.ts';
-import { samplerOf, samplesPerStep } from '../../../../core/protocol/run/strategies/strategy-rules.ts';
+import { samplerOf, samplesPerStep, splitsState } from '../../../../core/protocol/run/strategies/strategy-rules.ts';
 import { createCallbacks } from '../../../../workers/callbacks/index.ts';
 import type { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
 import type { Dataset } from '../../../../workers/data/dataset.ts';
@@ -32,18 +32,25 @@ export const base: RunConfigInput = {
   checkpoints: { stateEverySeconds: 0 },
 };
 
-/** By name; all with two members. */
-export const strategies: Record<string, RunConfigInput['strategy']> = {
-  independent: { kind: 'independent' },
-  'joint by reduce': { kind: 'joint', mode: 'reduce' },
-  'joint by gather': { kind: 'joint', mode: 'gather' },
-  'joint along a tree': { kind: 'joint', mode: 'tree' },
-  'joint, pipelined': { kind: 'joint', mode: 'pipelined' },
-  coupled: { kind: 'coupled', unlabelledBatchSize: 7, couplingWeight: 0.5 },
-  'data-parallel': { kind: 'data-parallel', accumulate: 2 },
-  sharded: { kind: 'sharded' },
-  hdet: { kind: 'hdet', spread: 0.3, averageEverySteps: 3 },
+type Strategy = NonNullable<RunConfigInput['strategy']>;
+
+/** The forms of each strategy that these tests train, by name. The ranks of a pipeline need parts of a model. */
+const formsOf: Record<Exclude<Strategy['kind'], 'pipeline'>, Record<string, Strategy>> = {
+  independent: { independent: { kind: 'independent' } },
+  joint: {
+    'joint by reduce': { kind: 'joint', mode: 'reduce' },
+    'joint by gather': { kind: 'joint', mode: 'gather' },
+    'joint along a tree': { kind: 'joint', mode: 'tree' },
+    'joint, pipelined': { kind: 'joint', mode: 'pipelined' },
+  },
+  coupled: { coupled: { kind: 'coupled', unlabelledBatchSize: 7, couplingWeight: 0.5 } },
+  'data-parallel': { 'data-parallel': { kind: 'data-parallel', accumulate: 2 } },
+  sharded: { sharded: { kind: 'sharded' } },
+  hdet: { hdet: { kind: 'hdet', spread: 0.3, averageEverySteps: 3 } },
 };
+
+/** By name; all with two members. */
+export const strategies = Object.assign({}, ...Object.values(formsOf)) as Record<string, Strategy>;
 
 /** A rank of a run, with everything that a worker would give it. */
 export function partsOf(
@@ -74,7 +81,7 @@ export function partsOf(
     member: new Member(
       createModel(config.seed + group.rank),
       (outputs, targets) => task.loss(outputs, targets),
-      (variables) => createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
+      (variables) => createOptimizer(config.optimizer, splitsState(config.strategy) ? [] : variables),
       { ...config.optimizer, averageDecay: config.ema.decay },
     ),
     task,
