@@ -19,7 +19,7 @@ import { secureHome } from '../../store/private-home.ts';
 import { parseAssignments } from '../arguments.ts';
 import { consentOf, ensureAllowed, ensureTrusted } from '../consent.ts';
 import { exitCodes, orUsageError, toUsageError, UsageError } from '../errors.ts';
-import { type ArmHits, SearchReport } from '../search-report.ts';
+import { type ArmHits, SearchReport } from './discover-report.ts';
 
 export interface DiscoverOptions {
   acquisition: string;

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ServeArguments } from '../commands/serving/serve.ts';
+import type { ServeArguments } from '../commands/serve.ts';
 import { exitWith } from './common.ts';
 
 /** The command that answers requests. */
@@ -36,7 +36,7 @@ export function addServing(program: Command): void {
     .option('-j, --json', 'print a JSON object once the server is ready')
     .action(
       exitWith(async (run: string, options: ServeArguments) =>
-        (await import('../commands/serving/serve.ts')).serve(run, options),
+        (await import('../commands/serve.ts')).serve(run, options),
       ),
     );
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { candidatesFor } from '../../../src-main/cli/candidates.ts';
-import { completionScripts } from '../../../src-main/cli/completion.ts';
+import { candidatesFor, completionScripts } from '../../../src-main/cli/completion.ts';
 import { createProgram } from '../../../src-main/cli/program/program.ts';
 
 const runs = async () => [{ text: '20261121-blobs', help: 'Blobs, finished' }];

@@ -15,7 +15,7 @@ import { exitCodes, toUsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
 import { lookOf } from '../../look.ts';
 import { renderTable } from '../../table.ts';
-import { describeSweepRuns } from '../sweeps/show-sweep.ts';
+import { describeSweepRuns } from '../sweeps/describe-sweep.ts';
 
 /** A run with its history. */
 export interface ShownRun {

@@ -89,3 +89,15 @@ function rowsOf(scores: readonly SweepScore[], metrics: readonly { name: string 
     ]),
   ];
 }
+
+/** A sweep: its means with standard errors, and its runs. */
+export function describeSweepRuns(summary: SweepSummary, look: Look = plainLook): string[] {
+  const columns = [
+    { title: 'seed', right: true },
+    { title: 'status' },
+    { title: 'run' },
+    { title: 'folder', dispensable: 1 },
+  ];
+  const rows = summary.runs.map(({ seed, status, id, folder }) => [String(seed), status, id, printableLine(folder)]);
+  return [...describeSweep(summary, look), '', ...renderTable(columns, rows, look)];
+}

@@ -9,7 +9,6 @@ import { RemoteRun } from '../../../attach/remote-run.ts';
 import { findTarget } from '../../../attach/find-run.ts';
 import { KeyPress } from '../../../processes/terminal.ts';
 import { isOpen, markInterrupted } from '../../../store/index/recovery.ts';
-import { readKeys } from '../../keys.ts';
 import { exitCodeOf, exitCodes, orUsageError, printError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
 import { onLostOutput } from '../../outputs.ts';
@@ -136,4 +135,39 @@ class Visit {
       .control(this.#id, request)
       .catch((error: unknown) => this.#report.say(`The run could not be reached: ${messageOf(error)}`));
   }
+}
+
+interface KeyHandlers {
+  /** Ctrl-C. */
+  interrupt(): void;
+  leave(): void;
+  isLeave(key: string): boolean;
+}
+
+/**
+ * Reads single keys from the terminal, without echo; does nothing where stdin is none. Ctrl-Z suspends the process as
+ * usual.
+ * @returns a function that ends it
+ */
+function readKeys(handlers: KeyHandlers): () => void {
+  const { stdin } = process;
+  if (!stdin.isTTY) return () => undefined;
+  const take = (text: string): void => {
+    for (const key of text) {
+      if (key === '\u0003') handlers.interrupt();
+      else if (key === '\u001A') suspend();
+      else if (handlers.isLeave(key)) handlers.leave();
+    }
+  };
+  const resume = (): void => void stdin.setRawMode(true);
+  const suspend = (): void => {
+    stdin.setRawMode(false);
+    process.kill(process.pid, 'SIGTSTP');
+  };
+  stdin.setRawMode(true).setEncoding('utf8').on('data', take);
+  process.on('SIGCONT', resume);
+  return () => {
+    process.off('SIGCONT', resume);
+    stdin.off('data', take).setRawMode(false).pause();
+  };
 }

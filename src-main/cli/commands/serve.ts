@@ -1,8 +1,8 @@
-import { KeyPress } from '../../../processes/terminal.ts';
-import { onLauncherLost } from '../../../processes/launcher-guard.ts';
-import { type RunningInference, serveEnsemble } from '../../../serving/serve-ensemble.ts';
-import { ensembleFolder } from '../../arguments.ts';
-import { exitCodes } from '../../errors.ts';
+import { KeyPress } from '../../processes/terminal.ts';
+import { onLauncherLost } from '../../processes/launcher-guard.ts';
+import { type RunningInference, serveEnsemble } from '../../serving/serve-ensemble.ts';
+import { ensembleFolder } from '../arguments.ts';
+import { exitCodes } from '../errors.ts';
 
 export interface ServeArguments {
   set?: string;

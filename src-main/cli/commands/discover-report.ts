@@ -1,11 +1,11 @@
-import { tutti } from '../../core/text/program.ts';
-import { hitsOf, type SearchProgress } from '../../core/discovery/progress.ts';
-import { armsOf, type Search } from '../../core/discovery/search.ts';
-import { estimate, formatEstimate } from '../../core/numeric/estimate.ts';
-import type { Pool } from '../../core/protocol/run/pool-task.ts';
-import { toJson } from '../../core/protocol/wire/numbers.ts';
-import { printable } from '../../core/text/printable.ts';
-import type { SearchEnd, SearchUpdate } from '../discovery/run-search.ts';
+import { tutti } from '../../../core/text/program.ts';
+import { hitsOf, type SearchProgress } from '../../../core/discovery/progress.ts';
+import { armsOf, type Search } from '../../../core/discovery/search.ts';
+import { estimate, formatEstimate } from '../../../core/numeric/estimate.ts';
+import type { Pool } from '../../../core/protocol/run/pool-task.ts';
+import { toJson } from '../../../core/protocol/wire/numbers.ts';
+import { printable } from '../../../core/text/printable.ts';
+import type { SearchEnd, SearchUpdate } from '../../discovery/run-search.ts';
 
 /** What an arm of a search has found. */
 export interface ArmHits {
