@@ -1,11 +1,8 @@
 import { type Command, Option } from 'commander';
 import { conformalMethods } from '../../../core/postprocessing/request.ts';
-import { calibrationMethods } from '../../../core/postprocessing/schema.ts';
-import { outsideScoreNames } from '../../../core/postprocessing/schema.ts';
+import { calibrationMethods, outsideScoreNames } from '../../../core/postprocessing/schema.ts';
 import type { CalibrateArguments } from '../commands/calibrate.ts';
-import type { ExportArguments } from '../commands/export.ts';
-import type { ImportArguments } from '../commands/import.ts';
-import type { ReportArguments } from '../commands/report.ts';
+import type { ExportArguments, ImportArguments, ReportArguments } from '../commands/exchange.ts';
 import type { DeleteOptions } from '../commands/delete.ts';
 import type { ArchiveOptions, TagOptions } from '../commands/notes.ts';
 import type { RunsOptions } from '../commands/runs.ts';
@@ -75,7 +72,7 @@ function addExport(program: Command): void {
     .option('--set <name>', 'the checkpoints of the formats ensemble, onnx and pytorch (default: ensemble-best)')
     .action(
       exitWith(async (run: string, options: ExportArguments) =>
-        (await import('../commands/export.ts')).exportRun(run, options),
+        (await import('../commands/exchange.ts')).exportRun(run, options),
       ),
     );
 }
@@ -88,7 +85,7 @@ function addImport(program: Command): void {
     .option('--into <folder>', "the run's new folder, also for a copy of a run that is here (default: in Tutti's home)")
     .action(
       exitWith(async (file: string, options: ImportArguments) =>
-        (await import('../commands/import.ts')).importRun(file, options),
+        (await import('../commands/exchange.ts')).importRun(file, options),
       ),
     );
 }
@@ -102,7 +99,7 @@ function addReport(program: Command): void {
     .option('--overwrite', 'replace an existing file')
     .action(
       exitWith(async (run: string, options: ReportArguments) =>
-        (await import('../commands/report.ts')).report(run, options),
+        (await import('../commands/exchange.ts')).report(run, options),
       ),
     );
 }

@@ -14,8 +14,8 @@ import { withHub } from '../../open-hub.ts';
 import { onLostOutput } from '../../outputs.ts';
 import { JsonReport, type RunReport } from '../../report.ts';
 import { TerminalReport } from '../../terminal-report.ts';
-import { pastUpdates } from '../past-updates.ts';
 import { explainFailure, type WatchOptions } from './watch-run.ts';
+import { PointBuffer } from '../../../../core/protocol/wire/points.ts';
 
 const lookEveryMs = 200;
 
@@ -170,4 +170,25 @@ function readKeys(handlers: KeyHandlers): () => void {
     process.off('SIGCONT', resume);
     stdin.off('data', take).setRawMode(false).pause();
   };
+}
+
+/**
+ * What a report needs to know of a run's past: its record, the facts, every evaluation of the ensemble, and the latest
+ * loss of each member, which tells its step.
+ */
+function pastUpdates(run: FollowedRun): RunUpdate[] {
+  const about = factsOf(run.events);
+  const record: RunUpdate = { type: 'record', record: run.record, folder: run.folder };
+  if (about === null) return [record];
+  const points = new PointBuffer();
+  for (const name of run.columns.names) {
+    const column = run.columns.get(name);
+    const isMonitor = name === about.ensembleMonitor;
+    if (column === undefined || !(isMonitor || /^train\/member_\d+_loss$/.test(name))) continue;
+    for (let i = isMonitor ? 0 : Math.max(0, column.length - 1); i < column.length; i++) {
+      points.add(name, column.epoch[i], column.step[i], column.value[i]);
+    }
+  }
+  const batch: RunUpdate[] = points.length === 0 ? [] : [{ type: 'points', rank: 0, batch: points.take() }];
+  return [record, { type: 'described', about }, ...batch];
 }
