@@ -12,10 +12,19 @@ import { metricValues, projectFolder, train, useHub } from './harness.ts';
 
 const { hub } = useHub();
 
-/** Empty cells of the file, as counted by hand; and one row of the test split has a port that training lacks. */
+/**
+ * Empty cells of the file, as counted by hand; one row of the test split has a port that training lacks; and the largest
+ * fare and the two largest ages of the file are in other splits than that of training.
+ */
 const warnings = [
   expect.stringContaining('Of 40 rows, these have no value in a column: "age" 7, "port" 4.'),
   expect.stringContaining('Column "port": 1 of 40 rows have values that the training data lack'),
+  expect.stringContaining(
+    'Column "fare": 1 of 40 rows have values outside the range of the training data, 0.925 to 124.868 (140.325)',
+  ),
+  expect.stringContaining(
+    'Column "age": 2 of 40 rows have values outside the range of the training data, 1 to 75 (77)',
+  ),
 ];
 
 describe('a table with categories and missing values', () => {
