@@ -49,6 +49,7 @@ async function predict(task: PredictTask): Promise<PredictReply> {
       format,
       withMembers,
       withScores,
+      isStrict,
       tableInputs:
         models === null || source === null || source.projectRefusal !== null
           ? null
@@ -61,7 +62,6 @@ async function predict(task: PredictTask): Promise<PredictReply> {
       progress: (done) => tellHub({ type: 'progress', rows: done }),
     }),
   );
-  if (isStrict) requireFitting(input, notes);
   return {
     type: 'predicted',
     rows,
@@ -71,13 +71,6 @@ async function predict(task: PredictTask): Promise<PredictReply> {
     outside: ensemble.postprocessing?.outside ?? null,
     inputs,
   };
-}
-
-/** @throws Error with all that does not fit the training data */
-function requireFitting(input: string, notes: readonly string[]): void {
-  if (notes.length === 0) return;
-  const list = notes.map((note) => `\n- ${note}`).join('');
-  throw new Error(`${input} does not fit the training data:${list}\nCorrect it, or predict without --strict.`);
 }
 
 async function readInputs(task: InputsTask): Promise<InputsReply> {

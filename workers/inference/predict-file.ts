@@ -16,6 +16,8 @@ export interface PredictFileOptions {
   withMembers: boolean;
   /** Whether each score of how unlike the training data a sample is has a column too. */
   withScores?: boolean;
+  /** Whether a table with values that do not fit the training data is an error. */
+  isStrict?: boolean;
   /** Turns blocks of a table into inputs where the run kept no step for these; null: columns are features. */
   tableInputs?: (() => Promise<TableInputs | null>) | null;
   /** Called with the columns of the first block, its inputs, and the rows that each sample has. */
@@ -25,9 +27,10 @@ export interface PredictFileOptions {
 }
 
 /**
- * Predicts all samples, block by block in their order. Memory holds one block. Notes what of a table the predictions do
- * not use. An error leaves no output.
+ * Predicts all samples, block by block in their order. Memory holds one block. Notes what of a table does not fit the
+ * training data. An error leaves no output.
  * @returns the number of rows written
+ * @throws Error with all that does not fit, where that is refused
  */
 export async function predictFile(ensemble: Ensemble, options: PredictFileOptions): Promise<number> {
   const writer = await openWriter(options.output, options.format);
@@ -47,14 +50,22 @@ async function predictBlocks(
   options: PredictFileOptions,
   writer: PredictionWriter,
 ): Promise<number> {
-  const { input, withMembers, withScores = false, tableInputs = null, firstBlock, progress } = options;
+  const {
+    input,
+    withMembers,
+    withScores = false,
+    isStrict = false,
+    tableInputs = null,
+    firstBlock,
+    progress,
+  } = options;
   const { description, preprocessing } = ensemble;
   const target = preprocessing?.target;
   const targets = target?.kind === 'values' ? target.columns : undefined;
   const losses = new TableLosses(preprocessing);
   let rows = 0;
   for await (const block of readInputs(input, preprocessing, tableInputs)) {
-    if (block.table !== undefined) losses.add(block.table);
+    const misfits = block.table === undefined ? null : losses.add(block.table);
     const stack = await ensemble.outputs(block.input);
     const found = ensemble.combine(stack);
     const scores = withScores ? allOutsideScores(stack, description, ensemble.postprocessing?.outside ?? null) : {};
@@ -62,13 +73,29 @@ async function predictBlocks(
     const positions = positionsOfRows(found);
     const samples = (found.samples / found.positions) * positions;
     const places = placeColumns(block, { samples, positions }, rows / positions);
-    if (rows === 0) await firstBlock?.([...places, ...columns], block, positions);
-    await writer.write([...places, ...columns]);
+    const all = [...places, ...columns, ...warningColumns(misfits, positions)];
+    if (rows === 0) await firstBlock?.(all, block, positions);
+    await writer.write(all);
     rows += samples;
     progress?.(rows);
   }
-  for (const warning of losses.sentences()) noteData(warning);
+  const warnings = losses.sentences();
+  if (isStrict) requireFitting(input, warnings);
+  for (const warning of warnings) noteData(warning);
   return rows;
+}
+
+/** What of each row of a table does not fit the training data; the rows of a sample have the same. */
+function warningColumns(misfits: string[] | null, positions: number): PredictionColumn[] {
+  if (misfits === null) return [];
+  const values = positions === 1 ? misfits : misfits.flatMap((own) => Array.from({ length: positions }, () => own));
+  return [{ name: 'warnings', type: 'text', values }];
+}
+
+function requireFitting(input: string, warnings: readonly string[]): void {
+  if (warnings.length === 0) return;
+  const list = warnings.map((warning) => `\n- ${warning}`).join('');
+  throw new Error(`${input} does not fit the training data:${list}\nCorrect it, or predict without --strict.`);
 }
 
 /**

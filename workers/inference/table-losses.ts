@@ -42,14 +42,20 @@ export class TableLosses {
       step?.kind === 'table' ? step.columns.map((own) => ({ step: own, unseen: new Map(), ...none })) : [];
   }
 
-  /** @param rows by default all */
-  add(table: Table, rows: Rows = { first: 0, end: table.length }): void {
-    this.#rows += rows.end - rows.first;
+  /**
+   * @param rows by default all
+   * @returns what does not fit of each row, such as `missing age; outside fare`, empty where all does; null if the run
+   * kept no columns
+   */
+  add(table: Table, rows: Rows = { first: 0, end: table.length }): string[] | null {
+    const misfits = Array.from({ length: rows.end - rows.first }, () => '');
+    this.#rows += misfits.length;
     this.#emptyRows += table.emptyRows ?? 0;
     for (const losses of this.#columns) {
       const column = table.columns.find(({ name }) => name === losses.step.name);
-      if (column !== undefined) addColumn(losses, column, rows);
+      if (column !== undefined) addColumn(losses, column, rows, misfits);
     }
+    return this.#columns.length === 0 ? null : misfits;
   }
 
   /** One for each column with losses, in the order of the features. */
@@ -93,15 +99,18 @@ export class TableLosses {
   }
 }
 
-function addColumn(losses: ColumnLosses, column: Column, { first, end }: Rows): void {
+/** @param misfits of each row, to which those of the column are added */
+function addColumn(losses: ColumnLosses, column: Column, { first, end }: Rows, misfits: string[]): void {
   const misfitAt = misfitsOf(losses.step, column);
   for (let row = first; row < end; row++) {
     const misfit = misfitAt(row);
+    if (misfit === null) continue;
+    misfits[row - first] += `${misfits[row - first] === '' ? '' : '; '}${misfit} ${column.name}`;
     if (misfit === 'missing') losses.missing += 1;
     else if (misfit === 'unseen') {
       const value = String(column.values[row]);
       losses.unseen.set(value, (losses.unseen.get(value) ?? 0) + 1);
-    } else if (misfit === 'outside') {
+    } else {
       const value = Number(column.values[row]);
       losses.outside += 1;
       losses.smallest = Math.min(losses.smallest, value);

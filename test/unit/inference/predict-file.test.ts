@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
@@ -57,9 +58,9 @@ describe('predictions of a file', () => {
     const csv = (await readFile(join(folder, 'out.csv'), 'utf8')).split('\n');
     expect(csv[0]).toBe(
       'class,probability_=no,"probability_yes, ' +
-        'or",entropy,mutual_information,member_0_probability_=no,"member_0_probability_yes, or",member_1_probability_=no,"member_1_probability_yes, or"',
+        'or",entropy,mutual_information,member_0_probability_=no,"member_0_probability_yes, or",member_1_probability_=no,"member_1_probability_yes, or",warnings',
     );
-    expect(csv[1]).toMatch(/^'=no,0\.5,0\.5,0\.69314718\d*,0\.130812\d*,0\.75,0\.25,0\.25,0\.75$/);
+    expect(csv[1]).toMatch(/^'=no,0\.5,0\.5,0\.69314718\d*,0\.130812\d*,0\.75,0\.25,0\.25,0\.75,$/);
     const [first] = (await readFile(join(folder, 'out.jsonl'), 'utf8')).split('\n');
     expect(JSON.parse(first)).toMatchObject({ class: '=no', 'probability_=no': 0.5 });
     const { columns } = await readTable(join(folder, 'out.parquet'));
@@ -86,6 +87,26 @@ describe('predictions of a file', () => {
     const scores = Object.entries(row).filter(([name]) => name.startsWith('outside'));
     expect(scores.map(([name]) => name)).toEqual(Object.keys(expected));
     for (const [name, value] of Object.entries(expected)) expect(row[name], name).toBeCloseTo(value, 6);
+  });
+
+  it('of images are strict about what does not fit, not about what is said of their files', async () => {
+    const model = tf.sequential({
+      layers: [tf.layers.flatten({ inputShape: [1, 1, 1] }), tf.layers.dense({ units: 1 })],
+    });
+    const step = { kind: 'images' as const, height: 1, width: 1, channels: 1 as const, fit: 'contain' as const };
+    const preprocessing = { format: 1 as const, steps: [step] };
+    const folder = await runWithModels([model], { task: 'regression', preprocessing });
+    const input = join(folder, 'pictures');
+    await mkdir(input);
+    // White, in 16 bits: the note says how these become 8.
+    const white = Buffer.from(Uint16Array.of(65_535).buffer);
+    const image = { width: 1, height: 1, channels: 1 as const, depth: 'ushort' as const };
+    await sharp(white, { raw: image }).toColourspace('grey16').png().toFile(join(input, 'white.png'));
+    const options = { input, output: join(folder, 'out.csv'), format: 'csv' as const, withMembers: false };
+    const ensemble = await openEnsemble(folder);
+    const found = await withNotes(() => predictFile(ensemble, { ...options, isStrict: true }));
+    expect(found.result).toBe(1);
+    expect(found.notes).toEqual([expect.stringContaining('more than 8 bits a value: 1 of 1')]);
   });
 
   it('come from arrays too, of which one holds the features', async () => {
@@ -224,6 +245,20 @@ describe('a table of a run with categories', () => {
     // The median of the sizes is 2.
     const means = (await readFile(output, 'utf8')).trim().split('\n').slice(1);
     expect(means.map((line) => Number(line.split(',')[0]))).toEqual([51, 210, 150, 150]);
+    // The sizes of training are 1.5 and 2.5.
+    const misfits = ['outside size', 'missing size', 'unseen zip', 'unseen zip'];
+    expect(means.map((line) => line.split(',').at(-1))).toEqual(misfits);
+    for (const format of ['jsonl', 'parquet'] as const) {
+      const other = { ...options, output: join(folder, `out.${format}`), format };
+      await withNotes(() => predictFile(ensemble, other));
+      const { columns } = await readTable(other.output, { columns: { warnings: 'text' } });
+      expect(columns.at(-1)).toMatchObject({ name: 'warnings', values: misfits });
+    }
+    const refused = { ...options, output: join(folder, 'refused.csv'), isStrict: true };
+    await expect(predictFile(ensemble, refused)).rejects.toThrow(
+      /does not fit the training data:\n- 1 rows without any value.*\n- Of 4 rows.*\n- .*"zip".*\n- .*"size": 1 of 4.*\n.*--strict/,
+    );
+    expect(existsSync(refused.output)).toBe(false);
     expect(notes).toEqual([
       '1 rows without any value are left out: they have no line among the predictions.',
       'Of 4 rows, these have no value in a column: "size" 1. They count as the value that training put for ' +

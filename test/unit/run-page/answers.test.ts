@@ -63,6 +63,13 @@ describe('the answer for a sample', () => {
     expect(shownColumns(further).map(({ name }) => name)).not.toContain('distance/member_0_mean');
   });
 
+  it('says what of a row does not fit, and nothing where all does', () => {
+    const warned: PredictionColumn = { name: 'warnings', type: 'text', values: ['outside age', ''] };
+    const factsAt = (row: number) => answerAt([...columns, warned], row).facts;
+    expect(factsAt(0)).toContainEqual({ name: 'warnings', text: 'outside age' });
+    expect(factsAt(1).map(({ name }) => name)).not.toContain('warnings');
+  });
+
   it('takes a slash in the name of a class for a part of the name', () => {
     const { quantities } = answerAt([number('probability_a/b', 1), number('member_0_probability_a/b', 1)], 0);
     expect(quantities.map(({ name }) => name)).toEqual(['a/b']);

@@ -60,7 +60,8 @@ export function answerAt(columns: readonly PredictionColumn[], row: number): Sam
     hidden: quantities.length - shown.length,
     facts: own
       .filter(({ name }) => !isJudgement(name) && members.every(({ of }) => of !== name))
-      .map((column) => ({ name: titleOf(column.name), text: textAt(column, row) })),
+      .map((column) => ({ name: titleOf(column.name), text: textAt(column, row) }))
+      .filter(({ name, text }) => name !== 'warnings' || text !== ''),
     isOutside: isSet(own, 'outside', row),
     isWithheld: isSet(own, 'withheld', row),
   };
