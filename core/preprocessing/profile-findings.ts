@@ -1,6 +1,6 @@
 import { findColumnFindings, typed } from './column-findings.ts';
 import { type ColumnProfile, type Finding, findingLevels, type ProfiledColumn, type TableProfile } from './profile.ts';
-import type { TableReading } from './reading.ts';
+import { linesOfComment, type TableReading } from './reading.ts';
 
 /** A table whose columns were profiled. */
 export interface ProfiledTable {
@@ -21,6 +21,8 @@ const fewRows = 10;
 const leastRows = 20;
 /** Rows that share a value of a feature, on average: with fewer, a feature determines classes by chance. */
 const leastShared = 5;
+/** More characters of a comment are not shown. */
+const longestComment = 80;
 /** |r| of a column that is the target in another unit. */
 const nearlyOne = 0.99999;
 
@@ -40,6 +42,7 @@ export function findFindings(table: ProfiledTable, asked: readonly Finding[]): F
   const found = [
     ...asked,
     ...table.columns.flatMap((column, i) => findColumnFindings(column, table.values[i], table.reading)),
+    ...comments(table.reading),
     ...leftOut(table.reading),
     ...missingRows(table),
     ...copies(table),
@@ -47,6 +50,14 @@ export function findFindings(table: ProfiledTable, asked: readonly Finding[]): F
     ...aboutTarget(table),
   ];
   return findingLevels.flatMap((level) => found.filter((finding) => finding.level === level));
+}
+
+function comments({ file, comments: lines }: TableReading): Finding[] {
+  const [first] = lines.filter((line) => line !== '');
+  if (first === undefined) return [];
+  const shown = JSON.stringify(first.length > longestComment ? `${first.slice(0, longestComment)}...` : first);
+  const message = `Left out at the beginning of ${file}: ${linesOfComment(lines.length)} (${shown}${lines.length > 1 ? ', ...' : ''}).`;
+  return [note('comments', null, message, `commentLines: ${lines.length}`)];
 }
 
 function leftOut({ leftOut: columns, emptyRows }: TableReading): Finding[] {

@@ -18,6 +18,7 @@ export const findingSchema = z.strictObject({
   kind: z.enum([
     'encoding',
     'header',
+    'comments',
     'number-format',
     'date-format',
     'misfits',

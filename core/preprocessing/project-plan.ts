@@ -219,6 +219,7 @@ function readingLines({ profile, roles, target }: ProjectPlan): string[] {
   return [
     ...(reading.delimiter === null ? [] : [`delimiter: ${quoted(reading.delimiter)}`]),
     ...(reading.header === null ? [] : [`header: ${reading.header}`]),
+    ...(reading.delimiter === null ? [] : [`commentLines: ${reading.comments.length}`]),
     ...(reading.encoding === null || reading.hasMark ? [] : [`encoding: ${quoted(reading.encoding)}`]),
     ...(decimals.length === 0 ? [] : [`decimal: { ${decimals.join(', ')} }`]),
     ...(dates.length === 0 ? [] : [`dateFormat: { ${dates.join(', ')} }`]),

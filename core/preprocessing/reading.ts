@@ -90,6 +90,8 @@ export const tableReadingSchema = z.strictObject({
   delimiter: delimiterSchema.nullable(),
   /** Whether the first line of delimited text names the columns; null for other formats. */
   header: z.boolean().nullable(),
+  /** Lines of comment in front of delimited text, which were left out. */
+  comments: z.array(z.string()),
   /** Texts that stand for a missing value. */
   missingValues: z.array(z.string()),
   /** Rows without any value, which were left out. */
@@ -167,7 +169,7 @@ export function missingValuesWithout(missingValues: readonly string[], texts: re
   return `missingValues: [${others.map((text) => `'${text}'`).join(', ')}]`;
 }
 
-function sentenceOf({ file, rows, encoding, delimiter, header, emptyRows, columns }: TableReading): string {
+function sentenceOf({ file, rows, encoding, delimiter, header, comments, emptyRows, columns }: TableReading): string {
   const counts = columnTypeSchema.options.flatMap((type) => {
     const count = columns.filter((column) => column.type === type).length;
     return count === 0 ? [] : [count === 1 ? `1 ${type}` : `${count} ${plurals[type]}`];
@@ -177,10 +179,13 @@ function sentenceOf({ file, rows, encoding, delimiter, header, emptyRows, column
     ...(encoding === null ? [] : [encoding.toUpperCase()]),
     ...(delimiter === null ? [] : [`separated by ${delimiterNames[delimiter]}`]),
     ...(header === null ? [] : [header ? 'names in the first line' : 'no line of names']),
+    ...(comments.length === 0 ? [] : [`${linesOfComment(comments.length)} left out`]),
     ...(emptyRows === 0 ? [] : [`${emptyRows} empty rows left out`]),
   ];
   return `${file}: ${parts.join(', ')}; ${counts.join(', ')}.`;
 }
+
+export const linesOfComment = (count: number): string => `${count} ${count === 1 ? 'line' : 'lines'} of comment`;
 
 function alignedLines(rows: readonly (readonly string[])[]): string[] {
   const [first, second] = [0, 1].map((i) => Math.max(0, ...rows.map((row) => row[i].length)));

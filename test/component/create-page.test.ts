@@ -73,6 +73,7 @@ function profileWith(findings: Finding[], target = 'kind'): TableProfile {
       hasMark: false,
       delimiter: ',',
       header: true,
+      comments: [],
       missingValues: ['', 'NA'],
       emptyRows: 0,
       columns,

@@ -11,6 +11,7 @@ const dateFormatSchema = z.enum(dateFormats);
 export const readingOptionsSchema = z.strictObject({
   delimiter: delimiterSchema.optional(),
   header: z.boolean().optional(),
+  commentLines: z.int().min(0).optional(),
   encoding: z.string().optional(),
   /** One sign, or one format, for all columns, or one for each by name. */
   decimal: z.union([decimalSchema, z.record(z.string(), decimalSchema)]).optional(),

@@ -32,6 +32,7 @@ export interface ReadingFlags {
   delimiter?: string;
   /** `false` of `--no-header`. */
   header?: boolean;
+  commentLines?: number;
   encoding?: string;
   decimal?: string;
   dateFormat?: string;

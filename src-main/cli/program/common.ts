@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import type { Delimiter } from '../../../core/preprocessing/reading.ts';
 import { findProject } from '../../trust/examples.ts';
 
@@ -25,6 +26,14 @@ export function exitWith<A extends unknown[]>(command: (...args: A) => Promise<n
     process.exitCode = await command(...args);
   };
 }
+
+/** Parses an option's value. */
+export const wholeNumber =
+  (least: number) =>
+  (text: string): number => {
+    if (/^\d{1,10}$/.test(text) && Number(text) >= least) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`);
+  };
 
 /** What separates fields, by the words of a command line. */
 export const delimiters: Record<string, Delimiter> = {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { columnRoles, plannedTasks } from '../../../core/preprocessing/project-plan.ts';
 import { dateFormats } from '../../../core/preprocessing/reading.ts';
 import type { CreateFlags, InspectFlags } from '../commands/data.ts';
-import { collect, delimiters, exitWith } from './common.ts';
+import { collect, delimiters, exitWith, wholeNumber } from './common.ts';
 
 /** Commands that begin with data: what is in a file, and a project from it. */
 export function addData(program: Command): void {
@@ -47,6 +47,7 @@ function withReadingFlags(command: Command): Command {
     .addOption(new Option('--delimiter <sign>', 'between fields (default: found out)').choices(Object.keys(delimiters)))
     .option('--header', 'the first line names the columns')
     .option('--no-header', 'the first line is a row')
+    .option('--comment-lines <count>', 'lines of comment at the beginning (default: found out)', wholeNumber(0))
     .option('--encoding <name>', 'of text that is not UTF-8, such as windows-1252')
     .addOption(new Option('--decimal <sign>', 'in front of decimals (default: found out)').choices(['.', ',']))
     .addOption(new Option('--date-format <format>', 'of dates that are not ISO 8601').choices(dateFormats))

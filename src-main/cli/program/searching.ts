@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { distanceKinds } from '../../../core/discovery/distances.ts';
 import { acquisitionKinds, batchKinds } from '../../../core/discovery/search.ts';
 import type { DiscoverOptions } from '../commands/discover.ts';
-import { collect, exitWith, projectFolder } from './common.ts';
+import { collect, exitWith, projectFolder, wholeNumber } from './common.ts';
 
 /** Commands that decide what to try next. */
 export function addSearching(program: Command): void {
@@ -87,13 +87,6 @@ function addPlan(command: Command): void {
     .option('-j, --json', 'print one JSON object per line')
     .option('-q, --quiet', 'print only how the search ended');
 }
-
-const wholeNumber =
-  (least: number) =>
-  (text: string): number => {
-    if (/^\d{1,10}$/.test(text) && Number(text) >= least) return Number(text);
-    throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`);
-  };
 
 function anyNumber(text: string): number {
   if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);

@@ -18,8 +18,10 @@ async function tableFile(content: string | Buffer): Promise<string> {
 const rows = Array.from({ length: 30 }, (_, i) => `${i};${(i * 7) % 30},5;${'ab'[i % 2]}`);
 
 it('shows what is in a table, and what to decide', async () => {
-  const { code, output } = await runCommand(['inspect', await tableFile(['id;x;y', ...rows].join('\n'))]);
+  const file = await tableFile(['Lab; 2026', 'id;x;y', ...rows].join('\n'));
+  const { code, output } = await runCommand(['inspect', file, '--comment-lines', '1']);
   expect(code).toBe(0);
+  expect(output).toContain('note: Left out at the beginning of d.csv: 1 line of comment ("Lab; 2026").');
   expect(output).toContain('d.csv: 30 rows, UTF-8, separated by semicolons');
   expect(output).toContain('The numbers of "x" are written with a decimal comma.');
   expect(output).toContain('warning: "id" counts the rows.');

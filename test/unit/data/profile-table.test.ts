@@ -77,6 +77,19 @@ describe('the columns of a table', () => {
   });
 });
 
+it('says which comments in front of a table are left out', async () => {
+  const { findings, reading } = await profileOf('|1x3 Cross validator\n25, a, <=50K.\n38, a, >50K.\n28, ?, >50K.\n');
+  expect(reading).toMatchObject({ rows: 3, header: false, comments: ['|1x3 Cross validator'] });
+  expect(findings.find(({ kind }) => kind === 'comments')).toEqual({
+    level: 'note',
+    kind: 'comments',
+    column: null,
+    message: 'Left out at the beginning of d.csv: 1 line of comment ("|1x3 Cross validator").',
+    choices: null,
+    option: 'commentLines: 1',
+  });
+});
+
 describe('what a reading for training would refuse is a question', () => {
   it('cells that do not fit most of the column, with their places', async () => {
     const profile = await profileOf(csv('a,y', 30, (i) => `${i % 10 === 3 ? 'n/k' : i * mixed(i)},${i % 2}`));

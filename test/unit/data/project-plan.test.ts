@@ -109,6 +109,7 @@ describe('a project from a table', () => {
       "name: 'My plants'",
       "delimiter: ','",
       'header: true',
+      'commentLines: 0',
       "missingValues: ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?']",
       "id: 'number'",
       String.raw`'it\'s a "size"': 'number'`,

@@ -46,6 +46,82 @@ describe('the first line', () => {
   });
 });
 
+describe('comments in front of a table', () => {
+  const adult = lines('|1x3 Cross validator', '25, Private, <=50K.', '38, Private, >50K.', '28, ?, >50K.');
+  const shape = async (text: string, options: ReadTableOptions = {}) => {
+    const { columns, length, reading } = await parse(text, options);
+    return { names: columns.map(({ name }) => name), length, comments: reading?.comments };
+  };
+
+  it.each([
+    ['a bar, without names', adult, ['column 1', 'column 2', 'column 3'], 3, ['|1x3 Cross validator']],
+    ['numbers signs', '# from, a, lab\n\n# 5" tubes\nx,y\n1,2\n', ['x', 'y'], 1, ['# from, a, lab', '', '# 5" tubes']],
+    ['per cent signs', '% made\r\n%\r\nx;y\r\n1,5;2\r\n', ['x', 'y'], 1, ['% made', '%']],
+    ['one column', '# a note\nx\n1\n2\n', ['x'], 2, ['# a note']],
+    ['delimiters that a spreadsheet added', '# lab,,\nx,y,z\n1,2,3\n', ['x', 'y', 'z'], 1, ['# lab,,']],
+    ['a line sep=', 'sep=;\n# a;b;c\nx;y\n1,5;2\n', ['x', 'y'], 1, ['# a;b;c']],
+  ])('are left out and kept: %s', async (_, text, names, length, comments) => {
+    expect(await shape(text)).toEqual({ names, length, comments });
+  });
+
+  it.each([
+    ['names', '#id,x,y\n1,2,3\n4,5,6\n', ['#id', 'x', 'y'], 2],
+    ['names before a cell that is missing', '#id,x,y\n1,2,\n4,5,6\n', ['#id', 'x', 'y'], 2],
+    ['a single name', '#id\n1\n2\n', ['#id'], 2],
+    ['rows', '#f00,1\n#0f0,2\nred,3\n', ['column 1', 'column 2'], 3],
+  ])('are not confused with %s', async (_, text, names, length) => {
+    const header = names[0] !== 'column 1';
+    expect(await shape(text, { header })).toEqual({ names, length, comments: [] });
+    expect((await shape(`# a note\n${text}`, { header })).comments).toEqual(['# a note']);
+  });
+
+  it('are as many lines as the user says', async () => {
+    expect((await shape('Lab, 2026\nx,y\n1,2\n', { commentLines: 1 })).comments).toEqual(['Lab, 2026']);
+    await expect(parse('# lab\nx,y\n1,2\n', { commentLines: 0, delimiter: ',' })).rejects.toThrow(
+      'line 2: 2 fields, the first line has 1',
+    );
+    await expect(parse('x,y\n1,2\n', { commentLines: 3 })).rejects.toThrow('commentLines is 3');
+  });
+
+  it('do not move the place of what is wrong', async () => {
+    await expect(parse('# a\n# b\nx,y\n1,2\n3,4,5\n')).rejects.toThrow('d.csv, line 5: 3 fields');
+  });
+
+  it('are told to who reads how the table was understood', async () => {
+    const { reading } = await parse(adult);
+    expect(reading && readingText(reading)).toContain('no line of names, 1 line of comment left out;');
+  });
+
+  it('may be any, and the table below is the same, whole and in pieces', async () => {
+    const word = fc.string({ unit: fc.constantFrom('a', '"', ' ', '.', ':', '#'), maxLength: 12 });
+    const comment = fc.tuple(fc.constantFrom('#', '%', '|'), word).map(([sign, text]) => sign + text);
+    const rows = fc.array(fc.tuple(fc.integer(), fc.integer()), { minLength: 1, maxLength: 8 });
+    const end = fc.constantFrom('\n', '\r\n', '\r');
+    const property = fc.asyncProperty(
+      fc.array(comment),
+      rows,
+      end,
+      fc.integer({ min: 1, max: 40 }),
+      async (...drawn) => {
+        const [comments, values, lineEnd, blockBytes] = drawn;
+        const text = [...comments, 'x,y', ...values.map((row) => row.join(','))].join(lineEnd) + lineEnd;
+        const table = await parse(text);
+        expect(table.reading?.comments).toEqual(comments.map((line) => line.trim()));
+        const columns = { x: values.map(([x]) => x), y: values.map(([, y]) => y) };
+        expect({ x: columnsOf(table).x.values, y: columnsOf(table).y.values }).toEqual(columns);
+        const file = join(await mkdtemp(join(tmpdir(), 'tutti-')), 'c.csv');
+        await writeFile(file, text);
+        const read: Record<string, unknown[]> = { x: [], y: [] };
+        for await (const block of tableBlocks(file, { types: { x: 'number', y: 'number' }, blockBytes })) {
+          for (const { name, values: own } of block.columns) read[name].push(...own);
+        }
+        expect(read).toEqual(columns);
+      },
+    );
+    await fc.assert(property, { seed: 1994, numRuns: 60 });
+  });
+});
+
 describe('columns without a name', () => {
   it('that number or name the rows are left out, unless the user gives them a type', async () => {
     const text = ',x,y\n0,1.5,a\n1,2.5,a\n2,0.5,b\n3,1,b\n';
@@ -271,6 +347,8 @@ describe('a later file', () => {
     ['sep=', 'sep=;\na;b\n1,5;2\n', {}],
     ['empty columns and rows', 'a;b;;\n1,5;2;;\n;;;\n2,5;3;;\n', {}],
     ['a delimiter', 'a|b\n1|2\n', { delimiter: '|' }],
+    ['comments', '# a "note\n#\na,b\n1,2\n', {}],
+    ['a title', 'Lab, 2026\na,b\n1,2\n', { commentLines: 1 }],
   ])('is read as the training table was, in pieces too: %s', async (_, bytes, options) => {
     const training = await parse(bytes, options);
     const types = Object.fromEntries(training.columns.map(({ name, type }) => [name, type]));
@@ -281,6 +359,18 @@ describe('a later file', () => {
     expect(await blocksLike(training, bytes, null)).toEqual(expected);
     const whole = await parse(bytes, { reading: training.reading });
     expect(whole.columns).toEqual(training.columns);
+  });
+
+  it('has comments of its own, which may have as many fields as the names', async () => {
+    const training = await parse('a,b\n1,x\n2,y\n');
+    const wanted = { a: 'number', b: 'category' } as const;
+    expect(await blocksLike(training, '# Lab, 2026\na,b\n3,x\n', wanted)).toEqual({ a: [3], b: ['x'] });
+    const nameless = await parse('1,2,x\n2,3,y\n3,4,x\n', { header: false });
+    const columns = { 'column 1': 'number', 'column 3': 'category' } as const;
+    expect(await blocksLike(nameless, '|1x3 Cross validator\n4,5,x.\n', columns)).toEqual({
+      'column 1': [4],
+      'column 3': ['x.'],
+    });
   });
 
   it('may be separated by something else, lack the counter of the rows, and have the columns in another order', async () => {

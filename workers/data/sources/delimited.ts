@@ -6,8 +6,8 @@ const carriageReturn = 0x0d;
 
 /** The delimiter shows in these lines, */
 const shownLines = 20;
-/** and in so many bytes. */
-const shownBytes = 2 ** 16;
+/** and in so many bytes, as comments in front of them do. */
+export const shownBytes = 2 ** 16;
 /** A semicolon comes before a comma, which may be a decimal comma then. */
 const candidates = [';', '\t', ',', '|'] as const;
 
@@ -93,12 +93,19 @@ export function delimiterLike(text: Buffer, known: Delimiter | null): Delimiter 
  * @throws Error for a delimiter that is not known
  */
 export function separatorLine(text: Buffer, file: string): { delimiter: Delimiter; bytes: number } | null {
-  const [line, separator] = /^\s*"?sep=(.)"?[ ]*(?:\r\n|\n|\r|$)/i.exec(text.toString('utf8', 0, 32)) ?? [];
-  if (line === undefined) return null;
+  const line = delimiterOfLine(text);
+  if (line === null) return null;
+  const { separator, bytes } = line;
   const delimiter = delimiterSchema.safeParse(separator);
-  if (delimiter.success) return { delimiter: delimiter.data, bytes: Buffer.byteLength(line) };
+  if (delimiter.success) return { delimiter: delimiter.data, bytes };
   const known = candidates.map((own) => JSON.stringify(own)).join(', ');
   throw new Error(`${file}, line 1: sep=${separator} names a delimiter that is not known. Use one of ${known}.`);
+}
+
+/** The sign that the line names, which may be no delimiter. */
+export function delimiterOfLine(text: Buffer): { separator: string; bytes: number } | null {
+  const [line, separator] = /^\s*"?sep=(.)"?[ ]*(?:\r\n|\n|\r|$)/i.exec(text.toString('utf8', 0, 32)) ?? [];
+  return line === undefined || separator === undefined ? null : { separator, bytes: Buffer.byteLength(line) };
 }
 
 /** The line, counted from 1, of the first byte from `offset` on that is not white space. */

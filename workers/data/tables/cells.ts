@@ -1,5 +1,3 @@
-import type { Delimiter } from '../../../core/preprocessing/reading.ts';
-
 /** A value as a file holds it; null where it is missing. */
 export type Cell = string | number | bigint | boolean | Date | null;
 
@@ -25,8 +23,6 @@ export interface RawTable {
    * has one.
    */
   nameless?: readonly number[];
-  /** Of delimited text. */
-  delimiter?: Delimiter;
   /** Rows without any value, which were left out. */
   emptyRows?: number;
   /** Where a row is, for messages: `houses.csv, line 3`. */

@@ -1,23 +1,11 @@
 import { basename } from 'node:path';
-import type { TableReading } from '../../../core/preprocessing/reading.ts';
-import { delimiterLike, detectDelimiter, separatorLine } from '../sources/delimited.ts';
+import type { Delimiter, TableReading } from '../../../core/preprocessing/reading.ts';
 import { isDecimal, type RawTable } from './cells.ts';
 import { parseNumberRows } from './number-rows.ts';
-import { type DelimitedOptions, parseDelimited, type TextPiece } from './raw-table.ts';
+import { parseDelimited, type TextPiece } from './raw-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
+import { beginningOf } from './reading/table-beginning.ts';
 import type { Table } from './table.ts';
-
-/** How to read delimited text: as the user says, or as the training table was read, else as is usual of the format. */
-export function delimitedOptions(
-  file: string,
-  text: Buffer,
-  { reading, ...options }: DelimitedOptions & { reading?: TableReading },
-  usual: DelimitedOptions,
-): DelimitedOptions {
-  if (reading === undefined) return { ...usual, ...options };
-  const own = separatorLine(text, file)?.delimiter ?? usual.delimiter ?? delimiterLike(text, reading.delimiter);
-  return { delimiter: own, header: reading.header ?? 'auto' };
-}
 
 /** How to read delimited text in pieces. */
 interface DelimitedBlocksOptions {
@@ -27,8 +15,8 @@ interface DelimitedBlocksOptions {
   wanted: ReadonlyMap<string, ChosenColumn> | null;
   /** How the training table was read; null: not known. */
   reading: TableReading | null;
-  /** What the format says of all its files. */
-  usual: DelimitedOptions;
+  /** The delimiter of all files of the format; null: any. */
+  usual: Delimiter | null;
   isMissing: (field: string) => boolean;
 }
 
@@ -43,20 +31,20 @@ export async function* delimitedBlocks(
   options: DelimitedBlocksOptions,
 ): AsyncGenerator<RawTable | Table> {
   const { file, isMissing, reading, usual } = options;
-  let how: DelimitedOptions | null = null;
+  let beginning: ReturnType<typeof beginningOf> | null = null;
   let known: TextPiece['known'] = null;
   for await (const { text, linesBefore } of pieces) {
-    const separator = linesBefore === 0 ? separatorLine(text, file) : null;
-    const body: Buffer = text.subarray(separator?.bytes ?? 0);
-    const before: TextPiece = { linesBefore: linesBefore + (separator === null ? 0 : 1), known };
-    how ??= { ...delimitedOptions(file, body, reading === null ? {} : { reading }, usual), ...separator };
-    const own: DelimitedOptions = how.delimiter ? how : { ...how, delimiter: detectDelimiter(body) };
-    const parse = (part: Buffer): RawTable => parseDelimited(part, file, isMissing, own, before);
+    const how = (beginning ??= beginningOf(text, file, reading === null ? {} : { reading }, usual));
+    const ahead = linesBefore === 0 ? how : { bytes: 0, lines: 0 };
+    const body: Buffer = text.subarray(ahead.bytes);
+    const before: TextPiece = { linesBefore: linesBefore + ahead.lines, known };
+    const parse = (part: Buffer): RawTable => parseDelimited(part, file, isMissing, how, before);
     const header: Header | null = known === null ? headerOf(body, parse) : { columns: known, bytes: 0 };
-    const block: Table | null = header === null ? null : numberBlock(body.subarray(header.bytes), header, own, options);
+    const block: Table | null =
+      header === null ? null : numberBlock(body.subarray(header.bytes), header, how.delimiter, options);
     const rows: RawTable | Table = block ?? parse(body);
     const found: TextPiece['known'] = 'source' in rows ? rows : (header?.columns ?? null);
-    if (known === null && found !== null && found.columns.length > 0) [known, how] = [found, own];
+    if (known === null && found !== null && found.columns.length > 0) known = found;
     yield rows;
   }
 }
@@ -79,12 +67,12 @@ function headerOf(text: Buffer, parse: (line: Buffer) => RawTable): Header | nul
 function numberBlock(
   text: Buffer,
   { columns: { columns } }: Header,
-  { delimiter = 'auto' }: DelimitedOptions,
+  delimiter: Delimiter,
   { file, wanted, reading, isMissing }: DelimitedBlocksOptions,
 ): Table | null {
   // The fast reader asks only what is no number whether it is missing.
   if (reading?.missingValues.some(isDecimal)) return null;
-  if (wanted === null || delimiter === 'whitespace' || delimiter === 'auto') return null;
+  if (wanted === null || delimiter === 'whitespace') return null;
   if (![...wanted.values()].every(({ type, numberFormat }) => type === 'number' && numberFormat === null)) return null;
   const names = [...wanted.keys()];
   const positions = names.map((name) => columns.findIndex((column) => column.name === name));

@@ -1,6 +1,6 @@
 import type { Delimiter } from '../../../core/preprocessing/reading.ts';
 import { type Doubt, refuseDoubts } from '../notes.ts';
-import { detectDelimiter, forEachRow, type Row, separatorLine } from '../sources/delimited.ts';
+import { forEachRow, type Row } from '../sources/delimited.ts';
 import { addCell, type Cell, emptyColumn, isDecimal, type RawColumn, type RawTable } from './cells.ts';
 
 /** More columns, or cells in all, than this are refused: a small damaged file must not fill the memory. */
@@ -14,20 +14,6 @@ export function checkSize(source: string, rows: number, columns: number): void {
     `${source} has ${columns} columns and ${rows} rows; a table has at most ${mostColumns} columns and ` +
       `${mostCells} cells. Divide it, or give its values as arrays (createDataset).`,
   );
-}
-
-/** How to read delimited text. */
-export interface DelimitedOptions {
-  /**
-   * Separates fields. `auto` (default) uses what the first lines have equally often: a semicolon, a tab, a comma, a
-   * bar, else white space.
-   */
-  delimiter?: Delimiter | 'auto';
-  /**
-   * Whether the first line names the columns. `auto` (default): yes if none of its fields is a number, or if it differs
-   * in kind from all rows below.
-   */
-  header?: boolean | 'auto';
 }
 
 /** Where a piece of a file's text lies in it. */
@@ -46,20 +32,16 @@ export function parseDelimited(
   text: Buffer,
   source: string,
   isMissing: (field: string) => boolean,
-  { delimiter = 'auto', header = 'auto' }: DelimitedOptions,
+  { delimiter, header }: { delimiter: Delimiter; header: boolean | 'auto' },
   { linesBefore, known }: TextPiece = { linesBefore: 0, known: null },
 ): RawTable {
-  const separator = linesBefore === 0 ? separatorLine(text, source) : null;
-  const body = separator === null ? text : text.subarray(separator.bytes);
-  const own = delimiter === 'auto' ? (separator?.delimiter ?? detectDelimiter(body)) : delimiter;
-  const lines = linesBefore + (separator === null ? 0 : 1);
-  const visitRow = (visit: (row: Row) => void) => forEachRow(body, source, own, visit, lines);
+  const visitRow = (visit: (row: Row) => void) => forEachRow(text, source, delimiter, visit, linesBefore);
   const rows = new DelimitedRows(source, isMissing, known);
   visitRow((row) => rows.add(row));
   const { columns, nameless, length, emptyRows, hasNames } = rows.finish(header);
   const before = hasNames && known === null ? 1 : 0;
   const placeOf = (row: number) => placeOfRow(source, visitRow, row + before);
-  return { source, columns, length, hasNames, nameless, emptyRows, delimiter: own, placeOf };
+  return { source, columns, length, hasNames, nameless, emptyRows, placeOf };
 }
 
 /** Gathers rows of fields by column. */

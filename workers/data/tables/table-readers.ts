@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { dataFormatOf, type TableFormat } from '../../../core/preprocessing/data-formats.ts';
-import type { TableReading } from '../../../core/preprocessing/reading.ts';
+import type { Delimiter, TableReading } from '../../../core/preprocessing/reading.ts';
 import {
   asUtf8,
   isNamedUtf8,
@@ -12,10 +12,11 @@ import {
   requireText,
 } from '../../../core/text/text-encoding.ts';
 import { addCell, emptyColumn, type RawTable } from './cells.ts';
-import { delimitedBlocks, delimitedOptions } from './delimited-blocks.ts';
-import { type DelimitedOptions, parseDelimited, parseJsonLines } from './raw-table.ts';
+import { delimitedBlocks } from './delimited-blocks.ts';
+import { parseDelimited, parseJsonLines } from './raw-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
 import type { FileReading } from './reading/describe-reading.ts';
+import { beginningOf, bytesAhead, type DelimitedOptions } from './reading/table-beginning.ts';
 import type { Table } from './table.ts';
 import { isPacked, unpackTable } from './unpack.ts';
 
@@ -60,21 +61,22 @@ const usualBlockRows = 2 ** 14;
 const longestRowBytes = 2 ** 28;
 const [quote, lineFeed, carriageReturn] = [0x22, 0x0a, 0x0d];
 /** Of a format that says itself what its bytes are. */
-const binary = { encoding: null, hasMark: false, delimiter: null, header: null };
+const binary = { encoding: null, hasMark: false, delimiter: null, header: null, comments: [] };
 
-/** @param usual how all files of the format are written */
-function delimitedReader(usual: DelimitedOptions): TableReader {
+/** @param usual the delimiter of all files of the format; null: any */
+function delimitedReader(usual: Delimiter | null): TableReader {
   return {
     parse(bytes, file, isMissing, options) {
       const { text, ...decoded } = decodedText(bytes, file, options);
-      const raw = parseDelimited(text, file, isMissing, delimitedOptions(file, text, options, usual));
-      return { ...decoded, raw, delimiter: raw.delimiter ?? null, header: raw.hasNames };
+      const { bytes: start, lines, comments, ...how } = beginningOf(text, file, options, usual);
+      const raw = parseDelimited(text.subarray(start), file, isMissing, how, { linesBefore: lines, known: null });
+      return { ...decoded, raw, delimiter: how.delimiter, header: raw.hasNames, comments };
     },
     blocks: (file, options) => delimitedBlocks(textPieces(file, options, true), { ...options, file, usual }),
   };
 }
 
-const delimited = delimitedReader({});
+const delimited = delimitedReader(null);
 
 /**
  * The reader of each format. Those of binary formats load their module when a file is read: most runs read none, and a
@@ -82,7 +84,7 @@ const delimited = delimitedReader({});
  */
 const readers: Record<TableFormat, TableReader> = {
   CSV: delimited,
-  TSV: delimitedReader({ delimiter: '\t' }),
+  TSV: delimitedReader('\t'),
   'JSON lines': {
     parse(bytes, file, isMissing, options) {
       const { text, ...decoded } = decodedText(bytes, file, options);
@@ -183,11 +185,14 @@ async function* lineBlocks(file: string, pieces: AsyncIterable<LinePiece>): Asyn
   }
 }
 
-/** Pieces of a text file as UTF-8 that end with a line, and outside quotes where these may hold line ends. */
+/**
+ * Pieces of a text file as UTF-8 that end with a line; those of delimited text end outside quotes, and the first one
+ * has a row, so that it shows what stands in front of the rows.
+ */
 async function* textPieces(
   file: string,
   { reading, blockBytes = usualBlockBytes }: RawBlockOptions,
-  hasQuotes: boolean,
+  isDelimited: boolean,
 ): AsyncGenerator<LinePiece> {
   const encoding = reading === null ? null : encodingFor({ reading });
   const mark = await readMark(file);
@@ -202,7 +207,10 @@ async function* textPieces(
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     const own = decode(chunk);
     const whole = rest.length === 0 ? own : Buffer.concat([rest, own]);
-    const end = lastLineEnd(whole, hasQuotes);
+    // Quotes in comments need no partner.
+    const ahead = isDelimited && linesBefore === 0 ? bytesAhead(whole, reading) : 0;
+    const lineEnd = lastLineEnd(whole, isDelimited, ahead);
+    const end = lineEnd > ahead ? lineEnd : 0;
     rest = whole.subarray(end);
     if (rest.length > longestRowBytes) {
       throw new Error(
@@ -235,15 +243,15 @@ async function readMark(file: string) {
   }
 }
 
-/** The byte after the last line end that is outside quotes; 0 if there is none. The text begins outside quotes. */
-function lastLineEnd(text: Buffer, hasQuotes: boolean): number {
-  if (!hasQuotes || !text.includes(quote)) {
+/** The byte after the last line end outside quotes; 0 if there is none. Quotes in front of `from` do not count. */
+function lastLineEnd(text: Buffer, hasQuotes: boolean, from: number): number {
+  if (!hasQuotes || !text.includes(quote, from)) {
     const end = text.lastIndexOf(lineFeed);
     return end >= 0 ? end + 1 : text.lastIndexOf(carriageReturn) + 1;
   }
   let isInside = false;
   let last = 0;
-  for (let i = 0; i < text.length; i++) {
+  for (let i = from; i < text.length; i++) {
     if (text[i] === quote) isInside = !isInside;
     else if (!isInside && (text[i] === lineFeed || (text[i] === carriageReturn && text[i + 1] !== lineFeed)))
       last = i + 1;
