@@ -3,7 +3,7 @@ import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import { startBackend } from '../../workers/backends/backend.ts';
 import { Ensemble } from '../../workers/inference/ensemble.ts';
 import { predictFile } from '../../workers/inference/predict-file.ts';
-import type { PredictionFormat } from '../../workers/inference/write-predictions.ts';
+import type { WriteOptions } from '../../workers/inference/write-predictions.ts';
 import { type LayersModel, tf, type Tensor } from '../../workers/tensorflow/tf.ts';
 
 /**
@@ -25,7 +25,7 @@ const rounds: { forwardMs: number; predictMs: number }[] = [];
 for (let round = 0; round <= Number(roundCount); round++) {
   const forwardMs = await timed(forwardPasses);
   const predictMs = await timed(() =>
-    predictFile(ensemble, { input, output, format: format as PredictionFormat, withMembers: false }),
+    predictFile(ensemble, { input, output, format: format as WriteOptions['format'], withMembers: false }),
   );
   if (round > 0) rounds.push({ forwardMs, predictMs });
 }

@@ -6,7 +6,13 @@ import type { EnsembleDescription } from './schema.ts';
 /** One column of predictions, with a value for each of N samples. */
 export type PredictionColumn =
   | { name: string; type: 'number'; values: Float64Array | Float32Array }
-  | { name: string; type: 'text'; values: string[] }
+  | {
+      name: string;
+      type: 'text';
+      values: string[];
+      /** Whether the texts are classes or labels, which come from the data; absent: names and notes. */
+      areLabels?: true;
+    }
   | { name: string; type: 'boolean'; values: Uint8Array };
 
 export interface ColumnOptions {
@@ -127,7 +133,7 @@ function ensembleColumns(
 function classColumns(found: ClassPredictions, names: readonly string[]): PredictionColumn[] {
   const { labels, mean, entropy, mutualInformation, sets } = found;
   return [
-    { name: 'class', type: 'text', values: Array.from(labels, (label) => names[label]) },
+    { name: 'class', type: 'text', values: Array.from(labels, (label) => names[label]), areLabels: true },
     ...eachColumn(mean, names, 'probability'),
     number('entropy', entropy),
     number('mutual_information', mutualInformation),
@@ -221,7 +227,7 @@ function targetNames(targets: readonly string[] | undefined, count: number): (st
 }
 
 function setColumn(sets: Uint8Array | null, names: readonly string[]): PredictionColumn[] {
-  return sets === null ? [] : [{ name: 'set', type: 'text', values: setTexts(sets, names) }];
+  return sets === null ? [] : [{ name: 'set', type: 'text', values: setTexts(sets, names), areLabels: true }];
 }
 
 /** The names of each sample's set, between bars. */

@@ -33,7 +33,7 @@ const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$|^[+-]?Infinity$/i;
 
 /**
  * A cell of a CSV file that no spreadsheet takes for a formula: text that would begin one gets an apostrophe in front.
- * Numbers, and labels such as `+`, stay as they are, so that they join with other files.
+ * Numbers, and labels such as `+`, stay as they are.
  */
 export function withoutFormula(cell: string): string {
   if (!formula.test(cell) || number.test(cell) || label.test(cell)) return cell;
@@ -42,11 +42,7 @@ export function withoutFormula(cell: string): string {
 }
 
 /**
- * The name that a cell stands for: itself, or the name of which {@link withoutFormula} made it.
- * @param isName whether a text is one of the known names
+ * Texts of a CSV file of predictions that {@link withoutFormula} changes: none, names (of columns and files) and notes,
+ * or all, also classes and labels, which then no longer join with the data that they come from.
  */
-export function nameOfCell(cell: string, isName: (text: string) => boolean): string {
-  if (isName(cell)) return cell;
-  const name = cell.replace(/^("?)'/, '$1');
-  return isName(name) && withoutFormula(name) === cell ? name : cell;
-}
+export const formulaGuards = ['none', 'names', 'all'] as const;

@@ -24,6 +24,8 @@ export interface PredictRequest {
   /** The file to write; its ending must be that of the format. */
   output: string;
   format: PredictTask['format'];
+  /** Which texts of a CSV file are kept from being formulas; those of names and notes by default. */
+  formulaGuard?: PredictTask['formulaGuard'];
   /** Whether each member has columns too. */
   withMembers?: boolean;
   /** Whether each score of how unlike the training data a sample is has a column too. */
@@ -98,7 +100,7 @@ async function ask(
   throw new Error(reply.type === 'failed' ? reply.message : 'The process ended while it predicted.');
 }
 
-function columnsOf({ format, isStrict = false, ...columns }: PredictRequest) {
+function columnsOf({ format, formulaGuard = 'names', isStrict = false, ...columns }: PredictRequest) {
   const { withMembers = false, withScores = false, firstRows = 0 } = columns;
-  return { format, withMembers, withScores, firstRows, isStrict };
+  return { format, formulaGuard, withMembers, withScores, firstRows, isStrict };
 }

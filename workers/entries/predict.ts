@@ -37,19 +37,14 @@ const opened = new MadeOnce<OpenedSource>();
 const reader = new MadeOnce<{ samples: SampleReader; warnings: string[] }>();
 
 async function predict(task: PredictTask): Promise<PredictReply> {
-  const { source, input, output, format, withMembers, withScores, firstRows, isStrict } = task;
-  await stat(input);
+  const { type: _type, source, firstRows, ...options } = task;
+  await stat(task.input);
   const { ensemble, models } = await opened.get(() => openSource(task));
   let first: PredictionColumn[] = [];
   let inputs: InputPart[][] = [];
   const { result: rows, notes } = await withNotes(() =>
     predictFile(ensemble, {
-      input,
-      output,
-      format,
-      withMembers,
-      withScores,
-      isStrict,
+      ...options,
       tableInputs:
         models === null || source === null || source.projectRefusal !== null
           ? null

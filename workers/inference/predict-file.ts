@@ -5,13 +5,14 @@ import { noteData } from '../data/notes.ts';
 import type { Ensemble } from './ensemble.ts';
 import { type InputBlock, readInputs, type TableInputs } from './read-inputs.ts';
 import { TableLosses } from './table-losses.ts';
-import { openWriter, type PredictionFormat, type PredictionWriter } from './write-predictions.ts';
+import { openWriter, type PredictionWriter, type WriteOptions } from './write-predictions.ts';
 
 /** A file or folder of samples, and the file for their predictions. */
-export interface PredictFileOptions {
+export interface PredictFileOptions extends Pick<WriteOptions, 'format'> {
   input: string;
   output: string;
-  format: PredictionFormat;
+  /** Which texts of a CSV file are kept from being formulas; those of names and notes by default. */
+  formulaGuard?: WriteOptions['formulaGuard'];
   /** Whether each member has columns too. */
   withMembers: boolean;
   /** Whether each score of how unlike the training data a sample is has a column too. */
@@ -33,7 +34,8 @@ export interface PredictFileOptions {
  * @throws Error with all that does not fit, where that is refused
  */
 export async function predictFile(ensemble: Ensemble, options: PredictFileOptions): Promise<number> {
-  const writer = await openWriter(options.output, options.format);
+  const { output, format, formulaGuard = 'names' } = options;
+  const writer = await openWriter(output, { format, formulaGuard });
   try {
     const rows = await predictBlocks(ensemble, options, writer);
     await writer.finish();

@@ -12,12 +12,13 @@ export interface PredictionWriter {
   discard(): Promise<void>;
 }
 
-export type PredictionFormat = PredictTask['format'];
+/** How predictions are written. */
+export type WriteOptions = Pick<PredictTask, 'format' | 'formulaGuard'>;
 
 /** Creates a file for predictions. */
-export async function openWriter(path: string, format: PredictionFormat): Promise<PredictionWriter> {
+export async function openWriter(path: string, { format, formulaGuard }: WriteOptions): Promise<PredictionWriter> {
   if (format === 'parquet') return parquetWriter(path);
-  return textWriter(path, format === 'csv' ? csvLines() : jsonLines);
+  return textWriter(path, format === 'csv' ? csvLines(formulaGuard) : jsonLines);
 }
 
 async function textWriter(
@@ -38,13 +39,16 @@ async function textWriter(
   };
 }
 
-function csvLines(): (columns: readonly PredictionColumn[]) => Buffer {
+function csvLines(guard: WriteOptions['formulaGuard']): (columns: readonly PredictionColumn[]) => Buffer {
+  const nameOf = (text: string): string => csvField(guard === 'none' ? text : withoutFormula(text));
+  const labelOf = (text: string): string => csvField(guard === 'all' ? withoutFormula(text) : text);
   let isFirst = true;
   return (columns) => {
-    const header = isFirst ? `${columns.map(({ name }) => csvText(name)).join(',')}\n` : '';
+    const header = isFirst ? `${columns.map(({ name }) => nameOf(name)).join(',')}\n` : '';
     isFirst = false;
     const before = columns.map((_, i) => (i === 0 ? '' : ','));
-    const rows = textRows(columns, { before, after: '\n', textOf: csvText, nonFiniteOf: (text) => text });
+    const textOf = (text: string, areLabels: boolean): string => (areLabels ? labelOf(text) : nameOf(text));
+    const rows = textRows(columns, { before, after: '\n', textOf, nonFiniteOf: (text) => text });
     return header === '' ? rows : Buffer.concat([Buffer.from(header), rows]);
   };
 }
@@ -55,9 +59,8 @@ function jsonLines(columns: readonly PredictionColumn[]): Buffer {
   return textRows(columns, { before, after: '}\n', textOf: quoted, nonFiniteOf: quoted });
 }
 
-function csvText(text: string): string {
-  const plain = withoutFormula(text);
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+function csvField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 async function parquetWriter(path: string): Promise<PredictionWriter> {
@@ -100,7 +103,8 @@ interface RowLayout {
   before: readonly string[];
   /** Behind the last value. */
   after: string;
-  textOf: (text: string) => string;
+  /** @param areLabels whether the text is a class or label */
+  textOf: (text: string, areLabels: boolean) => string;
   /** What stands for NaN, Infinity and -Infinity, given these as texts. */
   nonFiniteOf: (text: string) => string;
 }
@@ -135,7 +139,7 @@ function cellWriter(column: PredictionColumn, { textOf, nonFiniteOf }: RowLayout
   if (column.type === 'number') return numberWriter(column.values, nonFiniteOf);
   const texts =
     column.type === 'text'
-      ? column.values.map(textOf)
+      ? column.values.map((text) => textOf(text, column.areLabels === true))
       : Array.from(column.values, (value) => (value === 1 ? 'true' : 'false'));
   // A unit of UTF-16 takes at most three bytes.
   const mostBytes = texts.reduce((sum, { length }) => sum + 3 * length, 0);

@@ -4,7 +4,6 @@ import {
   type Preprocessing,
   type TableStep,
 } from '../../core/preprocessing/schema.ts';
-import { withoutFormula } from '../../core/text/printable.ts';
 import { callsOf, type Shape } from '../exchange/model-calls.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { type GraphBuilder, mlDomain, valueInfo } from './format/graph.ts';
@@ -163,9 +162,7 @@ function categoryFeatures(graph: GraphBuilder, x: string, column: Extract<Column
   const { impute, categories } = column;
   const imputed = impute === null ? -1 : categories.indexOf(impute.value);
   const indexOf = new Map(categories.map((category, i) => [category, i]));
-  // CSV files of predictions have the categories in this form.
-  categories.forEach((category, i) => setIfAbsent(indexOf, withoutFormula(category), i));
-  if (imputed >= 0) setIfAbsent(indexOf, '', imputed);
+  if (imputed >= 0 && !indexOf.has('')) indexOf.set('', imputed);
   const [keys, indices] = [[...indexOf.keys()], [...indexOf.values()]];
   const encoder = { keys_strings: keys, values_int64s: indices, default_int64: categories.length };
   const [index] = graph.node('LabelEncoder', [x], encoder, 1, mlDomain);
@@ -175,10 +172,6 @@ function categoryFeatures(graph: GraphBuilder, x: string, column: Extract<Column
   if (!impute?.indicator) return [features];
   const missing = { keys_strings: [''], values_floats: { floats: [1] }, default_float: { float: 0 } };
   return [features, graph.node('LabelEncoder', [x], missing, 1, mlDomain)[0]];
-}
-
-function setIfAbsent(positions: Map<string, number>, key: string, position: number): void {
-  if (!positions.has(key)) positions.set(key, position);
 }
 
 /** `only` where the model has one input, else the input's own name, as `tutti serve` has it. */

@@ -5,6 +5,7 @@ import type { Postprocessing } from '../../postprocessing/schema.ts';
 import { postprocessingRequestSchema } from '../../postprocessing/request.ts';
 import { blasSchema } from '../machine/devices.ts';
 import { type InputPart, inputsRequestSchema, type SampleInputs } from '../../ensemble/sample-inputs.ts';
+import { formulaGuards } from '../../text/printable.ts';
 import { runConfigSchema } from './config.ts';
 import { type PartCriterion, partMethods } from './parts.ts';
 import type { EvaluatedSet } from './record.ts';
@@ -136,6 +137,8 @@ export const predictTaskSchema = ensembleSourceSchema.extend({
   input: z.string(),
   output: z.string(),
   format: z.enum(['csv', 'jsonl', 'parquet']),
+  /** Which texts of a CSV file get an apostrophe where a spreadsheet would take them for a formula. */
+  formulaGuard: z.enum(formulaGuards),
   withMembers: z.boolean(),
   withScores: z.boolean(),
   /** How many of the first rows the reply has; at most those of one block. */

@@ -12,6 +12,7 @@ export interface PredictArguments {
   members?: boolean;
   scores?: boolean;
   strict?: boolean;
+  formulaGuard?: PredictTask['formulaGuard'];
   overwrite?: boolean;
   json?: boolean;
 }
@@ -25,7 +26,7 @@ const formats: Record<string, PredictTask['format']> = {
 
 /** `tutti predict <run> --input <path> --output <file>`. @returns the exit code */
 export async function predict(run: string, options: PredictArguments): Promise<number> {
-  const { input, output, set, overwrite = false, json } = options;
+  const { input, output, set, formulaGuard, overwrite = false, json } = options;
   const { members: withMembers = false, scores: withScores = false, strict: isStrict = false } = options;
   const format = formats[extname(output).toLowerCase()];
   if (format === undefined) throw new UsageError(`--output ${output}: it must end in .csv, .jsonl or .parquet.`);
@@ -36,7 +37,7 @@ export async function predict(run: string, options: PredictArguments): Promise<n
   const startedMs = performance.now();
   try {
     const { signal } = stopping;
-    const columns = { withMembers, withScores, isStrict };
+    const columns = { ...(formulaGuard && { formulaGuard }), withMembers, withScores, isStrict };
     const report = await predictRun({ folder, set, input, output, format, ...columns, overwrite, signal, progress });
     print(report, { output: resolve(output), seconds: (performance.now() - startedMs) / 1000, json });
     return exitCodes.finished;

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { endingsWith } from '../../../core/preprocessing/data-formats.ts';
 import { partMethods } from '../../../core/protocol/run/parts.ts';
+import { formulaGuards } from '../../../core/text/printable.ts';
 import type { EnsembleArguments } from '../commands/ensemble.ts';
 import type { PredictArguments } from '../commands/predict.ts';
 import { exitWith } from './common.ts';
@@ -26,6 +27,15 @@ function addPredict(program: Command): void {
     .option('--members', 'also write what each member predicts')
     .option('--scores', 'also write each score of how unlike the training data a sample is')
     .option('--strict', 'refuse samples that do not fit the training data, in place of a warning')
+    .addOption(
+      new Option(
+        '--formula-guard <texts>',
+        'texts of a CSV file that get an apostrophe where a spreadsheet would take them for a formula: none, names ' +
+          '(and notes), or all (also classes, which then no longer join with the data)',
+      )
+        .choices(formulaGuards)
+        .default('names'),
+    )
     .option('--overwrite', 'replace an existing file')
     .option('-j, --json', 'print a JSON object')
     .action(

@@ -6,7 +6,6 @@ import { expect } from 'vitest';
 import { predictionColumns } from '../../../core/ensemble/columns.ts';
 import type { EnsemblePredictions, MemberOutputStack } from '../../../core/ensemble/predictions.ts';
 import { allTensors } from '../../../core/ensemble/tensors.ts';
-import { nameOfCell } from '../../../core/text/printable.ts';
 import { encodeSafetensors, type NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { exportRun } from '../../../src-main/export/export-run.ts';
 import type { Dataset } from '../../../workers/index.ts';
@@ -202,9 +201,6 @@ export async function expectSameFile(
     first = own.map(({ name }) => name);
   };
   await predictFile(ensemble, { ...how, output: csv, format: 'csv', firstBlock });
-  const names = new Set(ensemble.description.classNames);
-  // Sets have their classes between bars.
-  const isName = (text: string): boolean => names.has(text) || text.split('|').every((part) => names.has(part));
   const lines = (await readFile(jsonl, 'utf8')).trimEnd().split('\n');
   const records: Record<string, Record<string, unknown>[]> = {
     jsonl: lines.map((line) => JSON.parse(line) as Record<string, unknown>),
@@ -216,20 +212,15 @@ export async function expectSameFile(
       way,
       columns.map(({ name }) => name),
     ]);
-    const asAnswers = (
-      valuesOf: (own: (typeof columns)[number]) => ArrayLike<unknown>,
-      textOf: (value: unknown) => string = String,
-    ): ways.Answers =>
+    const asAnswers = (valuesOf: (own: (typeof columns)[number]) => ArrayLike<unknown>): ways.Answers =>
       Object.fromEntries(
         columns.map((own): [string, ways.Answers[string]] => {
-          const values = Array.from(valuesOf(own), (value) => (own.type === 'text' ? textOf(value) : Number(value)));
+          const values = Array.from(valuesOf(own), (value) => (own.type === 'text' ? String(value) : Number(value)));
           return [own.name, { shape: [values.length], values }];
         }),
       );
-    const written = asAnswers(
-      ({ name, type }) =>
-        rows.map((row) => (type === 'boolean' && typeof row[name] === 'string' ? row[name] === 'true' : row[name])),
-      way === 'csv' ? (value) => nameOfCell(String(value), isName) : String,
+    const written = asAnswers(({ name, type }) =>
+      rows.map((row) => (type === 'boolean' && typeof row[name] === 'string' ? row[name] === 'true' : row[name])),
     );
     // Each column has its own place and unit, which here only 9 digits tell apart.
     expectSame(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nameOfCell, withoutFormula } from '../../../core/text/printable.ts';
+import { withoutFormula } from '../../../core/text/printable.ts';
 
 describe('a cell of a CSV file', () => {
   // The characters of OWASP's "CSV Injection", and their full-width forms.
@@ -66,29 +66,5 @@ describe('a cell of a CSV file', () => {
       }),
       { seed: 1, numRuns: 2000 },
     );
-  });
-});
-
-describe('the name of a cell', () => {
-  const namesIn =
-    (...names: string[]) =>
-    (text: string) =>
-      names.includes(text);
-
-  it('is what was written, whatever the name', () => {
-    const name = fc.oneof(fc.string(), fc.constantFrom('+', '-', '=x', '@y', '=a,b', '\t1'));
-    fc.assert(
-      fc.property(name, (own) => {
-        expect(nameOfCell(withoutFormula(own), namesIn(own))).toBe(own);
-      }),
-      { seed: 1, numRuns: 2000 },
-    );
-  });
-
-  it('has an apostrophe where a name has, or where none is meant', () => {
-    expect(nameOfCell("'=x", namesIn("'=x", '=x'))).toBe("'=x");
-    expect(nameOfCell("'=x", namesIn('y'))).toBe("'=x");
-    expect(nameOfCell("'a", namesIn('a'))).toBe("'a");
-    expect(nameOfCell("'+", namesIn('+'))).toBe("'+");
   });
 });

@@ -135,16 +135,16 @@ describe('fitted columns', () => {
     expect(fitted({ format: 1, steps: [step] }).features(table)).toEqual(features);
   });
 
-  it('know categories that a CSV file of predictions keeps from being formulas', async () => {
+  it('take categories that begin like formulas as they are written', async () => {
     const step = {
       kind: 'table' as const,
       columns: [{ name: 'kind', type: 'category' as const, impute: null, categories: ['+', '=x', '@y'] }],
     };
-    const table = await tableOf("kind\n'=x\n'@y\n+\n=x\n'z\n'+\n");
-    const { features } = tableFeatures(step, table, Int32Array.of(0, 1, 2, 3, 4, 5));
-    expect([...features]).toEqual([0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    const table = await tableOf("kind\n=x\n@y\n+\n'=x\n'+\n");
+    const { features } = tableFeatures(step, table, Int32Array.of(0, 1, 2, 3, 4));
+    expect([...features]).toEqual([0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
     const misfitAt = misfitsOf(step.columns[0], table.columns[0]);
-    expect([0, 1, 2, 3, 4, 5].map(misfitAt)).toEqual([null, null, null, null, 'unseen', 'unseen']);
+    expect([0, 1, 2, 3, 4].map(misfitAt)).toEqual([null, null, null, 'unseen', 'unseen']);
   });
 
   it('know the range of the training split, beyond which a number or a date does not fit', async () => {

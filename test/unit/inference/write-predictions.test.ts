@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
 import type { PredictionColumn } from '../../../core/ensemble/columns.ts';
-import { openWriter, type PredictionFormat } from '../../../workers/inference/write-predictions.ts';
+import { openWriter, type WriteOptions } from '../../../workers/inference/write-predictions.ts';
 
 /** An interval without ends beside a mean that is not a number: each must stay what it is. */
 const columns: PredictionColumn[] = [
@@ -13,9 +13,13 @@ const columns: PredictionColumn[] = [
   { name: 'upper', type: 'number', values: Float64Array.of(Infinity, 2) },
 ];
 
-async function written(format: PredictionFormat, own: readonly PredictionColumn[] = columns): Promise<string> {
+async function written(
+  format: WriteOptions['format'],
+  own: readonly PredictionColumn[] = columns,
+  formulaGuard: WriteOptions['formulaGuard'] = 'names',
+): Promise<string> {
   const path = join(await mkdtemp(join(tmpdir(), 'tutti-writers-')), `out.${format}`);
-  const writer = await openWriter(path, format);
+  const writer = await openWriter(path, { format, formulaGuard });
   await writer.write(own);
   await writer.finish();
   return path;
@@ -45,6 +49,26 @@ describe('infinite numbers and NaN', () => {
       [NaN, -Infinity, Infinity],
       [1.5, -Infinity, 2],
     ]);
+  });
+});
+
+describe('texts that a spreadsheet would take for a formula', () => {
+  const texts: PredictionColumn[] = [
+    { name: '=file', type: 'text', values: ['@a', '-1', '+'] },
+    { name: 'class', type: 'text', values: ['=x', '-1', '+'], areLabels: true },
+  ];
+
+  it.each([
+    ['none', '=file,class\n@a,=x\n-1,-1\n+,+\n'],
+    ['names', "'=file,class\n'@a,=x\n-1,-1\n+,+\n"],
+    ['all', "'=file,class\n'@a,'=x\n-1,-1\n+,+\n"],
+  ] as const)('get an apostrophe in CSV as asked: %s', async (guard, expected) => {
+    expect(await readFile(await written('csv', texts, guard), 'utf8')).toBe(expected);
+  });
+
+  it('stay as they are in JSON lines', async () => {
+    const [line] = (await readFile(await written('jsonl', texts, 'all'), 'utf8')).split('\n');
+    expect(line).toBe('{"=file":"@a","class":"=x"}');
   });
 });
 

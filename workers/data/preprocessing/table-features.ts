@@ -1,6 +1,5 @@
 import { orderClasses } from '../../../core/preprocessing/reading.ts';
 import type { ColumnStep, TableStep } from '../../../core/preprocessing/schema.ts';
-import { nameOfCell } from '../../../core/text/printable.ts';
 import { columnMoments } from '../column-moments.ts';
 import { type Column, isMissingAt, type NumericColumn, type TextColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';
@@ -125,17 +124,13 @@ function writeFeatures(step: ColumnStep, cell: TableCell, features: Float32Array
   if (isMissing && step.impute === null) throw missingAt(table, column, row);
   const value = isMissing ? step.impute?.value : column.values[row];
   if (step.type === 'category') {
-    const category = categoryIndex(step.categories, String(value));
+    // -1 is a value that the training split lacks.
+    const category = step.categories.indexOf(String(value));
     if (category >= 0) features[at + category] = 1;
   } else {
     features[at] = (Number(value) - step.mean) / step.std;
   }
   if (step.impute?.indicator && isMissing) features[at + widthOf(step) - 1] = 1;
-}
-
-/** The position of a category; -1 for a value that the training split lacks. */
-function categoryIndex(categories: readonly string[], value: string): number {
-  return categories.indexOf(nameOfCell(value, (text) => categories.includes(text)));
 }
 
 /** How a value does not fit the training split: it is absent, a category that the split lacks, or beyond its range. */
@@ -145,10 +140,9 @@ export type Misfit = 'missing' | 'unseen' | 'outside';
 export function misfitsOf(step: ColumnStep, column: Column): (row: number) => Misfit | null {
   if (step.type === 'category') {
     const known = new Set(step.categories);
-    const isKnown = (text: string): boolean => known.has(text);
     return (row) => {
       if (isMissingAt(column, row)) return 'missing';
-      return isKnown(nameOfCell(String(column.values[row]), isKnown)) ? null : 'unseen';
+      return known.has(String(column.values[row])) ? null : 'unseen';
     };
   }
   const [smallest, largest] = [Math.fround(step.smallest), Math.fround(step.largest)];
