@@ -1,15 +1,14 @@
 import { findColumnFindings, typed } from './column-findings.ts';
-import { type ColumnProfile, type Finding, findingLevels, type ProfiledColumn, type TableProfile } from './profile.ts';
+import {
+  type ColumnProfile,
+  type Finding,
+  findingLevels,
+  type ProfiledColumn,
+  type ProfiledTable,
+  type TableProfile,
+} from './profile.ts';
 import { linesOfComment, type TableReading } from './reading.ts';
-
-/** A table whose columns were profiled. */
-export interface ProfiledTable {
-  reading: TableReading;
-  columns: readonly ColumnProfile[];
-  /** The values of the same columns. */
-  values: readonly ProfiledColumn[];
-  target: TableProfile['target'];
-}
+import { findTimeFindings } from './time-findings.ts';
 
 const targetNames =
   /^(?:target|label|labels|class|y|outcome|response|diagnosis|species|survived|quality|price|result)$/i;
@@ -39,9 +38,12 @@ export function proposeTarget(columns: readonly ColumnProfile[]): TableProfile['
 
 /** What a person should know of a table before training: questions first, then warnings, then notes. */
 export function findFindings(table: ProfiledTable, asked: readonly Finding[]): Finding[] {
+  const ofColumns = table.columns.flatMap((column, i) => findColumnFindings(column, table.values[i], table.reading));
+  const grouped = new Set(ofColumns.flatMap(({ kind, column }) => (kind === 'groups' ? [column] : [])));
   const found = [
     ...asked,
-    ...table.columns.flatMap((column, i) => findColumnFindings(column, table.values[i], table.reading)),
+    ...ofColumns,
+    ...findTimeFindings(table).filter(({ kind, column }) => kind !== 'groups' || !grouped.has(column)),
     ...comments(table.reading),
     ...leftOut(table.reading),
     ...missingRows(table),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { columnReadingSchema, tableReadingSchema } from './reading.ts';
+import { columnReadingSchema, type TableReading, tableReadingSchema } from './reading.ts';
 
 /**
  * What is in a file of data: how it was understood, what each column holds, and what a person should know before a
@@ -37,6 +37,10 @@ export const findingSchema = z.strictObject({
     'answer',
     'sorted',
     'time',
+    'time-order',
+    'gaps',
+    'double-times',
+    'time-zones',
     'groups',
     'splits',
     'depth',
@@ -99,4 +103,13 @@ export interface ProfiledColumn {
   readonly values: Float64Array | readonly (string | null)[];
   /** The cells as the file has them, where it is text; null where one is missing; shape `[N]`. */
   readonly texts?: readonly (string | null)[];
+}
+
+/** A table whose columns were profiled. */
+export interface ProfiledTable {
+  reading: TableReading;
+  columns: readonly ColumnProfile[];
+  /** The values of the same columns. */
+  values: readonly ProfiledColumn[];
+  target: TableProfile['target'];
 }
