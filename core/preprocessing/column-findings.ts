@@ -151,12 +151,11 @@ function identifier(
 }
 
 /** Numbers that name something: a sum or a mean of them means nothing. */
-function codes({ name, type }: ColumnProfile, { values, texts }: ProfiledColumn): Finding[] {
+function codes({ name, type }: ColumnProfile, { values, hasLeadingZeros = false }: ProfiledColumn): Finding[] {
   if (type !== 'number' || !(values instanceof Float64Array)) return [];
-  const hasZeros = texts?.some((text) => text !== null && /^0\d+$/.test(text)) ?? false;
   const isNamed = codeNames.test(name) && values.every((value) => Number.isNaN(value) || Number.isInteger(value));
-  if (!hasZeros && !isNamed) return [];
-  const reason = hasZeros ? 'has numbers that begin with 0' : 'has whole numbers and the name of a code';
+  if (!hasLeadingZeros && !isNamed) return [];
+  const reason = hasLeadingZeros ? 'has numbers that begin with 0' : 'has whole numbers and the name of a code';
   const message = `${JSON.stringify(name)} ${reason}. If they are codes, such as postal codes, make them categories.`;
   return [{ level: 'warning', kind: 'codes', column: name, message, choices: null, option: typed(name, 'category') }];
 }

@@ -101,8 +101,10 @@ export interface ProfiledColumn {
   readonly name: string;
   readonly type: ColumnProfile['type'];
   readonly values: Float64Array | readonly (string | null)[];
-  /** The cells as the file has them, where it is text; null where one is missing; shape `[N]`. */
-  readonly texts?: readonly (string | null)[];
+  /** Of numbers: whether the file has one of several digits that begins with 0. */
+  readonly hasLeadingZeros?: boolean;
+  /** Of times: how many are written with each zone; of those without one under the empty text. Days do not count. */
+  readonly zones?: ReadonlyMap<string, number>;
 }
 
 /** A table whose columns were profiled. */

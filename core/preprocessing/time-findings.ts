@@ -1,4 +1,4 @@
-import { shownValue } from './column-profile.ts';
+import { countRuns, shownValue } from './column-profile.ts';
 import { identifierNames, quoted } from './column-findings.ts';
 import type { Finding, ProfiledColumn, ProfiledTable } from './profile.ts';
 import { timeSteps, unevenSteps } from './time-steps.ts';
@@ -36,21 +36,26 @@ interface TimeColumn {
  */
 export function findTimeFindings(table: ProfiledTable): Finding[] {
   return table.columns.flatMap(({ name, type, distinctValues }, i) => {
-    const { values, texts } = table.values[i];
+    const { values, zones: own = new Map() } = table.values[i];
     if (type !== 'date' || distinctValues < 2 || !(values instanceof Float64Array)) return [];
     const column = timeColumn(table, name, values);
-    return [rangeFinding(column), ...seriesFindings(column), ...zones(name, texts ?? [])];
+    return [rangeFinding(column), ...seriesFindings(column), ...zones(name, own)];
   });
 }
 
 function timeColumn({ columns, values: all, target }: ProfiledTable, name: string, values: Float64Array): TimeColumn {
   const timed = rowsWith(values);
   const plain: TimeColumn = { name, rows: timed, times: Float64Array.from(timed, (row) => values[row]), entity: null };
-  if (shareOfDoubles(plain) <= mostDoubles) return plain;
+  const distinctTimes = countRuns(plain.times.toSorted());
+  if (distinctTimes >= (1 - mostDoubles) * timed.length) return plain;
   const candidates = columns
     .map((column, i) => ({ column, own: all[i] }))
     .filter(({ column, own }) => column.name !== name && column.name !== target?.name && mayNameSeries(own))
     .filter(({ column: { distinctValues: n, present } }) => n >= 2 && present >= leastRowsOfSeries * n)
+    // Sorting all rows of a large table takes long: so few pairs cannot tell its rows apart.
+    .filter(({ column: { distinctValues: n, present } }) => {
+      return n * distinctTimes >= (1 - mostDoubles) * (present + timed.length - values.length);
+    })
     .sort((a, b) => a.column.distinctValues - b.column.distinctValues)
     .map(({ own }): TimeColumn => {
       const rows = rowsWith(own.values).filter((row) => !Number.isNaN(values[row]));
@@ -173,17 +178,21 @@ function gapFinding(
   return warning('gaps', name, message, areLong ? "gaps: 'cut', or gaps: 'ignore'" : "gaps: 'ignore'");
 }
 
+/** The zone of a time such as `2026-01-31 12:00+01:00`; empty where it has none, null for a day. */
+export function zoneOf(text: string): string | null {
+  return /\d:\d\d/.test(text) ? (/:\d\d(?:[.,]\d+)?\s*(z|[+-]\d\d:?\d\d)$/i.exec(text)?.[1] ?? '') : null;
+}
+
 /** Zones with which times are written: without one, a time is taken for UTC. */
-function zones(name: string, texts: readonly (string | null)[]): Finding[] {
-  const clocks = texts.filter((text) => text !== null && /\d:\d\d/.test(text));
-  const found = clocks.map((text) => /:\d\d(?:[.,]\d+)?\s*(z|[+-]\d\d:?\d\d)$/i.exec(text ?? '')?.[1] ?? null);
-  const named = [...new Set(found)].filter((zone) => zone !== null);
+function zones(name: string, counts: ReadonlyMap<string, number>): Finding[] {
+  const named = [...counts.keys()].filter((zone) => zone !== '');
   if (named.length === 0) return [];
-  const without = found.filter((zone) => zone === null).length;
+  const without = counts.get('') ?? 0;
+  const times = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const shownZones = named.slice(0, 5).join(', ') + (named.length > 5 ? ', ...' : '');
   if (without > 0) {
     const message =
-      `${without} of ${found.length} times of ${JSON.stringify(name)} have no time zone and count as UTC; the others ` +
+      `${without} of ${times} times of ${JSON.stringify(name)} have no time zone and count as UTC; the others ` +
       `have ${shownZones}. Write the zone of all.`;
     return [warning('time-zones', name, message, null)];
   }
