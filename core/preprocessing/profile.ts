@@ -50,7 +50,7 @@ export const findingSchema = z.strictObject({
     'formats',
     'unreadable',
   ]),
-  /** The column that it is about; null: the whole table, or the folder of images. */
+  /** The column that it is about, or the folder that may be a split; null: the whole table or folder of images. */
   column: z.string().nullable(),
   message: z.string(),
   /** The possible answers to a question; the first one is assumed. Null: any answer, or the finding is no question. */
