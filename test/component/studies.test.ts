@@ -113,27 +113,27 @@ describe('the form of a new study', () => {
   it("starts with the project's space, and sends what was chosen", async () => {
     const { wrapper, calls, router } = await open();
     const field = (label: string) => wrapper.get<HTMLInputElement>(`[aria-label="${label}"]`);
-    expect(field('Option of parameter 1').element.value).toBe('units');
-    expect(field('Values of parameter 1').element.value).toBe('int(8,64,8)');
+    expect(field('Name of parameter 1').element.value).toBe('units');
+    expect(field('Value of parameter 1').element.value).toBe('int(8,64,8)');
 
     buttonNamed('Add a parameter').click();
     await flushPromises();
     expect(wrapper.get('[role=alert]').text()).toBe('Choose an option.');
-    await field('Option of parameter 2').setValue('optimizer.learningRate');
-    await field('Option of parameter 2').trigger('change');
-    expect(field('Values of parameter 2').element.value).toMatch(/^log\(/);
-    await field('Values of parameter 2').setValue('log(1e-4,1)');
+    await field('Name of parameter 2').setValue('optimizer.learningRate');
+    await field('Name of parameter 2').trigger('change');
+    expect(field('Value of parameter 2').element.value).toMatch(/^log\(/);
+    await field('Value of parameter 2').setValue('log(1e-4,1)');
 
     buttonNamed('Add an option').click();
     await flushPromises();
-    await field('Option 1 of all trials').setValue('maxEpochs');
+    await field('Name of option 1').setValue('maxEpochs');
     await field('Value of option 1').setValue('7');
     buttonNamed('Add an objective').click();
     await flushPromises();
     await field('Metric 2').setValue('gain');
     expect(wrapper.get('#new-pruner').attributes('disabled')).toBeDefined();
     await wrapper.get('#new-sampler').setValue('gp');
-    await wrapper.get('#new-name').setValue('wide');
+    await wrapper.get('#start-name').setValue('wide');
     await wrapper.get('form').trigger('submit');
     await expect.poll(() => router.currentRoute.value.fullPath).toBe('/studies/study-7');
     expect(calls.find(([method]) => method === 'createStudy')?.[1]).toMatchObject({
@@ -200,7 +200,7 @@ describe('the form of a new study', () => {
 
   it('says what is wrong, and starts nothing', async () => {
     const { wrapper, calls } = await open();
-    const values = wrapper.get('[aria-label="Values of parameter 1"]');
+    const values = wrapper.get('[aria-label="Value of parameter 1"]');
     await values.setValue('int(64,8)');
     expect(wrapper.get('[role=alert]').text()).toContain('int from 64 to 8 is empty');
     await values.setValue('float(0.5,1)');
@@ -209,9 +209,9 @@ describe('the form of a new study', () => {
     expect(wrapper.get('[role=alert]').text()).toContain('there is no kind between');
     await values.setValue('int(8,64)');
     expect(wrapper.find('[role=alert]').exists()).toBe(false);
-    await wrapper.get('[aria-label="Option of parameter 1"]').setValue('unit');
+    await wrapper.get('[aria-label="Name of parameter 1"]').setValue('unit');
     expect(wrapper.get('[role=alert]').text()).toContain('units');
-    await wrapper.get('[aria-label="Option of parameter 1"]').setValue('units');
+    await wrapper.get('[aria-label="Name of parameter 1"]').setValue('units');
     await wrapper.get('[aria-labelledby=new-search] .field input').setValue('0');
     expect(wrapper.text()).toContain('It is 0, but must be a whole number of at least 1.');
     expect(buttonNamed('Start the study').disabled).toBe(true);

@@ -57,7 +57,7 @@ describe('the page of a study', () => {
     expect(wrapper.get('h1').text()).toBe('wine');
     expect(wrapper.get('.study-header').text()).toContain('3 of 100 trials ended, 1 failed');
     expect(wrapper.get('.best').text()).toBe('Best: 0.4000 ± 0.02 in trial 2, weightDecay 0.1000, units 64');
-    expect(wrapper.findAll('.study-charts h3').map((title) => title.text())).toEqual([
+    expect(wrapper.findAll('.chart-grid h3').map((title) => title.text())).toEqual([
       'History',
       'Importance',
       'Parallel coordinates',
@@ -120,7 +120,7 @@ describe('the page of a study', () => {
       reports: [{ step: 1, value: 0.6 }],
     });
     const { wrapper } = await open(viewOf([full], { objectives: [nll, { ...nll, kind: 'mean-member' }] }));
-    expect(wrapper.findAll('.study-charts h3').map((title) => title.text())).toEqual(
+    expect(wrapper.findAll('.chart-grid h3').map((title) => title.text())).toEqual(
       expect.arrayContaining(['Ensemble and members', 'Pareto front', 'Intermediate values', 'Devices']),
     );
     expect(wrapper.get('a.run').attributes('href')).toBe('/runs/r');
@@ -202,7 +202,7 @@ describe('the page of a study', () => {
     const { wrapper } = await open(largeView(2000, 3));
     expect(wrapper.get('.study-header').text()).toContain('of 2000 trials ended');
     expect(wrapper.findAll('.trials .row').length).toBeLessThan(40);
-    const shapes = wrapper.findAll('.study-charts path, .study-charts circle, .study-charts rect');
+    const shapes = wrapper.findAll('.chart-grid path, .chart-grid circle, .chart-grid rect');
     expect(shapes.length).toBeLessThan(300);
     const marks = wrapper.findAll('.chart-svg path[d$="h0"]').map((path) => path.attributes('d')?.split('M').length);
     expect(Math.max(...marks.map(Number))).toBeGreaterThan(1000);

@@ -25,7 +25,7 @@ describe.skipIf(noChromium !== null)(`Searches on the pages${notRun(noChromium)}
   async function begin(fields: Record<string, string>): Promise<void> {
     await visit(page, `/new-search?project=${encodeURIComponent(screen)}`);
     for (const [index, [path, value]] of Object.entries(options).entries()) {
-      const option = page.getByLabel(`Option ${index + 1} of all rounds`);
+      const option = page.getByLabel(`Name of option ${index + 1}`);
       if ((await option.count()) === 0) await page.getByRole('button', { name: 'Add an option' }).click();
       await option.fill(path);
       await page.getByLabel(`Value of option ${index + 1}`).fill(value);

@@ -21,13 +21,13 @@ describe.skipIf(noChromium !== null)(`Studies on the pages${notRun(noChromium)}`
   it('a study is created, watched, brushed, and made into an ensemble', async () => {
     await visit(page, `/new-study?project=${encodeURIComponent(blobs)}`);
     await page.getByRole('button', { name: 'Add a parameter' }).click();
-    await page.getByLabel('Option of parameter 1').fill('optimizer.learningRate');
+    await page.getByLabel('Name of parameter 1').fill('optimizer.learningRate');
     await page.keyboard.press('Tab');
-    await expect(page.getByLabel('Values of parameter 1')).toHaveValue(/^log\(/);
-    await page.getByLabel('Values of parameter 1').fill('log(0.001,1)');
+    await expect(page.getByLabel('Value of parameter 1')).toHaveValue(/^log\(/);
+    await page.getByLabel('Value of parameter 1').fill('log(0.001,1)');
     for (const [index, [path, value]] of Object.entries(options).entries()) {
       await page.getByRole('button', { name: 'Add an option' }).click();
-      await page.getByLabel(`Option ${index + 1} of all trials`).fill(path);
+      await page.getByLabel(`Name of option ${index + 1}`).fill(path);
       await page.getByLabel(`Value of option ${index + 1}`).fill(value);
     }
     await page.getByLabel('Trials', { exact: true }).fill('3');

@@ -6,7 +6,7 @@ import {
   whyNoBatch,
 } from '../../../core/discovery/search.ts';
 import type { SearchRequest } from '../../../core/protocol/pages/discovery-views.ts';
-import { type FixedOption, readFixed } from '../../components/form/fixed-options.ts';
+import { type OptionText, readFixed } from '../../components/form/option-texts.ts';
 
 /** The fields of a new search. */
 export interface SearchForm {
@@ -29,7 +29,7 @@ export interface SearchForm {
   hasClassWeights: boolean;
   isWarm: boolean;
   seed: number;
-  fixed: FixedOption[];
+  fixed: OptionText[];
 }
 
 export const acquisitions: { id: AcquisitionKind; title: string; help: string }[] = [

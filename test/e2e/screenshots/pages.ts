@@ -74,7 +74,7 @@ async function startSearch(page: Page): Promise<string> {
   await visit(page, `/new-search?project=${encodeURIComponent(screen)}`);
   const options = { members: '2', membersPerDevice: '2', maxEpochs: '2', devices: 'cpu:0' };
   for (const [index, [path, value]] of Object.entries(options).entries()) {
-    const option = page.getByLabel(`Option ${index + 1} of all rounds`);
+    const option = page.getByLabel(`Name of option ${index + 1}`);
     if ((await option.count()) === 0) await page.getByRole('button', { name: 'Add an option' }).click();
     await option.fill(path);
     await page.getByLabel(`Value of option ${index + 1}`).fill(value);
@@ -198,7 +198,7 @@ function studyPages(page: Page, study: string, search: string): Shot[] {
       address: `/new-study?project=${encodeURIComponent(blobs)}`,
       prepare: async () => {
         await page.getByRole('button', { name: 'Add a parameter' }).click();
-        await page.getByLabel('Option of parameter 1').fill('optimizer.learningRate');
+        await page.getByLabel('Name of parameter 1').fill('optimizer.learningRate');
         await page.keyboard.press('Tab');
       },
     },

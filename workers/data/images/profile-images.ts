@@ -1,44 +1,34 @@
 import { readdir } from 'node:fs/promises';
 import { basename, extname, join, relative } from 'node:path';
 import type { Metadata } from 'sharp';
-import { dataFormatOf, isOfSystem } from '../../../core/preprocessing/data-formats.ts';
-import {
-  imageFindings,
-  type ImageProfile,
-  type ImageSplit,
-  imageSplits,
-} from '../../../core/preprocessing/image-profile.ts';
-import type { Finding } from '../../../core/preprocessing/profile.ts';
+import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
+import { imageFindings, type ImageProfile, imageSplits } from '../../../core/preprocessing/image-profile.ts';
 import { orderClasses } from '../../../core/preprocessing/reading.ts';
-import type { ReadingOptions } from '../../../core/protocol/run/inspect-task.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { withNotes } from '../notes.ts';
 import { decodeImage, forEachImage, imageHead } from './decode.ts';
 import { ImageFindings } from './deep-images.ts';
-import { isImage, type LabelledFiles, listClasses } from './image-files.ts';
-import { recogniseSplits, type SplitDoubt } from './split-folders.ts';
+import { isHidden, isImage, type LabelledFiles, listClasses } from './image-files.ts';
+import { findSplitFolders } from './split-folders.ts';
 
 const mostExamples = 5;
 const formatNames: Readonly<Record<string, string>> = { png: 'PNG', jpeg: 'JPEG', webp: 'WebP', tiff: 'TIFF' };
 
-type Head = Metadata & { file: string };
+type Split = (typeof imageSplits)[number];
 type Heads = Omit<ImageProfile, 'kind' | 'folder' | 'maximum' | 'splits' | 'classes' | 'leftOut' | 'findings'> & {
   likelyMaximum: number | null;
 };
 
 /**
  * What is in a folder of images: read as `imageFolder` reads it for training. Every image is decoded.
- * @param options the value that becomes 255 in images of more than 8 bits, and what folders are, by their names
- * @throws Error that names the folder, where a class has no images, or the maximum is not possible
+ * @throws Error that names the folder, where splits and classes cannot be told apart, or a class has no images
  */
 export async function profileImages(
   folder: string,
-  options: Pick<ReadingOptions, 'maximum' | 'splitFolders'> = {},
+  { maximum }: { maximum?: number | undefined } = {},
 ): Promise<ImageProfile> {
-  const { maximum, splitFolders = {} } = options;
   // The findings say all that the notes do.
-  const { result } = await withNotes(() => listParts(folder, splitFolders));
-  const { parts, doubts } = result;
+  const { result: parts } = await withNotes(() => listParts(folder));
   const listed = parts.flatMap(({ files }) => files);
   const { likelyMaximum, ...heads } = await readHeads(folder, listed, maximum);
   const profile = {
@@ -52,26 +42,19 @@ export async function profileImages(
     classes: countClasses(parts),
     leftOut: await findLeftOut(folder, new Set(listed)),
   };
-  return { ...profile, findings: [...doubts.map(splitQuestion), ...imageFindings(profile, likelyMaximum)] };
+  return { ...profile, findings: imageFindings(profile, likelyMaximum) };
 }
 
-/** A choice settles each: as an option of `imageFolder`, or a flag. */
-function splitQuestion({ folder, fact, choices }: SplitDoubt): Finding {
-  const message = `${fact} Which split is ${folder}, if any?`;
-  const option = `splitFolders: { ${choices[0] === 'none' ? 'train' : choices[0]}: '${folder}', ... }`;
-  return { level: 'question', kind: 'splits', column: folder, message, choices, option };
-}
-
-async function listParts(folder: string, answers: NonNullable<ReadingOptions['splitFolders']>) {
-  const { found, doubts } = await recogniseSplits(folder, answers);
+async function listParts(folder: string): Promise<(LabelledFiles & { split: Split; path: string })[]> {
+  const found = await findSplitFolders(folder, undefined);
   const parts = imageSplits.map(async (split) => {
     const path = found[split];
     return path === undefined ? [] : [{ split, path, ...(await listClasses(path)) }];
   });
-  return { parts: (await Promise.all(parts)).flat(), doubts };
+  return (await Promise.all(parts)).flat();
 }
 
-function countClasses(parts: readonly (LabelledFiles & { split: ImageSplit })[]): ImageProfile['classes'] {
+function countClasses(parts: readonly (LabelledFiles & { split: Split })[]): ImageProfile['classes'] {
   const classes = new Map(
     orderClasses(parts.flatMap((part) => part.classes)).map((name) => [name, { train: 0, validation: 0, test: 0 }]),
   );
@@ -86,41 +69,29 @@ function countClasses(parts: readonly (LabelledFiles & { split: ImageSplit })[])
 
 async function readHeads(folder: string, files: readonly string[], maximum: number | undefined): Promise<Heads> {
   const deep = new ImageFindings();
-  const heads: Head[] = [];
+  const heads: (Metadata & { file: string })[] = [];
   const unreadable: ImageProfile['unreadable'] = [];
   let bytes = 0;
   await forEachImage(files, async (content, path) => {
     const file = relative(folder, path);
     bytes += content.length;
     try {
-      const head = await imageHead(content, file);
-      heads.push({ ...head, file });
-      // 16 bits are read without the maximum too, so that one that is too small is told from damage.
-      const needsMaximum = maximum !== undefined && !['uchar', 'ushort'].includes(head.depth);
-      await decodeImage(content, file, { size: [1, 1], ...(needsMaximum && { maximum }) }, deep);
+      heads.push({ ...(await imageHead(content, file)), file });
+      const shape = { size: [1, 1] as const, ...(maximum !== undefined && { maximum }) };
+      await decodeImage(content, file, shape, deep);
     } catch (error) {
       unreadable.push({ file, reason: messageOf(error) });
     }
   });
-  const areAllPlain = heads.length > 0 && heads.every(({ depth }) => depth === 'uchar');
-  if (maximum !== undefined && (deep.hasDeep || areAllPlain)) deep.requirePossible(basename(folder), maximum);
-  return {
-    bytes,
-    ...propertiesOf(heads),
-    largestValue: deep.hasDeep ? deep.largest : null,
-    likelyMaximum: maximum === undefined ? deep.likelyMaximum : null,
-    unreadable: unreadable.toSorted((a, b) => (a.file < b.file ? -1 : 1)).slice(0, mostExamples),
-    unreadableCount: unreadable.length,
-  };
-}
-
-function propertiesOf(heads: readonly Head[]) {
   const has = (isSo: (head: Metadata) => boolean): number => heads.filter(isSo).length;
   return {
+    bytes,
     sizes: sizesOf(heads),
     formats: countBy(heads, ({ format }) => format),
     channels: countBy(heads, ({ channels }) => String(channels)),
     depths: countBy(heads, ({ depth }) => depth),
+    largestValue: deep.hasDeep ? deep.largest : null,
+    likelyMaximum: maximum === undefined ? deep.likelyMaximum : null,
     cmyk: has(({ space }) => space === 'cmyk'),
     alpha: has(({ hasAlpha }) => hasAlpha),
     palette: has(({ isPalette }) => isPalette),
@@ -131,6 +102,8 @@ function propertiesOf(heads: readonly Head[]) {
       .map(({ file, format }) => `${file} (${format})`)
       .toSorted()
       .slice(0, mostExamples),
+    unreadable: unreadable.toSorted((a, b) => (a.file < b.file ? -1 : 1)).slice(0, mostExamples),
+    unreadableCount: unreadable.length,
   };
 }
 
@@ -167,6 +140,6 @@ async function findLeftOut(folder: string, read: ReadonlySet<string>): Promise<I
 }
 
 function reasonOf(file: string): ImageProfile['leftOut'][number]['reason'] {
-  if (file.split(/[\\/]/).some(isOfSystem)) return 'hidden';
+  if (file.split(/[\\/]/).some(isHidden)) return 'hidden';
   return isImage(file) ? 'place' : 'ending';
 }

@@ -17,15 +17,9 @@ import type { Assignment } from '../../../../core/studies/space/space.ts';
 import { parseParameter, parseSplits, writeDomain } from '../../../../core/studies/space/parse.ts';
 import type { Direction } from '../../../../core/studies/trial.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
-import { type FixedOption, readFixed } from '../../../components/form/fixed-options.ts';
+import { type OptionText, readFixed } from '../../../components/form/option-texts.ts';
 import { explainUnfitting } from '../../../../core/studies/space/fit-options.ts';
 import { z } from 'zod';
-
-/** A parameter of the form: an option, and its values as the command line writes them. */
-export interface SpaceRow {
-  path: string;
-  text: string;
-}
 
 interface ReadSpace {
   /** Null while a row is wrong, or none is there. */
@@ -34,8 +28,8 @@ interface ReadSpace {
   problems: (string | null)[];
 }
 
-/** The space that the rows describe, checked as the hub will. */
-export function readRows(rows: readonly SpaceRow[], options: readonly OptionDescription[]): ReadSpace {
+/** The space that the rows describe, with values as the command line writes them, checked as the hub will. */
+export function readRows(rows: readonly OptionText[], options: readonly OptionDescription[]): ReadSpace {
   const read = rows.map(({ path, text }, index) => {
     if (path === '') return { problem: 'Choose an option.' };
     if (rows.findIndex((row) => row.path === path) < index) return { problem: `${path} is already there.` };
@@ -55,7 +49,7 @@ export function readRows(rows: readonly SpaceRow[], options: readonly OptionDesc
   return { space: faults.size === 0 && checked.success ? checked.data : null, problems: explained };
 }
 
-export function rowsOf(space: SearchSpace): SpaceRow[] {
+export function rowsOf(space: SearchSpace): OptionText[] {
   return Object.entries(space).map(([path, parameter]) => ({ path, text: writeDomain(parameter) }));
 }
 
@@ -136,7 +130,7 @@ export interface StudyForm {
   minimumImprovement: number;
   objectives: Pick<Objective, 'metric' | 'kind'>[];
   /** Options with one value in all trials, such as `maxEpochs`. */
-  fixed: FixedOption[];
+  fixed: OptionText[];
 }
 
 export const pruners: { id: Pruner['kind']; title: string; help: string }[] = [

@@ -30,10 +30,16 @@ export interface StudyCharts {
   picked: WritableComputedRef<ReadonlySet<number>>;
   toggle(number: number): void;
   brush(axis: string, range: ChartRange | null): void;
-  /** The brush of a chart with two of the axes. */
-  brushOf(x: TrialAxis, y: TrialAxis): Brush;
-  /** Takes a brush that was drawn in such a chart. */
-  take(x: TrialAxis, y: TrialAxis, values: Brush): void;
+  /** Properties and events of every chart of trials. */
+  common: ComputedRef<{
+    idName: string;
+    runName: string;
+    hovered: number | null;
+    onHover: (number: number | null) => void;
+    onPick: (number: number) => void;
+  }>;
+  /** The brush of a chart with two of the axes, and the event that draws it. */
+  brushed(x: TrialAxis, y: TrialAxis): { brush: Brush; onBrush: (values: Brush) => void };
 }
 
 export function useStudyCharts(view: Readonly<Ref<StudyView>>): StudyCharts {
@@ -52,32 +58,43 @@ export function useStudyCharts(view: Readonly<Ref<StudyView>>): StudyCharts {
     const numbersOfSelected = new Set(selected.value.map(({ number }) => number));
     return ({ number }: StudyTrial) => numbersOfSelected.has(number);
   });
+  const hovered = shallowRef<number | null>(null);
+  const toggle = (number: number): void => {
+    const next = new Set(picked.value);
+    if (!next.delete(number)) next.add(number);
+    picked.value = next;
+  };
   const shared = { space, trials, axes, numbers, parameters, objectives, index, isLog, brushes, selected, isSelected };
   return {
     ...shared,
     picked,
     ...brushing(brushes),
     objective: computed(() => objectives.value[index.value]),
-    hovered: shallowRef(null),
-    toggle: (number) => {
-      const next = new Set(picked.value);
-      if (!next.delete(number)) next.add(number);
-      picked.value = next;
-    },
+    hovered,
+    toggle,
+    common: computed(() => ({
+      idName: 'trial',
+      runName: view.value.study.name,
+      hovered: hovered.value,
+      onHover: (number) => (hovered.value = number),
+      onPick: toggle,
+    })),
   };
 }
 
-function brushing(brushes: Ref<Brushes>): Pick<StudyCharts, 'brush' | 'brushOf' | 'take'> {
+function brushing(brushes: Ref<Brushes>): Pick<StudyCharts, 'brush' | 'brushed'> {
   const rangeOf = ({ id }: TrialAxis): ChartRange | null =>
     Object.hasOwn(brushes.value, id) ? brushes.value[id] : null;
   return {
     brush: (axis, range) => {
       brushes.value = withBrush(brushes.value, axis, range);
     },
-    brushOf: (x, y) => ({ x: rangeOf(x), y: rangeOf(y) }),
-    take: (x, y, values) => {
-      brushes.value = withBrush(withBrush(brushes.value, x.id, values.x), y.id, values.y);
-    },
+    brushed: (x, y) => ({
+      brush: { x: rangeOf(x), y: rangeOf(y) },
+      onBrush: (values) => {
+        brushes.value = withBrush(withBrush(brushes.value, x.id, values.x), y.id, values.y);
+      },
+    }),
   };
 }
 

@@ -70,9 +70,8 @@ export function fittingNumberFormats(texts: readonly string[], decimal: '.' | ',
 /** Whether every text with that sign has it between groups of three digits alone, and one has it. */
 function isGroupedBy(texts: readonly string[], sign: '.' | ','): boolean {
   const pattern = grouped.get(sign === '.' ? ',.' : '.,');
-  return (
-    texts.some((text) => text.includes(sign)) && texts.every((text) => !text.includes(sign) || pattern?.test(text))
-  );
+  const withSign = texts.filter((text) => text.includes(sign));
+  return withSign.length > 0 && withSign.every((text) => pattern?.test(text) ?? false);
 }
 
 function formatsFor(texts: readonly string[], decimal: '.' | ',' | null): NumberFormat[] {

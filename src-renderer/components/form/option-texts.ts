@@ -1,15 +1,15 @@
 import { parseOptionValue, setPath, type OptionDescription, type PlainObject } from '../../../core/options/index.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 
-/** An option with one value in all runs, such as `maxEpochs`, as the user typed it. */
-export interface FixedOption {
+/** An option and its value or values, as the user typed them. */
+export interface OptionText {
   path: string;
   text: string;
 }
 
-/** The options as changes of a configuration, or what is wrong with the first wrong one. */
+/** Options with one value in all runs as changes of a configuration, or what is wrong with the first wrong one. */
 export function readFixed(
-  fixed: readonly FixedOption[],
+  fixed: readonly OptionText[],
   options: readonly OptionDescription[],
 ): { overrides: PlainObject; problem: string | null } {
   let overrides: PlainObject = {};
