@@ -38,7 +38,7 @@ function distanceTo(typed: string, name: string): number {
 /**
  * Fewest insertions, deletions and replacements of characters that turn one text into the other (Levenshtein, 1966).
  */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let i = 1; i <= from.length; i += 1) {
     const next = [i];

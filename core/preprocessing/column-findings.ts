@@ -4,7 +4,8 @@ import { missingValuesWithout, type TableReading } from './reading.ts';
 
 /** Fewer rows say nothing of a column. */
 const leastRows = 20;
-const identifierNames = /(?:^|[\s_-])(?:id|uuid|guid|key|no|nr|number|index)$|[a-z](?:Id|ID|No|Key)$/;
+/** Names of columns that say which one, and not how much. */
+export const identifierNames = /(?:^|[\s_-])(?:id|uuid|guid|key|no|nr|number|index)$|[a-z](?:Id|ID|No|Key)$/;
 const codeNames = /(?:^|[\s_-])(?:zip|zipcode|postal|postcode|plz|code|sic|naics|fips)(?:[\s_-]|$)/i;
 const longestIdentifier = 40;
 /** Texts that count as missing, and that may also be the name of something. */
@@ -22,9 +23,7 @@ export function findColumnFindings(column: ColumnProfile, own: ProfiledColumn, r
     ...formats(column),
     ...missingTexts(column, reading),
     ...sentinel(column, own, reading),
-    ...(useless === null
-      ? [...codes(column, own), ...groups(column, own), ...freeText(column), ...time(column, own)]
-      : [useless]),
+    ...(useless === null ? [...codes(column, own), ...groups(column, own), ...freeText(column)] : [useless]),
   ];
 }
 
@@ -152,12 +151,11 @@ function identifier(
 }
 
 /** Numbers that name something: a sum or a mean of them means nothing. */
-function codes({ name, type }: ColumnProfile, { values, texts }: ProfiledColumn): Finding[] {
+function codes({ name, type }: ColumnProfile, { values, hasLeadingZeros = false }: ProfiledColumn): Finding[] {
   if (type !== 'number' || !(values instanceof Float64Array)) return [];
-  const hasZeros = texts?.some((text) => text !== null && /^0\d+$/.test(text)) ?? false;
   const isNamed = codeNames.test(name) && values.every((value) => Number.isNaN(value) || Number.isInteger(value));
-  if (!hasZeros && !isNamed) return [];
-  const reason = hasZeros ? 'has numbers that begin with 0' : 'has whole numbers and the name of a code';
+  if (!hasLeadingZeros && !isNamed) return [];
+  const reason = hasLeadingZeros ? 'has numbers that begin with 0' : 'has whole numbers and the name of a code';
   const message = `${JSON.stringify(name)} ${reason}. If they are codes, such as postal codes, make them categories.`;
   return [{ level: 'warning', kind: 'codes', column: name, message, choices: null, option: typed(name, 'category') }];
 }
@@ -182,19 +180,4 @@ function freeText({ name, type, present, distinctValues }: ColumnProfile): Findi
     'rows, from which a model learns nothing unless you say how it becomes words.';
   const option = `${typed(name, 'ignore')}, or text: { ${keyOf(name)}: { length: 64 } }`;
   return [{ level: 'warning', kind: 'free-text', column: name, message, choices: null, option }];
-}
-
-function time({ name, type, range }: ColumnProfile, { values }: ProfiledColumn): Finding[] {
-  if (type !== 'date' || range === null || !(values instanceof Float64Array)) return [];
-  const message =
-    `${JSON.stringify(name)} is a time from ${range.smallest} to ${range.largest}, ${orderOf(values)}. If new ` +
-    'samples are later than these, test on the latest rows.';
-  return [{ level: 'note', kind: 'time', column: name, message, choices: null, option: null }];
-}
-
-function orderOf(values: Float64Array): string {
-  const times = values.filter((value) => !Number.isNaN(value));
-  const steps = times.subarray(1).map((value, i) => value - times[i]);
-  if (steps.every((step) => step >= 0)) return 'oldest first';
-  return steps.every((step) => step <= 0) ? 'newest first' : 'in no order';
 }

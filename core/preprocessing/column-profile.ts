@@ -23,18 +23,17 @@ type OwnProfile = Pick<ColumnProfile, 'present' | 'distinctValues' | 'range' | '
 function profileNumbers(values: Float64Array, type: ColumnProfile['type']): OwnProfile {
   const present = values.filter((value) => !Number.isNaN(value));
   const sorted = present.toSorted();
-  const distinct = new Set(present);
+  const distinctValues = countRuns(sorted);
   const show = (value: number): Shown => shownValue(value, type);
   return {
     present: present.length,
-    distinctValues: distinct.size,
+    distinctValues,
     range:
       sorted.length === 0
         ? null
         : { smallest: show(sorted[0]), median: show(medianOf(sorted)), largest: show(sorted[sorted.length - 1]) },
-    examples: [...distinct].slice(0, mostExamples).map(show),
-    bars:
-      type === 'boolean' ? countedBars(Array.from(present, (value) => String(show(value)))) : histogram(sorted, show),
+    examples: firstDistinct(present).map(show),
+    bars: histogram(sorted, distinctValues, show),
   };
 }
 
@@ -45,7 +44,7 @@ function profileTexts(values: readonly (string | null)[]): OwnProfile {
     present: present.length,
     distinctValues: distinct.size,
     range: null,
-    examples: [...distinct].slice(0, mostExamples),
+    examples: firstDistinct(present),
     bars: countedBars(present),
   };
 }
@@ -69,15 +68,13 @@ function medianOf(sorted: Float64Array): number {
  * Counts of equal ranges from the smallest to the largest value; of few whole numbers, one bar each.
  * @param sorted shape `[N]`
  */
-function histogram(sorted: Float64Array, show: (value: number) => Shown): Bar[] {
+function histogram(sorted: Float64Array, distinctValues: number, show: (value: number) => Shown): Bar[] {
   if (sorted.length === 0) return [];
   const [smallest, largest] = [sorted[0], sorted[sorted.length - 1]];
-  const distinct = [...new Set(sorted)];
-  if (distinct.length <= mostBars) {
-    return distinct.map((value) => ({
-      label: String(show(value)),
-      count: sorted.filter((own) => own === value).length,
-    }));
+  if (distinctValues <= mostBars) {
+    const counts = new Map<number, number>();
+    for (const value of sorted) counts.set(value, (counts.get(value) ?? 0) + 1);
+    return [...counts].map(([value, count]) => ({ label: String(show(value)), count }));
   }
   const width = (largest - smallest) / mostBars;
   const counts = Array.from({ length: mostBars }, () => 0);
@@ -89,6 +86,23 @@ function histogram(sorted: Float64Array, show: (value: number) => Shown): Bar[] 
 function rounded(value: number, width: number): number {
   const digits = Math.max(0, Math.min(15, 2 - Math.floor(Math.log10(width))));
   return Number(value.toFixed(digits));
+}
+
+/** The first distinct values. */
+function firstDistinct<T>(values: Iterable<T>): T[] {
+  const found = new Set<T>();
+  for (const value of values) {
+    found.add(value);
+    if (found.size >= mostExamples) break;
+  }
+  return [...found];
+}
+
+/** The number of distinct values among sorted ones. */
+export function countRuns(sorted: Float64Array): number {
+  let count = 0;
+  for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) count++;
+  return count;
 }
 
 /** The most frequent texts, in the order of classes, and one bar for the others. */

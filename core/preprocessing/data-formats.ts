@@ -64,6 +64,11 @@ export function isTableName(name: string): boolean {
   return dataFormatOf(name.replace(/\.(gz|zip)$/i, ''))?.holds === 'table';
 }
 
+/** Whether a system keeps a file or folder for itself: `.DS_Store`, `Thumbs.db`, and all of `__MACOSX` in archives. */
+export function isOfSystem(name: string): boolean {
+  return name.startsWith('.') || /^(?:__macosx|thumbs\.db|desktop\.ini)$/i.test(name);
+}
+
 /** Names of the formats with a content: `['PNG', 'JPEG', ...]`. */
 export function formatsWith(holds: DataFormat['holds']): string[] {
   return dataFormats.filter((format) => format.holds === holds).map(({ name }) => name);

@@ -10,6 +10,10 @@ const counts = z.record(z.string(), count);
 const size = z.tuple([z.int(), z.int()]).describe('height and width in pixels, upright');
 
 export const imageSplits = ['train', 'validation', 'test'] as const;
+export type ImageSplit = (typeof imageSplits)[number];
+/** What a folder may be; `none`: a class, or beside splits a folder that is left out. */
+export const splitAnswers = [...imageSplits, 'none'] as const;
+export type SplitAnswer = (typeof splitAnswers)[number];
 
 export const imageProfileSchema = z.strictObject({
   kind: z.literal('images'),
@@ -125,7 +129,7 @@ function fileFindings({ unreadable, unreadableCount, leftOut, misnamed }: Omit<I
             'warning',
             'unreadable',
             `${unreadableCount} of the images cannot be read, which ends training: ` +
-              `${listed(unreadable.map(({ file }) => file))}. Remove them, or write them again.`,
+              `${listed(unreadable.map(({ file }) => file))}. ${unreadable[0].reason}`,
             null,
           ),
         ]),

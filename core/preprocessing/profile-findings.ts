@@ -1,15 +1,15 @@
 import { findColumnFindings, typed } from './column-findings.ts';
-import { type ColumnProfile, type Finding, findingLevels, type ProfiledColumn, type TableProfile } from './profile.ts';
+import { countRuns } from './column-profile.ts';
+import {
+  type ColumnProfile,
+  type Finding,
+  findingLevels,
+  type ProfiledColumn,
+  type ProfiledTable,
+  type TableProfile,
+} from './profile.ts';
 import { linesOfComment, type TableReading } from './reading.ts';
-
-/** A table whose columns were profiled. */
-export interface ProfiledTable {
-  reading: TableReading;
-  columns: readonly ColumnProfile[];
-  /** The values of the same columns. */
-  values: readonly ProfiledColumn[];
-  target: TableProfile['target'];
-}
+import { findTimeFindings } from './time-findings.ts';
 
 const targetNames =
   /^(?:target|label|labels|class|y|outcome|response|diagnosis|species|survived|quality|price|result)$/i;
@@ -23,6 +23,8 @@ const leastRows = 20;
 const leastShared = 5;
 /** More characters of a comment are not shown. */
 const longestComment = 80;
+/** The hashes of so many texts of a column are kept. */
+const mostRemembered = 2 ** 16;
 /** |r| of a column that is the target in another unit. */
 const nearlyOne = 0.99999;
 
@@ -39,9 +41,12 @@ export function proposeTarget(columns: readonly ColumnProfile[]): TableProfile['
 
 /** What a person should know of a table before training: questions first, then warnings, then notes. */
 export function findFindings(table: ProfiledTable, asked: readonly Finding[]): Finding[] {
+  const ofColumns = table.columns.flatMap((column, i) => findColumnFindings(column, table.values[i], table.reading));
+  const grouped = new Set(ofColumns.flatMap(({ kind, column }) => (kind === 'groups' ? [column] : [])));
   const found = [
     ...asked,
-    ...table.columns.flatMap((column, i) => findColumnFindings(column, table.values[i], table.reading)),
+    ...ofColumns,
+    ...findTimeFindings(table).filter(({ kind, column }) => kind !== 'groups' || !grouped.has(column)),
     ...comments(table.reading),
     ...leftOut(table.reading),
     ...missingRows(table),
@@ -88,14 +93,15 @@ function copies({ reading, columns, values, target }: ProfiledTable): Finding[] 
   return columns.flatMap((column, i): Finding[] => {
     // A column that gives the target away has a kind of finding to itself.
     if (column.distinctValues < 2 || column.name === target?.name) return [];
-    const pattern = firstRows(values[i], reading.rows);
-    const hash = hashOf(pattern.length, (at) => pattern[at]);
-    const alike = seen.get(hash) ?? [];
-    seen.set(hash, [...alike, i]);
     // Where most values occur once, a pattern of values says nothing: the values themselves must agree.
     const isOneToOne = column.distinctValues * leastShared > column.present;
+    const pattern = isOneToOne ? null : firstRows(values[i], reading.rows);
+    const codes = pattern ?? codesOf(values[i]);
+    const hash = hashOf(codes.length, (at) => codes[at]);
+    const alike = seen.get(hash) ?? [];
+    seen.set(hash, [...alike, i]);
     const first = alike.find((other) => {
-      if (isOneToOne) return haveSameValues(values[i], values[other]);
+      if (pattern === null) return haveSameValues(values[i], values[other]);
       return firstRows(values[other], reading.rows).every((row, at) => row === pattern[at]);
     });
     if (first === undefined) return [];
@@ -115,6 +121,27 @@ function firstRows({ values }: ProfiledColumn, rows: number): Int32Array {
   });
 }
 
+/** Two numbers for each value, equal for equal ones; shape `[N, 2]`. */
+function codesOf({ values }: ProfiledColumn): Int32Array {
+  if (values instanceof Float64Array) {
+    // A missing value has several forms.
+    return new Int32Array(values.map((value) => (Number.isNaN(value) ? Number.NaN : value)).buffer);
+  }
+  const codes = new Int32Array(2 * values.length);
+  const known = new Map<string, number>();
+  for (const [row, value] of values.entries()) {
+    if (value === null) continue;
+    let hash = known.get(value);
+    if (hash === undefined) {
+      hash = hashOf(value.length, (at) => value.charCodeAt(at)) + 1;
+      if (known.size < mostRemembered) known.set(value, hash);
+    }
+    codes[2 * row] = hash;
+    codes[2 * row + 1] = hash / 2 ** 32;
+  }
+  return codes;
+}
+
 function haveSameValues({ values: a }: ProfiledColumn, { values: b }: ProfiledColumn): boolean {
   for (let row = 0; row < a.length; row++) if (!Object.is(a[row], b[row])) return false;
   return true;
@@ -123,12 +150,11 @@ function haveSameValues({ values: a }: ProfiledColumn, { values: b }: ProfiledCo
 function duplicates({ reading, columns, values }: ProfiledTable): Finding[] {
   const compared = values.filter((_, i) => !columns[i].countsRows);
   if (compared.length === 0) return [];
-  const rows = new Set<number>();
-  for (let row = 0; row < reading.rows; row++) {
-    const text = JSON.stringify(compared.map(({ values: own }) => own[row]));
-    rows.add(hashOf(text.length, (at) => text.charCodeAt(at)));
-  }
-  const count = reading.rows - rows.size;
+  const codes = compared.map(codesOf);
+  const hashes = Float64Array.from({ length: reading.rows }, (_, row) =>
+    hashOf(2 * codes.length, (at) => codes[at >> 1][2 * row + (at & 1)]),
+  );
+  const count = reading.rows - countRuns(hashes.sort());
   if (count === 0) return [];
   const message =
     `${count} of ${reading.rows} rows ${count === 1 ? 'repeats' : 'repeat'} an earlier row. A copy in the ` +
@@ -209,14 +235,20 @@ function hasOneClass(values: readonly (string | null)[], classes: readonly (stri
 
 /** Whether the classes lie in ranges that do not overlap. */
 function areApart(values: Float64Array, classes: readonly (string | null)[]): boolean {
-  const rows = Array.from(values, (value, row) => ({ value, own: classes[row] }))
-    .filter(({ value, own }) => !Number.isNaN(value) && own !== null)
-    .sort((a, b) => a.value - b.value);
-  const kinds = new Set(rows.map(({ own }) => own)).size;
-  if (kinds < 2 || rows.length < kinds * fewRows) return false;
-  const changes = rows.filter(({ own }, i) => i > 0 && own !== rows[i - 1].own);
-  const isSharp = rows.every(({ value, own }, i) => i === 0 || own === rows[i - 1].own || value > rows[i - 1].value);
-  return changes.length === kinds - 1 && isSharp;
+  const ranges = new Map<string, { smallest: number; largest: number }>();
+  let rows = 0;
+  for (const [row, own] of classes.entries()) {
+    const value = values[row];
+    if (own === null || Number.isNaN(value)) continue;
+    rows++;
+    const range = ranges.get(own);
+    if (range === undefined) ranges.set(own, { smallest: value, largest: value });
+    else if (value < range.smallest) range.smallest = value;
+    else if (value > range.largest) range.largest = value;
+  }
+  if (ranges.size < 2 || rows < ranges.size * fewRows) return false;
+  const sorted = [...ranges.values()].sort((a, b) => a.smallest - b.smallest);
+  return sorted.every(({ smallest }, i) => i === 0 || smallest > sorted[i - 1].largest);
 }
 
 /** A column that is the target of numbers in another unit. */
@@ -238,12 +270,18 @@ function correlated(
 
 /** Pearson's r over the rows that have both values; NaN where one of them is constant. */
 export function correlation(x: Float64Array, y: Float64Array): number {
-  const rows = Array.from(x, (_, row) => row).filter((row) => !Number.isNaN(x[row]) && !Number.isNaN(y[row]));
-  const mean = (values: Float64Array): number => rows.reduce((sum, row) => sum + values[row], 0) / rows.length;
-  const [meanX, meanY] = [mean(x), mean(y)];
+  const isComplete = (row: number): boolean => !Number.isNaN(x[row]) && !Number.isNaN(y[row]);
+  let [rows, sumX, sumY] = [0, 0, 0];
+  for (let row = 0; row < x.length; row++) {
+    if (!isComplete(row)) continue;
+    rows++;
+    sumX += x[row];
+    sumY += y[row];
+  }
   let [xx, yy, xy] = [0, 0, 0];
-  for (const row of rows) {
-    const [dx, dy] = [x[row] - meanX, y[row] - meanY];
+  for (let row = 0; row < x.length; row++) {
+    if (!isComplete(row)) continue;
+    const [dx, dy] = [x[row] - sumX / rows, y[row] - sumY / rows];
     xx += dx * dx;
     yy += dy * dy;
     xy += dx * dy;

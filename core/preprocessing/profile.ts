@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { columnReadingSchema, tableReadingSchema } from './reading.ts';
+import { columnReadingSchema, type TableReading, tableReadingSchema } from './reading.ts';
 
 /**
  * What is in a file of data: how it was understood, what each column holds, and what a person should know before a
@@ -37,6 +37,10 @@ export const findingSchema = z.strictObject({
     'answer',
     'sorted',
     'time',
+    'time-order',
+    'gaps',
+    'double-times',
+    'time-zones',
     'groups',
     'splits',
     'depth',
@@ -46,7 +50,7 @@ export const findingSchema = z.strictObject({
     'formats',
     'unreadable',
   ]),
-  /** The column that it is about; null: the whole table, or the folder of images. */
+  /** The column that it is about, or the folder that may be a split; null: the whole table or folder of images. */
   column: z.string().nullable(),
   message: z.string(),
   /** The possible answers to a question; the first one is assumed. Null: any answer, or the finding is no question. */
@@ -97,6 +101,17 @@ export interface ProfiledColumn {
   readonly name: string;
   readonly type: ColumnProfile['type'];
   readonly values: Float64Array | readonly (string | null)[];
-  /** The cells as the file has them, where it is text; null where one is missing; shape `[N]`. */
-  readonly texts?: readonly (string | null)[];
+  /** Of numbers: whether the file has one of several digits that begins with 0. */
+  readonly hasLeadingZeros?: boolean;
+  /** Of times: how many are written with each zone; of those without one under the empty text. Days do not count. */
+  readonly zones?: ReadonlyMap<string, number>;
+}
+
+/** A table whose columns were profiled. */
+export interface ProfiledTable {
+  reading: TableReading;
+  columns: readonly ColumnProfile[];
+  /** The values of the same columns. */
+  values: readonly ProfiledColumn[];
+  target: TableProfile['target'];
 }

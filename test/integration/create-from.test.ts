@@ -81,7 +81,10 @@ it('a project from a folder of images trains, and predicts images', async () => 
   }
   const project = join(home(), 'from-images');
   const refused = await runCommand(['create', project, '--from', images, '--target', 'x']);
-  expect([refused.code, refused.output]).toEqual([2, expect.stringContaining('--target, --task and --column are for')]);
+  expect([refused.code, refused.output]).toEqual([
+    2,
+    expect.stringContaining('--target: a flag of tables, and this is a folder of images'),
+  ]);
   const { code, output } = await runCommand(['create', project, '--from', images]);
   expect([code, output]).toEqual([0, expect.stringContaining('which is trusted')]);
   expect(await readFile(join(project, 'project.ts'), 'utf8')).toContain(

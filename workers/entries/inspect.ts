@@ -8,8 +8,14 @@ import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /** Entry of the process that inspects a file of data or a folder of images. It runs no project's code. */
 
-async function inspect({ path, target, reading: { maximum, ...reading } }: InspectTask): Promise<InspectReply> {
-  if ((await stat(path)).isDirectory()) return { type: 'inspected', profile: await profileImages(path, { maximum }) };
+async function inspect({
+  path,
+  target,
+  reading: { maximum, splitFolders, ...reading },
+}: InspectTask): Promise<InspectReply> {
+  if ((await stat(path)).isDirectory()) {
+    return { type: 'inspected', profile: await profileImages(path, { maximum, splitFolders }) };
+  }
   return {
     type: 'inspected',
     profile: await profileTable(path, { ...reading, ...(target !== undefined && { target }) }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { imageProfileSchema } from '../../preprocessing/image-profile.ts';
+import { imageProfileSchema, splitAnswers } from '../../preprocessing/image-profile.ts';
 import { type Finding, tableProfileSchema } from '../../preprocessing/profile.ts';
 import type { ColumnRole } from '../../preprocessing/project-plan.ts';
 import { columnTypeSchema, dateFormats, delimiterSchema, usualMissingValues } from '../../preprocessing/reading.ts';
@@ -21,6 +21,8 @@ export const readingOptionsSchema = z.strictObject({
   columns: z.record(z.string(), z.enum([...columnTypeSchema.options, 'ignore'])).optional(),
   /** The value that becomes 255 in images of more than 8 bits. */
   maximum: z.number().positive().optional(),
+  /** What folders of images are, by name, where their names do not tell. */
+  splitFolders: z.record(z.string(), z.enum(splitAnswers)).optional(),
 });
 export type ReadingOptions = z.output<typeof readingOptionsSchema>;
 
@@ -70,6 +72,8 @@ export function answered(
       return changed({ dateFormat: { ...byName(reading.dateFormat), [name]: choice } });
     case 'depth':
       return changed({ maximum: Number(choice) });
+    case 'splits':
+      return changed({ splitFolders: { ...reading.splitFolders, [name]: choice } });
     default: {
       if (choice !== 'missing') return changed({ columns: { ...reading.columns, [name]: choice } });
       const own = profile.kind === 'table' ? profile.columns.find((one) => one.name === name) : undefined;

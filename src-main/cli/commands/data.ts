@@ -3,15 +3,10 @@ import { createInterface } from 'node:readline/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { nearest } from '../../../core/options/suggest.ts';
 import type { ImagePlan } from '../../../core/preprocessing/image-plan.ts';
+import { splitAnswers } from '../../../core/preprocessing/image-profile.ts';
 import type { Finding } from '../../../core/preprocessing/profile.ts';
 import { profileText } from '../../../core/preprocessing/profile-text.ts';
-import {
-  type ColumnRole,
-  columnRoles,
-  type PlannedTask,
-  planData,
-  type ProjectPlan,
-} from '../../../core/preprocessing/project-plan.ts';
+import { columnRoles, type PlannedTask, planData, type ProjectPlan } from '../../../core/preprocessing/project-plan.ts';
 import {
   answered,
   type FileProfile,
@@ -27,7 +22,7 @@ import { trustFolder } from '../../trust/project-trust.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { delimiters } from '../program/common.ts';
 
-/** Flags that say how a table is read. */
+/** Flags that say how data are read. */
 export interface ReadingFlags {
   delimiter?: string;
   /** `false` of `--no-header`. */
@@ -39,6 +34,8 @@ export interface ReadingFlags {
   missing?: string[];
   /** Of images of more than 8 bits a value. */
   maximum?: number;
+  /** Of folders of images: `tests=test`, one folder each. */
+  splitFolder?: string[];
 }
 
 export interface InspectFlags extends ReadingFlags {
@@ -48,19 +45,22 @@ export interface InspectFlags extends ReadingFlags {
 
 /** `tutti inspect <path>`: what is in a file of data. @returns the exit code */
 export async function inspect(path: string, flags: InspectFlags): Promise<number> {
-  const { target, json = false, ...reading } = flags;
+  const { json = false, ...others } = flags;
+  const { target, ...reading } = others;
   const task = { path, reading: readingOptions(reading), ...(target !== undefined && { target }) };
   const profile = await inspectData(task);
+  requireEffect(profile, others);
   process.stdout.write(json ? `${JSON.stringify(profile)}\n` : `${profileText(profile)}\n`);
   return exitCodes.finished;
 }
 
 /** The flags have been checked but for the encoding, of which the reader knows the names. */
-export function readingOptions({ delimiter, missing, ...others }: ReadingFlags): ReadingOptions {
+export function readingOptions({ delimiter, missing, splitFolder = [], ...others }: ReadingFlags): ReadingOptions {
   return readingOptionsSchema.parse({
     ...others,
     ...(delimiter !== undefined && { delimiter: delimiters[delimiter] }),
     ...(missing !== undefined && { missingValues: missing }),
+    ...(splitFolder.length > 0 && { splitFolders: pairsOf('--split-folder', splitFolder, splitAnswers) }),
   });
 }
 
@@ -99,13 +99,9 @@ export async function create(folder: string, { from, template, ...flags }: Creat
 /** Inspects the data, has questions answered, and says what was found and decided. */
 async function planFrom(path: string, flags: Omit<CreateFlags, 'from' | 'template'>): Promise<ProjectPlan | ImagePlan> {
   const { target, task, column, ...own } = flags;
-  const roles = rolesOf(column);
+  const roles = pairsOf('--column', column, columnRoles);
   const profile = await answeredProfile(path, readingWith(readingOptions(own), roles), target);
-  if (profile.kind === 'images' && (target !== undefined || task !== undefined || column.length > 0)) {
-    throw new UsageError(
-      'The folders of images are the classes to predict: --target, --task and --column are for tables.',
-    );
-  }
+  requireEffect(profile, flags);
   const plan = planData(profile, { roles, ...(task !== undefined && { task }) });
   const open = plan.open.flatMap(({ level, message, option }) => [
     `${level}: ${message}`,
@@ -117,14 +113,38 @@ async function planFrom(path: string, flags: Omit<CreateFlags, 'from' | 'templat
   return plan;
 }
 
-/** @throws UsageError for what is no role of a column */
-function rolesOf(given: readonly string[]): Record<string, ColumnRole> {
+/** Flags for folders of images; all others are for tables. */
+const imageFlags: readonly string[] = ['maximum', 'splitFolder'] satisfies (keyof ReadingFlags)[];
+
+/** @throws UsageError for flags that have no effect on such data */
+function requireEffect({ kind }: FileProfile, flags: object): void {
+  const without = Object.entries(flags)
+    .filter(([name, value]) => imageFlags.includes(name) === (kind === 'table') && [value].flat()[0] !== undefined)
+    .map(([name]) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`)
+    .toSorted();
+  if (without.length === 0) return;
+  const names = new Intl.ListFormat('en-GB').format(without);
+  const why =
+    kind === 'table'
+      ? 'of folders of images, and this is a table'
+      : 'of tables, and this is a folder of images, whose folders are the classes to predict';
+  throw new UsageError(
+    `${names}: ${without.length === 1 ? 'a flag' : 'flags'} ${why}. Leave ${without.length === 1 ? 'it' : 'them'} out.`,
+  );
+}
+
+/** The values of a repeatable flag, `name=value`, by name. @throws UsageError for what is none of the values */
+function pairsOf<Value extends string>(
+  flag: string,
+  given: readonly string[],
+  values: readonly Value[],
+): Record<string, Value> {
   return Object.fromEntries(
     given.map((text) => {
       const at = text.lastIndexOf('=');
-      const role = columnRoles.find((own) => own === text.slice(at + 1));
-      if (at > 0 && role !== undefined) return [text.slice(0, at), role];
-      throw new UsageError(`--column ${text}: write a column and what it is, name=${columnRoles.join('|')}.`);
+      const value = values.find((own) => own === text.slice(at + 1));
+      if (at > 0 && value !== undefined) return [text.slice(0, at), value];
+      throw new UsageError(`${flag} ${text}: write a name and what it is, name=${values.join('|')}.`);
     }),
   );
 }
@@ -151,6 +171,7 @@ const flagsOf: Partial<Record<Finding['kind'], string>> = {
   'number-format': '--decimal',
   'date-format': '--date-format',
   depth: '--maximum',
+  splits: '--split-folder name=train, =validation, =test or =none',
   misfits: '--missing, or --column name=category',
 };
 

@@ -35,6 +35,13 @@ export const wholeNumber =
     throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`);
   };
 
+/** Parses an option's value. */
+export function positive(text: string): number {
+  const value = Number(text);
+  if (value > 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('It must be a number above 0.');
+}
+
 /** What separates fields, by the words of a command line. */
 export const delimiters: Record<string, Delimiter> = {
   ',': ',',

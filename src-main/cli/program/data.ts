@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
+import { splitAnswers } from '../../../core/preprocessing/image-profile.ts';
 import { columnRoles, plannedTasks } from '../../../core/preprocessing/project-plan.ts';
 import { dateFormats } from '../../../core/preprocessing/reading.ts';
 import type { CreateFlags, InspectFlags } from '../commands/data.ts';
-import { collect, delimiters, exitWith, wholeNumber } from './common.ts';
+import { collect, delimiters, exitWith, positive, wholeNumber } from './common.ts';
 
 /** Commands that begin with data: what is in a file, and a project from it. */
 export function addData(program: Command): void {
@@ -41,7 +42,7 @@ export function addData(program: Command): void {
     );
 }
 
-/** Flags that say how a table is read, where that cannot be found out. */
+/** Flags that say how data are read, where that cannot be found out. */
 function withReadingFlags(command: Command): Command {
   return command
     .addOption(new Option('--delimiter <sign>', 'between fields (default: found out)').choices(Object.keys(delimiters)))
@@ -52,5 +53,11 @@ function withReadingFlags(command: Command): Command {
     .addOption(new Option('--decimal <sign>', 'in front of decimals (default: found out)').choices(['.', ',']))
     .addOption(new Option('--date-format <format>', 'of dates that are not ISO 8601').choices(dateFormats))
     .option('--missing <texts...>', 'texts that stand for a missing value, in place of the usual ones')
-    .option('--maximum <value>', 'what becomes 255 in images of more than 8 bits, such as 4095', Number);
+    .option('--maximum <value>', 'what becomes 255 in images of more than 8 bits, such as 4095', positive)
+    .option(
+      '--split-folder <name=split>',
+      `what a folder of images is: ${splitAnswers.join(', ')} (repeatable)`,
+      collect,
+      [] as string[],
+    );
 }

@@ -52,11 +52,28 @@ it('prints an object of the documented form, and reads as its flags say', async 
 it.each([
   { what: 'a file that does not exist', args: ['absent.csv'], says: 'absent.csv' },
   { what: 'a delimiter that is none', args: ['absent.csv', '--delimiter', '#'], says: "argument '#' is invalid" },
+  {
+    what: 'a maximum that is no number',
+    args: ['absent', '--maximum', 'abc'],
+    says: "argument 'abc' is invalid. It must be a number above 0.",
+  },
+  {
+    what: 'a folder that is no split',
+    args: ['absent', '--split-folder', 'a=b'],
+    says: '--split-folder a=b: write a name and what it is, name=train|validation|test|none.',
+  },
 ])('refuses $what', async ({ args, says }) => {
   await tableFile('');
   const { code, output } = await runCommand(['inspect', ...args]);
   expect(code).not.toBe(0);
   expect(output).toContain(says);
+});
+
+it('refuses flags that have no effect on a table', async () => {
+  const file = await tableFile(['id;x;y', ...rows].join('\n'));
+  const { code, output } = await runCommand(['inspect', file, '--maximum', '255', '--split-folder', 'a=train']);
+  expect(code).toBe(2);
+  expect(output).toContain('--maximum and --split-folder: flags of folders of images, and this is a table.');
 });
 
 it('says where a table cannot be read', async () => {

@@ -36,7 +36,7 @@ describe('parseArrow', () => {
       const rounded = expected[name].map((value) =>
         isTime && typeof value === 'number' ? Math.trunc(value) + 0 : value,
       );
-      expect([name, cells.map(plain)]).toEqual([name, rounded]);
+      expect([name, [...cells].map(plain)]).toEqual([name, rounded]);
     }
   });
 

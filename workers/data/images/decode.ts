@@ -136,7 +136,7 @@ export async function decodeImage(
     largest = found.largest;
     if (shape.maximum !== undefined) scaled = sharp(found.bytes, { raw: found.raw });
   }
-  findings?.add(file, { isDeep: about.depth !== plain.depth, largest, pages: about.pages ?? 1 });
+  findings?.add(file, { depth: about.depth, largest, pages: about.pages ?? 1 });
   const resized = (scaled ?? open()).resize({ height, width, fit: sharpFits[fit], background: '#000' });
   // Three channels of grey images too.
   const colours = await decoding(file, resized.toColourspace('srgb').raw().toBuffer());

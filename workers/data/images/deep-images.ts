@@ -6,6 +6,7 @@ export class ImageFindings {
   readonly #deep: string[] = [];
   readonly #paged: string[] = [];
   #largest = 0;
+  #hasOnly16Bits = true;
 
   /** Whether an image has more than 8 bits a value. */
   get hasDeep(): boolean {
@@ -23,9 +24,13 @@ export class ImageFindings {
     return 2 ** Math.max(8, Math.ceil(Math.log2(this.#largest + 1))) - 1;
   }
 
-  add(file: string, found: { isDeep: boolean; largest: number; pages: number }): void {
+  /** @param found with the depth as sharp names it: `uchar` has 8 bits */
+  add(file: string, found: { depth: string; largest: number; pages: number }): void {
     this.#files++;
-    if (found.isDeep) this.#deep.push(file);
+    if (found.depth !== 'uchar') {
+      this.#deep.push(file);
+      this.#hasOnly16Bits &&= found.depth === 'ushort';
+    }
     if (found.pages > 1) this.#paged.push(`${file}: ${found.pages}`);
     this.#largest = Math.max(this.#largest, found.largest);
   }
@@ -43,6 +48,22 @@ export class ImageFindings {
       `Images of several pages, of which only the first is read: ${this.#paged.length} of ${this.#files} ` +
       `(${listed(this.#paged)}). Write the other pages to files of their own.`;
     return [...(this.#deep.length > 0 ? [deep] : []), ...(this.#paged.length > 0 ? [paged] : [])];
+  }
+
+  /** @throws Error for a maximum that has no effect on these images, or cannot be that of their values */
+  requirePossible(name: string, maximum: number): void {
+    const given = `maximum: ${maximum}`;
+    if (!this.hasDeep) {
+      throw new Error(`All images of ${name} have 8 bits a value, so ${given} has no effect. Leave it out.`);
+    }
+    if (this.#hasOnly16Bits && maximum > largestOf16Bits) {
+      throw new Error(
+        `Images of ${name} have 16 bits a value, so that none can be above ${largestOf16Bits}, but there is ${given}. ` +
+          `Give at most ${largestOf16Bits}.`,
+      );
+    }
+    if (this.#largest <= maximum) return;
+    throw new Error(`Images of ${name} have values up to ${this.#largest}, but there is ${given}. Give a larger one.`);
   }
 
   /** @throws Error where 16 bits hold numbers of fewer bits: only the user can tell them from dark images */

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { extname, join, relative } from 'node:path';
-import { dataFormatOf, endingsWith, formatsWith } from '../../../core/preprocessing/data-formats.ts';
+import { dataFormatOf, endingsWith, formatsWith, isOfSystem } from '../../../core/preprocessing/data-formats.ts';
 import { noteData } from '../notes.ts';
 
 /** Images of one split with their classes. */
@@ -56,12 +56,9 @@ export async function listImages(folder: string): Promise<string[]> {
   return images;
 }
 
-/** Whether a system keeps a file or folder for itself: `.DS_Store`, `._1.jpg`, and all of `__MACOSX` in archives. */
-export const isHidden = (name: string): boolean => name.startsWith('.') || name === '__MACOSX';
-
 /** The subfolders and files of a folder, sorted, without hidden ones. A link counts as what it leads to. */
 export async function entriesOf(folder: string): Promise<{ folders: string[]; files: string[] }> {
-  const entries = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !isHidden(name));
+  const entries = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !isOfSystem(name));
   const areFolders = await Promise.all(
     entries.map(async (entry) =>
       entry.isSymbolicLink() ? (await stat(join(folder, entry.name))).isDirectory() : entry.isDirectory(),
@@ -86,7 +83,7 @@ async function findFiles(folder: string): Promise<{ images: string[]; others: st
   const paths = entries
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .filter((path) => !path.split(/[\\/]/).some(isHidden))
+    .filter((path) => !path.split(/[\\/]/).some(isOfSystem))
     .sort()
     .map((path) => join(folder, path));
   return { images: paths.filter(isImage), others: paths.filter((path) => !isImage(path)) };

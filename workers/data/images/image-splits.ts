@@ -219,10 +219,8 @@ async function toSplits(
   const validation = await datasetOf(' validation', parts.validation);
   const test = await datasetOf(' test', parts.test);
   tellFindings(name, findings, options);
-  if (options.maximum !== undefined && !options.onDisk && !findings.hasDeep) {
-    throw new Error(
-      `All images of ${name} have 8 bits a value, so maximum: ${options.maximum} has no effect. Leave it out.`,
-    );
+  if (options.maximum !== undefined && (!options.onDisk || findings.hasDeep)) {
+    findings.requirePossible(name, options.maximum);
   }
   return createSplits({ train, validation, test, preprocessing: { format: 1, steps: [step], target } });
 }

@@ -1,34 +1,44 @@
 import { readdir } from 'node:fs/promises';
 import { basename, extname, join, relative } from 'node:path';
 import type { Metadata } from 'sharp';
-import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
-import { imageFindings, type ImageProfile, imageSplits } from '../../../core/preprocessing/image-profile.ts';
+import { dataFormatOf, isOfSystem } from '../../../core/preprocessing/data-formats.ts';
+import {
+  imageFindings,
+  type ImageProfile,
+  type ImageSplit,
+  imageSplits,
+} from '../../../core/preprocessing/image-profile.ts';
+import type { Finding } from '../../../core/preprocessing/profile.ts';
 import { orderClasses } from '../../../core/preprocessing/reading.ts';
+import type { ReadingOptions } from '../../../core/protocol/run/inspect-task.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { withNotes } from '../notes.ts';
 import { decodeImage, forEachImage, imageHead } from './decode.ts';
 import { ImageFindings } from './deep-images.ts';
-import { isHidden, isImage, type LabelledFiles, listClasses } from './image-files.ts';
-import { findSplitFolders } from './split-folders.ts';
+import { isImage, type LabelledFiles, listClasses } from './image-files.ts';
+import { recogniseSplits, type SplitDoubt } from './split-folders.ts';
 
 const mostExamples = 5;
 const formatNames: Readonly<Record<string, string>> = { png: 'PNG', jpeg: 'JPEG', webp: 'WebP', tiff: 'TIFF' };
 
-type Split = (typeof imageSplits)[number];
+type Head = Metadata & { file: string };
 type Heads = Omit<ImageProfile, 'kind' | 'folder' | 'maximum' | 'splits' | 'classes' | 'leftOut' | 'findings'> & {
   likelyMaximum: number | null;
 };
 
 /**
  * What is in a folder of images: read as `imageFolder` reads it for training. Every image is decoded.
- * @throws Error that names the folder, where splits and classes cannot be told apart, or a class has no images
+ * @param options the value that becomes 255 in images of more than 8 bits, and what folders are, by their names
+ * @throws Error that names the folder, where a class has no images, or the maximum is not possible
  */
 export async function profileImages(
   folder: string,
-  { maximum }: { maximum?: number | undefined } = {},
+  options: Pick<ReadingOptions, 'maximum' | 'splitFolders'> = {},
 ): Promise<ImageProfile> {
+  const { maximum, splitFolders = {} } = options;
   // The findings say all that the notes do.
-  const { result: parts } = await withNotes(() => listParts(folder));
+  const { result } = await withNotes(() => listParts(folder, splitFolders));
+  const { parts, doubts } = result;
   const listed = parts.flatMap(({ files }) => files);
   const { likelyMaximum, ...heads } = await readHeads(folder, listed, maximum);
   const profile = {
@@ -42,19 +52,26 @@ export async function profileImages(
     classes: countClasses(parts),
     leftOut: await findLeftOut(folder, new Set(listed)),
   };
-  return { ...profile, findings: imageFindings(profile, likelyMaximum) };
+  return { ...profile, findings: [...doubts.map(splitQuestion), ...imageFindings(profile, likelyMaximum)] };
 }
 
-async function listParts(folder: string): Promise<(LabelledFiles & { split: Split; path: string })[]> {
-  const found = await findSplitFolders(folder, undefined);
+/** A choice settles each: as an option of `imageFolder`, or a flag. */
+function splitQuestion({ folder, fact, choices }: SplitDoubt): Finding {
+  const message = `${fact} Which split is ${folder}, if any?`;
+  const option = `splitFolders: { ${choices[0] === 'none' ? 'train' : choices[0]}: '${folder}', ... }`;
+  return { level: 'question', kind: 'splits', column: folder, message, choices, option };
+}
+
+async function listParts(folder: string, answers: NonNullable<ReadingOptions['splitFolders']>) {
+  const { found, doubts } = await recogniseSplits(folder, answers);
   const parts = imageSplits.map(async (split) => {
     const path = found[split];
     return path === undefined ? [] : [{ split, path, ...(await listClasses(path)) }];
   });
-  return (await Promise.all(parts)).flat();
+  return { parts: (await Promise.all(parts)).flat(), doubts };
 }
 
-function countClasses(parts: readonly (LabelledFiles & { split: Split })[]): ImageProfile['classes'] {
+function countClasses(parts: readonly (LabelledFiles & { split: ImageSplit })[]): ImageProfile['classes'] {
   const classes = new Map(
     orderClasses(parts.flatMap((part) => part.classes)).map((name) => [name, { train: 0, validation: 0, test: 0 }]),
   );
@@ -69,29 +86,41 @@ function countClasses(parts: readonly (LabelledFiles & { split: Split })[]): Ima
 
 async function readHeads(folder: string, files: readonly string[], maximum: number | undefined): Promise<Heads> {
   const deep = new ImageFindings();
-  const heads: (Metadata & { file: string })[] = [];
+  const heads: Head[] = [];
   const unreadable: ImageProfile['unreadable'] = [];
   let bytes = 0;
   await forEachImage(files, async (content, path) => {
     const file = relative(folder, path);
     bytes += content.length;
     try {
-      heads.push({ ...(await imageHead(content, file)), file });
-      const shape = { size: [1, 1] as const, ...(maximum !== undefined && { maximum }) };
-      await decodeImage(content, file, shape, deep);
+      const head = await imageHead(content, file);
+      heads.push({ ...head, file });
+      // 16 bits are read without the maximum too, so that one that is too small is told from damage.
+      const needsMaximum = maximum !== undefined && !['uchar', 'ushort'].includes(head.depth);
+      await decodeImage(content, file, { size: [1, 1], ...(needsMaximum && { maximum }) }, deep);
     } catch (error) {
       unreadable.push({ file, reason: messageOf(error) });
     }
   });
-  const has = (isSo: (head: Metadata) => boolean): number => heads.filter(isSo).length;
+  const areAllPlain = heads.length > 0 && heads.every(({ depth }) => depth === 'uchar');
+  if (maximum !== undefined && (deep.hasDeep || areAllPlain)) deep.requirePossible(basename(folder), maximum);
   return {
     bytes,
+    ...propertiesOf(heads),
+    largestValue: deep.hasDeep ? deep.largest : null,
+    likelyMaximum: maximum === undefined ? deep.likelyMaximum : null,
+    unreadable: unreadable.toSorted((a, b) => (a.file < b.file ? -1 : 1)).slice(0, mostExamples),
+    unreadableCount: unreadable.length,
+  };
+}
+
+function propertiesOf(heads: readonly Head[]) {
+  const has = (isSo: (head: Metadata) => boolean): number => heads.filter(isSo).length;
+  return {
     sizes: sizesOf(heads),
     formats: countBy(heads, ({ format }) => format),
     channels: countBy(heads, ({ channels }) => String(channels)),
     depths: countBy(heads, ({ depth }) => depth),
-    largestValue: deep.hasDeep ? deep.largest : null,
-    likelyMaximum: maximum === undefined ? deep.likelyMaximum : null,
     cmyk: has(({ space }) => space === 'cmyk'),
     alpha: has(({ hasAlpha }) => hasAlpha),
     palette: has(({ isPalette }) => isPalette),
@@ -102,8 +131,6 @@ async function readHeads(folder: string, files: readonly string[], maximum: numb
       .map(({ file, format }) => `${file} (${format})`)
       .toSorted()
       .slice(0, mostExamples),
-    unreadable: unreadable.toSorted((a, b) => (a.file < b.file ? -1 : 1)).slice(0, mostExamples),
-    unreadableCount: unreadable.length,
   };
 }
 
@@ -140,6 +167,6 @@ async function findLeftOut(folder: string, read: ReadonlySet<string>): Promise<I
 }
 
 function reasonOf(file: string): ImageProfile['leftOut'][number]['reason'] {
-  if (file.split(/[\\/]/).some(isHidden)) return 'hidden';
+  if (file.split(/[\\/]/).some(isOfSystem)) return 'hidden';
   return isImage(file) ? 'place' : 'ending';
 }

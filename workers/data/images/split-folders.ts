@@ -1,4 +1,6 @@
 import { basename, join } from 'node:path';
+import { editDistance } from '../../../core/options/suggest.ts';
+import { type ImageSplit, type SplitAnswer, splitAnswers } from '../../../core/preprocessing/image-profile.ts';
 import { noteData } from '../notes.ts';
 import { entriesOf, isImage } from './image-files.ts';
 
@@ -8,7 +10,7 @@ export type SplitFolders = false | { train: string; validation?: string; test?: 
 /** Paths of the folders of the splits. */
 export type FoundSplits = Exclude<SplitFolders, false>;
 
-const spellings: Readonly<Record<string, keyof FoundSplits>> = {
+const spellings: Readonly<Record<string, ImageSplit>> = {
   train: 'train',
   training: 'train',
   validation: 'validation',
@@ -23,7 +25,7 @@ const spellings: Readonly<Record<string, keyof FoundSplits>> = {
  * The split that a folder's name means: `Training`, `test_set`, `val-images`; null: it means none.
  * @param hasOnlyFolders whether it may be `seg_train` too; a class of images may have such a name
  */
-function splitOf(name: string, hasOnlyFolders: boolean): keyof FoundSplits | null {
+function splitOf(name: string, hasOnlyFolders: boolean): ImageSplit | null {
   const word = name.toLowerCase().replaceAll(/[^a-z]/g, '');
   const last = hasOnlyFolders
     ? (name
@@ -37,60 +39,139 @@ function splitOf(name: string, hasOnlyFolders: boolean): keyof FoundSplits | nul
   return null;
 }
 
+/** The split whose usual name is nearly this one: `tests`, `validate`, `trainning`, `train_v2`; null: none is. */
+function nearSplitOf(name: string): ImageSplit | null {
+  const word = name.toLowerCase().replaceAll(/[^a-z]/g, '');
+  const near = Object.entries(spellings).find(([usual]) => {
+    const edits = usual.length < 4 ? 0 : usual.length < 7 ? 1 : 2;
+    return editDistance(word, usual) <= edits || (usual.length > 3 && word.startsWith(usual));
+  });
+  return near?.[1] ?? (/^(eval|hold|held)/.test(word) ? 'validation' : null);
+}
+
 /**
- * The folders of the splits in `outer`; only that of the training images where its subfolders are classes. They are
- * splits where one is called `train` or alike and has subfolders of its own, and the others are splits too: a class may
- * also be called "train". Archives often hold a folder in a folder (`seg_train/seg_train`): the inner one counts. What
- * was recognised is noted.
+ * The folders of the splits in `outer`; only that of the training images where its subfolders are classes. What was
+ * recognised is noted.
  * @throws Error where both readings are possible
  */
 export async function findSplitFolders(outer: string, wanted: SplitFolders | undefined): Promise<FoundSplits> {
   if (wanted === false) return { train: outer };
   if (wanted !== undefined) return namedSplits(outer, (await entriesOf(outer)).folders, wanted);
+  const { found, doubts, note } = await recogniseSplits(outer, {});
+  const doubt = doubts.find(({ choices }) => choices[0] !== 'none');
+  if (doubt !== undefined) throw new Error(`${doubt.fact} ${remedyFor(doubt.folder)}`);
+  if (note !== null) noteData(note);
+  return found;
+}
+
+/** A folder that may be a split or none. */
+export interface SplitDoubt {
+  folder: string;
+  fact: string;
+  /** What it may be; the first is assumed. */
+  choices: SplitAnswer[];
+}
+
+interface RecognisedSplits {
+  found: FoundSplits;
+  /** Open questions; empty where all is clear. */
+  doubts: SplitDoubt[];
+  note: string | null;
+}
+
+/**
+ * Tells splits from classes. Folders are splits where one is called `train` or alike and has subfolders of its own, and
+ * the others are splits too: a class may also be called "train". Archives often hold a folder in a folder
+ * (`seg_train/seg_train`): the inner one counts.
+ * @param answers what folders are, by their names
+ * @throws Error where no answer can help
+ */
+export async function recogniseSplits(
+  outer: string,
+  answers: Readonly<Record<string, SplitAnswer>>,
+): Promise<RecognisedSplits> {
   const folder = await innerOf(outer);
-  const { folders } = await entriesOf(folder);
-  const parts = new Map(await Promise.all(folders.map(async (name) => [name, await partsOf(folder, name)] as const)));
-  const hasOnlyClasses = (name: string) => parts.get(name)?.hasFolders === true && !parts.get(name)?.hasImages;
-  const splits = folders.map((name) => splitOf(name, hasOnlyClasses(name)));
-  const trains = folders.filter((_, i) => splits[i] === 'train');
-  const others = folders.filter((_, i) => splits[i] === null);
-  if (trains.length === 0 || (others.length > 0 && !trains.some(hasOnlyClasses))) {
-    noteLikeness(folder, folders, parts);
-    return { train: folder };
+  const { folders: names } = await entriesOf(folder);
+  requireFolders(folder, names, Object.keys(answers), 'is to be a split or none');
+  const entries = await Promise.all(names.map((name) => partsOf(folder, name, answers)));
+  const trains = entries.filter(({ split }) => split === 'train');
+  const others = entries.filter(({ split }) => split === null);
+  const isSaid = trains.some(({ answer }) => answer === 'train');
+  if (trains.length === 0 || (others.length > 0 && !isSaid && !trains.some(hasOnlyClasses))) {
+    if (trains.length === 0 && entries.every(({ answer }) => answer) && entries.some(({ split }) => split)) {
+      throw new Error(`No folder of ${folder} is to be the training split. ${remedyFor(names[0])}`);
+    }
+    return { found: { train: folder }, doubts: alikeAmongClasses(entries), note: likenessNote(folder, entries) };
   }
-  const remedy =
-    `Name the splits with splitFolders: { train: '${trains[0]}', ... }, or set splitFolders: false if all are ` +
-    'classes.';
-  if (!trains.some((name) => parts.get(name)?.hasFolders)) {
+  if (!trains.some(({ folders }) => folders.length > 0)) {
     throw new Error(
-      `${join(folder, trains[0])} has no subfolders, and its name is that of a split: put the images of each ` +
-        `class into a subfolder. ${remedy}`,
+      `${join(folder, trains[0].name)} has no subfolders, and its name is that of a split: put the images of each ` +
+        `class into a subfolder. ${remedyFor(trains[0].name)}`,
     );
   }
-  const heldOut = folders.filter((name, i) => splits[i] !== null && splits[i] !== 'train' && hasOnlyClasses(name));
-  if (others.length > 0 && heldOut.length === 0) {
-    throw new Error(`${folder} has ${listed(trains)}, which looks like a split, beside ${listed(others)}. ${remedy}`);
+  const doubts = doubtsOf(folder, entries);
+  const splits = entries.filter(({ split }) => split !== null);
+  const found = Object.fromEntries(splits.map(({ split, name }) => [split, name])) as unknown as FoundSplits;
+  return { found: await namedSplits(folder, names, found), doubts, note: splitsNote(folder, splits, others) };
+}
+
+/** What remains to be asked about folders of which one is the training split. */
+function doubtsOf(folder: string, entries: readonly Parts[]): SplitDoubt[] {
+  const open = entries.filter(({ answer }) => answer === undefined);
+  const twice = entries.filter(({ split }) => split && entries.filter((own) => own.split === split).length > 1);
+  if (twice.length > 0 && twice.every(({ answer }) => answer)) {
+    throw new Error(`${namesOf(twice)} are all to be the ${twice[0].split} split. Choose one of them.`);
   }
-  const twice = splits.find((split, i) => split !== null && splits.indexOf(split) !== i);
-  if (twice) {
-    const same = folders.filter((_, i) => splits[i] === twice);
-    throw new Error(`${folder} has ${listed(same)}, which all mean the ${twice} split. ${remedy}`);
+  const near = open.filter(({ isNear }) => isNear);
+  const trains = entries.filter(({ split }) => split === 'train');
+  const others = entries.filter(({ split }) => split === null);
+  const hasHeldOut = entries.some((own) => own.split !== null && own.split !== 'train' && hasOnlyClasses(own));
+  const isBeside = trains.some(({ answer }) => !answer) && others.length > 0 && !hasHeldOut;
+  const alike = others.filter((own) => !own.answer && trains.some((train) => haveSameClasses([own, train])));
+  if (twice.length > 0) {
+    const fact = `${folder} has ${namesOf(twice)}, which all mean the ${twice[0].split} split.`;
+    return twice.filter(({ answer }) => !answer).map((own) => doubtAbout(own, fact));
   }
-  const found = Object.fromEntries(folders.flatMap((name, i) => (splits[i] === null ? [] : [[splits[i], name]])));
-  noteSplits(folder, found as FoundSplits, others);
-  return namedSplits(folder, folders, found as FoundSplits);
+  if (near.length > 0) return near.map((own) => doubtAbout(own, `${own.name} is nearly the usual name of a split.`));
+  if (isBeside) {
+    const fact = `${folder} has ${namesOf(trains)}, which looks like a split, beside ${namesOf(others)}.`;
+    return [doubtAbout(trains[0], fact)];
+  }
+  return alike.map((own) => doubtAbout(own, `${own.name} has the same subfolders as ${trains[0].name}.`));
+}
+
+/** Two or three folders with the same subfolders may be splits whose names are in another language. */
+function alikeAmongClasses(entries: readonly Parts[]): SplitDoubt[] {
+  if (entries.length > 3 || !haveSameClasses(entries)) return [];
+  const fact = `${namesOf(entries)} have the same subfolders (${listed(entries[0].folders)}).`;
+  return entries.filter(({ answer }) => !answer).map((own) => doubtAbout(own, fact));
+}
+
+function doubtAbout({ name, split }: Parts, fact: string): SplitDoubt {
+  const assumed = split ?? 'none';
+  return { folder: name, fact, choices: [assumed, ...splitAnswers.filter((own) => own !== assumed)] };
+}
+
+function remedyFor(train: string): string {
+  return (
+    `Name the splits with splitFolders: { train: '${train}', ... }, or set splitFolders: false if all are classes. ` +
+    `On the command line: --split-folder ${train}=train, or =none.`
+  );
 }
 
 async function namedSplits(folder: string, folders: readonly string[], wanted: FoundSplits): Promise<FoundSplits> {
-  // A name may be a path: seg_train/seg_train.
-  const absent = Object.values(wanted).find((name) => !folders.includes(name.split(/[\\/]/)[0]) && name !== '.');
-  if (absent !== undefined) {
-    throw new Error(`${folder} has no subfolder "${absent}", which splitFolders names. It has: ${listed(folders)}.`);
-  }
+  requireFolders(folder, folders, Object.values(wanted), 'splitFolders names');
   const found = Object.entries(wanted).map(
     async ([split, name]) => [split, await innerOf(join(folder, name))] as const,
   );
   return Object.fromEntries(await Promise.all(found)) as unknown as FoundSplits;
+}
+
+function requireFolders(folder: string, folders: readonly string[], wanted: readonly string[], why: string): void {
+  // A name may be a path: seg_train/seg_train.
+  const absent = wanted.find((name) => !folders.includes(name.split(/[\\/]/)[0]) && name !== '.');
+  if (absent === undefined) return;
+  throw new Error(`${folder} has no subfolder "${absent}", which ${why}. It has: ${listed(folders)}.`);
 }
 
 /** The folder itself, or the only one in it where that has the same name or several folders, and no images. */
@@ -107,32 +188,56 @@ async function innerOf(folder: string): Promise<string> {
   return inner;
 }
 
+/** A folder that may be a split or a class. */
 interface Parts {
+  name: string;
+  /** Its subfolders. */
   folders: string[];
-  hasFolders: boolean;
   hasImages: boolean;
+  /** What the user says that it is. */
+  answer: SplitAnswer | undefined;
+  /** The split that it is or seems to be. */
+  split: ImageSplit | null;
+  /** Whether its name is only nearly that of a split. */
+  isNear: boolean;
 }
 
-async function partsOf(folder: string, name: string): Promise<Parts> {
+async function partsOf(folder: string, name: string, answers: Readonly<Record<string, SplitAnswer>>): Promise<Parts> {
   const { folders, files } = await entriesOf(join(folder, name));
-  return { folders, hasFolders: folders.length > 0, hasImages: files.some(isImage) };
+  const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
+  const parts = { name, folders, hasImages: files.some(isImage), answer, isNear: false };
+  if (answer !== undefined) return { ...parts, split: answer === 'none' ? null : answer };
+  const split = splitOf(name, hasOnlyClasses(parts));
+  if (split !== null || !hasOnlyClasses(parts)) return { ...parts, split };
+  const near = nearSplitOf(name);
+  return { ...parts, split: near, isNear: near !== null };
 }
 
-function noteSplits(folder: string, found: FoundSplits, others: readonly string[]): void {
-  const names = Object.entries(found).map(([split, name]) => `${name} (${split})`);
-  const rest = others.length === 0 ? '' : `; ${listed(others)} ${others.length === 1 ? 'is' : 'are'} left out`;
-  noteData(`The splits of ${folder} are its folders ${names.join(', ')}${rest}.`);
+function hasOnlyClasses({ folders, hasImages }: Pick<Parts, 'folders' | 'hasImages'>): boolean {
+  return folders.length > 0 && !hasImages;
 }
 
-/** Folders with the same subfolders may be splits whose names are in another language. */
-function noteLikeness(folder: string, folders: readonly string[], parts: ReadonlyMap<string, Parts>): void {
-  const [first, ...others] = folders.map((name) => parts.get(name)?.folders.join('\n') ?? '');
-  if (others.length === 0 || first === '' || others.some((own) => own !== first)) return;
-  noteData(
-    `The classes of ${folder} are ${listed(folders)}. All have the same subfolders (${listed(first.split('\n'))}): ` +
-      `if these are the classes, name the splits with splitFolders: { train: '${folders[0]}', ... }.`,
+function haveSameClasses(entries: readonly Parts[]): boolean {
+  const [first, ...others] = entries.map(({ folders }) => folders.join('\n'));
+  return first !== '' && others.length > 0 && others.every((own) => own === first);
+}
+
+function splitsNote(folder: string, splits: readonly Parts[], others: readonly Parts[]): string {
+  const names = splits.map(({ split, name }) => `${name} (${split})`);
+  const rest = others.length === 0 ? '' : `; ${namesOf(others)} ${others.length === 1 ? 'is' : 'are'} left out`;
+  return `The splits of ${folder} are its folders ${names.join(', ')}${rest}.`;
+}
+
+function likenessNote(folder: string, entries: readonly Parts[]): string | null {
+  if (!haveSameClasses(entries)) return null;
+  const [{ name, folders }] = entries;
+  return (
+    `The classes of ${folder} are ${namesOf(entries)}. All have the same subfolders (${listed(folders)}): ` +
+    `if these are the classes, name the splits with splitFolders: { train: '${name}', ... }.`
   );
 }
+
+const namesOf = (entries: readonly Parts[]): string => listed(entries.map(({ name }) => name));
 
 function listed(names: readonly string[]): string {
   return names.slice(0, 5).join(', ') + (names.length > 5 ? ', ...' : '');

@@ -1,6 +1,7 @@
+import { sortedRows } from '../../../core/preprocessing/time-steps.ts';
 import type { Column, NumericColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';
-import { sortedRows, type StepOrder } from './steps.ts';
+import type { StepOrder } from './steps.ts';
 
 /** A series of T steps with C values each, for `windows` and `windowSplits`. */
 export interface Series extends Pick<StepOrder, 'time' | 'entity' | 'tableRows'> {
@@ -38,7 +39,9 @@ export function seriesOf(table: Table, names: readonly string[], { time, entity 
   const entities = entity === undefined ? undefined : entitiesIn(table, columnOf(table, entity));
   const steps = columns[0]?.values.length ?? 0;
   const tableRows =
-    times === undefined ? Int32Array.from({ length: steps }, (_, row) => row) : sortedRows(times, entities);
+    times === undefined
+      ? Int32Array.from({ length: steps }, (_, row) => row)
+      : sortedRows({ time: times, entity: entities });
   return {
     name: table.name,
     values: Float32Array.from({ length: steps * columns.length }, (_, i) => {

@@ -1,3 +1,4 @@
+import { timeSteps, unevenSteps } from '../../../core/preprocessing/time-steps.ts';
 import { noteData } from '../notes.ts';
 
 /** What orders the steps of a series. */
@@ -58,13 +59,10 @@ export function orderSteps(name: string, count: number, { time, entity, gaps, ta
   const missing = Array.from(time).findIndex((value) => !Number.isFinite(value));
   if (missing >= 0)
     throw new RangeError(`Series "${name}": row ${rowOf(missing, tableRows)} has no time. Complete or remove the row.`);
-  const series = numbersOf(entity, count);
-  const rows = sortedRows(time, entity);
-  const isNew = (step: number) => step === 0 || series[rows[step]] !== series[rows[step - 1]];
-  const lengths = Float64Array.from(rows, (row, step) => (isNew(step) ? Number.NaN : time[row] - time[rows[step - 1]]));
+  const { rows, lengths } = timeSteps({ time, entity });
   requireDistinct(name, rows, lengths, { time, entity, tableRows });
   const cuts = gaps === 'ignore' ? new Set<number>() : findGaps(name, rows, lengths, { time, gaps, tableRows });
-  const firsts = [...rows.keys()].filter((step) => isNew(step) || cuts.has(step));
+  const firsts = [...rows.keys()].filter((step) => Number.isNaN(lengths[step]) || cuts.has(step));
   const distinct = [...new Set(Array.from(time))].sort((a, b) => a - b);
   const positionOf = new Map(distinct.map((value, position) => [value, position]));
   return {
@@ -73,19 +71,6 @@ export function orderSteps(name: string, count: number, { time, entity, gaps, ta
     times: distinct.length,
     parts: firsts.map((first, i) => [first, firsts[i + 1] ?? count]),
   };
-}
-
-/** The rows entity by entity, in the order in which the entities come first, and each by time; `time` has no NaN. */
-export function sortedRows(time: ArrayLike<number>, entity: StepOrder['entity']): Int32Array {
-  const series = numbersOf(entity, time.length);
-  return Int32Array.from(time, (_, row) => row).sort((a, b) => series[a] - series[b] || time[a] - time[b] || a - b);
-}
-
-/** A number for each entity, in the order in which they come first. */
-function numbersOf(entity: StepOrder['entity'], count: number): Int32Array {
-  if (entity === undefined) return new Int32Array(count);
-  const numbers = new Map([...new Set(Array.from(entity))].map((own, number) => [own, number]));
-  return Int32Array.from(Array.from(entity), (own) => numbers.get(own) ?? 0);
 }
 
 function requireDistinct(
@@ -114,16 +99,13 @@ function findGaps(
   lengths: Float64Array,
   { time, gaps, tableRows }: Required<Pick<StepOrder, 'time'>> & Pick<StepOrder, 'gaps' | 'tableRows'>,
 ): Set<number> {
-  const known = lengths.filter((length) => !Number.isNaN(length)).sort();
-  const usual = known[Math.floor(known.length / 2)];
-  // Months, years and days of a change to summer time differ by less.
-  const uneven = [...lengths.keys()].filter((step) => lengths[step] > 1.5 * usual || lengths[step] < 0.5 * usual);
+  const { usual, uneven, count } = unevenSteps(lengths);
   const long = uneven.filter((step) => lengths[step] > usual);
   if (uneven.length === 0 || (gaps === 'cut' && long.length === uneven.length)) return new Set(long);
   const [step] = gaps === 'cut' ? uneven.filter((own) => lengths[own] < usual) : uneven;
   const [from, to] = [rows[step - 1], rows[step]];
   throw new RangeError(
-    `Series "${name}": ${uneven.length} of ${known.length} steps are not about as long as the usual one ` +
+    `Series "${name}": ${uneven.length} of ${count} steps are not about as long as the usual one ` +
       `(${rounded(usual)}), first that of ${rounded(lengths[step])} from row ${rowOf(from, tableRows)} ` +
       `(${time[from]}) to row ${rowOf(to, tableRows)} (${time[to]}). Fill the series, or set gaps: ` +
       (gaps === 'cut' ? '' : "'cut' so that no window crosses a gap, or ") +

@@ -44,15 +44,14 @@ export type Column = NumericColumn | TextColumn;
  */
 export function typedColumn(table: RawTable, index: number, type: ColumnType, format = plainFormat): Column {
   const { name, cells } = table.columns[index];
-  if (type === 'text') return { name, type, values: cells.map(textOf) };
-  if (type === 'category') return { name, type, values: cells.map(categoryOf) };
-  const values = Float64Array.from(cells, (cell, row) => {
-    if (cell === null) return Number.NaN;
+  if (type === 'text') return { name, type, values: cells.map(textOf, null) };
+  if (type === 'category') return { name, type, values: cells.map((cell) => categoryText(textOf(cell)), null) };
+  const read = (cell: Cell, row: number): number => {
     const value = readCell(cell, type, format);
     if (value === null) throw wrongCell(table, { index, row }, type, format);
     return value;
-  });
-  return { name, type, values };
+  };
+  return { name, type, values: Float64Array.from(cells.map(read, Number.NaN)) };
 }
 
 /** The value of a cell in a column of numbers, dates or booleans; null where it is none. */
@@ -81,7 +80,7 @@ export function whyWrong(
   type: NumericColumn['type'],
   format: ColumnFormat,
 ): string {
-  const cell = table.columns[index].cells[row];
+  const cell = table.columns[index].cells.at(row);
   return `${placeOfColumn(table, index, row)}: ${JSON.stringify(cell, bigIntText)} is not ${ruleOf(type, format)}.`;
 }
 
@@ -117,13 +116,8 @@ function readBoolean(cell: Cell): number | null {
   return text === 'true' ? 1 : text === 'false' ? 0 : null;
 }
 
-function textOf(cell: Cell): string | null {
-  return cell instanceof Date ? cell.toISOString() : cell === null ? null : String(cell);
-}
-
-function categoryOf(cell: Cell): string | null {
-  const text = textOf(cell);
-  return text === null ? null : categoryText(text);
+function textOf(cell: Exclude<Cell, null>): string {
+  return cell instanceof Date ? cell.toISOString() : String(cell);
 }
 
 /**

@@ -4,11 +4,12 @@ import { basename } from 'node:path';
 import { type Misfits, profileColumn } from '../../../core/preprocessing/column-profile.ts';
 import type { Finding, ProfiledColumn, TableProfile } from '../../../core/preprocessing/profile.ts';
 import { findFindings, proposeTarget } from '../../../core/preprocessing/profile-findings.ts';
+import { zoneOf } from '../../../core/preprocessing/time-findings.ts';
 import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
 import { markOf } from '../../../core/text/text-encoding.ts';
 import { withQuestions } from '../notes.ts';
-import type { Cell, RawTable } from './cells.ts';
-import { type NumericColumn, placeOfColumn, readCell, typedColumn } from './columns.ts';
+import type { Cells, RawTable } from './cells.ts';
+import { placeOfColumn, readCell, typedColumn } from './columns.ts';
 import { type ReadTableOptions, understandTable } from './read-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
 import { noColumn } from './table.ts';
@@ -80,19 +81,27 @@ const isBinary = (file: string): boolean => ['Parquet', 'Arrow'].includes(dataFo
 /** A column's values, and the cells that do not fit its type, which count as missing. */
 function lenientColumn(raw: RawTable, index: number, how: ChosenColumn): { column: ProfiledColumn; misfits: Misfits } {
   const { name, cells } = raw.columns[index];
-  const texts = cells.map((cell) => (typeof cell === 'string' ? cell : null));
-  const none: Misfits = { misfits: [], misfitCount: 0 };
-  if (how.type === 'category' || how.type === 'text') {
-    return { column: { ...typedColumn(raw, index, how.type, how), texts }, misfits: none };
-  }
   const { type } = how;
-  const values = Float64Array.from(cells, (cell) => valueOf(cell, type, how) ?? Number.NaN);
-  const rows = cells.flatMap((cell, row) => (cell !== null && valueOf(cell, type, how) === null ? [row] : []));
+  if (type === 'category' || type === 'text') {
+    return { column: typedColumn(raw, index, type, how), misfits: { misfits: [], misfitCount: 0 } };
+  }
+  const values = Float64Array.from(cells.map((cell) => readCell(cell, type, how) ?? Number.NaN, Number.NaN));
+  const rows: number[] = [];
+  for (const [row, value] of values.entries()) if (Number.isNaN(value) && !cells.isMissingAt(row)) rows.push(row);
   const misfits = rows
     .slice(0, mostMisfits)
-    .map((row) => ({ place: placeOfColumn(raw, index, row), text: String(cells[row]) }));
-  return { column: { name, type, values, texts }, misfits: { misfits, misfitCount: rows.length } };
+    .map((row) => ({ place: placeOfColumn(raw, index, row), text: String(cells.at(row)) }));
+  const shown =
+    type === 'date'
+      ? { zones: countZones(cells) }
+      : { hasLeadingZeros: cells.some((cell) => typeof cell === 'string' && /^0\d+$/.test(cell)) };
+  return { column: { name, type, values, ...shown }, misfits: { misfits, misfitCount: rows.length } };
 }
 
-const valueOf = (cell: Cell, type: NumericColumn['type'], how: ChosenColumn): number | null =>
-  cell === null ? null : readCell(cell, type, how);
+function countZones(cells: Cells): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const zone of cells.map((cell) => (typeof cell === 'string' ? zoneOf(cell) : null), null)) {
+    if (zone !== null) counts.set(zone, (counts.get(zone) ?? 0) + 1);
+  }
+  return counts;
+}

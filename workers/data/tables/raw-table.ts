@@ -1,18 +1,20 @@
 import type { Delimiter } from '../../../core/preprocessing/reading.ts';
 import { type Doubt, refuseDoubts } from '../notes.ts';
 import { forEachRow, type Row } from '../sources/delimited.ts';
-import { addCell, type Cell, emptyColumn, isDecimal, type RawColumn, type RawTable } from './cells.ts';
+import { addCell, type Cell, type Cells, emptyColumn, isDecimal, type RawColumn, type RawTable } from './cells.ts';
 
 /** More columns, or cells in all, than this are refused: a small damaged file must not fill the memory. */
 const mostColumns = 10_000;
+/** A `Set` of V8 holds no more. */
+const mostRows = 2 ** 24;
 const mostCells = 2 ** 28;
 
 /** @throws Error if a table is larger than what is read at once */
 export function checkSize(source: string, rows: number, columns: number): void {
-  if (columns <= mostColumns && rows * columns <= mostCells) return;
+  if (columns <= mostColumns && rows <= mostRows && rows * columns <= mostCells) return;
   throw new Error(
-    `${source} has ${columns} columns and ${rows} rows; a table has at most ${mostColumns} columns and ` +
-      `${mostCells} cells. Divide it, or give its values as arrays (createDataset).`,
+    `${source} has ${columns} columns and ${rows} rows; a table has at most ${mostColumns} columns, ` +
+      `${mostRows} rows and ${mostCells} cells. Divide it, or give its values as arrays (createDataset).`,
   );
 }
 
@@ -97,7 +99,7 @@ class DelimitedRows {
     first.forEach((field, i) => {
       const own = emptyColumn('');
       addCell(own, field, this.#isMissing);
-      this.#columns[i].cells.unshift(...own.cells);
+      this.#columns[i].cells.pushFront(own.cells.at(0));
       for (const [text, count] of own.missing) {
         const { missing } = this.#columns[i];
         missing.set(text, (missing.get(text) ?? 0) + count);
@@ -209,8 +211,9 @@ function isHeader(first: readonly string[], columns: readonly RawColumn[], sourc
     return false;
   }
   const named = texts.filter(({ field }) => field !== '');
-  if (!areNames(first.filter(isDecimal)) || named.some(({ field, cells: own }) => own.includes(field))) return false;
-  if (named.some(({ cells: own }) => isOfAnotherKind(own.filter((cell) => cell !== null)))) return true;
+  if (!areNames(first.filter(isDecimal))) return false;
+  if (named.some(({ field, cells: own }) => own.some((value) => value === field))) return false;
+  if (named.some(({ cells: own }) => isOfAnotherKind(own))) return true;
   refuseDoubts(source, [undecided(source, first)]);
   return true;
 }
@@ -222,10 +225,10 @@ function areNames(numbers: readonly string[]): boolean {
 }
 
 /** Whether cells below a text are numbers, or repeat each other as classes do. */
-function isOfAnotherKind(cells: readonly unknown[]): boolean {
-  if (cells.length === 0) return false;
+function isOfAnotherKind(cells: Cells): boolean {
+  if (cells.present === 0) return false;
   if (cells.every((cell) => isDecimal(String(cell)))) return true;
-  return cells.length >= 4 && 2 * new Set(cells).size <= cells.length;
+  return cells.present >= 4 && 2 * cells.distinct() <= cells.present;
 }
 
 function undecided(source: string, first: readonly string[]): Doubt {

@@ -11,7 +11,7 @@ import {
   pieceDecoder,
   requireText,
 } from '../../../core/text/text-encoding.ts';
-import { addCell, emptyColumn, type RawTable } from './cells.ts';
+import { addCell, Cells, emptyColumn, type RawTable } from './cells.ts';
 import { delimitedBlocks } from './delimited-blocks.ts';
 import { parseDelimited, parseJsonLines } from './raw-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
@@ -181,7 +181,13 @@ async function* lineBlocks(file: string, pieces: AsyncIterable<LinePiece>): Asyn
       .replace(/\r?\n$/, '')
       .split(/\r?\n/);
     const placeOf = (row: number) => `${file}, line ${linesBefore + row + 1}`;
-    yield { source: file, columns: [{ ...emptyColumn('text'), cells }], length: cells.length, hasNames: true, placeOf };
+    yield {
+      source: file,
+      columns: [{ ...emptyColumn('text'), cells: Cells.from(cells) }],
+      length: cells.length,
+      hasNames: true,
+      placeOf,
+    };
   }
 }
 

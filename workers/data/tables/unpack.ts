@@ -2,12 +2,11 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type Entry, fromBufferPromise } from 'yauzl';
+import { isOfSystem } from '../../../core/preprocessing/data-formats.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 
 /** A small file may unpack to far more than fits in memory. */
 const mostBytes = 2 ** 31;
-/** What archives hold beside what their maker put into them. */
-const alien = /(?:^|\/)(?:__MACOSX\/|\._|\.DS_Store$|Thumbs\.db$|desktop\.ini$)/;
 
 /** Whether the bytes of a file are a table's only once they are unpacked: `d.csv.gz`, or a ZIP. */
 export const isPacked = (file: string): boolean => /\.(?:gz|zip)$/i.test(file);
@@ -40,7 +39,7 @@ async function unzipOnly(bytes: Buffer, file: string, most: number): Promise<{ b
   });
   const entries: Entry[] = [];
   for await (const entry of zip.eachEntry()) {
-    if (!entry.fileName.endsWith('/') && !alien.test(entry.fileName)) entries.push(entry);
+    if (!entry.fileName.endsWith('/') && !entry.fileName.split('/').some(isOfSystem)) entries.push(entry);
   }
   const [only, ...others] = entries;
   if (only === undefined || others.length > 0) {

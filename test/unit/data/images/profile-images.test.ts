@@ -1,10 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { profileText } from '../../../../core/preprocessing/profile-text.ts';
 import { fileProfileSchema } from '../../../../core/protocol/run/inspect-task.ts';
 import { inspectData } from '../../../../src-main/creation/inspect-data.ts';
+import { imageFolder } from '../../../../workers/data/images/image-splits.ts';
 import { profileImages } from '../../../../workers/data/images/profile-images.ts';
 import { temporaryFolder } from '../temp-folder.ts';
 import { tiff } from './tiff.ts';
@@ -62,7 +63,7 @@ it('counts what a tree as people download it holds, and names every file that is
   });
   const { leftOut } = profile.kind === 'images' ? profile : { leftOut: [] };
   expect(leftOut.map(({ ending, reason, count }) => `${count} ${ending} ${reason}`).toSorted()).toEqual([
-    '1 .db ending',
+    '1 .db hidden',
     '1 .png place',
     '2 .jpg hidden',
   ]);
@@ -80,4 +81,96 @@ it('asks for the largest value where 16 bits hold numbers of 12, unless it is kn
   expect(findings[0]).toMatchObject({ level: 'question', kind: 'depth', choices: ['4095', '65535'] });
   const known = await profileImages(folder, { maximum: 4095 });
   expect([known.maximum, known.findings.filter(({ level }) => level === 'question')]).toEqual([4095, []]);
+});
+
+it('refuses a maximum that the images cannot have', async () => {
+  const plain = await picture(1, 1).png().toBuffer();
+  const bytes = await folderOf({ 'a/0.png': plain, 'b/0.png': plain });
+  await expect(profileImages(bytes, { maximum: 4095 })).rejects.toThrow(
+    'have 8 bits a value, so maximum: 4095 has no effect. Leave it out.',
+  );
+  const deep = await folderOf({ 'a/0.tif': tiff(Uint16Array.of(3, 70)), 'b/0.tif': tiff(Uint16Array.of(5, 4000)) });
+  await expect(profileImages(deep, { maximum: 65_536 })).rejects.toThrow(
+    'have 16 bits a value, so that none can be above 65535, but there is maximum: 65536. Give at most 65535.',
+  );
+  await expect(profileImages(deep, { maximum: 1023 })).rejects.toThrow(
+    'have values up to 4000, but there is maximum: 1023. Give a larger one.',
+  );
+});
+
+describe('folders whose names are nearly those of splits', () => {
+  const plain = picture(1, 1).png().toBuffer();
+  const treeOf = async (...folders: string[]) =>
+    folderOf(Object.fromEntries(await Promise.all(folders.map(async (own) => [`${own}/0.png`, await plain]))));
+  const split = (name: string) => [`${name}/cat`, `${name}/dog`];
+  const splitsOf = (profile: Awaited<ReturnType<typeof profileImages>>) =>
+    profile.splits.map((own) => `${own.folder}=${own.split}`);
+  const questionsOf = (profile: Awaited<ReturnType<typeof profileImages>>) =>
+    profile.findings.flatMap(({ level, column, choices }) => (level === 'question' ? [[column, choices?.[0]]] : []));
+
+  it.each([
+    ['tests', 'test'],
+    ['validate', 'validation'],
+    ['train_v2', 'train'],
+    ['trainning', 'train'],
+    ['evaluation', 'validation'],
+    ['test_old', 'test'],
+  ])('are asked about: %s is assumed to be %s', async (name, assumed) => {
+    const tree = await treeOf(...split(assumed === 'train' ? 'test' : 'train'), ...split(name));
+    const asked = await profileImages(tree);
+    expect(questionsOf(asked)).toEqual([[name, assumed]]);
+    expect(asked.classes.map((own) => own.name)).toEqual(['cat', 'dog']);
+    const answered = await profileImages(tree, { splitFolders: { [name]: assumed as 'test' } });
+    expect([questionsOf(answered), splitsOf(answered)]).toEqual([[], splitsOf(asked)]);
+    await expect(imageFolder(tree, { size: [1, 1], seed: 1 })).rejects.toThrow(
+      `${name} is nearly the usual name of a split. Name the splits with splitFolders`,
+    );
+  });
+
+  it('are classes or left out if the user says so', async () => {
+    const classes = await profileImages(await treeOf(...split('trains'), ...split('planes')), {
+      splitFolders: { trains: 'none', planes: 'none' },
+    });
+    expect([classes.classes.map(({ name }) => name), questionsOf(classes)]).toEqual([['planes', 'trains'], []]);
+    const beside = await profileImages(await treeOf(...split('train'), ...split('test'), ...split('tests')), {
+      splitFolders: { tests: 'none' },
+    });
+    expect([splitsOf(beside), questionsOf(beside)]).toEqual([['train=train', 'test=test'], []]);
+  });
+
+  it('may be in another language, twice, or beside a folder of another kind', async () => {
+    const spanish = await treeOf(...split('Entrenamiento'), ...split('Prueba'));
+    expect(questionsOf(await profileImages(spanish))).toEqual([
+      ['Entrenamiento', 'none'],
+      ['Prueba', 'none'],
+    ]);
+    const half = await profileImages(spanish, { splitFolders: { Entrenamiento: 'train' } });
+    expect(questionsOf(half)).toEqual([['Prueba', 'none']]);
+    const said = await profileImages(spanish, { splitFolders: { Entrenamiento: 'train', Prueba: 'test' } });
+    expect(splitsOf(said)).toEqual(['Entrenamiento=train', 'Prueba=test']);
+    await expect(profileImages(spanish, { splitFolders: { Entrenamiento: 'none', Prueba: 'test' } })).rejects.toThrow(
+      /No folder of .* is to be the training split\./,
+    );
+    await expect(profileImages(spanish, { splitFolders: { Test: 'test' } })).rejects.toThrow(
+      'has no subfolder "Test", which is to be a split or none. It has: Entrenamiento, Prueba.',
+    );
+    const twice = await treeOf(...split('train'), ...split('val'), ...split('valid'));
+    expect(questionsOf(await profileImages(twice))).toEqual([
+      ['val', 'validation'],
+      ['valid', 'validation'],
+    ]);
+    await expect(profileImages(twice, { splitFolders: { val: 'validation', valid: 'validation' } })).rejects.toThrow(
+      'val, valid are all to be the validation split. Choose one of them.',
+    );
+    const beside = await treeOf(...split('train'), 'unlabelled');
+    expect(questionsOf(await profileImages(beside))).toEqual([['train', 'train']]);
+    expect(splitsOf(await profileImages(beside, { splitFolders: { train: 'train' } }))).toEqual(['train=train']);
+    const none = await profileImages(beside, { splitFolders: { train: 'none' } });
+    expect(none.classes.map(({ name }) => name)).toEqual(['train', 'unlabelled']);
+  });
+
+  it('are classes without a question where they hold images, or no class is alike', async () => {
+    const flat = await profileImages(await treeOf('tests', 'trains', 'validate'));
+    expect([flat.classes.map(({ name }) => name), questionsOf(flat)]).toEqual([['tests', 'trains', 'validate'], []]);
+  });
 });

@@ -1,6 +1,6 @@
 import { keyOf } from '../../../../core/preprocessing/column-findings.ts';
 import type { DateFormat } from '../../../../core/preprocessing/reading.ts';
-import type { Cell, RawTable } from '../cells.ts';
+import type { Cell, Cells, RawTable } from '../cells.ts';
 import {
   type ColumnFormat,
   type ColumnType,
@@ -43,6 +43,8 @@ interface UndecidedColumn {
 
 /** A column of strings with more distinct values than this is text unless the user says that it is a category. */
 const mostGuessedCategories = 100;
+/** What most cells of a column are shows in so many. */
+const mostSampled = 2 ** 16;
 
 /**
  * The types and formats of a table's columns: as the user gave them, else as all values that are present allow. Where
@@ -74,6 +76,8 @@ class ColumnChooser {
   readonly #options: WritingOptions;
   /** The decimal signs that columns with only one reading have; found out once a column has two. */
   #shownDecimals: Set<'.' | ','> | null = null;
+  /** The texts of the column that was looked at last: one column of a large file fills much memory. */
+  #lastTexts: { index: number; texts: string[] } | null = null;
 
   constructor(table: RawTable, options: WritingOptions) {
     this.#table = table;
@@ -95,8 +99,9 @@ class ColumnChooser {
   }
 
   #number(index: number): ChosenColumn | UndecidedColumn | null {
-    const others = this.#cells(index).filter((cell) => cell !== null && typeof cell !== 'string');
-    if (others.some((cell) => readCell(cell, 'number', plainFormat) === null)) return null;
+    const isTextOrNumber = (cell: Cell): boolean =>
+      typeof cell === 'string' || readCell(cell, 'number', plainFormat) !== null;
+    if (!this.#cells(index).every(isTextOrNumber)) return null;
     const texts = this.#texts(index);
     const formats = fittingNumberFormats(texts, this.#decimalOf(index));
     if (formats.length === 0) return null;
@@ -108,7 +113,7 @@ class ColumnChooser {
     const decided = formats.filter((format) => shown.size === 1 && format !== null && shown.has(format.decimal));
     if (usual !== null && decided.length === 1) return { type: 'number', numberFormat: decided[0], dateFormat: null };
     const row = this.#rowOf(index, (text) => parseNumber(text, formats[0]) !== parseNumber(text, formats[1]));
-    const text = String(this.#table.columns[index].cells[row]);
+    const text = String(this.#cells(index).at(row));
     const values = formats.map((format) => `${parseNumber(text, format)} (decimal: '${format?.decimal ?? '.'}')`);
     const message =
       `${placeOfColumn(this.#table, index, row)}: ${JSON.stringify(text)} is ${values.join(' or ')}, and ` +
@@ -148,7 +153,7 @@ class ColumnChooser {
     if (formats.length === 0) return null;
     if (formats.length === 1) return { type: 'date', numberFormat: null, dateFormat: formats[0] };
     const row = this.#rowOf(index, (text) => parseDate(text, formats[0]) !== parseDate(text, formats[1]));
-    const text = String(this.#table.columns[index].cells[row]);
+    const text = String(this.#cells(index).at(row));
     const readings = formats.map((format) => `${longDate(parseDate(text, format))} (${format})`);
     const message =
       `${placeOfColumn(this.#table, index, row)}: ${JSON.stringify(text)} is ${readings.join(' or ')}, and no date ` +
@@ -163,11 +168,11 @@ class ColumnChooser {
 
   /** A misspelt number or date must not turn a column into categories. */
   #mostly(index: number): UndecidedColumn | null {
-    const present = this.#cells(index).filter((cell) => cell !== null);
+    const present = sampleOf(this.#cells(index));
     const numbers = present.filter((cell) => readCell(cell, 'number', plainFormat) !== null).length;
     if (numbers > 0 && 2 * numbers >= present.length)
       return this.#wrong(index, 'number', this.#mostlyNumberFormat(index));
-    const texts = this.#texts(index);
+    const texts = present.filter((cell) => typeof cell === 'string');
     if (2 * texts.length < present.length) return null;
     const numberFormat = mostlyNumbers(texts, this.#decimalOf(index));
     if (numberFormat !== undefined) return this.#wrong(index, 'number', { numberFormat, dateFormat: null });
@@ -178,7 +183,7 @@ class ColumnChooser {
   #mostlyNumberFormat(index: number): ColumnFormat {
     const decimal = this.#decimalOf(index);
     const usual = decimal === ',' ? { decimal, grouping: '' as const, unit: '' } : null;
-    return { numberFormat: mostlyNumbers(this.#texts(index), decimal) ?? usual, dateFormat: null };
+    return { numberFormat: mostlyNumbers(this.#sampledTexts(index), decimal) ?? usual, dateFormat: null };
   }
 
   #decimalOf(index: number): '.' | ',' | null {
@@ -186,12 +191,12 @@ class ColumnChooser {
   }
 
   #mostlyDateFormat(index: number): ColumnFormat {
-    return { numberFormat: null, dateFormat: mostlyDates(this.#texts(index)) ?? null };
+    return { numberFormat: null, dateFormat: mostlyDates(this.#sampledTexts(index)) ?? null };
   }
 
   /** Says which cell does not fit. */
   #wrong(index: number, type: NumericColumn['type'], format: ColumnFormat): UndecidedColumn {
-    const row = this.#cells(index).findIndex((cell) => cell !== null && readCell(cell, type, format) === null);
+    const row = firstRow(this.#cells(index), (cell) => readCell(cell, type, format) === null);
     const message = whyWrong(this.#table, { index, row }, type, format);
     const { name } = this.#table.columns[index];
     const doubt: Doubt = { kind: 'misfits', column: name, message, remedy: wrongRemedy, choices: null, option: null };
@@ -199,24 +204,51 @@ class ColumnChooser {
   }
 
   #isCategory(index: number): boolean {
-    return new Set(this.#cells(index).filter((cell) => cell !== null)).size <= mostGuessedCategories;
+    return this.#cells(index).distinct(mostGuessedCategories + 1) <= mostGuessedCategories;
   }
 
   #fits(index: number, type: NumericColumn['type'], format: ColumnFormat): boolean {
-    return this.#cells(index).every((cell) => cell === null || readCell(cell, type, format) !== null);
+    return this.#cells(index).every((cell) => readCell(cell, type, format) !== null);
   }
 
   #rowOf(index: number, differs: (text: string) => boolean): number {
-    return this.#cells(index).findIndex((cell) => typeof cell === 'string' && differs(cell));
+    return firstRow(this.#cells(index), (cell) => typeof cell === 'string' && differs(cell));
   }
 
-  #cells(index: number): readonly Cell[] {
+  #cells(index: number): Cells {
     return this.#table.columns[index].cells;
   }
 
+  /** The texts of a column, repeated ones once. */
   #texts(index: number): string[] {
-    return this.#cells(index).filter((cell) => typeof cell === 'string');
+    if (this.#lastTexts?.index !== index) {
+      const texts: string[] = [];
+      for (const cell of this.#cells(index).values()) if (typeof cell === 'string') texts.push(cell);
+      this.#lastTexts = { index, texts };
+    }
+    return this.#lastTexts.texts;
   }
+
+  #sampledTexts(index: number): string[] {
+    return sampleOf(this.#cells(index)).filter((cell) => typeof cell === 'string');
+  }
+}
+
+/** The cells that are present, or of very many an even sample of rows. */
+function sampleOf(cells: Cells): Exclude<Cell, null>[] {
+  const step = Math.max(1, Math.floor(cells.length / mostSampled));
+  const found: Exclude<Cell, null>[] = [];
+  for (let row = 0; row < cells.length; row += step) {
+    const cell = cells.at(row);
+    if (cell !== null) found.push(cell);
+  }
+  return found;
+}
+
+/** The first row with a value for which the test holds; -1: none. */
+function firstRow(cells: Cells, test: (cell: Cell) => boolean): number {
+  for (let row = 0; row < cells.length; row++) if (!cells.isMissingAt(row) && test(cells.at(row))) return row;
+  return -1;
 }
 
 function ofColumn<T extends string>(option: T | Readonly<Record<string, T>> | undefined, name: string): T | null {

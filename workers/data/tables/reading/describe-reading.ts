@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { ColumnReading, TableReading } from '../../../../core/preprocessing/reading.ts';
-import type { Cell, RawTable } from '../cells.ts';
+import type { Cells, RawTable } from '../cells.ts';
 import { categoryText, type ColumnType, readCell } from '../columns.ts';
 import type { ChosenColumn } from './choose-columns.ts';
 
@@ -25,7 +25,7 @@ export function leftOutColumns(
     const type = types.get(name);
     if (type !== undefined) return type === 'ignore' ? 'ignored' : null;
     const isNameless = nameless.includes(i) || givenName.test(name);
-    if ((isNameless || !hasNames) && cells.every((cell) => cell === null)) return 'empty';
+    if ((isNameless || !hasNames) && cells.present === 0) return 'empty';
     return isNameless && i === 0 && length >= leastRows && areRowNames(cells) ? 'row-names' : null;
   };
   return columns.flatMap(({ name }, i) => {
@@ -35,13 +35,12 @@ export function leftOutColumns(
 }
 
 /** Whether cells are whole numbers or texts of which each occurs once. */
-function areRowNames(cells: readonly Cell[]): boolean {
+function areRowNames(cells: Cells): boolean {
   const areNames = cells.every((cell) => {
-    if (cell === null) return false;
     const number = readCell(cell, 'number', { numberFormat: null, dateFormat: null });
     return number === null ? typeof cell === 'string' : Number.isInteger(number);
   });
-  return areNames && new Set(cells).size === cells.length;
+  return areNames && cells.distinct() === cells.length;
 }
 
 /** How a file was read. @param chosen one for each column; null: left out */
@@ -73,12 +72,15 @@ function columnReading(
   };
 }
 
-function distinctTexts(cells: readonly Cell[]): number {
-  return new Set(cells.flatMap((cell) => (cell === null ? [] : [categoryText(String(cell))]))).size;
+function distinctTexts(cells: Cells): number {
+  const found = new Set<string>();
+  for (const cell of cells.values()) found.add(categoryText(String(cell)));
+  return found.size;
 }
 
-function countRows(cells: readonly Cell[]): boolean {
-  const first = Number(cells[0]);
-  if (cells.length < leastRows || (first !== 0 && first !== 1)) return false;
-  return cells.every((cell, row) => cell !== null && Number(cell) === first + row);
+function countRows(cells: Cells): boolean {
+  const first = Number(cells.at(0));
+  if (cells.present < cells.length || cells.length < leastRows || (first !== 0 && first !== 1)) return false;
+  for (let row = 0; row < cells.length; row++) if (Number(cells.at(row)) !== first + row) return false;
+  return true;
 }

@@ -70,8 +70,9 @@ export function fittingNumberFormats(texts: readonly string[], decimal: '.' | ',
 /** Whether every text with that sign has it between groups of three digits alone, and one has it. */
 function isGroupedBy(texts: readonly string[], sign: '.' | ','): boolean {
   const pattern = grouped.get(sign === '.' ? ',.' : '.,');
-  const withSign = texts.filter((text) => text.includes(sign));
-  return withSign.length > 0 && withSign.every((text) => pattern?.test(text) ?? false);
+  return (
+    texts.some((text) => text.includes(sign)) && texts.every((text) => !text.includes(sign) || pattern?.test(text))
+  );
 }
 
 function formatsFor(texts: readonly string[], decimal: '.' | ',' | null): NumberFormat[] {

@@ -1,0 +1,51 @@
+/** Which series each row is of, such as a station, and when it was. */
+export interface TimedRows {
+  /** In any unit, without NaN; shape `[T]`. */
+  time: ArrayLike<number>;
+  /** Absent: all rows are of one series; shape `[T]`. */
+  entity?: ArrayLike<string | number> | undefined;
+}
+
+/** Rows in the order of their series, and the time that passed before each. */
+export interface TimeSteps {
+  /** Series by series, in the order in which they come first, and each by time; shape `[T]`. */
+  rows: Int32Array;
+  /** The time since the step before, in the unit of the time; NaN for the first step of a series; shape `[T]`. */
+  lengths: Float64Array;
+}
+
+/** The rows series by series, in the order in which they come first, and each by time; shape `[T]`. */
+export function sortedRows({ time, entity }: TimedRows): Int32Array {
+  const series = seriesNumbers(entity, time.length);
+  return Int32Array.from(time, (_, row) => row).sort((a, b) => series[a] - series[b] || time[a] - time[b] || a - b);
+}
+
+/** Sorts rows by series and time, and measures the steps. */
+export function timeSteps({ time, entity }: TimedRows): TimeSteps {
+  const series = seriesNumbers(entity, time.length);
+  const rows = sortedRows({ time, entity });
+  const lengths = Float64Array.from(rows, (row, step) => {
+    const isFirst = step === 0 || series[row] !== series[rows[step - 1]];
+    return isFirst ? Number.NaN : time[row] - time[rows[step - 1]];
+  });
+  return { rows, lengths };
+}
+
+/**
+ * The median length of steps, and the steps that are not about as long: more than 1.5 times, or less than half. Months,
+ * years and days of a change to summer time differ by less.
+ * @param lengths NaN where there is none; shape `[T]`
+ */
+export function unevenSteps(lengths: Float64Array): { usual: number; uneven: number[]; count: number } {
+  const known = lengths.filter((length) => !Number.isNaN(length)).sort();
+  const usual = known[Math.floor(known.length / 2)];
+  const uneven = [...lengths.keys()].filter((step) => lengths[step] > 1.5 * usual || lengths[step] < 0.5 * usual);
+  return { usual, uneven, count: known.length };
+}
+
+/** A number for each series, in the order in which they come first; shape `[T]`. */
+function seriesNumbers(entity: TimedRows['entity'], count: number): Int32Array {
+  if (entity === undefined) return new Int32Array(count);
+  const numbers = new Map([...new Set(Array.from(entity))].map((own, number) => [own, number]));
+  return Int32Array.from(Array.from(entity), (own) => numbers.get(own) ?? 0);
+}
