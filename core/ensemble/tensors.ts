@@ -25,6 +25,8 @@ export const inputInfoSchema = tensorInfoSchema.extend({
    * input of its name.
    */
   kind: z.enum(['column', 'values', 'extra']),
+  /** Of a column: whether requests may leave it out, because training put a value for missing ones. */
+  isOptional: z.boolean().optional(),
 });
 export type InputInfo = z.output<typeof inputInfoSchema>;
 

@@ -1,6 +1,7 @@
 import type { InputInfo } from '../../core/ensemble/tensors.ts';
 import { decodeUtf8 } from '../../core/text/host.ts';
 import {
+  columnNumbers,
   countOf,
   type GivenInput,
   isInRange,
@@ -58,14 +59,15 @@ function readValues(given: BinaryInput, info: InputInfo): TypedValues {
 }
 
 function readColumn(given: BinaryInput, { datatype }: InputInfo): TypedValues {
+  if (given.datatype === 'BYTES') return { datatype: 'BYTES', values: readTexts(given) };
   if (datatype === 'FP64') {
-    if (!numeric.test(given.datatype)) throw wrongDatatype(given, 'FP64, or another numeric one');
+    if (!numeric.test(given.datatype)) throw wrongDatatype(given, columnNumbers);
     const fits = (value: number): boolean => Number.isNaN(value) || isInRange(value);
     const rule = `${rangeRule}, or NaN where it is missing`;
     return { datatype, values: readNumbers(given, new Float64Array(countOf(given)), fits, rule) };
   }
   if (given.datatype !== datatype) throw wrongDatatype(given, datatype);
-  return { datatype, values: datatype === 'BOOL' ? readBooleans(given) : readTexts(given) };
+  return { datatype, values: readBooleans(given) };
 }
 
 function readNumbers<A extends Float32Array | Float64Array>(

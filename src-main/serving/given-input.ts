@@ -14,6 +14,9 @@ export type TypedValues = Pick<Tensor, 'datatype' | 'values'>;
 /** Numeric datatypes of the protocol. Only the binary extension has BF16. */
 export const numeric = /^(U?INT(8|16|32|64)|FP(16|32|64)|BF16)$/;
 
+/** What the column of a table that holds numbers takes; texts are read as those of the table. */
+export const columnNumbers = 'FP64, or another numeric one, or BYTES';
+
 export function countOf({ shape }: GivenInput): number {
   return shape.reduce((product, size) => product * size, 1);
 }

@@ -70,14 +70,23 @@ export function answerBody(
   return { bytes: Buffer.concat([json, ...parts]), headers };
 }
 
-function warningField({ unseenValues, outside, outsideValues, ...counts }: ColumnWarning): object {
-  return { ...counts, unseen_values: unseenValues, outside, outside_values: outsideValues };
+function warningField(warning: ColumnWarning): object {
+  const { mistyped, mistypedValues, unseen, unseenValues, outside, outsideValues, ...counts } = warning;
+  return {
+    ...counts,
+    mistyped,
+    mistyped_values: mistypedValues,
+    unseen,
+    unseen_values: unseenValues,
+    outside,
+    outside_values: outsideValues,
+  };
 }
 
-/** Over all columns, as a dictionary of structured fields (RFC 9651): `missing=2, unseen=1, outside=0`. */
+/** Over all columns, as a dictionary of structured fields (RFC 9651): `missing=2, mistyped=0, unseen=1, outside=0`. */
 function sumsOf(warnings: readonly ColumnWarning[]): string {
-  const sum = (of: 'missing' | 'unseen' | 'outside') => warnings.reduce((all, own) => all + own[of], 0);
-  return `missing=${sum('missing')}, unseen=${sum('unseen')}, outside=${sum('outside')}`;
+  const counts = ['missing', 'mistyped', 'unseen', 'outside'] as const;
+  return counts.map((of) => `${of}=${warnings.reduce((sum, own) => sum + own[of], 0)}`).join(', ');
 }
 
 /** Values that are not finite become null, because JSON has none. */

@@ -50,7 +50,7 @@ const routes: Readonly<Record<string, Route>> = {
   'GET /v2/health/live': () => ok({ live: true }),
   'GET /v2/health/ready': ({ isReady }) => ({ status: isReady() ? 200 : 503, body: { ready: isReady() } }),
   [`GET ${model}`]: ({ ensemble: { name, inputs, outputs } }) => {
-    const infos = inputs.map(({ kind: _kind, ...info }) => info);
+    const infos = inputs.map(({ name: input, datatype, shape }) => ({ name: input, datatype, shape }));
     return ok({ name, platform: 'tutti_ensemble', inputs: infos, outputs });
   },
   [`GET ${model}/ready`]: ({ ensemble: { name }, isReady }) => {

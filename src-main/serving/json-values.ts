@@ -1,5 +1,6 @@
 import type { InputInfo } from '../../core/ensemble/tensors.ts';
 import {
+  columnNumbers,
   countOf,
   type GivenInput,
   isInRange,
@@ -49,15 +50,15 @@ function convert(given: GivenInput, info: InputInfo, flat: readonly unknown[]): 
 }
 
 function convertColumn(given: GivenInput, { datatype }: InputInfo, flat: readonly unknown[]): TypedValues {
+  if (given.datatype === 'BYTES') return { datatype: 'BYTES', values: flat.map(textIn(given)) };
   if (datatype === 'FP64') {
-    if (!numeric.test(given.datatype)) throw wrongDatatype(given, 'FP64, or another numeric one');
+    if (!numeric.test(given.datatype)) throw wrongDatatype(given, columnNumbers);
     const read = numberIn(given);
     const readOrMissing: Read<number> = (value, i) => (value === null ? Number.NaN : read(value, i));
     return { datatype, values: fill(new Float64Array(flat.length), flat, readOrMissing) };
   }
   if (given.datatype !== datatype) throw wrongDatatype(given, datatype);
-  if (datatype === 'BOOL') return { datatype, values: fill(new Float64Array(flat.length), flat, booleanIn(given)) };
-  return { datatype, values: flat.map(textIn(given)) };
+  return { datatype, values: fill(new Float64Array(flat.length), flat, booleanIn(given)) };
 }
 
 type Read<T> = (value: unknown, index: number) => T;

@@ -64,9 +64,10 @@ export function readInferRequest(
   if (unknown !== undefined) {
     throw new RequestError(400, `There is no input "${unknown.name}". The ensemble takes ${names}.`);
   }
-  const tensors = inputs.map((info) => {
+  const tensors = inputs.flatMap((info) => {
     const found = given.filter(({ name }) => name === info.name);
-    if (found.length === 1) return readTensor(found[0], info);
+    if (found.length === 1) return [readTensor(found[0], info)];
+    if (found.length === 0 && info.isOptional) return [];
     throw new RequestError(
       400,
       `Give the input "${info.name}" once, not ${found.length} times. The ensemble takes ${names}.`,

@@ -23,6 +23,8 @@ const answer = (rows: number): SamplePredictions => ({
   set: 'ensemble-best',
   rows,
   first: [
+    // The second row of the file has no value.
+    number('row', 0, 2),
     number('mean', 3, 8),
     number('epistemic', 1, 0.5),
     { name: 'outside', type: 'boolean', values: Uint8Array.of(1, 0) },
@@ -81,9 +83,10 @@ describe('the tab Predict', () => {
     await input.trigger('change');
     await flushPromises();
     expect(wrapper.text()).toContain('The first 2 of 300 rows');
-    expect(wrapper.text()).toContain('Row 1');
+    expect(wrapper.text()).toContain('Row 0');
     buttonNamed('2').click();
     await flushPromises();
+    expect(wrapper.get('.answer h2').text()).toBe('Row 2');
     const cells = wrapper.findAll('.answer tbody tr').map((row) => row.findAll('th, td').map(textOf));
     expect(cells).toEqual([
       ['mean', '8', '', '7.500', '8.500'],
@@ -96,12 +99,12 @@ describe('the tab Predict', () => {
     expect(wrapper.text()).not.toContain('outside the training data');
 
     const rows = () => wrapper.findAll('.answers tbody tr').map((row) => row.find('button').text());
-    expect(rows()).toEqual(['1', '2']);
+    expect(rows()).toEqual(['0', '2']);
     for (const [filter, listed] of [
       ['Answered', ['2']],
-      ['Outside', ['1']],
+      ['Outside', ['0']],
       ['Withheld', []],
-      ['All', ['1', '2']],
+      ['All', ['0', '2']],
     ]) {
       buttonNamed(String(filter)).click();
       await flushPromises();

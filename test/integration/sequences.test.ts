@@ -55,8 +55,11 @@ describe('projects that read sequences', () => {
     const { warnings } = await predictRun({ folder, input, output, format: 'csv' });
     expect(warnings).toEqual([]);
     const [header, ...rows] = (await readFile(output, 'utf8')).trimEnd().split('\n');
-    expect(header).toBe('class,probability_negative,probability_positive,entropy,mutual_information');
-    expect(rows.map((row) => row.split(',')[0])).toEqual(['positive', 'negative']);
+    expect(header).toBe('row,class,probability_negative,probability_positive,entropy,mutual_information');
+    expect(rows.map((row) => row.split(',').slice(0, 2))).toEqual([
+      ['0', 'positive'],
+      ['1', 'negative'],
+    ]);
     expect(await serveTexts(folder, ['the film was wonderful.', 'the film was not wonderful.'])).toEqual([1, 0]);
   });
 

@@ -64,14 +64,14 @@ describe('a table with categories and missing values', () => {
       /does not fit the training data:\n- .*"age" 7[^]*without --strict/,
     );
     expect(existsSync(strict.output)).toBe(false);
-    await writeFile(join(folder, 'wrong.csv'), 'fare,age\n1,2\n');
+    await writeFile(join(folder, 'wrong.csv'), 'price,years\n1,2\n');
     const wrong = {
       folder,
       input: join(folder, 'wrong.csv'),
       output: join(folder, 'wrong-out.csv'),
       format: 'csv' as const,
     };
-    await expect(predictRun(wrong)).rejects.toThrow('has no column "port"');
+    await expect(predictRun(wrong)).rejects.toThrow('has no column "fare"');
     await expect(predictRun({ ...wrong, output })).rejects.toThrow('exists. Choose another file');
     await expectPagePredicts(record.id, folder, input);
     await expectOwnSamples(record.id, folder, input);
@@ -118,8 +118,12 @@ async function expectPagePredicts(id: string, folder: string, input: string): Pr
   // Files have 9 significant digits.
   const cellOf = (value: unknown) => (typeof value === 'number' ? String(Number(value.toPrecision(9))) : value);
   expect(answer.first.map(({ values }) => cellOf(values[39])).join(',')).toBe(lines[40]);
-  const wrong = { ending: 'csv', bytes: new TextEncoder().encode('fare,age\n1,2\n') } as const;
-  await expect(samples.predict(id, wrong)).rejects.toThrow('has no column "port"');
+  const fileOf = (text: string) => ({ ending: 'csv', bytes: new TextEncoder().encode(text) }) as const;
+  const { warnings: said } = await samples.predict(id, fileOf('fare,age\n1,2\n'));
+  expect(said.map((warning) => warning.split('.')[0])).toEqual(
+    ['port', 'alone', 'boarded'].map((name) => `Column "${name}" is absent: 1 of 1 rows have no value for it`),
+  );
+  await expect(samples.predict(id, fileOf('price,years\n1,2\n'))).rejects.toThrow('has no column "fare"');
   await samples.close();
 }
 

@@ -1,9 +1,9 @@
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { Fields } from '../data/fields.ts';
-import { columnTypes, fitted } from '../data/preprocessing/fitted.ts';
+import { columnTypes, fitted, imputedColumns } from '../data/preprocessing/fitted.ts';
 import { addCell, type Cell, emptyColumn, type RawTable } from '../data/tables/cells.ts';
-import { type Column, typedColumn } from '../data/tables/columns.ts';
-import type { Table } from '../data/tables/table.ts';
+import type { Column } from '../data/tables/columns.ts';
+import { columnsLike, columnsToPredict, type Table } from '../data/tables/table.ts';
 
 /** One sample by the names of its columns. A value that is null, NaN or absent is missing. */
 export type Row = Readonly<Record<string, Cell | undefined>>;
@@ -177,34 +177,28 @@ function normalized(values: Float32Array | Uint8Array, preprocessing: Preprocess
 
 /**
  * A table of the columns that were fitted, or else of all, read as the training table was.
- * @throws Error that names a column that no row has
+ * @throws Error that names a column that no row has, or a value that is not of its type, unless it counts as missing
  */
 export function tableOfRows(rows: readonly Row[], preprocessing: Preprocessing | null): Table {
   if (rows.length === 0) throw new Error('There are no rows to predict. Give one row a sample.');
-  const types = new Map(Object.entries(preprocessing ? columnTypes(preprocessing) : {}));
   const { reading, featureNames } = preprocessing ?? {};
-  if (types.size === 0) {
-    const names = featureNames ?? rows.flatMap((row) => Object.keys(row));
-    for (const name of names) types.set(name, 'number');
-  }
-  const names = [...types.keys()];
-  const absent = names.find((name) => !rows.some((row) => Object.hasOwn(row, name)));
-  if (absent !== undefined) {
-    throw new Error(`No row has the column "${absent}" of the training data, whose columns are ${names.join(', ')}.`);
-  }
+  const given = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const missing = new Set(reading?.missingValues);
-  const columns = names.map((name) => {
+  const columns = given.map((name) => {
     const column = emptyColumn(name);
     for (const row of rows) addCell(column, row[name] ?? null, (text) => missing.has(text));
     return column;
   });
   const placeOf = (row: number) => `row ${row}`;
   const raw: RawTable = { source: 'rows', columns, length: rows.length, hasNames: true, placeOf };
-  const typed = [...types].map(([name, type], i) => {
-    const format = reading?.columns.find((column) => column.name === name && column.type === type);
-    return typedColumn(raw, i, type, format);
-  });
-  return { name: 'rows', length: rows.length, columns: typed };
+  const fittedTypes = preprocessing === null ? {} : columnTypes(preprocessing);
+  const isFitted = Object.keys(fittedTypes).length > 0;
+  const types = isFitted
+    ? fittedTypes
+    : Object.fromEntries((featureNames ?? given).map((name) => [name, 'number' as const]));
+  const imputed = preprocessing === null ? new Set<string>() : imputedColumns(preprocessing);
+  const wanted = columnsLike({ types, imputed, reading: reading ?? null });
+  return { name: 'rows', length: rows.length, columns: columnsToPredict(raw, wanted) };
 }
 
 function product(sizes: readonly (number | null)[]): number {

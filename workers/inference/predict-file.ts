@@ -101,18 +101,25 @@ function requireFitting(input: string, warnings: readonly string[]): void {
 }
 
 /**
- * What says which sample a row belongs to, where its order alone does not: the image's file, or sample and position.
+ * What says which sample a row belongs to: the row of the input's table, if each is one sample, or the image's file;
+ * and sample and position where a sample has several.
  */
 function placeColumns(
-  { files }: InputBlock,
+  { files, table }: InputBlock,
   { samples: rows, positions }: Pick<EnsemblePredictions, 'samples' | 'positions'>,
   samplesBefore: number,
 ): PredictionColumn[] {
-  const named: PredictionColumn[] = files === undefined ? [] : [{ name: 'file', type: 'text', values: files }];
-  if (positions === 1) return named;
-  const each = (value: (row: number) => number) => Float64Array.from({ length: rows }, (_, row) => value(row));
+  const sampleOf = (row: number): number => Math.floor(row / positions);
+  const numbers = (name: string, value: (row: number) => number): PredictionColumn => {
+    return { name, type: 'number', values: Float64Array.from({ length: rows }, (_, row) => value(row)) };
+  };
+  const { rowNumbers } = table ?? {};
+  const columns: PredictionColumn[] = files === undefined ? [] : [{ name: 'file', type: 'text', values: files }];
+  if (rowNumbers?.length === rows / positions) columns.push(numbers('row', (row) => rowNumbers[sampleOf(row)]));
+  if (positions === 1) return columns;
   return [
-    { name: 'sample', type: 'number', values: each((row) => samplesBefore + Math.floor(row / positions)) },
-    { name: 'position', type: 'number', values: each((row) => row % positions) },
+    ...columns,
+    numbers('sample', (row) => samplesBefore + sampleOf(row)),
+    numbers('position', (row) => row % positions),
   ];
 }

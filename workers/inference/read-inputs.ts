@@ -9,7 +9,7 @@ import { decodeImages } from '../data/images/decode.ts';
 import { ImageFindings } from '../data/images/deep-images.ts';
 import { listImages } from '../data/images/image-files.ts';
 import { noteData } from '../data/notes.ts';
-import { columnTypes } from '../data/preprocessing/fitted.ts';
+import { columnTypes, imputedColumns } from '../data/preprocessing/fitted.ts';
 import { tableBlocks } from '../data/tables/table-blocks.ts';
 import type { Table } from '../data/tables/table.ts';
 import type { EnsembleInput } from './inputs.ts';
@@ -45,7 +45,8 @@ export async function* readInputs(
   const isFitted = Object.keys(types).length > 0;
   const own = isFitted ? null : ((await tableInputs?.()) ?? null);
   const reading = preprocessing?.reading ?? null;
-  for await (const table of tableBlocks(path, { types: isFitted ? types : null, reading })) {
+  const imputed = preprocessing === null ? new Set<string>() : imputedColumns(preprocessing);
+  for await (const table of tableBlocks(path, { types: isFitted ? types : null, imputed, reading })) {
     yield { input: own === null ? { table } : await own(table), table };
   }
 }

@@ -9,7 +9,7 @@ import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
 import type { ServedEnsemble, ServePrediction, ServeRequest } from '../../core/ensemble/serving.ts';
 import { featurePosition, type Preprocessing } from '../../core/preprocessing/schema.ts';
 import { messageOf } from '../../core/text/errors.ts';
-import { columnTypes } from '../data/preprocessing/fitted.ts';
+import { columnTypes, imputedColumns } from '../data/preprocessing/fitted.ts';
 import type { Cell } from '../data/tables/cells.ts';
 import type { Column } from '../data/tables/columns.ts';
 import type { Table } from '../data/tables/table.ts';
@@ -108,11 +108,11 @@ export function hasColumns(preprocessing: Preprocessing | null): boolean {
 
 /** One input for each column of the training table, or those of the models. */
 function inputsOf({ models: [model], preprocessing }: Ensemble): InputInfo[] {
-  const columns = Object.entries(preprocessing === null ? {} : columnTypes(preprocessing));
-  if (columns.length > 0) {
-    return columns.map(([name, type]) => {
+  if (preprocessing !== null && hasColumns(preprocessing)) {
+    const imputed = imputedColumns(preprocessing);
+    return Object.entries(columnTypes(preprocessing)).map(([name, type]) => {
       const datatype = type === 'number' ? 'FP64' : type === 'boolean' ? 'BOOL' : 'BYTES';
-      return { name, datatype, shape: [-1, 1], kind: 'column' };
+      return { name, datatype, shape: [-1, 1], kind: 'column', isOptional: imputed.has(name) };
     });
   }
   const isImage = preprocessing?.steps.some(({ kind }) => kind === 'images') ?? false;
@@ -133,12 +133,12 @@ function inputFrom(
   tensors: readonly Tensor[],
   preprocessing: Preprocessing | null,
 ): EnsembleInput {
+  if (inputs[0].kind === 'column') return { table: tableOfRows(rowsFrom(tensors), preprocessing) };
   const given = inputs.map((info) => {
     const tensor = tensors.find(({ name }) => name === info.name);
     if (tensor !== undefined) return { info, tensor };
     throw new Error(`The input "${info.name}" is missing.`);
   });
-  if (inputs[0].kind === 'column') return { table: tableOfRows(rowsFrom(tensors), preprocessing) };
   const fields = given.map(({ info, tensor: { name, shape, values } }) => {
     return { name, isMain: info.kind === 'values', shape: shape.slice(1), values };
   });

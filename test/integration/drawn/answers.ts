@@ -192,7 +192,7 @@ export async function expectSameFile(
   const target = ensemble.preprocessing?.target;
   const targets = target?.kind === 'values' ? target.columns : undefined;
   const columns = predictionColumns(found, ensemble.description, { targets, withMembers: true });
-  const isPlace = (name: string): boolean => ['file', 'sample', 'position', 'warnings'].includes(name);
+  const isPlace = (name: string): boolean => ['row', 'file', 'sample', 'position', 'warnings'].includes(name);
   const [jsonl, csv] = [join(folder, 'predicted.jsonl'), join(folder, 'predicted.csv')];
   const how = { input: path, withMembers: true };
   await predictFile(ensemble, { ...how, output: jsonl, format: 'jsonl' });

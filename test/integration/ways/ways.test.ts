@@ -102,7 +102,7 @@ async function expectPredictedFile({ folder, path, ensemble, found }: Predicted)
   const target = ensemble.preprocessing?.target;
   const targets = target?.kind === 'values' ? target.columns : undefined;
   const columns = predictionColumns(found, ensemble.description, { targets, withMembers: true });
-  const notOutputs = ['file', 'sample', 'position', 'warnings'];
+  const notOutputs = ['row', 'file', 'sample', 'position', 'warnings'];
   const names = Object.keys(written[0]).filter((name) => !notOutputs.includes(name));
   expect(names).toEqual(columns.map(({ name }) => name));
   for (const { name, values } of columns)

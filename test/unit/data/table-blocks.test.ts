@@ -43,6 +43,20 @@ describe('a table in blocks', () => {
     await expect(valuesOf(file, { types: { c: 'number' } })).rejects.toThrow('no column "c"');
   });
 
+  it.each([1, 6, 1000])('numbers its rows, of which those without any value are left out (%i bytes)', async (size) => {
+    const numbersOf = async (text: string) => {
+      const numbers: number[] = [];
+      const options = { types: null, blockBytes: size };
+      for await (const { rowNumbers = [] } of tableBlocks(await written('x.csv', text), options)) {
+        numbers.push(...rowNumbers);
+      }
+      return numbers;
+    };
+    // A blank line is no row, as for other readers of CSV; neither are delimiters in front of the names.
+    expect(await numbersOf(';\na;b\n;\n1;2\n\n3;\n;\n;\n4;5\n;\n')).toEqual([1, 2, 5]);
+    expect(await numbersOf('1;2\n;\n3;4\n')).toEqual([0, 2]);
+  });
+
   it('names the line of a wrong cell in a later block', async () => {
     const file = await written('x.csv', 'a,b\n1,2\n3,4\n5,x\n');
     await expect(valuesOf(file, { types: { b: 'number' }, blockBytes: 4 })).rejects.toThrow(

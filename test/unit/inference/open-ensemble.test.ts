@@ -86,8 +86,8 @@ describe('an opened ensemble', () => {
 
   it('names a column that rows lack, and a value that does not fit', async () => {
     const ensemble = await openEnsemble(await run());
-    await expect(ensemble.predict({ rows: [{ size: 1 }] })).rejects.toThrow('No row has the column "sold"');
-    await expect(ensemble.predict({ rows: [{ size: 'big', sold: true }] })).rejects.toThrow('"big" is not a number');
+    await expect(ensemble.predict({ rows: [{ size: 1 }] })).rejects.toThrow('rows has no column "sold"');
+    await expect(ensemble.predict({ rows: [{ size: 1, sold: 'maybe' }] })).rejects.toThrow('"maybe" is not true');
   });
 
   it('takes further inputs by their names', async () => {

@@ -57,10 +57,10 @@ describe('predictions of a file', () => {
     }
     const csv = (await readFile(join(folder, 'out.csv'), 'utf8')).split('\n');
     expect(csv[0]).toBe(
-      'class,probability_=no,"probability_yes, ' +
+      'row,class,probability_=no,"probability_yes, ' +
         'or",entropy,mutual_information,member_0_probability_=no,"member_0_probability_yes, or",member_1_probability_=no,"member_1_probability_yes, or",warnings',
     );
-    expect(csv[1]).toMatch(/^=no,0\.5,0\.5,0\.69314718\d*,0\.130812\d*,0\.75,0\.25,0\.25,0\.75,$/);
+    expect(csv[1]).toMatch(/^0,=no,0\.5,0\.5,0\.69314718\d*,0\.130812\d*,0\.75,0\.25,0\.25,0\.75,$/);
     const [first] = (await readFile(join(folder, 'out.jsonl'), 'utf8')).split('\n');
     expect(JSON.parse(first)).toMatchObject({ class: '=no', 'probability_=no': 0.5 });
     const { columns } = await readTable(join(folder, 'out.parquet'));
@@ -211,19 +211,20 @@ describe('a table of a run that kept no step for it', () => {
     const { folder, ensemble } = await opened({ format: 1, steps: [], featureNames: ['a', 'b', 'c'] });
     const options = await written(folder, 'price,c,b,a\n9,3,2,1\n');
     expect(await predictFile(ensemble, options)).toBe(1);
-    expect(await readFile(options.output, 'utf8')).toContain('\n321,');
+    expect(await readFile(options.output, 'utf8')).toContain('\n0,321,');
     expect([...(await ensemble.predict({ rows: [{ c: 3, a: 1, b: 2 }] })).mean]).toEqual([321]);
     await expect(predictFile(ensemble, await written(folder, 'a,b,d\n1,2,3\n'))).rejects.toThrow(
       'new.csv has no column "c", which is a feature of the training data',
     );
     // Without names, the order is that of training.
     expect(await predictFile(ensemble, await written(folder, '1,2,3\n'))).toBe(1);
-    expect(await readFile(options.output, 'utf8')).toContain('\n321,');
+    expect(await readFile(options.output, 'utf8')).toContain('\n0,321,');
   });
 });
 
 describe('a table of a run with categories', () => {
-  it('is read as in training, and values that training lacks are counted', async () => {
+  /** Trained on sizes of 1.5, 2.5 and a missing one, of which the median is 2, and the codes 1, 2 and 2. */
+  const trained = async () => {
     // zip 1, zip 2, size, and whether the size was missing.
     const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, useBias: false, inputShape: [4] })] });
     model.setWeights([tf.tensor2d([1, 10, 100, 0], [4, 1])]);
@@ -235,19 +236,25 @@ describe('a table of a run with categories', () => {
     const { preprocessing } = tableSplits(training, { seed: 1, missing: 'impute', standardize: false });
     if (preprocessing === undefined) throw new Error('nothing was fitted');
     const folder = await runWithModels([model], { task: 'regression', preprocessing });
-    const ensemble = await openEnsemble(folder);
+    return { folder, ensemble: await openEnsemble(folder) };
+  };
+
+  it('is read as in training, and values that training lacks are counted', async () => {
+    const { folder, ensemble } = await trained();
     const input = join(folder, 'new.csv');
     const output = join(folder, 'out.csv');
-    await writeFile(input, 'size,zip\n"0,5",1.0\n-999,2\n"1,5",9\n"1,5",9\n,\n');
+    await writeFile(input, 'size,zip\n"0,5",1.0\n-999,2\n,\n"1,5",9\n"1,5",9\n');
     const options = { input, output, format: 'csv' as const, withMembers: false };
     const { result, notes } = await withNotes(() => predictFile(ensemble, options));
     expect(result).toBe(4);
-    // The median of the sizes is 2.
-    const means = (await readFile(output, 'utf8')).trim().split('\n').slice(1);
-    expect(means.map((line) => Number(line.split(',')[0]))).toEqual([51, 210, 150, 150]);
+    const lines = (await readFile(output, 'utf8')).trim().split('\n').slice(1);
+    // The median of the sizes is 2; the third row has no value.
+    const numbersAt = (place: number) => lines.map((line) => Number(line.split(',')[place]));
+    expect(numbersAt(0)).toEqual([0, 1, 3, 4]);
+    expect(numbersAt(1)).toEqual([51, 210, 150, 150]);
     // The sizes of training are 1.5 and 2.5.
     const misfits = ['outside size', 'missing size', 'unseen zip', 'unseen zip'];
-    expect(means.map((line) => line.split(',').at(-1))).toEqual(misfits);
+    expect(lines.map((line) => line.split(',').at(-1))).toEqual(misfits);
     for (const format of ['jsonl', 'parquet'] as const) {
       const other = { ...options, output: join(folder, `out.${format}`), format };
       await withNotes(() => predictFile(ensemble, other));
@@ -274,13 +281,65 @@ describe('a table of a run with categories', () => {
     ];
     const found = await ensemble.predict({ rows });
     expect([...found.mean]).toEqual([51, 210]);
-    const size = { column: 'size', missing: 0, unseen: 0, unseenValues: [], outside: 1, outsideValues: ['0.5'] };
+    const none = { mistyped: 0, mistypedValues: [] };
+    const size = {
+      column: 'size',
+      missing: 0,
+      ...none,
+      unseen: 0,
+      unseenValues: [],
+      outside: 1,
+      outsideValues: ['0.5'],
+    };
     expect(found.warnings).toEqual([{ ...size, rows: 2, missing: 1 }]);
     const others = [8, 9, 7, 9, 9, 8, 6, 5].map((zip) => ({ zip, size: '0,5' }));
     const unseenValues = [9, 8, 7].map((zip, i) => ({ value: String(zip), count: 3 - i }));
-    const zip = { column: 'zip', rows: 9, missing: 0, unseen: 8, unseenValues, outside: 0, outsideValues: [] };
+    const zip = { column: 'zip', rows: 9, missing: 0, ...none, unseen: 8, unseenValues, outside: 0, outsideValues: [] };
     const mixed = await ensemble.predict({ rows: [{ zip: '1', size: '0,5' }, ...others] });
     expect(mixed.warnings).toEqual([zip, { ...size, rows: 9, outside: 9 }]);
     expect((await ensemble.predict({ prepared: new Float32Array(4) })).warnings).toEqual([]);
+  });
+
+  it('may lack columns and hold other types, which count as missing and are said', async () => {
+    const { folder, ensemble } = await trained();
+    const predict = async (text: string, isStrict = false) => {
+      const [input, output] = ['new.csv', 'out.jsonl'].map((name) => join(folder, name));
+      await writeFile(input, text);
+      const options = { input, output, format: 'jsonl' as const, withMembers: false, isStrict };
+      const { notes } = await withNotes(() => predictFile(ensemble, options));
+      const lines = (await readFile(output, 'utf8')).trim().split('\n');
+      const rows = lines.map((line) => JSON.parse(line) as { mean: number; warnings: string });
+      return { notes, rows: rows.map(({ mean, warnings }) => [mean, warnings]) };
+    };
+    const imputed = 'They count as the value that training put for missing ones (preprocessing.json, impute).';
+    expect(await predict('zip,Size\n1,7\n9,7\n')).toEqual({
+      rows: [
+        [201, 'missing size'],
+        [200, 'unseen zip; missing size'],
+      ],
+      notes: [
+        `Column "size" is absent (there is "Size"): 2 of 2 rows have no value for it. ${imputed}`,
+        expect.stringContaining('Column "zip": 1 of 2 rows have values that the training data lack'),
+      ],
+    });
+    const typed = 'zip,size\n1,about 2\n2,"1,5"\n1,about 2\n2,n/a\n';
+    expect(await predict(typed)).toEqual({
+      rows: [
+        [201, 'mistyped size'],
+        [160, ''],
+        [201, 'mistyped size'],
+        [210, 'mistyped size'],
+      ],
+      notes: [
+        'Column "size": 3 of 4 rows have a value that is no number ("about 2" 2, "n/a" 1). They count as missing.',
+      ],
+    });
+    await expect(predict(typed, true)).rejects.toThrow(/does not fit the training data:\n- Column "size": 3 of 4/);
+    await expect(predict('postcode,area\n1,2\n')).rejects.toThrow('new.csv has no column "zip"');
+    const rows = [{ zip: 1, size: 'about 2' }, { zip: 2 }];
+    const found = await ensemble.predict({ rows });
+    expect([...found.mean]).toEqual([201, 210]);
+    expect(found.warnings).toMatchObject([{ column: 'size', rows: 2, missing: 1, mistyped: 1 }]);
+    expect([...(await ensemble.predict({ rows: [{ zip: 1 }] })).mean]).toEqual([201]);
   });
 });

@@ -106,27 +106,40 @@ describe('an ensemble of tensors', () => {
       { name: 'sold', datatype: 'BOOL', shape: [6, 1], values: Float64Array.of(1, 0, 1, 0, 1, 0) },
     ];
     const { warnings } = await ensemble.predict({ tensors, outputs: ['mean'], parts: [1, 2, 1, 2] });
+    const none = { mistyped: 0, mistypedValues: [], unseen: 0, unseenValues: [], outside: 0, outsideValues: [] };
     const missing = (rows: number) => ({
       column: 'size',
       rows,
       missing: 1,
-      unseen: 0,
-      unseenValues: [],
-      outside: 0,
-      outsideValues: [],
+      ...none,
     });
     const unseen = (rows: number, count: number) => {
       return {
         column: 'town',
         rows,
         missing: 0,
+        ...none,
         unseen: count,
         unseenValues: [{ value: 'Genf', count }],
-        outside: 0,
-        outsideValues: [],
       };
     };
     expect(warnings).toEqual([[], [missing(2), unseen(2, 1)], [], [missing(2), unseen(2, 2)]]);
+  });
+
+  it('counts columns that are absent, and texts that are no numbers, as missing where training put a value', async () => {
+    const ensemble = await open([linear([[1], [2], [0], [1]])], { task: 'regression', preprocessing: table });
+    const town: Tensor = { name: 'town', datatype: 'BYTES', shape: [2, 1], values: ['Chur', 'Bern'] };
+    const sold: Tensor = { name: 'sold', datatype: 'BOOL', shape: [2, 1], values: Float64Array.of(1, 0) };
+    const size: Tensor = { name: 'size', datatype: 'BYTES', shape: [2, 1], values: ['3', 'big'] };
+    const none = { mistyped: 0, mistypedValues: [], unseen: 0, unseenValues: [], outside: 0, outsideValues: [] };
+    const typed = await ensemble.predict(asking([size, sold, town], ['mean']));
+    const big = { mistyped: 1, mistypedValues: [{ value: 'big', count: 1 }] };
+    expect(typed.warnings).toEqual([[{ column: 'size', rows: 2, missing: 0, ...none, ...big }]]);
+    const absent = await ensemble.predict(asking([sold, town], ['mean']));
+    expect(absent.warnings).toEqual([[{ column: 'size', rows: 2, missing: 2, ...none }]]);
+    // As the imputed size.
+    expect(byName(typed).mean.values[1]).toBe(byName(absent).mean.values[1]);
+    await expect(ensemble.predict(asking([size, sold], ['mean']))).rejects.toThrow('rows has no column "town"');
   });
 
   it('gives probabilities, labels and entropies of classes', async () => {

@@ -40,7 +40,7 @@ describe('values outside the range of the training data', () => {
     expect(losses.warnings()).toMatchObject([{ column: 'size', missing: 1, outside: 0, outsideValues: [] }]);
     losses.add(table([1.5, 9], [20_485, 20_460]));
     losses.add(table([-3], [20_460]));
-    const none = { unseen: 0, unseenValues: [] };
+    const none = { mistyped: 0, mistypedValues: [], unseen: 0, unseenValues: [] };
     expect(losses.warnings()).toEqual([
       { column: 'size', rows: 6, missing: 1, ...none, outside: 3, outsideValues: ['-3', '9'] },
       { column: 'when', rows: 6, missing: 0, ...none, outside: 1, outsideValues: ['2026-02-01'] },

@@ -36,7 +36,8 @@ describe('requests', () => {
 
   it('that are predicted together get the warnings of their own samples', async () => {
     const warning = (column: string, rows: number): ColumnWarning => {
-      return { column, rows, missing: 1, unseen: 0, unseenValues: [], outside: 0, outsideValues: [] };
+      const none = { mistyped: 0, mistypedValues: [], unseen: 0, unseenValues: [], outside: 0, outsideValues: [] };
+      return { column, rows, missing: 1, ...none };
     };
     // Each row whose first feature is negative lacks a value.
     const predict = async ({ tensors, parts }: ServeRequest): Promise<ServePrediction> => {

@@ -89,11 +89,23 @@ describe('the server', () => {
 
   it('counts by column what an answer could not use, in the body and in a header', async () => {
     const warnings = [
-      { column: 'Größe', rows: 3, missing: 2, unseen: 0, unseenValues: [], outside: 1, outsideValues: ['250'] },
+      {
+        column: 'Größe',
+        rows: 4,
+        missing: 2,
+        mistyped: 1,
+        mistypedValues: [{ value: 'groß', count: 1 }],
+        unseen: 0,
+        unseenValues: [],
+        outside: 1,
+        outsideValues: ['250'],
+      },
       {
         column: 'town',
         rows: 2,
         missing: 0,
+        mistyped: 0,
+        mistypedValues: [],
         unseen: 1,
         unseenValues: [{ value: 'Genf', count: 1 }],
         outside: 0,
@@ -103,11 +115,23 @@ describe('the server', () => {
     const predict: InferenceOptions['batcher']['predict'] = async ({ tensors }) => ({ ...answered(tensors), warnings });
     const own = server({ batcher: { predict, counts } });
     const expected = [
-      { column: 'Größe', rows: 3, missing: 2, unseen: 0, unseen_values: [], outside: 1, outside_values: ['250'] },
+      {
+        column: 'Größe',
+        rows: 4,
+        missing: 2,
+        mistyped: 1,
+        mistyped_values: [{ value: 'groß', count: 1 }],
+        unseen: 0,
+        unseen_values: [],
+        outside: 1,
+        outside_values: ['250'],
+      },
       {
         column: 'town',
         rows: 2,
         missing: 0,
+        mistyped: 0,
+        mistyped_values: [],
         unseen: 1,
         unseen_values: [{ value: 'Genf', count: 1 }],
         outside: 0,
@@ -116,11 +140,11 @@ describe('the server', () => {
     ];
     const text = await own.ask(infer);
     expect(text.json()).toMatchObject({ id: 'q', warnings: expected });
-    expect(text.headers['tutti-warnings']).toBe('missing=2, unseen=1, outside=1');
+    expect(text.headers['tutti-warnings']).toBe('missing=2, mistyped=1, unseen=1, outside=1');
     const binary = await own.ask({ ...infer, body: { ...body, parameters: { binary_data_output: true } } });
     const end = Number(binary.headers['inference-header-content-length']);
     expect(JSON.parse(binary.rawPayload.toString('utf8', 0, end))).toMatchObject({ warnings: expected });
-    expect(binary.headers['tutti-warnings']).toBe('missing=2, unseen=1, outside=1');
+    expect(binary.headers['tutti-warnings']).toBe('missing=2, mistyped=1, unseen=1, outside=1');
     const clean = await server().ask(infer);
     expect(clean.json()).not.toHaveProperty('warnings');
     expect(clean.headers).not.toHaveProperty('tutti-warnings');

@@ -24,6 +24,16 @@ describe('a request', () => {
     });
   });
 
+  it('may leave out a column for whose missing values there is one, and give numbers as texts', () => {
+    const own = taking(...columns.inputs.map((info) => ({ ...info, isOptional: info.name !== 'town' })));
+    const texts = { name: 'size', datatype: 'BYTES', shape: [2], data: ['1,5', 'big'] };
+    expect(readInferRequest({ inputs: [town, texts] }, own).tensors).toEqual([
+      { name: 'size', datatype: 'BYTES', shape: [2], values: ['1,5', 'big'] },
+      { name: 'town', datatype: 'BYTES', shape: [2, 1], values: ['Bern', null] },
+    ]);
+    expect(() => readInferRequest({ inputs: [size, sold] }, own)).toThrow('Give the input "town" once, not 0 times');
+  });
+
   it('gives bytes as bytes and numbers as numbers, flat or nested', () => {
     const flat = { name: 'images', datatype: 'UINT8', shape: [1, 2, 2, 1], data: [0, 1, 2, 255] };
     const read = (input: object) => readInferRequest({ inputs: [input] }, image).tensors[0];

@@ -43,6 +43,8 @@ const warningOf = (rows: number) => {
     column: 'town',
     rows,
     missing: 0,
+    mistyped: 1,
+    mistypedValues: [{ value: 'big', count: 1 }],
     unseen: rows,
     unseenValues: [{ value: 'Genf', count: rows }],
     outside: 0,

@@ -1,4 +1,4 @@
-import type { Preprocessing, TableStep } from '../../../core/preprocessing/schema.ts';
+import type { ColumnStep, Preprocessing, TableStep, TextColumnStep } from '../../../core/preprocessing/schema.ts';
 import type { Fields } from '../fields.ts';
 import type { ColumnType } from '../tables/columns.ts';
 import type { Table } from '../tables/table.ts';
@@ -42,6 +42,14 @@ export function fitted({ steps, target }: Preprocessing): Fitted {
     targetValue: (output, column = 0) =>
       target?.kind === 'values' ? target.mean[column] + target.std[column] * output : output,
   };
+}
+
+/** The columns for whose missing values there is a value. */
+export function imputedColumns({ steps }: Preprocessing): Set<string> {
+  const columns = steps.flatMap((step): readonly (ColumnStep | TextColumnStep)[] =>
+    step.kind === 'texts' || step.kind === 'table' ? step.columns : [],
+  );
+  return new Set(columns.flatMap(({ name, impute }) => (impute === null || impute === false ? [] : [name])));
 }
 
 /** The types with which to read a table that the preprocessing is to be applied to. */

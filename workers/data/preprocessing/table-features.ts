@@ -1,5 +1,5 @@
 import { orderClasses } from '../../../core/preprocessing/reading.ts';
-import type { ColumnStep, TableStep } from '../../../core/preprocessing/schema.ts';
+import type { ColumnStep, TableStep, TextColumnStep } from '../../../core/preprocessing/schema.ts';
 import { columnMoments } from '../column-moments.ts';
 import { type Column, isMissingAt, type NumericColumn, type TextColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';
@@ -133,11 +133,15 @@ function writeFeatures(step: ColumnStep, cell: TableCell, features: Float32Array
   if (step.impute?.indicator && isMissing) features[at + widthOf(step) - 1] = 1;
 }
 
-/** How a value does not fit the training split: it is absent, a category that the split lacks, or beyond its range. */
-export type Misfit = 'missing' | 'unseen' | 'outside';
+/**
+ * How a value does not fit the training split: it is absent, not of the column's type, a category that the split lacks,
+ * or beyond its range.
+ */
+export type Misfit = 'missing' | 'mistyped' | 'unseen' | 'outside';
 
 /** Tells how the value of a row does not fit; null where it does. Numbers are compared as features, in float32. */
-export function misfitsOf(step: ColumnStep, column: Column): (row: number) => Misfit | null {
+export function misfitsOf(step: ColumnStep | TextColumnStep, column: Column): (row: number) => Misfit | null {
+  if (!('type' in step)) return (row) => (isMissingAt(column, row) ? 'missing' : null);
   if (step.type === 'category') {
     const known = new Set(step.categories);
     return (row) => {
@@ -146,8 +150,9 @@ export function misfitsOf(step: ColumnStep, column: Column): (row: number) => Mi
     };
   }
   const [smallest, largest] = [Math.fround(step.smallest), Math.fround(step.largest)];
+  const mistyped = 'mistyped' in column ? column.mistyped : undefined;
   return (row) => {
-    if (isMissingAt(column, row)) return 'missing';
+    if (isMissingAt(column, row)) return mistyped?.has(row) ? 'mistyped' : 'missing';
     const value = Math.fround(Number(column.values[row]));
     return value < smallest || value > largest ? 'outside' : null;
   };

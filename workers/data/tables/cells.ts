@@ -195,8 +195,11 @@ export interface RawTable {
    * has one.
    */
   nameless?: readonly number[];
-  /** Rows without any value, which were left out. */
-  emptyRows?: number;
+  /**
+   * Rows without any value, which were left out, in their order: for each, how many of the rows that are kept lie in
+   * front of it; -1 if it lies in front of the names.
+   */
+  emptyRows?: readonly number[];
   /** Where a row is, for messages: `houses.csv, line 3`. */
   placeOf(row: number): string;
 }

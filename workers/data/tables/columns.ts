@@ -1,5 +1,5 @@
 import type { DateFormat, NumberFormat } from '../../../core/preprocessing/reading.ts';
-import { type Cell, isDecimal, type RawTable } from './cells.ts';
+import { type Cell, type Cells, isDecimal, type RawTable } from './cells.ts';
 import { parseDate } from './reading/dates.ts';
 import { parseNumber } from './reading/numbers.ts';
 
@@ -19,17 +19,24 @@ export interface ColumnFormat {
 
 export const plainFormat: ColumnFormat = { numberFormat: null, dateFormat: null };
 
-/** A column of numbers, dates or booleans. */
-export interface NumericColumn {
+/** A column of a table. */
+interface AnyColumn {
   readonly name: string;
+  /** Of a table to predict: that the table lacks the column, in words. All values are missing. */
+  readonly absence?: string;
+}
+
+/** A column of numbers, dates or booleans. */
+export interface NumericColumn extends AnyColumn {
   readonly type: 'number' | 'date' | 'boolean';
   /** NaN where a value is missing; shape `[N]`. */
   readonly values: Float64Array;
+  /** Of a table to predict: cells that are not of the column's type, by row. Their values are missing. */
+  readonly mistyped?: ReadonlyMap<number, Cell>;
 }
 
 /** A column of categories or texts. */
-export interface TextColumn {
-  readonly name: string;
+export interface TextColumn extends AnyColumn {
   readonly type: 'category' | 'text';
   /** Null where a value is missing; shape `[N]`. */
   readonly values: readonly (string | null)[];
@@ -40,18 +47,35 @@ export type Column = NumericColumn | TextColumn;
 
 /**
  * A column with values of its type.
+ * @param isImputed whether cells that do not fit are kept, and their values count as missing
  * @throws Error that names place, column and value of the first cell that does not fit
  */
-export function typedColumn(table: RawTable, index: number, type: ColumnType, format = plainFormat): Column {
+export function typedColumn(
+  table: RawTable,
+  index: number,
+  type: ColumnType,
+  format = plainFormat,
+  isImputed = false,
+): Column {
   const { name, cells } = table.columns[index];
   if (type === 'text') return { name, type, values: cells.map(textOf, null) };
   if (type === 'category') return { name, type, values: cells.map((cell) => categoryText(textOf(cell)), null) };
   const read = (cell: Cell, row: number): number => {
     const value = readCell(cell, type, format);
-    if (value === null) throw wrongCell(table, { index, row }, type, format);
-    return value;
+    if (value === null && !isImputed) throw wrongCell(table, { index, row }, type, format);
+    return value ?? Number.NaN;
   };
-  return { name, type, values: Float64Array.from(cells.map(read, Number.NaN)) };
+  const values = Float64Array.from(cells.map(read, Number.NaN));
+  return { name, type, values, ...(isImputed && { mistyped: presentCells(cells, values) }) };
+}
+
+/** The cells of a column whose values are missing although they hold something, by row. */
+function presentCells(cells: Cells, values: Float64Array): Map<number, Cell> {
+  const found = new Map<number, Cell>();
+  values.forEach((value, row) => {
+    if (Number.isNaN(value) && !cells.isMissingAt(row)) found.set(row, cells.at(row));
+  });
+  return found;
 }
 
 /** The value of a cell in a column of numbers, dates or booleans; null where it is none. */

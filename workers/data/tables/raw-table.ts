@@ -54,7 +54,7 @@ class DelimitedRows {
   readonly #nameless: readonly number[] | null;
   /** Of the first piece of a file: its first line. */
   #first: readonly string[] | null = null;
-  #emptyRows = 0;
+  #emptyRows: number[] = [];
   #length = 0;
 
   constructor(source: string, isMissing: (field: string) => boolean, known: TextPiece['known']) {
@@ -66,9 +66,10 @@ class DelimitedRows {
   }
 
   add({ fields, place }: Row): void {
+    const isFirst = this.#nameless === null && this.#first === null;
     if (isEmptyRow(fields)) {
-      this.#emptyRows++;
-    } else if (this.#nameless === null && this.#first === null) {
+      this.#emptyRows.push(isFirst ? -1 : this.#length);
+    } else if (isFirst) {
       this.#first = fields;
       checkSize(this.#source, 0, fields.length);
       for (const name of fields) this.#columns.push(emptyColumn(name));
@@ -91,7 +92,9 @@ class DelimitedRows {
     columns.forEach((column, i) => {
       if (!hasNames || column.name === '') column.name = `column ${i + 1}`;
     });
-    return { columns, nameless, emptyRows: this.#emptyRows, length: this.#length, hasNames };
+    // A first line that is a row lies in front of the others.
+    const emptyRows = hasNames ? this.#emptyRows : this.#emptyRows.map((before) => before + 1);
+    return { columns, nameless, emptyRows, length: this.#length, hasNames };
   }
 
   /** The first line is a row. */

@@ -36,6 +36,8 @@ const probability = 'probability_';
 const shownQuantities = 12;
 /** They have their own sentence or table. */
 const isJudgement = (name: string): boolean => ['outside_score', 'outside', 'withheld'].includes(name) || isScore(name);
+/** The number of the row itself. */
+const rowNumber = 'row';
 const scoreColumns = new Set(outsideScoreNames.map(outsideColumn));
 const isScore = (name: string): boolean => scoreColumns.has(name);
 
@@ -59,7 +61,7 @@ export function answerAt(columns: readonly PredictionColumn[], row: number): Sam
     quantities: shown,
     hidden: quantities.length - shown.length,
     facts: own
-      .filter(({ name }) => !isJudgement(name) && members.every(({ of }) => of !== name))
+      .filter(({ name }) => name !== rowNumber && !isJudgement(name) && members.every(({ of }) => of !== name))
       .map((column) => ({ name: titleOf(column.name), text: textAt(column, row) }))
       .filter(({ name, text }) => name !== 'warnings' || text !== ''),
     isOutside: isSet(own, 'outside', row),
@@ -71,7 +73,7 @@ export function answerAt(columns: readonly PredictionColumn[], row: number): Sam
  * The columns of a table of answers: those of the ensemble, without the probability of each class where there are many.
  */
 export function shownColumns(columns: readonly PredictionColumn[]): PredictionColumn[] {
-  const own = columns.filter(({ name }) => !memberColumn.test(name) && !isScore(name));
+  const own = columns.filter(({ name }) => name !== rowNumber && !memberColumn.test(name) && !isScore(name));
   return own.length <= 2 * shownQuantities ? own : own.filter(({ name }) => !partsOf(name).own.startsWith(probability));
 }
 
@@ -107,9 +109,20 @@ export function placesOf({ isProbability, ensemble, members }: Quantity): (value
 
 /** The sample that a row belongs to: samples with a prediction for each step have several rows, and say which. */
 export function sampleOfRow(columns: readonly PredictionColumn[], row: number): number {
-  const own = columns.find(({ name, type }) => name === 'sample' && type === 'number');
-  const isStepwise = columns.some(({ name }) => name === 'position');
-  return isStepwise && own?.type === 'number' ? own.values[row] : row;
+  return isStepwise(columns) ? numberAt(columns, 'sample', row) : row;
+}
+
+/** The number of a row, from 0: that of the row that was read, unless this has several predictions. */
+export function numberOfRow(columns: readonly PredictionColumn[], row: number): number {
+  return isStepwise(columns) ? row : numberAt(columns, rowNumber, row);
+}
+
+const isStepwise = (columns: readonly PredictionColumn[]): boolean => columns.some(({ name }) => name === 'position');
+
+/** The value of a column; without that column the number of the row. */
+function numberAt(columns: readonly PredictionColumn[], wanted: string, row: number): number {
+  const column = columns.find(({ name }) => name === wanted);
+  return column?.type === 'number' ? column.values[row] : row;
 }
 
 function memberPart(column: PredictionColumn, row: number): { of: string; rank: number; value: number }[] {

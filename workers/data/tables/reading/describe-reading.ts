@@ -50,7 +50,7 @@ export function describeReading(
   chosen: readonly (ChosenColumn | null)[],
 ): TableReading {
   const columns = chosen.flatMap((how, i) => (how === null ? [] : [columnReading(raw, i, how)]));
-  return { file: basename(raw.source), rows: raw.length, ...about, emptyRows: raw.emptyRows ?? 0, columns };
+  return { file: basename(raw.source), rows: raw.length, ...about, emptyRows: raw.emptyRows?.length ?? 0, columns };
 }
 
 function columnReading(
