@@ -9,7 +9,7 @@ import {
   type TableProfile,
 } from './profile.ts';
 import { linesOfComment, type TableReading } from './reading.ts';
-import { findTimeFindings } from './time-findings.ts';
+import { hasValue } from './time-columns.ts';
 
 const targetNames =
   /^(?:target|label|labels|class|y|outcome|response|diagnosis|species|survived|quality|price|result)$/i;
@@ -40,13 +40,16 @@ export function proposeTarget(columns: readonly ColumnProfile[]): TableProfile['
 }
 
 /** What a person should know of a table before training: questions first, then warnings, then notes. */
-export function findFindings(table: ProfiledTable, asked: readonly Finding[]): Finding[] {
+export function findFindings(
+  table: ProfiledTable,
+  { asked, ofTimes }: Record<'asked' | 'ofTimes', readonly Finding[]>,
+): Finding[] {
   const ofColumns = table.columns.flatMap((column, i) => findColumnFindings(column, table.values[i], table.reading));
   const grouped = new Set(ofColumns.flatMap(({ kind, column }) => (kind === 'groups' ? [column] : [])));
   const found = [
     ...asked,
     ...ofColumns,
-    ...findTimeFindings(table).filter(({ kind, column }) => kind !== 'groups' || !grouped.has(column)),
+    ...ofTimes.filter(({ kind, column }) => kind !== 'groups' || !grouped.has(column)),
     ...comments(table.reading),
     ...leftOut(table.reading),
     ...missingRows(table),
@@ -311,11 +314,6 @@ function hashOf(length: number, at: (index: number) => number): number {
     low ^= low >>> 16;
   }
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
-}
-
-function hasValue({ values }: ProfiledColumn, row: number): boolean {
-  const value = values[row];
-  return typeof value === 'number' ? !Number.isNaN(value) : value !== null;
 }
 
 const ignoring = (name: string): string => typed(name, 'ignore');

@@ -84,6 +84,45 @@ export const columnProfileSchema = columnReadingSchema.extend({
 });
 export type ColumnProfile = z.output<typeof columnProfileSchema>;
 
+/** The share of the rows that validates, and the share that tests, in a project that is proposed. */
+export const heldOutShare = 0.2;
+
+const timeProfileSchema = z.strictObject({
+  name: z.string(),
+  reason: z.string(),
+  /** The column that tells several series apart; null: there is one. */
+  entity: z.string().nullable(),
+  /** The steps of the series; null where rows are no steps. */
+  series: z
+    .strictObject({
+      /** The usual length of a step, in days for dates. */
+      step: z.number(),
+      /** Steps that are not about as long, and whether all of these are longer. */
+      uneven: z.int().min(0),
+      areGaps: z.boolean(),
+      /** Rows with the time of another row. */
+      doubles: z.int().min(0),
+      /** Rows of the shortest series. */
+      fewestSteps: z.int().min(1),
+    })
+    .nullable(),
+  /**
+   * Rows that train, validate and test where the latest fifth tests and the fifth before validates, and the first times
+   * of both; null where these cannot be told apart.
+   */
+  split: z
+    .strictObject({
+      train: z.int().min(1),
+      validation: z.int().min(1),
+      validationFrom: shownSchema,
+      test: z.int().min(1),
+      testFrom: shownSchema,
+    })
+    .nullable(),
+});
+
+export type TimeProfile = z.output<typeof timeProfileSchema>;
+
 export const tableProfileSchema = z.strictObject({
   kind: z.literal('table'),
   /** Size of the file. */
@@ -92,6 +131,8 @@ export const tableProfileSchema = z.strictObject({
   columns: z.array(columnProfileSchema),
   /** The column that the model is to predict, as the user says or as it is proposed, and why. */
   target: z.strictObject({ name: z.string(), reason: z.string() }).nullable(),
+  /** The column of the time, as the user says or because the rows are the steps of a series. */
+  time: timeProfileSchema.nullable(),
   findings: z.array(findingSchema),
 });
 export type TableProfile = z.output<typeof tableProfileSchema>;

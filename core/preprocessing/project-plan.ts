@@ -1,11 +1,14 @@
+import { formatCount } from '../text/numbers.ts';
 import { keyOf, quoted } from './column-findings.ts';
 import { type ImagePlan, planImages } from './image-plan.ts';
 import type { ImageProfile } from './image-profile.ts';
-import type { ColumnProfile, Finding, TableProfile } from './profile.ts';
+import { type ColumnProfile, type Finding, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
 import { holdsClasses } from './profile-findings.ts';
 
 /** What a column of a table is for. */
-export const columnRoles = ['number', 'category', 'boolean', 'date', 'ignore', 'group', 'weights'] as const;
+export const columnRoles = ['number', 'category', 'boolean', 'date', 'ignore', 'group', 'time', 'weights'] as const;
+/** Roles of columns from which no model learns. */
+const noFeatures: readonly ColumnRole[] = ['ignore', 'group', 'time', 'weights'];
 export type ColumnRole = (typeof columnRoles)[number];
 
 /** Tasks that a project from a table may have. */
@@ -28,6 +31,8 @@ export interface ProjectPlan {
   roles: ReadonlyMap<string, ColumnRole>;
   group: string | null;
   weights: string | null;
+  /** The column by which the rows are split. */
+  time: string | null;
   isStratified: boolean;
   /** What was decided, one sentence each with the reason. */
   decisions: readonly string[];
@@ -37,8 +42,8 @@ export interface ProjectPlan {
 
 /** Findings after which a column is left out, unless the user gives it a role. */
 const useless: ReadonlySet<Finding['kind']> = new Set(['row-counter', 'identifier', 'constant', 'copy', 'free-text']);
-/** The share of the rows that validates, and the share that tests. */
-export const heldOutShare = 0.2;
+/** Findings that are about the steps of a series, of which rows that are split by time need not be. */
+const ofSteps: ReadonlySet<Finding['kind']> = new Set(['time-order', 'gaps', 'double-times']);
 /** Each split needs rows of each class. */
 const leastRowsOfClass = 5;
 
@@ -58,18 +63,26 @@ export function planProject(profile: TableProfile, choices: PlanChoices = {}): P
     throw new Error('No column can be the target: each is text, a date or the same in all rows.');
   const decisions: string[] = [`Predicts ${JSON.stringify(target.name)}: ${profile.target?.reason}.`];
   const task = taskOf(target, choices.task, decisions);
-  const roles = rolesOf(profile, target, choices, decisions);
-  const [group, weights] = (['group', 'weights'] as const).map((role) => onlyOne(roles, role));
-  if (![...roles.values()].some((role) => !['ignore', 'group', 'weights'].includes(role))) {
+  const roles = rolesOf(profile, choices, decisions);
+  const [group, weights, time] = (['group', 'weights', 'time'] as const).map((role) => onlyOne(roles, role));
+  if (group !== null && time !== null) {
+    throw new Error(
+      `Rows are split either by the time ${JSON.stringify(time)} or by the group ${JSON.stringify(group)}: give one of ` +
+        'the two another role.',
+    );
+  }
+  if ([...roles.values()].every((role) => noFeatures.includes(role))) {
     throw new Error(`No column is left from which to predict ${JSON.stringify(target.name)}.`);
   }
-  const isStratified = task === 'classification' && target.bars.every(({ count }) => count >= leastRowsOfClass);
-  decisions.push(splitDecision({ group, isStratified }));
+  const isStratified =
+    time === null && task === 'classification' && target.bars.every(({ count }) => count >= leastRowsOfClass);
+  decisions.push(time === null ? splitDecision({ group, isStratified }) : timeDecision(profile, time));
   const settled = new Set([...roles].flatMap(([name, role]) => (role === 'ignore' ? [name] : [])));
   const open = findings.filter(({ level, column, kind }) => {
-    return level !== 'note' && !useless.has(kind) && (column === null || !settled.has(column));
+    const isOpen = level !== 'note' && !useless.has(kind) && (column === null || !settled.has(column));
+    return isOpen && !(column === time && ofSteps.has(kind));
   });
-  return { target: target.name, task, profile, roles, group, weights, isStratified, decisions, open };
+  return { target: target.name, task, profile, roles, group, weights, time, isStratified, decisions, open };
 }
 
 function taskOf(target: ColumnProfile, wanted: PlannedTask | undefined, decisions: string[]): PlannedTask {
@@ -88,11 +101,15 @@ function taskOf(target: ColumnProfile, wanted: PlannedTask | undefined, decision
   return 'classification';
 }
 
-function rolesOf(
-  { columns, findings, reading }: TableProfile,
-  target: ColumnProfile,
+/**
+ * What each column but the target is for, also where no project can be planned so.
+ * @param decisions gets a sentence for each column that is left out
+ * @throws Error for a wanted column that does not exist
+ */
+export function rolesOf(
+  { columns, findings, reading, time, target }: TableProfile,
   { roles: wanted = {} }: PlanChoices,
-  decisions: string[],
+  decisions: string[] = [],
 ): Map<string, ColumnRole> {
   const leftOut = reading.leftOut.filter(({ reason }) => reason === 'ignored').map(({ name }) => name);
   for (const name of Object.keys(wanted)) {
@@ -104,9 +121,11 @@ function rolesOf(
   }
   const roles = new Map(
     columns
-      .filter(({ name }) => name !== target.name)
+      .filter(({ name }) => name !== target?.name)
       .map(({ name, type }): [string, ColumnRole] => {
         if (Object.hasOwn(wanted, name)) return [name, wanted[name]];
+        // Rows are split in one way: another one that the user wants comes first.
+        if (name === time?.name && !Object.values(wanted).includes('group')) return [name, 'time'];
         const reason = findings.find(({ column, kind }) => column === name && useless.has(kind));
         if (reason === undefined && type !== 'text') return [name, type];
         decisions.push(`Leaves out ${JSON.stringify(name)}: ${reason?.message ?? 'it is text.'}`);
@@ -133,6 +152,36 @@ function splitDecision({ group, isStratified }: Pick<ProjectPlan, 'group' | 'isS
   return `A fifth of the rows validates and a fifth tests, ${how}.`;
 }
 
+function timeDecision({ time }: TableProfile, name: string): string {
+  const { split, reason } = requireSplit(time, name);
+  return (
+    `The latest ${formatCount(split.test)} rows by ${JSON.stringify(name)} test (from ${split.testFrom}), the ` +
+    `${formatCount(split.validation)} before them validate (from ${split.validationFrom}), because ${reason}.`
+  );
+}
+
+function requireSplit(
+  time: TimeProfile | null,
+  name: string,
+): { reason: string; split: NonNullable<TimeProfile['split']> } {
+  if (time?.name === name && time.split !== null) return { reason: time.reason, split: time.split };
+  throw new Error(
+    `The rows cannot be split by the time ${JSON.stringify(name)}: the latest fifth of them, and the fifth before, ` +
+      'need times of their own. Choose another role for this column.',
+  );
+}
+
+/** How many rows each split has; `isAbout` where whole groups, and rows without a target, make other counts. */
+export function splitCounts({ profile, time, group }: ProjectPlan) {
+  if (time !== null) {
+    const { train, validation, test } = requireSplit(profile.time, time).split;
+    return { train, validation, test, isAbout: false };
+  }
+  const { rows } = profile.reading;
+  const held = Math.round(heldOutShare * rows);
+  return { train: rows - 2 * held, validation: held, test: held, isAbout: group !== null };
+}
+
 /** The name of a project's folder as its title: `my-houses` as `My houses`. */
 export function projectTitle(folderName: string): string {
   const words = folderName.replaceAll(/[_-]+/g, ' ').trim();
@@ -143,7 +192,7 @@ export function projectTitle(folderName: string): string {
 export function projectSource(plan: ProjectPlan, file: string, title: string): string {
   const { target, task } = plan;
   const isRegression = task === 'heteroscedastic-regression';
-  const features = [...plan.roles.values()].filter((role) => !['ignore', 'group', 'weights'].includes(role)).length;
+  const features = [...plan.roles.values()].filter((role) => !noFeatures.includes(role)).length;
   const description =
     `${isRegression ? 'The mean and the variance' : 'The class'} of ${target} from ${features} ` +
     `${features === 1 ? 'column' : 'columns'} of ${file}.`;
@@ -167,7 +216,7 @@ export default defineProject({
     earlyStopping: { enabled: true, monitor: 'val/ens_nll', patience: 15 },
   },
 
-  async data({ seed, fold }) {
+  async data({ seed${plan.time === null ? ', fold' : ''} }) {
     const table = await readTable(join(import.meta.dirname, ${quoted(file)}), {
 ${readingLines(plan)
   .map((line) => `      ${line},`)
@@ -203,8 +252,9 @@ function batchSizeFor(rows: number): number {
 function readingLines({ profile, roles, target }: ProjectPlan): string[] {
   const { reading, columns } = profile;
   const types = columns.map((column) => {
-    const role = column.name === target ? column.type : (roles.get(column.name) ?? column.type);
-    return { ...column, type: role === 'group' || role === 'weights' ? column.type : role };
+    const role = column.name === target ? undefined : roles.get(column.name);
+    const isTyped = role === 'ignore' || (role !== undefined && !noFeatures.includes(role));
+    return { ...column, type: isTyped ? role : column.type };
   });
   const decimals = types.flatMap(({ name, type, numberFormat }) =>
     type === 'number' && numberFormat !== null ? [`${keyOf(name)}: '${numberFormat.decimal}'`] : [],
@@ -228,9 +278,9 @@ function readingLines({ profile, roles, target }: ProjectPlan): string[] {
   ];
 }
 
-function splitLines({ profile, target, task, group, weights, isStratified, roles }: ProjectPlan): string[] {
-  // Nothing can stand for a target, a weight or a group.
-  const needed = [target, weights, group];
+function splitLines({ profile, target, task, group, weights, time, isStratified, roles }: ProjectPlan): string[] {
+  // Nothing can stand for a target, a weight, a group or a time.
+  const needed = [target, weights, group, time];
   const incomplete = profile.columns.filter(({ name, missing }) => {
     return roles.get(name) !== 'ignore' && Object.keys(missing).length > 0;
   });
@@ -238,7 +288,7 @@ function splitLines({ profile, target, task, group, weights, isStratified, roles
   const policies = incomplete.map(({ name }) => `${keyOf(name)}: '${needed.includes(name) ? 'drop' : 'impute'}'`);
   return [
     'seed',
-    'fold',
+    ...(time === null ? ['fold'] : [`time: ${quoted(time)}`]),
     `target: ${quoted(target)}`,
     `targetKind: '${task === 'classification' ? 'classes' : 'values'}'`,
     hasHoles ? `missing: { ${policies.join(', ')} }` : "missing: 'impute'",

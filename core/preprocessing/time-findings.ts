@@ -1,16 +1,9 @@
-import { countRuns, shownValue } from './column-profile.ts';
-import { identifierNames, quoted } from './column-findings.ts';
-import type { Finding, ProfiledColumn, ProfiledTable } from './profile.ts';
-import { timeSteps, unevenSteps } from './time-steps.ts';
+import { quoted } from './column-findings.ts';
+import { shownValue } from './column-profile.ts';
+import type { Finding, ProfiledTable, TimeProfile } from './profile.ts';
+import { hasEnoughSteps, hasEvenSteps, isSeries, type TimeColumn, timeColumn, timeProfile } from './time-columns.ts';
 
-/** Fewer steps show nothing of a series. */
-const leastSteps = 8;
-/** A column tells series apart if each has so many rows, on average. */
-const leastRowsOfSeries = 3;
-/** Steps of a series are mostly even: of five trading days, one is followed by a weekend. */
-const mostUneven = 0.25;
-/** With more double times, rows are no steps of a series. */
-const mostDoubles = 0.1;
+const proposal = 'the rows are the steps of a series';
 /** Units of time from the longest, in days. */
 const units: readonly [name: string, days: number][] = [
   ['day', 1],
@@ -19,90 +12,71 @@ const units: readonly [name: string, days: number][] = [
   ['second', 1 / 86_400],
 ];
 
-/** A column of times, with the rows that have one. */
-interface TimeColumn {
-  name: string;
-  /** The rows of the table, from 0; shape `[T]`. */
-  rows: number[];
-  /** Days since 1970-01-01 UTC; shape `[T]`. */
-  times: Float64Array;
-  /** What tells the series apart; shape `[T]`. */
-  entity: { name: string; values: (string | number)[] } | null;
-}
-
 /**
- * What a person should know of the columns of times: range, order and steps, zones, and the column that tells several
- * series apart.
+ * The column of the time, and what a person should know of all columns of times: range, order and steps, zones, and the
+ * column that tells several series apart.
+ * @param wanted the column that the user says is the time; absent: it is proposed where rows are the steps of a series
+ * @throws Error where the wanted column holds no times
  */
-export function findTimeFindings(table: ProfiledTable): Finding[] {
-  return table.columns.flatMap(({ name, type, distinctValues }, i) => {
+export function describeTimes(
+  table: ProfiledTable,
+  wanted?: string,
+): { time: TimeProfile | null; findings: Finding[] } {
+  const columns = table.columns.flatMap(({ name, type, distinctValues }, i) => {
     const { values, zones: own = new Map() } = table.values[i];
-    if (type !== 'date' || distinctValues < 2 || !(values instanceof Float64Array)) return [];
-    const column = timeColumn(table, name, values);
-    return [rangeFinding(column), ...seriesFindings(column), ...zones(name, own)];
+    if (name === wanted) requireTimes(name, type);
+    else if (type !== 'date') return [];
+    if (distinctValues < 2 || !(values instanceof Float64Array)) return [];
+    const column = timeColumn(table, { name, type: type === 'date' ? 'date' : 'number', values });
+    return [{ column, zones: zones(name, own) }];
   });
+  const own = columns.find(({ column }) => (wanted === undefined ? isSeries(column) : column.name === wanted));
+  return {
+    time: own === undefined ? null : timeProfile(table, own.column, wanted === undefined ? proposal : 'you say so'),
+    findings: columns.flatMap(({ column, zones: ofZones }) => [
+      rangeFinding(column),
+      ...(isSeries(column) ? seriesFindings(column) : []),
+      ...ofZones,
+    ]),
+  };
 }
 
-function timeColumn({ columns, values: all, target }: ProfiledTable, name: string, values: Float64Array): TimeColumn {
-  const timed = rowsWith(values);
-  const plain: TimeColumn = { name, rows: timed, times: Float64Array.from(timed, (row) => values[row]), entity: null };
-  const distinctTimes = countRuns(plain.times.toSorted());
-  if (distinctTimes >= (1 - mostDoubles) * timed.length) return plain;
-  const candidates = columns
-    .map((column, i) => ({ column, own: all[i] }))
-    .filter(({ column, own }) => column.name !== name && column.name !== target?.name && mayNameSeries(own))
-    .filter(({ column: { distinctValues: n, present } }) => n >= 2 && present >= leastRowsOfSeries * n)
-    // Sorting all rows of a large table takes long: so few pairs cannot tell its rows apart.
-    .filter(({ column: { distinctValues: n, present } }) => {
-      return n * distinctTimes >= (1 - mostDoubles) * (present + timed.length - values.length);
-    })
-    .sort((a, b) => a.column.distinctValues - b.column.distinctValues)
-    .map(({ own }): TimeColumn => {
-      const rows = rowsWith(own.values).filter((row) => !Number.isNaN(values[row]));
-      const entities = rows.map((row) => own.values[row] ?? '');
-      const times = Float64Array.from(rows, (row) => values[row]);
-      return { name, rows, times, entity: { name: own.name, values: entities } };
-    });
-  return candidates.find((column) => shareOfDoubles(column) <= mostDoubles) ?? plain;
-}
-
-const rowsWith = (values: ProfiledColumn['values']): number[] =>
-  [...values.keys()].filter((row) => values[row] !== null && !Number.isNaN(values[row]));
-
-const mayNameSeries = ({ name, type, values }: ProfiledColumn): boolean =>
-  type === 'category' ||
-  (type === 'number' &&
-    identifierNames.test(name) &&
-    values.every((value) => Number.isNaN(value) || Number.isInteger(value)));
-
-const stepsOf = ({ times, entity }: TimeColumn) => timeSteps({ time: times, entity: entity?.values });
-
-function shareOfDoubles(column: TimeColumn): number {
-  return stepsOf(column).lengths.filter((length) => length === 0).length / column.times.length;
+function requireTimes(name: string, type: string): void {
+  if (type === 'date' || type === 'number') return;
+  throw new Error(
+    `${JSON.stringify(name)} cannot be the time: it holds no dates or numbers (${type}). Say how its dates are ` +
+      'written, or choose another column.',
+  );
 }
 
 /** The range of a time, the usual step and the order of the rows. */
 function rangeFinding(column: TimeColumn): Finding {
   const { name, times } = column;
-  const [first, last] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))].map(shown);
+  const [first, last] = [Math.min, Math.max].map((choose) =>
+    shown(
+      column,
+      times.reduce((a, b) => choose(a, b)),
+    ),
+  );
   const message =
     `${JSON.stringify(name)} is a time from ${first} to ${last}${stepText(column)}, ${orderOf(column)}. If new ` +
     'samples are later than these, test on the latest rows.';
-  return finding('time', name, message, null);
+  return finding('time', name, message, `time: ${quoted(name)}`);
 }
 
 function stepText(column: TimeColumn): string {
-  const lengths = stepsOf(column).lengths.filter((length) => length > 0);
-  if (lengths.length < leastSteps) return '';
-  const { usual, uneven } = unevenSteps(lengths);
-  if (uneven.length > mostUneven * lengths.length) return ' in changing steps';
-  return ` in steps of ${lengths.every((length) => isAbout(length, usual)) ? '' : 'about '}${durationText(usual)}`;
+  if (!hasEnoughSteps(column)) return '';
+  if (!hasEvenSteps(column)) return ' in changing steps';
+  const { lengths, usual } = column;
+  const areEven = lengths.every((length) => Number.isNaN(length) || isAbout(length, usual));
+  return ` in steps of ${areEven ? '' : 'about '}${durationText(column, usual)}`;
 }
 
 /** Times in days are rounded to some 10 microseconds. */
 const isAbout = (a: number, b: number): boolean => Math.abs(a - b) * 86_400 < 0.001;
 
-function durationText(days: number): string {
+function durationText({ type }: TimeColumn, days: number): string {
+  if (type === 'number') return String(Number(days.toPrecision(6)));
   const [unit, size] = units.find(([, own]) => days >= own || isAbout(days, own)) ?? units[units.length - 1];
   const count = Number((days / size).toFixed(2));
   return `${count} ${count === 1 ? unit : `${unit}s`}`;
@@ -124,27 +98,28 @@ function orderOf({ times, entity }: TimeColumn): 'oldest first' | 'newest first'
 
 /** What training on windows of a series would refuse or mistake. */
 function seriesFindings(column: TimeColumn): Finding[] {
-  const { times, entity } = column;
-  const { rows: order, lengths } = stepsOf(column);
-  const doubles = [...lengths.keys()].filter((step) => lengths[step] === 0);
-  const positive = lengths.map((length) => (length > 0 ? length : Number.NaN));
-  const { usual, uneven, count } = unevenSteps(positive);
-  if (count < leastSteps || doubles.length > mostDoubles * times.length || uneven.length > mostUneven * count)
-    return [];
-  const at = (step: number): string => `${shown(times[order[step]])} (row ${column.rows[order[step]] + 1})`;
+  const { entity, uneven, doubles } = column;
   return [
     ...(entity === null ? [] : [entityFinding(column, entity)]),
     ...orderFinding(column),
-    ...(uneven.length === 0 ? [] : [gapFinding(column, { uneven, count, usual, lengths: positive, at })]),
-    ...(doubles.length === 0 ? [] : [doubleFinding(column, doubles.length, at(doubles[0]))]),
+    ...(uneven.length === 0 ? [] : [gapFinding(column)]),
+    ...(doubles.length === 0 ? [] : [doubleFinding(column)]),
   ];
 }
 
-function doubleFinding({ name, entity }: TimeColumn, count: number, first: string): Finding {
+/** The time of a step, and its row. */
+function placeOf(column: TimeColumn, step: number): string {
+  const at = column.order[step];
+  return `${shown(column, column.times[at])} (row ${column.rows[at] + 1})`;
+}
+
+function doubleFinding(column: TimeColumn): Finding {
+  const { name, entity, doubles } = column;
+  const count = doubles.length;
   const within = entity === null ? '' : ` of one ${JSON.stringify(entity.name)}`;
   const message =
     `${count} ${count === 1 ? 'row has' : 'rows have'} the ${JSON.stringify(name)} of another row${within}, first ` +
-    `${first}. Remove one of each, or name the column that tells their series apart.`;
+    `${placeOf(column, doubles[0])}. Remove one of each, or name the column that tells their series apart.`;
   return warning('double-times', name, message, null);
 }
 
@@ -165,16 +140,13 @@ function orderFinding(column: TimeColumn): Finding[] {
   return [warning('time-order', column.name, message, `time: ${quoted(column.name)}`)];
 }
 
-function gapFinding(
-  { name }: TimeColumn,
-  steps: { uneven: number[]; count: number; usual: number; lengths: Float64Array; at: (step: number) => string },
-): Finding {
-  const { uneven, count, usual, lengths, at } = steps;
+function gapFinding(column: TimeColumn): Finding {
+  const { name, uneven, count, usual, lengths } = column;
   const areLong = uneven.every((step) => lengths[step] > usual);
   const message =
     `${uneven.length} of ${count} steps of ${JSON.stringify(name)} ${uneven.length === 1 ? 'is' : 'are'} not about ` +
-    `as long as the usual one (${durationText(usual)}), first the one of ${durationText(lengths[uneven[0]])} to ` +
-    `${at(uneven[0])}.`;
+    `as long as the usual one (${durationText(column, usual)}), first the one of ` +
+    `${durationText(column, lengths[uneven[0]])} to ${placeOf(column, uneven[0])}.`;
   return warning('gaps', name, message, areLong ? "gaps: 'cut', or gaps: 'ignore'" : "gaps: 'ignore'");
 }
 
@@ -200,7 +172,7 @@ function zones(name: string, counts: ReadonlyMap<string, number>): Finding[] {
   return [finding('time-zones', name, message, null)];
 }
 
-const shown = (time: number): string => String(shownValue(time, 'date'));
+const shown = ({ type }: TimeColumn, time: number): string => String(shownValue(time, type));
 
 function finding(kind: Finding['kind'], column: string, message: string, option: string | null): Finding {
   return { level: 'note', kind, column, message, choices: null, option };

@@ -43,6 +43,41 @@ export function unevenSteps(lengths: Float64Array): { usual: number; uneven: num
   return { usual, uneven, count: known.length };
 }
 
+/**
+ * Divides rows by time: the latest ones test, those before them validate, the others train. Rows of one time lie in one
+ * split, so that a split may have fewer rows than are asked for. The rows of a split are ascending.
+ * @param time in any unit, without NaN; shape `[N]`
+ * @throws RangeError where the rows of one time alone are too many for a split, or none is left to train on
+ */
+export function splitByTime(
+  subject: string,
+  time: ArrayLike<number>,
+  { validation, test }: { validation: number; test: number },
+): Record<'train' | 'validation' | 'test', Int32Array> {
+  const oldestFirst = Int32Array.from(time, (_, row) => row).sort((a, b) => time[a] - time[b] || a - b);
+  const before = (split: string, end: number, count: number): number => {
+    let first = Math.max(0, end - count);
+    while (first > 0 && first < end && time[oldestFirst[first]] === time[oldestFirst[first - 1]]) first++;
+    if (first < end || count === 0) return first;
+    throw new RangeError(
+      `Splitting ${subject}: the latest time of the ${split} split has more rows than the ${count} of the split. ` +
+        'Make that split larger.',
+    );
+  };
+  const testFrom = before('test', oldestFirst.length, test);
+  const validationFrom = before('validation', testFrom, validation);
+  if (validationFrom === 0) {
+    throw new RangeError(
+      `Splitting ${subject}: all ${time.length} rows are held out. Make validation or test smaller.`,
+    );
+  }
+  return {
+    train: oldestFirst.slice(0, validationFrom).sort(),
+    validation: oldestFirst.slice(validationFrom, testFrom).sort(),
+    test: oldestFirst.slice(testFrom).sort(),
+  };
+}
+
 /** A number for each series, in the order in which they come first; shape `[T]`. */
 function seriesNumbers(entity: TimedRows['entity'], count: number): Int32Array {
   if (entity === undefined) return new Int32Array(count);

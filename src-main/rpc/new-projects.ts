@@ -75,12 +75,12 @@ export class NewProjects {
     return 'path' in file ? resolve(file.path) : this.#uploads.pathOf(file.upload);
   }
 
-  async #profile(path: string, { target, reading }: Inspection): Promise<FileProfile> {
-    const key = JSON.stringify([path, await stateOf(path), target, reading]);
+  async #profile(path: string, { target, time, reading }: Inspection): Promise<FileProfile> {
+    const key = JSON.stringify([path, await stateOf(path), target, time, reading]);
     if (this.#latest?.key === key) return this.#latest.profile;
     this.stop();
     const controller = new AbortController();
-    const task = { path, reading, ...(target !== undefined && { target }) };
+    const task = { path, reading, ...(target !== undefined && { target }), ...(time !== undefined && { time }) };
     const own = { key, controller, profile: inspectData(task, controller.signal) };
     this.#latest = own;
     try {

@@ -81,6 +81,7 @@ function profileWith(findings: Finding[], target = 'kind'): TableProfile {
     },
     columns,
     target: { name: target, reason: 'it has the name of a target' },
+    time: null,
     findings,
   };
 }
@@ -155,6 +156,11 @@ describe('the page New from data', () => {
     await flushPromises();
     const [, request] = calls.findLast(([method]) => method === 'inspectData') ?? [];
     expect(request).toMatchObject({ reading: { columns: { size: 'category' }, dateFormat: { day: 'DD/MM/YYYY' } } });
+    await role('day').setValue('time');
+    await flushPromises();
+    expect(calls.findLast(([method]) => method === 'inspectData')?.[1]).toMatchObject({ time: 'day' });
+    expect(wrapper.text()).toContain('The rows cannot be split by the time "day"');
+    await role('day').setValue('date');
     await wrapper.get('#target').setValue('size');
     await flushPromises();
     expect(calls.findLast(([method]) => method === 'inspectData')?.[1]).toMatchObject({ target: 'size' });
@@ -209,6 +215,21 @@ describe('the page New from data', () => {
       expect.arrayContaining(['60 rows', '20 rows', '20 rows']),
     );
     expect(wrapper.text()).toContain('with the classes in the same proportions');
+  });
+
+  it('counts the rows of a split by time', async () => {
+    const split = { train: 61, validation: 19, validationFrom: '2024-01-25', test: 18, testFrom: '2024-02-02' };
+    const time = { name: 'day', reason: 'the rows are the steps of a series', entity: null, series: null, split };
+    const { wrapper } = await openStep('3. Split and model', {
+      inspectData: ({ reading }) => ({
+        profile: { ...profileWith(reading.dateFormat === undefined ? [question] : []), time },
+        folder: '/home/me/plants',
+      }),
+    });
+    expect(wrapper.findAll('dd').map((item) => item.text())).toEqual(
+      expect.arrayContaining(['61 rows', '19 rows', '18 rows']),
+    );
+    expect(wrapper.text()).toContain('The latest 18 rows by "day" test (from 2024-02-02)');
   });
 
   it("shows the project's code, writes it as chosen, and trains", async () => {

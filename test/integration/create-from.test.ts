@@ -32,6 +32,13 @@ const tables: Record<string, { content: string | Buffer; flags: string[]; column
     flags: ['--encoding', 'windows-1252'],
     columns: ['Größe'],
   },
+  'rows with a time': {
+    content: csv('when,x,y', 90, (i) => {
+      return `${new Date(Date.UTC(2020, 0, 1 + ((i * 37) % 90) ** 2)).toISOString()},${mixed(i)},${mixed(i * i + 2)}`;
+    }),
+    flags: ['--column', 'when=time'],
+    columns: ['x'],
+  },
   'rows of patients': {
     content: csv(
       'patient_id,dose,weight,effect',

@@ -11,6 +11,7 @@ import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 async function inspect({
   path,
   target,
+  time,
   reading: { maximum, splitFolders, ...reading },
 }: InspectTask): Promise<InspectReply> {
   if ((await stat(path)).isDirectory()) {
@@ -18,7 +19,11 @@ async function inspect({
   }
   return {
     type: 'inspected',
-    profile: await profileTable(path, { ...reading, ...(target !== undefined && { target }) }),
+    profile: await profileTable(path, {
+      ...reading,
+      ...(target !== undefined && { target }),
+      ...(time !== undefined && { time }),
+    }),
   };
 }
 

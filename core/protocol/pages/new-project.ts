@@ -15,6 +15,8 @@ export const inspectionSchema = z.strictObject({
   file: dataFileSchema,
   /** The column to predict; absent: one is proposed. */
   target: z.string().optional(),
+  /** The column of the time; absent: one is proposed where rows are the steps of a series. */
+  time: z.string().optional(),
   reading: readingOptionsSchema,
 });
 /** A file, and how it is to be understood. */

@@ -26,10 +26,18 @@ export const readingOptionsSchema = z.strictObject({
 });
 export type ReadingOptions = z.output<typeof readingOptionsSchema>;
 
-/** The options with which columns are read as their roles need: a role that is a type is the column's type. */
-export function readingWith(reading: ReadingOptions, roles: Readonly<Record<string, ColumnRole>>): ReadingOptions {
-  const types = Object.entries(roles).filter(([, role]) => role !== 'group' && role !== 'weights');
-  return readingOptionsSchema.parse({ ...reading, columns: { ...reading.columns, ...Object.fromEntries(types) } });
+/**
+ * How a table is understood where columns have these roles: a role that is a type is the column's type, and the table is
+ * described by its time.
+ */
+export function understandingWith(
+  reading: ReadingOptions,
+  roles: Readonly<Record<string, ColumnRole>>,
+): Pick<InspectTask, 'reading' | 'time'> {
+  const types = Object.entries(roles).filter(([, role]) => !['group', 'time', 'weights'].includes(role));
+  const columns = { ...reading.columns, ...Object.fromEntries(types) };
+  const time = Object.keys(roles).find((name) => roles[name] === 'time');
+  return { reading: readingOptionsSchema.parse({ ...reading, columns }), ...(time !== undefined && { time }) };
 }
 
 /** The task of the process that inspects a file of data (`workers/entries/inspect.ts`). */
@@ -38,6 +46,8 @@ export const inspectTaskSchema = z.strictObject({
   path: z.string(),
   /** The column to predict; absent: one is proposed. */
   target: z.string().optional(),
+  /** The column of the time; absent: one is proposed where rows are the steps of a series. */
+  time: z.string().optional(),
   reading: readingOptionsSchema,
 });
 export type InspectTask = z.output<typeof inspectTaskSchema>;

@@ -10,9 +10,10 @@ import { columnRoles, type PlannedTask, planData, type ProjectPlan } from '../..
 import {
   answered,
   type FileProfile,
+  type InspectTask,
   type ReadingOptions,
   readingOptionsSchema,
-  readingWith,
+  understandingWith,
 } from '../../../core/protocol/run/inspect-task.ts';
 import { printable } from '../../../core/text/printable.ts';
 import { tutti } from '../../../core/text/program.ts';
@@ -40,14 +41,20 @@ export interface ReadingFlags {
 
 export interface InspectFlags extends ReadingFlags {
   target?: string;
+  time?: string;
   json?: boolean;
 }
 
 /** `tutti inspect <path>`: what is in a file of data. @returns the exit code */
 export async function inspect(path: string, flags: InspectFlags): Promise<number> {
   const { json = false, ...others } = flags;
-  const { target, ...reading } = others;
-  const task = { path, reading: readingOptions(reading), ...(target !== undefined && { target }) };
+  const { target, time, ...reading } = others;
+  const task = {
+    path,
+    reading: readingOptions(reading),
+    ...(target !== undefined && { target }),
+    ...(time !== undefined && { time }),
+  };
   const profile = await inspectData(task);
   requireEffect(profile, others);
   process.stdout.write(json ? `${JSON.stringify(profile)}\n` : `${profileText(profile)}\n`);
@@ -100,7 +107,11 @@ export async function create(folder: string, { from, template, ...flags }: Creat
 async function planFrom(path: string, flags: Omit<CreateFlags, 'from' | 'template'>): Promise<ProjectPlan | ImagePlan> {
   const { target, task, column, ...own } = flags;
   const roles = pairsOf('--column', column, columnRoles);
-  const profile = await answeredProfile(path, readingWith(readingOptions(own), roles), target);
+  const profile = await answeredProfile({
+    path,
+    ...understandingWith(readingOptions(own), roles),
+    ...(target !== undefined && { target }),
+  });
   requireEffect(profile, flags);
   const plan = planData(profile, { roles, ...(task !== undefined && { task }) });
   const open = plan.open.flatMap(({ level, message, option }) => [
@@ -150,14 +161,10 @@ function pairsOf<Value extends string>(
 }
 
 /** What is in a file, once every question about it has an answer: of a person at a terminal, or of the flags. */
-async function answeredProfile(
-  path: string,
-  reading: ReadingOptions,
-  target: string | undefined,
-): Promise<FileProfile> {
-  let options = reading;
+async function answeredProfile(task: InspectTask): Promise<FileProfile> {
+  let options = task.reading;
   for (;;) {
-    const profile = await inspectData({ path, reading: options, ...(target !== undefined && { target }) });
+    const profile = await inspectData({ ...task, reading: options });
     const questions = profile.findings.filter(({ level }) => level === 'question');
     if (questions.length === 0) return profile;
     if (!process.stdin.isTTY) throw new UsageError(openQuestions(questions));

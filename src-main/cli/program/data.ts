@@ -17,6 +17,7 @@ export function addData(program: Command): void {
       ),
   )
     .option('--target <column>', 'the column to predict (default: proposed)')
+    .option('--time <column>', 'the column of the time (default: proposed where rows are the steps of a series)')
     .option('-j, --json', 'print a JSON object')
     .action(
       exitWith(async (path: string, flags: InspectFlags) => (await import('../commands/data.ts')).inspect(path, flags)),

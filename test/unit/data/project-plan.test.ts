@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { imageProjectSource, planImages } from '../../../core/preprocessing/image-plan.ts';
 import type { ImageProfile } from '../../../core/preprocessing/image-profile.ts';
-import { type PlanChoices, planProject, projectSource } from '../../../core/preprocessing/project-plan.ts';
+import { type PlanChoices, planProject, projectSource, splitCounts } from '../../../core/preprocessing/project-plan.ts';
 import { type ProfileOptions, profileTable } from '../../../workers/data/tables/profile-table.ts';
 import { root } from '../docs/code-blocks.ts';
 import { typeErrors } from '../docs/type-errors.ts';
@@ -150,6 +150,37 @@ describe('a project from a table', () => {
     expect(projectSource(plan, 'd.csv', 'x')).toContain("missing: { g: 'drop' }");
   });
 
+  it('of a series is split by time, with the counts and the borders, and reads the rows in any order', async () => {
+    // From 2024-02-09 back to 2024-01-01.
+    const newestFirst = csv('day,x,kind', 40, (i) => {
+      return `${new Date(Date.UTC(2024, 1, 9 - i)).toISOString().slice(0, 10)},${mixed(i)},${'ab'[i % 2]}`;
+    });
+    const plan = await planOf(newestFirst);
+    expect(plan).toMatchObject({ target: 'kind', task: 'classification', time: 'day', isStratified: false, open: [] });
+    expect(plan.decisions.at(-1)).toBe(
+      'The latest 8 rows by "day" test (from 2024-02-02), the 8 before them validate (from 2024-01-25), because the ' +
+        'rows are the steps of a series.',
+    );
+    expect(splitCounts(plan)).toEqual({ train: 24, validation: 8, test: 8, isAbout: false });
+    const source = projectSource(plan, 'd.csv', 'x');
+    expect(source).toContain("time: 'day'");
+    expect(source).toContain('from 1 column of d.csv');
+    expect(source).not.toMatch(/fold|stratify/);
+    const asFeature = await planOf(newestFirst, { roles: { day: 'date' } });
+    expect(asFeature).toMatchObject({ time: null, isStratified: true });
+  });
+
+  it('is split by numbers too, where these are the time, without rows that have none', async () => {
+    const years = csv('year,x,y', 50, (i) => `${i % 10 === 9 ? '' : 1950 + (i % 25)},${mixed(i)},${mixed(i * i)}`);
+    const plan = await planOf(years, { roles: { year: 'time' } }, { time: 'year' });
+    // 45 rows have a year, two of each but one of 1954, 1959, 1964, 1969 and 1974: the latest 9 are of 1970 to 1974.
+    expect(splitCounts(plan)).toEqual({ train: 27, validation: 9, test: 9, isAbout: false });
+    expect(projectSource(plan, 'd.csv', 'x')).toContain("missing: { year: 'drop' }");
+    expect(plan.decisions.at(-1)).toBe(
+      'The latest 9 rows by "year" test (from 1970), the 9 before them validate (from 1965), because you say so.',
+    );
+  });
+
   it('has no errors of types', { timeout: 300_000 }, async () => {
     const plans = [await planOf(classes), await planOf(numbers, { roles: { who: 'group', w: 'weights' } })];
     const texts = plans.map((plan, i): [string, string] => [
@@ -169,6 +200,12 @@ describe('a project from a table', () => {
       numbers,
       { roles: { who: 'group', w: 'group' } },
       'who and w are to be group: only one column can be',
+    ],
+    [
+      'a group and a time',
+      numbers,
+      { roles: { who: 'group', when: 'time' } },
+      'Rows are split either by the time "when" or by the group "who"',
     ],
     [
       'a column that is not there',

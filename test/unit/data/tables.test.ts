@@ -271,6 +271,54 @@ describe('tableSplits', () => {
     expect(sum).toBe(36);
   });
 
+  describe('by time', () => {
+    // Ten days in no order, two rows on the 8th; x is the row.
+    const days = [3, 9, 1, 7, 5, 10, 2, 8, 8, 4];
+    const byTime = tableOf(
+      ['day,x,y', ...days.map((day, row) => `2024-01-${String(day).padStart(2, '0')},${row},${row % 2}`)].join('\n'),
+    );
+    const timed: TableSplitOptions = { seed: 1, target: 'y', time: 'day', standardize: false };
+
+    it('tests on the latest rows, validates on those before, and learns nothing from the time', async () => {
+      const { train, validation, test } = tableSplits(await byTime, { ...timed, validation: 3, test: 0.2 });
+      // The 9th and 10th; the 7th and both rows of the 8th; the 1st to the 5th.
+      expect([test, validation, train].map((split) => rowsOf(split))).toEqual([
+        [1, 5],
+        [3, 7, 8],
+        [0, 2, 4, 6, 9],
+      ]);
+    });
+
+    it('keeps rows of one time in one split', async () => {
+      // Of the latest three rows, one of the 8th would be tested and the other not.
+      const { train, test } = tableSplits(await byTime, { ...timed, test: 3 });
+      expect([rowsOf(test), rowsOf(train).length]).toEqual([[1, 5], 8]);
+      const twice = await tableOf('day,x,y\n1,1,0\n2,2,1\n2,3,0\n');
+      expect(() => tableSplits(twice, { ...timed, test: 1 })).toThrow(
+        'the latest time of the test split has more rows than the 1 of the split. Make that split larger.',
+      );
+    });
+
+    it('has hold-outs in blocks of time', async () => {
+      const { train } = tableSplits(await byTime, { ...timed, test: 2 });
+      const config = runConfigSchema.parse({ members: 2, data: { folds: 2, foldPerRank: true } });
+      const held = holdOutOf(config, train);
+      const heldDays = Array.from(held?.rows ?? [], (row) => days[rowsOf(train)[row]]);
+      expect(heldDays).toEqual([1, 2, 3, 4, 5, 7, 8, 8]);
+    });
+
+    it.each<[what: string, options: Partial<TableSplitOptions>, says: string]>([
+      ['groups', { group: 'x' }, 'group cannot decide as well'],
+      ['strata', { stratify: true }, 'stratify cannot decide as well'],
+      ['folds', { fold: { count: 2, index: 0 } }, 'fold cannot decide as well'],
+      ['a time that is none', { time: 'word' }, 'Column "word" of file.csv is to be the time, but holds no dates'],
+      ['rows without a time', { time: 'late' }, 'Column "late" of file.csv has no value in row 2.'],
+    ])('refuses %s', async (_, options, says) => {
+      const table = await tableOf('day,x,y,word,late\n2024-01-01,1,0,a,3\n2024-01-02,2,1,b,\n2024-01-03,3,1,b,4\n');
+      expect(refusal(() => tableSplits(table, { ...timed, test: 1, ...options })).join('\n')).toContain(says);
+    });
+  });
+
   it('leaves the groups and strata of its rows to those who divide them further', async () => {
     const grouped = tableSplits(await table(), { ...options, test: 0.3 });
     rowsOf(grouped.train).forEach((row, i) => {
@@ -296,7 +344,7 @@ describe('tableSplits', () => {
     [{}, 'Column "x" of file.csv has no value in row 2. Choose missing:'],
     [
       { missing: 'impute' },
-      'Column "y" of file.csv has no value in row 3. Targets, weights and groups cannot be imputed',
+      'Column "y" of file.csv has no value in row 3. Targets, weights, groups and times cannot be imputed',
     ],
     [{ missing: 'drop', test: 5 }, 'a test split of 5 is not possible with 2 rows'],
     [{ missing: 'drop', classWeights: { maybe: 2 } }, 'has no class "maybe": its classes are no, yes'],

@@ -32,7 +32,7 @@ describe('times', () => {
           '"date" is a time from 2024-01-01 to 2024-02-09 in steps of 1 day, oldest first. If new samples are later ' +
           'than these, test on the latest rows.',
         choices: null,
-        option: null,
+        option: "time: 'date'",
       },
     ]);
   });

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { type Misfits, profileColumn } from '../../../core/preprocessing/column-profile.ts';
 import type { Finding, ProfiledColumn, TableProfile } from '../../../core/preprocessing/profile.ts';
 import { findFindings, proposeTarget } from '../../../core/preprocessing/profile-findings.ts';
-import { zoneOf } from '../../../core/preprocessing/time-findings.ts';
+import { describeTimes, zoneOf } from '../../../core/preprocessing/time-findings.ts';
 import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
 import { markOf } from '../../../core/text/text-encoding.ts';
 import { withQuestions } from '../notes.ts';
@@ -19,6 +19,8 @@ import { unpackTable } from './unpack.ts';
 export interface ProfileOptions extends Omit<ReadTableOptions, 'reading' | 'name'> {
   /** The column to predict; proposed by default. */
   target?: string;
+  /** The column of the time; proposed by default where rows are the steps of a series. */
+  time?: string;
 }
 
 const mostMisfits = 5;
@@ -32,7 +34,7 @@ const otherEncodings = ['iso-8859-2', 'windows-1251', 'shift_jis', 'gb18030'];
  * @throws Error that names file, place and value of what is no table
  */
 export async function profileTable(file: string, options: ProfileOptions = {}): Promise<TableProfile> {
-  const { target, ...given } = options;
+  const { target, time: ofTime, ...given } = options;
   const content = await readFile(file);
   // Messages name the file as people know it: a page may have sent it into a folder that says nothing to them.
   const { bytes, file: name } = await unpackTable(content, basename(file));
@@ -43,13 +45,16 @@ export async function profileTable(file: string, options: ProfileOptions = {}): 
   const read = chosen.flatMap((how, i) => (how === null ? [] : [lenientColumn(raw, i, how)]));
   const columns = reading.columns.map((known, i) => profileColumn(known, read[i].column, read[i].misfits));
   const names = columns.map(({ name }) => name);
-  if (target !== undefined && !names.includes(target)) throw noColumn(basename(file), target, names);
+  const absent = [target, ofTime].find((own) => own !== undefined && !names.includes(own));
+  if (absent !== undefined) throw noColumn(basename(file), absent, names);
   const wanted = target === undefined ? proposeTarget(columns) : { name: target, reason: 'as you say' };
   const values = read.map(({ column }) => column);
   // Cells that do not fit are counted below.
   const asked = [...question, ...questions.filter(({ kind }) => kind !== 'misfits')];
-  const findings = findFindings({ reading, columns, values, target: wanted }, asked);
-  return { kind: 'table', bytes: content.length, reading, columns, target: wanted, findings };
+  const table = { reading, columns, values, target: wanted };
+  const { time, findings: ofTimes } = describeTimes(table, ofTime);
+  const findings = findFindings(table, { asked, ofTimes });
+  return { kind: 'table', bytes: content.length, reading, columns, target: wanted, time, findings };
 }
 
 /**

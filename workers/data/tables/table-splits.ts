@@ -1,4 +1,5 @@
 import type { Preprocessing, TargetMeaning } from '../../../core/preprocessing/schema.ts';
+import { splitByTime } from '../../../core/preprocessing/time-steps.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, type Splits } from '../dataset.ts';
 import { type Division, divideRows, divisionAt, type Fold, numbersOf, type RowSplits } from '../assign-rows.ts';
@@ -60,6 +61,11 @@ export interface TableSplitOptions extends TableDatasetOptions {
   /** Whether all splits, folds and hold-outs have the classes in the same proportions. */
   stratify?: boolean;
   /**
+   * The column of dates or numbers by which the table is split, which is then no feature: the latest rows test, those
+   * before them validate. Rows of one time lie in one split, and hold-outs are blocks of time.
+   */
+  time?: string;
+  /**
    * Weights of the training split's classes in the loss, never in metrics: by name, or `balanced`: N / (K · samples of
    * the class).
    */
@@ -105,18 +111,21 @@ interface Parts extends Division {
   features: Column[];
   weights: Column | null;
   group: Column | null;
+  time: Column | null;
+  /** The time of each row; null where the table is not split by time. */
+  times: Float64Array | null;
 }
 
 function partsOf(table: Table, options: Partial<TableSplitOptions>): Parts {
-  const { target = table.columns.length - 1, weights, group, stratify = false } = options;
+  const { target = table.columns.length - 1, weights, group, time, stratify = false } = options;
   if (table.columns.length < 2)
     throw new Error(`${table.name} has one column; a table needs a feature and a target at least.`);
   const names = typeof target === 'object' ? target : [target];
   const targets = names.map((name) => columnOf(table, name));
-  const [weightColumn, groupColumn] = [weights, group].map((name) =>
+  const [weightColumn, groupColumn, timeColumn] = [weights, group, time].map((name) =>
     name === undefined ? null : columnOf(table, name),
   );
-  const others = new Set<Column | null>([...targets, weightColumn, groupColumn]);
+  const others = new Set<Column | null>([...targets, weightColumn, groupColumn, timeColumn]);
   const features = table.columns.filter((column) => !others.has(column));
   if (features.length === 0) throw new Error(`${table.name} has no columns left for features.`);
   if (weightColumn !== null && !(weightColumn.values instanceof Float64Array)) {
@@ -127,6 +136,8 @@ function partsOf(table: Table, options: Partial<TableSplitOptions>): Parts {
     features,
     weights: weightColumn,
     group: groupColumn,
+    time: timeColumn,
+    times: timesOf(table, timeColumn, options),
     groups: groupColumn && numbersOf(groupColumn),
     strata: stratify ? numbersOf(targets[0]) : null,
   };
@@ -143,7 +154,7 @@ function policyOf({ missing = 'refuse' }: TableDatasetOptions, column: string): 
  */
 function completeRows(table: Table, parts: Parts, options: TableDatasetOptions): Int32Array {
   for (const name of Object.keys(typeof options.missing === 'object' ? options.missing : {})) columnOf(table, name);
-  const policies = [parts.targets, [parts.weights, parts.group], parts.features].flatMap((columns, use) =>
+  const policies = [parts.targets, [parts.weights, parts.group, parts.time], parts.features].flatMap((columns, use) =>
     columns.flatMap((column) => (column === null ? [] : [{ column, use, policy: policyOf(options, column.name) }])),
   );
   const dropped = policies.filter(({ policy }) => policy === 'drop').map(({ column }) => column);
@@ -186,19 +197,44 @@ function missingTarget(table: Table, column: Column, row: number, isTarget: bool
       ? `, or missing: { ${name}: 'mask', ... } to learn from the other targets of such rows`
       : '';
   return (
-    `Column ${name} of ${table.name} has no value in row ${row + 1}. Targets, weights and groups cannot be ` +
-    `imputed: choose missing: { ${name}: 'drop', ... }${masks}.${missingTexts(table, column)}`
+    `Column ${name} of ${table.name} has no value in row ${row + 1}. Targets, weights, groups and times cannot ` +
+    `be imputed: choose missing: { ${name}: 'drop', ... }${masks}.${missingTexts(table, column)}`
   );
 }
 
-function assign(table: Table, rows: Int32Array, options: TableSplitOptions, division: Division): RowSplits {
+function assign(table: Table, rows: Int32Array, options: TableSplitOptions, parts: Parts): RowSplits {
   const { seed, fold } = options;
   const counts = {
     test: fold ? 0 : countOf(table, 'test', options.test, rows.length),
     validation: countOf(table, 'validation', options.validation, rows.length),
     fold,
   };
-  return divideRows(table.name, rows, counts, division, new Generator(seed, 'table-splits'));
+  const { times } = parts;
+  if (times === null) return divideRows(table.name, rows, counts, parts, new Generator(seed, 'table-splits'));
+  const splits = splitByTime(
+    table.name,
+    Float64Array.from(rows, (row) => times[row]),
+    counts,
+  );
+  const rowsAt = (places: Int32Array): Int32Array => places.map((place) => rows[place]);
+  return { train: rowsAt(splits.train), validation: rowsAt(splits.validation), test: rowsAt(splits.test) };
+}
+
+function timesOf({ name }: Table, time: Column | null, options: Partial<TableSplitOptions>): Float64Array | null {
+  if (time === null) return null;
+  if (!(time.values instanceof Float64Array) || time.type === 'boolean') {
+    throw new TypeError(
+      `Column "${time.name}" of ${name} is to be the time, but holds no dates or numbers (${time.type}).`,
+    );
+  }
+  for (const option of ['group', 'stratify', 'fold'] as const) {
+    if (!options[option]) continue;
+    throw new Error(
+      `Splitting ${name}: the latest rows by "${time.name}" test, so that ${option} cannot decide as well. Leave out ` +
+        `${option}, or time.`,
+    );
+  }
+  return time.values;
 }
 
 function countOf({ name }: Table, split: string, size = 0, rows: number): number {
@@ -271,8 +307,16 @@ function toDataset(table: Table, name: string, rows: Int32Array, { steps, target
     ...targetsOf(name, target, parts.targets, rows),
     ...(weights && { weights }),
     ...divisionAt(parts, rows),
+    ...(parts.times && { spans: spansAt(parts.times, rows) }),
     ...(Object.keys(extraInputs).length > 0 && { extraInputs }),
   });
+}
+
+/** The time of each row as a span of one step, counted over all times of the table; shape `[N, 2]`. */
+function spansAt(times: Float64Array, rows: Int32Array): Int32Array {
+  const distinct = [...new Set(times)].sort((a, b) => a - b);
+  const positions = new Map(distinct.map((time, position) => [time, position]));
+  return Int32Array.from({ length: 2 * rows.length }, (_, i) => (positions.get(times[rows[i >> 1]]) ?? 0) + (i & 1));
 }
 
 function weighted(train: Dataset, classWeights: ClassWeights): Dataset {
