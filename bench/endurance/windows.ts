@@ -40,6 +40,7 @@ export async function openWindow({ origin, cookie, key }: Session): Promise<Wind
     studyChanged: () => undefined,
     discoveriesChanged: () => undefined,
     discoveryChanged: () => undefined,
+    inspecting: () => undefined,
     queueChanged: () => undefined,
     runsChanged: () => void (received.lists += 1),
     runUpdates: (_id, updates) => void (received.updates += updates.length),

@@ -127,6 +127,8 @@ export const tableProfileSchema = z.strictObject({
   kind: z.literal('table'),
   /** Size of the file. */
   bytes: z.int().min(0),
+  /** The profile is of the rows in so many bytes at the beginning of the file; null: of all rows. */
+  sampleBytes: z.int().min(0).nullable(),
   reading: tableReadingSchema,
   columns: z.array(columnProfileSchema),
   /** The column that the model is to predict, as the user says or as it is proposed, and why. */

@@ -4,6 +4,8 @@ import { explainFileError } from '../../core/node/file-error.ts';
 import {
   type FileProfile,
   fileProfileSchema,
+  type InspectProgress,
+  inspectProgressSchema,
   type InspectReply,
   type InspectTask,
 } from '../../core/protocol/run/inspect-task.ts';
@@ -17,9 +19,13 @@ const timeoutMs = 3_600_000;
 /**
  * What is in a file of data. It may be anybody's, so that the process that reads it can read nothing else, and write
  * nothing.
+ * @param progress called with what is done; of a large file first with what its beginning shows
  * @throws Error that names file, place and value of what cannot be read
  */
-export async function inspectData(task: InspectTask, signal?: AbortSignal): Promise<FileProfile> {
+export async function inspectData(
+  task: InspectTask,
+  { signal, progress }: { signal?: AbortSignal; progress?: (progress: InspectProgress) => void } = {},
+): Promise<FileProfile> {
   const path = realPath(resolve(task.path));
   const reply = await askProcess<InspectReply>({
     entry: inspectEntry,
@@ -28,6 +34,7 @@ export async function inspectData(task: InspectTask, signal?: AbortSignal): Prom
     message: { ...task, path } satisfies InspectTask,
     timeoutMs,
     ...(signal && { signal }),
+    ...(progress && { progress: (message) => progress(inspectProgressSchema.parse(message)) }),
     subject: `${task.path} could not be inspected`,
   });
   if (reply.type === 'failed') throw new Error(reply.message);

@@ -2,7 +2,7 @@ import { tutti } from '../../core/text/program.ts';
 import type { SampleFile, SamplePredictions } from '../../core/protocol/pages/new-samples.ts';
 import type { ExportResult } from '../../core/protocol/pages/run-data.ts';
 import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
-import type { Health, PageRole } from '../../core/protocol/pages/rpc.ts';
+import type { Health, PageApi, PageRole } from '../../core/protocol/pages/rpc.ts';
 import type { RunRequest, StartedRun } from '../../core/protocol/pages/project-views.ts';
 import { startDetached } from '../hub/detach.ts';
 import type { Hub } from '../hub/hub.ts';
@@ -150,7 +150,8 @@ export class HubService {
     const { onError } = this.#options;
     const watches = new PageWatches(this.#parts.feed, (id, updates) => page.runUpdates(id, updates).catch(onError));
     const uploads = this.#newSamples.uploads();
-    const newProjects = new NewProjects(uploads, this.#projects);
+    const tell: PageApi['inspecting'] = (progress) => void page.inspecting(progress).catch(onError);
+    const newProjects = new NewProjects(uploads, this.#projects, tell);
     const studies = new StudyWatches(
       this.#studies,
       (id, change) => page.studyChanged(id, change).catch(onError),

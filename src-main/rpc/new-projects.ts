@@ -7,6 +7,7 @@ import { planData } from '../../core/preprocessing/project-plan.ts';
 import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
 import type { DataFile, Inspected, Inspection, NewProject } from '../../core/protocol/pages/new-project.ts';
 import type { ProjectCard } from '../../core/protocol/pages/project-views.ts';
+import type { PageApi } from '../../core/protocol/pages/rpc.ts';
 import type { FileProfile } from '../../core/protocol/run/inspect-task.ts';
 import { inspectData } from '../creation/inspect-data.ts';
 import { whyOccupied, writePlanned } from '../creation/write-project.ts';
@@ -28,10 +29,13 @@ interface KnownProfile {
 export class NewProjects {
   readonly #uploads: Pick<Uploads, 'pathOf'>;
   readonly #projects: Pick<Projects, 'open'>;
+  readonly #tell: PageApi['inspecting'];
   /** The latest inspection: creating the project, or a step back, needs its profile again. */
   #latest: KnownProfile | null = null;
 
-  constructor(uploads: Pick<Uploads, 'pathOf'>, projects: Pick<Projects, 'open'>) {
+  /** @param tell called with how far the latest inspection is */
+  constructor(uploads: Pick<Uploads, 'pathOf'>, projects: Pick<Projects, 'open'>, tell: PageApi['inspecting']) {
+    this.#tell = tell;
     this.#uploads = uploads;
     this.#projects = projects;
   }
@@ -81,7 +85,7 @@ export class NewProjects {
     this.stop();
     const controller = new AbortController();
     const task = { path, reading, ...(target !== undefined && { target }), ...(time !== undefined && { time }) };
-    const own = { key, controller, profile: inspectData(task, controller.signal) };
+    const own = { key, controller, profile: inspectData(task, { signal: controller.signal, progress: this.#tell }) };
     this.#latest = own;
     try {
       return await own.profile;

@@ -66,6 +66,7 @@ function profileWith(findings: Finding[], target = 'kind'): TableProfile {
   return {
     kind: 'table',
     bytes: 2048,
+    sampleBytes: null,
     reading: {
       file: 'plants.csv',
       rows: 100,
@@ -278,15 +279,39 @@ describe('the page New from data', () => {
     expect(wrapper.find('table').exists()).toBe(true);
   });
 
+  it('shows what the beginning of a large file holds while all of it is read, and says how far that is', async () => {
+    const reading = Promise.withResolvers<{ profile: TableProfile; folder: string }>();
+    const { wrapper, hub: page } = await open({ inspectData: () => reading.promise });
+    expect(wrapper.find('table').exists()).toBe(false);
+    const sample = { ...profileWith([]), bytes: 500 * 2 ** 20, sampleBytes: 2 ** 22 };
+    page.page?.inspecting({ doing: '0 % read', sample });
+    await expect.poll(() => wrapper.find('table').exists()).toBe(true);
+    expect(wrapper.text()).toContain('These are the first 4 MiB of 500 MiB; the others are not read yet.');
+    page.page?.inspecting({ doing: '35 % read', sample: null });
+    await expect.poll(() => wrapper.get('.doing [role=status]').text()).toBe('Reading the file: 35 % read');
+    expect(wrapper.text()).toContain('The next steps need the whole file.');
+    expect(buttonNamed('Next: target and columns').disabled).toBe(true);
+    expect(buttonNamed('2. Target and columns').disabled).toBe(true);
+    reading.resolve({ profile: { ...profileWith([]), bytes: 500 * 2 ** 20 }, folder: '/home/me/plants' });
+    await flushPromises();
+    expect(wrapper.text()).toContain('500 MiB.');
+    expect(wrapper.text()).not.toContain('not read yet');
+    expect(wrapper.find('.doing').exists()).toBe(false);
+    buttonNamed('Next: target and columns').click();
+    await flushPromises();
+    expect(wrapper.get('h2').text()).toBe('Target and columns');
+  });
+
   it('sends a chosen file under its name, says how far it is, and Cancel ends the reading', async () => {
     const reading = Promise.withResolvers<never>();
+    let isReading = false;
     const { wrapper, calls } = await mountPage(
       CreatePage,
       { address: '/create' },
       {
         openUpload: () => 'upload-1',
-        inspectData: () => reading.promise,
-        stopInspecting: () => reading.reject(new Error('Reading the file was cancelled.')),
+        inspectData: () => ((isReading = true), reading.promise),
+        stopInspecting: () => isReading && reading.reject(new Error('Reading the file was cancelled.')),
       },
     );
     const input = wrapper.get<HTMLInputElement>('input[type=file]');

@@ -44,7 +44,18 @@ export interface Doubt extends Omit<Finding, 'level'> {
   remedy: string;
 }
 
-const inspected = new AsyncLocalStorage<Finding[]>();
+/** Of a file that is only inspected: its questions, and who hears what is done. */
+interface Inspection {
+  questions: Finding[];
+  tell: (doing: string) => void;
+}
+
+const inspected = new AsyncLocalStorage<Inspection>();
+
+/** Tells what is done, while a file is inspected. @param doing for people: `35 % read` */
+export function tellDoing(doing: string): void {
+  inspected.getStore()?.tell(doing);
+}
 
 /**
  * Refuses a file that cannot be understood without its user. While it is only inspected, the doubts become questions,
@@ -53,8 +64,8 @@ const inspected = new AsyncLocalStorage<Finding[]>();
  * @throws Error with all doubts, unless there are none
  */
 export function refuseDoubts(title: string, doubts: readonly Doubt[]): void {
-  const questions = inspected.getStore();
-  if (questions === undefined) {
+  const inspection = inspected.getStore();
+  if (inspection === undefined) {
     throwProblems(
       title,
       doubts.map(({ message, remedy }) => `${message} ${remedy}`),
@@ -62,14 +73,20 @@ export function refuseDoubts(title: string, doubts: readonly Doubt[]): void {
     return;
   }
   for (const { kind, column, message, choices, option } of doubts) {
-    questions.push({ level: 'question', kind, column, message, choices, option });
+    inspection.questions.push({ level: 'question', kind, column, message, choices, option });
   }
 }
 
-/** What `read` returns, and the questions about which a reading for training would have failed. */
-export async function withQuestions<T>(read: () => Promise<T>): Promise<{ result: T; questions: Finding[] }> {
+/**
+ * What `read` returns, and the questions about which a reading for training would have failed.
+ * @param tell called with what is done, for people
+ */
+export async function withQuestions<T>(
+  read: () => Promise<T>,
+  tell: (doing: string) => void = () => undefined,
+): Promise<{ result: T; questions: Finding[] }> {
   const questions: Finding[] = [];
-  const result = await inspected.run(questions, read);
+  const result = await inspected.run({ questions, tell }, read);
   return { result, questions };
 }
 

@@ -1,12 +1,20 @@
 import { stat } from 'node:fs/promises';
-import { type InspectReply, type InspectTask, inspectTaskSchema } from '../../core/protocol/run/inspect-task.ts';
+import {
+  type InspectProgress,
+  type InspectReply,
+  type InspectTask,
+  inspectTaskSchema,
+} from '../../core/protocol/run/inspect-task.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { profileImages } from '../data/images/profile-images.ts';
 import { profileTable } from '../data/tables/profile-table.ts';
 import { stackOf } from '../project/explain-error.ts';
-import { questionOfHub, replyToHub } from '../session/hub-link.ts';
+import { questionOfHub, replyToHub, tellHub } from '../session/hub-link.ts';
 
 /** Entry of the process that inspects a file of data or a folder of images. It runs no project's code. */
+
+const reply: (message: InspectReply) => void = replyToHub;
+const tell = (progress: InspectProgress): void => tellHub({ type: 'progress', ...progress });
 
 async function inspect({
   path,
@@ -19,15 +27,13 @@ async function inspect({
   }
   return {
     type: 'inspected',
-    profile: await profileTable(path, {
-      ...reading,
-      ...(target !== undefined && { target }),
-      ...(time !== undefined && { time }),
-    }),
+    profile: await profileTable(
+      path,
+      { ...reading, ...(target !== undefined && { target }), ...(time !== undefined && { time }) },
+      tell,
+    ),
   };
 }
-
-const reply: (message: InspectReply) => void = replyToHub;
 
 try {
   reply(await inspect(inspectTaskSchema.parse(await questionOfHub())));

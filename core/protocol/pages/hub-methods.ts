@@ -175,7 +175,7 @@ export const hubMethods = {
   describeProject: act(folder).returns<DescribedProject>(),
 
   /**
-   * What is in a file of data, read by a process that can read nothing else. Ends the inspection that this page asked
+   * What is in a file of data, read by a process that can read nothing else. Calls `inspecting` until then. Ends the inspection that this page asked
    * for before.
    * @throws Error that names file, place and value of what cannot be read, or says that it was cancelled
    */

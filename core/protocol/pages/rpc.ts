@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { deviceSchema } from '../machine/devices.ts';
+import type { InspectProgress } from '../run/inspect-task.ts';
 import type { RunListChange } from './run-list.ts';
 import type { RunUpdate } from './run-updates.ts';
 import type { StudyChange, StudySummary } from './study-views.ts';
@@ -33,6 +34,8 @@ export interface PageApi {
   discoveriesChanged(): void;
   /** A watched search has changed. */
   discoveryChanged(id: string): void;
+  /** How far the inspection is that this page waits for. */
+  inspecting(progress: InspectProgress): void;
 }
 
 const eventsOfPage: Record<keyof PageApi, true> = {
@@ -43,6 +46,7 @@ const eventsOfPage: Record<keyof PageApi, true> = {
   studyChanged: true,
   discoveriesChanged: true,
   discoveryChanged: true,
+  inspecting: true,
 };
 
 /** The names of all calls of the hub to pages. */

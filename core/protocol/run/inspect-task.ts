@@ -59,6 +59,15 @@ export type FileProfile = z.output<typeof fileProfileSchema>;
 export type InspectReply =
   { type: 'inspected'; profile: FileProfile } | { type: 'failed'; message: string; stack: string };
 
+/** What comes before the reply. */
+export const inspectProgressSchema = z.object({
+  /** What is done now, for people: `35 % read`. */
+  doing: z.string(),
+  /** What the rows at the beginning of a large file show; null: nothing new. */
+  sample: fileProfileSchema.nullable(),
+});
+export type InspectProgress = z.output<typeof inspectProgressSchema>;
+
 /**
  * The options with which a question has an answer.
  * @param choice one of the finding's choices, or another encoding

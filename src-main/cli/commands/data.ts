@@ -18,6 +18,7 @@ import {
 import { printable } from '../../../core/text/printable.ts';
 import { tutti } from '../../../core/text/program.ts';
 import { inspectData } from '../../creation/inspect-data.ts';
+import { clearLine } from '../../processes/terminal.ts';
 import { templates, whyOccupied, writePlanned, writeTemplate } from '../../creation/write-project.ts';
 import { trustFolder } from '../../trust/project-trust.ts';
 import { exitCodes, UsageError } from '../errors.ts';
@@ -55,10 +56,23 @@ export async function inspect(path: string, flags: InspectFlags): Promise<number
     ...(target !== undefined && { target }),
     ...(time !== undefined && { time }),
   };
-  const profile = await inspectData(task);
+  const profile = await inspectedInTerminal(task);
   requireEffect(profile, others);
   process.stdout.write(json ? `${JSON.stringify(profile)}\n` : `${profileText(profile)}\n`);
   return exitCodes.finished;
+}
+
+/** Inspects data, and says meanwhile what it does. */
+async function inspectedInTerminal(task: InspectTask): Promise<FileProfile> {
+  const { stderr } = process;
+  if (!stderr.isTTY) return inspectData(task);
+  const progress = ({ doing }: { doing: string }): void =>
+    void stderr.write(`${clearLine}${basename(task.path)}: ${doing}`);
+  try {
+    return await inspectData(task, { progress });
+  } finally {
+    stderr.write(clearLine);
+  }
 }
 
 /** The flags have been checked but for the encoding, of which the reader knows the names. */
@@ -164,7 +178,7 @@ function pairsOf<Value extends string>(
 async function answeredProfile(task: InspectTask): Promise<FileProfile> {
   let options = task.reading;
   for (;;) {
-    const profile = await inspectData({ ...task, reading: options });
+    const profile = await inspectedInTerminal({ ...task, reading: options });
     const questions = profile.findings.filter(({ level }) => level === 'question');
     if (questions.length === 0) return profile;
     if (!process.stdin.isTTY) throw new UsageError(openQuestions(questions));

@@ -3,8 +3,9 @@ import type { DataFile, Inspected, Inspection } from '../../../core/protocol/pag
 import { maximumUploadBytes } from '../../../core/protocol/pages/new-samples.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { formatBytes } from '../../../core/text/numbers.ts';
+import type { HubClient, HubEvents } from '../../client/hub-client.ts';
 import { sendInParts } from '../../client/upload.ts';
-import { useHub } from '../../client/use-hub.ts';
+import { useHub, useHubClient } from '../../client/use-hub.ts';
 import { useSessionStore } from '../../stores/session.ts';
 
 /** How a file is to be understood. */
@@ -34,14 +35,19 @@ export interface UsedDataFile {
 
 /** The file of data that the page makes a project from. What was sent of it is dropped with the page. */
 export function useDataFile(): UsedDataFile {
-  const hub = useHub();
+  const client = useHubClient();
+  const { hub } = client;
   const { error, doing, act, retry } = useLatest();
   const { current, give, drop, stop } = useGivenFile();
   const inspection = shallowRef<FileInspection | null>(null);
   let id = 0;
 
   async function read(file: DataFile, understanding: Understanding, isLatest: () => boolean): Promise<void> {
-    const found = await hub.inspectData({ file, ...understanding });
+    const found = await inspectData(client, { file, ...understanding }, ({ doing: what, sample }) => {
+      if (!isLatest()) return;
+      doing.value = `Reading the file: ${what}`;
+      if (sample !== null) inspection.value = { profile: sample, folder: '', id, file, understanding };
+    });
     if (isLatest()) inspection.value = { ...found, id, file, understanding };
   }
 
@@ -70,6 +76,22 @@ export function useDataFile(): UsedDataFile {
 
   onScopeDispose(() => void drop());
   return { inspection, error, doing, begin, inspect, retry, cancel };
+}
+
+/** @param tell called with how far it is, and of a large file first with what its beginning shows */
+async function inspectData(
+  client: HubClient,
+  inspection: Inspection,
+  tell: HubEvents['inspecting'],
+): Promise<Inspected> {
+  // Then nothing comes any more of the inspection before.
+  await client.hub.stopInspecting();
+  const stopListening = client.on('inspecting', tell);
+  try {
+    return await client.hub.inspectData(inspection);
+  } finally {
+    stopListening();
+  }
 }
 
 /** Work of which the latest counts: what it does, why it failed, and how it is done again. */

@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import type { InspectProgress } from '../../../core/protocol/run/inspect-task.ts';
+import { tableProfileSchema } from '../../../core/preprocessing/profile.ts';
 import { profileText } from '../../../core/preprocessing/profile-text.ts';
 import { type ProfileOptions, profileTable } from '../../../workers/data/tables/profile-table.ts';
 import { temporaryFolder } from './temp-folder.ts';
@@ -26,6 +29,57 @@ const csv = (head: string, rows: number, row: (i: number) => string): string =>
 
 /** Values without order, the same ones each time. */
 const mixed = (i: number): number => ((i * 7919) % 101) / 100;
+
+describe('a large table', () => {
+  const large = csv('text,value', 320_000, (i) => `"a ""quoted"",\n text",${i}`);
+
+  it('shows its first rows before it is read, and how far the reading is', async () => {
+    const file = join(await temporaryFolder(), 'd.csv');
+    await writeFile(file, large);
+    const told: InspectProgress[] = [];
+    const profile = await profileTable(file, {}, (progress) => told.push(progress));
+    expect(profile).toMatchObject({ sampleBytes: null, bytes: large.length, reading: { rows: 320_000 } });
+    const samples = told.flatMap(({ sample }) => sample ?? []);
+    expect(samples).toHaveLength(1);
+    const [sample] = samples.map((own) => tableProfileSchema.parse(own));
+    // A row of the head, and rows of 25 or more bytes with two lines each, of which none is cut.
+    expect(sample.bytes).toBe(large.length);
+    expect(sample.sampleBytes).toBeGreaterThan(2 ** 22 - 40);
+    expect(sample.sampleBytes).toBeLessThanOrEqual(2 ** 22);
+    const rows = large.slice(0, sample.sampleBytes ?? 0).split('\n').length / 2 - 1;
+    expect(sample.reading.rows).toBe(rows);
+    expect(sample.columns[1].range).toEqual({ smallest: 0, median: (rows - 1) / 2, largest: rows - 1 });
+    const doing = told.map((progress) => progress.doing);
+    expect(doing[0]).toBe('0 % read');
+    expect(doing).toContain('50 % read');
+    expect(doing.slice(-3)).toEqual([
+      'summing up column 1 of 2',
+      'summing up column 2 of 2',
+      'comparing columns and rows',
+    ]);
+  });
+
+  it('of one object a line has a sample, too; packed and small ones, and UTF-16, are read whole at once', async () => {
+    const lines = Array.from({ length: 320_000 }, (_, i) => JSON.stringify({ text: 'a "', value: i })).join('\n');
+    const samplesOf = async (name: string, content: string | Buffer): Promise<number> => {
+      const file = join(await temporaryFolder(), name);
+      await writeFile(file, content);
+      let samples = 0;
+      const { reading } = await profileTable(file, {}, ({ sample }) => (samples += sample === null ? 0 : 1));
+      expect(reading.columns.map(({ name: own }) => own)).toEqual(['text', 'value']);
+      return samples;
+    };
+    expect(await samplesOf('d.jsonl', lines)).toBe(1);
+    expect(
+      await samplesOf(
+        'd.csv',
+        csv('text,value', 1000, (i) => `a,${i}`),
+      ),
+    ).toBe(0);
+    expect(await samplesOf('d.csv.gz', gzipSync(large))).toBe(0);
+    expect(await samplesOf('d.csv', Buffer.from(`\ufeff${large}`, 'utf16le'))).toBe(0);
+  }, 60_000);
+});
 
 describe('the columns of a table', () => {
   it('have counts, ranges, bars and examples as counted by hand', async () => {

@@ -19,9 +19,10 @@ async function openWithTable(content = rows()) {
 }
 
 it('a file by its path is inspected, and becomes a project that is trusted and remembered', async () => {
-  const { hub, home, path } = await openWithTable();
+  const { hub, home, path, page } = await openWithTable();
   const inspection = { file: { path }, reading: {} };
   const { profile, folder } = await hub.inspectData(inspection);
+  expect(page.inspections.at(-1)).toEqual({ doing: 'comparing columns and rows', sample: null });
   expect(folder).toBe(join(home, 'plants'));
   expect(profile).toMatchObject({ target: { name: 'kind' }, reading: { file: 'plants.csv', rows: 40 } });
   const roles = { size: 'weights' as const, day: 'category' as const };

@@ -7,6 +7,7 @@ import type { HubApi } from '../../../core/protocol/pages/hub-methods.ts';
 import { decodeRpc, encodeRpc, type PageApi, type PageRole } from '../../../core/protocol/pages/rpc.ts';
 import type { StudyChange, StudySummary } from '../../../core/protocol/pages/study-views.ts';
 import type { RunListChange } from '../../../core/protocol/pages/run-list.ts';
+import type { InspectProgress } from '../../../core/protocol/run/inspect-task.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { Hub } from '../../../src-main/hub/hub.ts';
 import { HubService } from '../../../src-main/rpc/hub-service.ts';
@@ -21,6 +22,8 @@ export interface TestPage {
   studyChanges: StudyChange[];
   /** Ids of watched searches that changed. */
   searchChanges: string[];
+  /** How far its inspections were. */
+  inspections: InspectProgress[];
   /** The reason why the hub rejected the page. */
   refusals: string[];
   /** Sends raw bytes. */
@@ -64,6 +67,7 @@ export function openPage(service: HubService, role: PageRole = 'owner'): TestPag
     studies: [] as { changed: StudySummary[]; removed: string[] }[],
     studyChanges: [] as StudyChange[],
     searchChanges: [] as string[],
+    inspections: [] as InspectProgress[],
     refusals: [] as string[],
   };
   const close = service.connect(
@@ -82,6 +86,7 @@ export function openPage(service: HubService, role: PageRole = 'owner'): TestPag
     studyChanged: (_id, change) => void told.studyChanges.push(change),
     discoveriesChanged: () => undefined,
     discoveryChanged: (id) => void told.searchChanges.push(id),
+    inspecting: (progress) => void told.inspections.push(progress),
   };
   const hub = createBirpc<HubApi, PageApi>(page, {
     post: (message: unknown) => toHub(encodeRpc(message)),

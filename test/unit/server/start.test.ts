@@ -71,6 +71,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
       studyChanged: () => undefined,
       discoveriesChanged: () => undefined,
       discoveryChanged: () => undefined,
+      inspecting: () => undefined,
       runUpdates: (_id, updates) => {
         if (updates.some(({ type }) => type === 'points')) trained.resolve();
       },

@@ -14,6 +14,8 @@ const candidates = [';', '\t', ',', '|'] as const;
 /** One row of the text: its fields, and where it begins. */
 export interface Row {
   fields: string[];
+  /** Bytes of the text up to the end of the row. */
+  end: number;
   /** `<file>, line <n>`, n counted from 1. Counting lines takes time, so call it for error messages only. */
   place: () => string;
 }
@@ -46,7 +48,7 @@ export function forEachRow(
       on_record: (record: string[], { bytes }) => {
         // Every blank is a delimiter to the parser: a run of them leaves empty fields.
         const fields = delimiter === 'whitespace' ? record.filter((field) => field !== '') : record;
-        if (fields.length > 0) visit({ fields, place });
+        if (fields.length > 0) visit({ fields, end: bytes, place });
         start = bytes;
         return null;
       },

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Misfits, profileColumn } from '../../../core/preprocessing/column-profile.ts';
 import type { Finding, ProfiledColumn, TableProfile } from '../../../core/preprocessing/profile.ts';
 import { findFindings, proposeTarget } from '../../../core/preprocessing/profile-findings.ts';
 import { describeTimes, zoneOf } from '../../../core/preprocessing/time-findings.ts';
 import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
+import type { InspectProgress } from '../../../core/protocol/run/inspect-task.ts';
 import { markOf } from '../../../core/text/text-encoding.ts';
 import { withQuestions } from '../notes.ts';
 import type { Cells, RawTable } from './cells.ts';
@@ -13,6 +14,7 @@ import { placeOfColumn, readCell, typedColumn } from './columns.ts';
 import { type ReadTableOptions, understandTable } from './read-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
 import { noColumn } from './table.ts';
+import { firstRows } from './table-readers.ts';
 import { unpackTable } from './unpack.ts';
 
 /** How to inspect a table. */
@@ -24,6 +26,8 @@ export interface ProfileOptions extends Omit<ReadTableOptions, 'reading' | 'name
 }
 
 const mostMisfits = 5;
+/** So much of a large file shows at once what is in it. */
+const mostSampleBytes = 2 ** 22;
 /** The encoding of text that is not UTF-8, by far the most frequent one in files of Excel. */
 const usualOtherEncoding = 'windows-1252';
 const otherEncodings = ['iso-8859-2', 'windows-1251', 'shift_jis', 'gb18030'];
@@ -33,17 +37,40 @@ const otherEncodings = ['iso-8859-2', 'windows-1251', 'shift_jis', 'gb18030'];
  * There one reading is assumed, and the others are a question.
  * @throws Error that names file, place and value of what is no table
  */
-export async function profileTable(file: string, options: ProfileOptions = {}): Promise<TableProfile> {
-  const { target, time: ofTime, ...given } = options;
-  const content = await readFile(file);
+export async function profileTable(
+  file: string,
+  options: ProfileOptions = {},
+  tell: (progress: InspectProgress) => void = () => undefined,
+): Promise<TableProfile> {
+  const tellDoing = (doing: string): void => tell({ doing, sample: null });
+  const rows = await firstRows(file, mostSampleBytes);
+  if (rows !== null) tell({ doing: '0 % read', sample: await profileSample(rows, file, options) });
+  return profileBytes(await readFile(file), file, options, tellDoing);
+}
+
+/** A profile of the rows at the beginning of a file; null where they are no table, which the whole file may be. */
+async function profileSample(rows: Buffer, file: string, options: ProfileOptions): Promise<TableProfile | null> {
+  const profile = await profileBytes(rows, file, options).catch(() => null);
+  return profile && { ...profile, bytes: (await stat(file)).size, sampleBytes: rows.length };
+}
+
+async function profileBytes(
+  content: Buffer,
+  file: string,
+  { target, time: ofTime, ...given }: ProfileOptions,
+  tell: (doing: string) => void = () => undefined,
+): Promise<TableProfile> {
   // Messages name the file as people know it: a page may have sent it into a folder that says nothing to them.
   const { bytes, file: name } = await unpackTable(content, basename(file));
   const { encoding, question } = encodingOf(bytes, name, given);
   const own = encoding === undefined ? given : { ...given, encoding };
-  const { result, questions } = await withQuestions(() => understandTable(bytes, name, own));
+  const { result, questions } = await withQuestions(() => understandTable(bytes, name, own), tell);
   const { raw, chosen, reading } = result;
   const read = chosen.flatMap((how, i) => (how === null ? [] : [lenientColumn(raw, i, how)]));
-  const columns = reading.columns.map((known, i) => profileColumn(known, read[i].column, read[i].misfits));
+  const columns = reading.columns.map((known, i) => {
+    tell(`summing up column ${i + 1} of ${reading.columns.length}`);
+    return profileColumn(known, read[i].column, read[i].misfits);
+  });
   const names = columns.map(({ name }) => name);
   const absent = [target, ofTime].find((own) => own !== undefined && !names.includes(own));
   if (absent !== undefined) throw noColumn(basename(file), absent, names);
@@ -51,10 +78,11 @@ export async function profileTable(file: string, options: ProfileOptions = {}): 
   const values = read.map(({ column }) => column);
   // Cells that do not fit are counted below.
   const asked = [...question, ...questions.filter(({ kind }) => kind !== 'misfits')];
+  tell('comparing columns and rows');
   const table = { reading, columns, values, target: wanted };
   const { time, findings: ofTimes } = describeTimes(table, ofTime);
   const findings = findFindings(table, { asked, ofTimes });
-  return { kind: 'table', bytes: content.length, reading, columns, target: wanted, time, findings };
+  return { kind: 'table', bytes: content.length, sampleBytes: null, reading, columns, target: wanted, time, findings };
 }
 
 /**

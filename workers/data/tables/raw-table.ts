@@ -1,5 +1,5 @@
 import type { Delimiter } from '../../../core/preprocessing/reading.ts';
-import { type Doubt, refuseDoubts } from '../notes.ts';
+import { type Doubt, refuseDoubts, tellDoing } from '../notes.ts';
 import { forEachRow, type Row } from '../sources/delimited.ts';
 import { addCell, type Cell, type Cells, emptyColumn, isDecimal, type RawColumn, type RawTable } from './cells.ts';
 
@@ -8,6 +8,7 @@ const mostColumns = 10_000;
 /** A `Set` of V8 holds no more. */
 const mostRows = 2 ** 24;
 const mostCells = 2 ** 28;
+const lineFeed = 0x0a;
 
 /** @throws Error if a table is larger than what is read at once */
 export function checkSize(source: string, rows: number, columns: number): void {
@@ -39,11 +40,22 @@ export function parseDelimited(
 ): RawTable {
   const visitRow = (visit: (row: Row) => void) => forEachRow(text, source, delimiter, visit, linesBefore);
   const rows = new DelimitedRows(source, isMissing, known);
-  visitRow((row) => rows.add(row));
+  let told = 0;
+  visitRow((row) => {
+    rows.add(row);
+    told = tellRead(row.end, told, text.length);
+  });
   const { columns, nameless, length, emptyRows, hasNames } = rows.finish(header);
   const before = hasNames && known === null ? 1 : 0;
   const placeOf = (row: number) => placeOfRow(source, visitRow, row + before);
   return { source, columns, length, hasNames, nameless, emptyRows, placeOf };
+}
+
+/** Tells every percent how much was read, in bytes. @returns how much was told last */
+function tellRead(read: number, told: number, all: number): number {
+  if (read - told < all / 100) return told;
+  tellDoing(`${Math.floor((100 * read) / all)} % read`);
+  return read;
 }
 
 /** Gathers rows of fields by column. */
@@ -147,7 +159,7 @@ function placeOfRow(source: string, visitRow: (visit: (row: Row) => void) => voi
 
 /** Reads one JSON object a line. A column is missing in rows that lack its key. */
 export function parseJsonLines(
-  text: string,
+  text: Buffer,
   source: string,
   isMissing: (field: string) => boolean,
   linesBefore = 0,
@@ -155,7 +167,10 @@ export function parseJsonLines(
   const columns = new Map<string, RawColumn>();
   const lines: number[] = [];
   let lineNumber = linesBefore;
-  for (const line of text.split('\n')) {
+  let told = 0;
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = text.indexOf(lineFeed, start) + 1 || text.length;
+    const line = text.toString('utf8', start, end);
     lineNumber++;
     if (line.trim() === '') continue;
     const place = `${source}, line ${lineNumber}`;
@@ -166,6 +181,7 @@ export function parseJsonLines(
       addCell(column, plainCell(value, name, place), isMissing);
     }
     lines.push(lineNumber);
+    told = tellRead(end, told, text.length);
     checkSize(source, lines.length, columns.size);
   }
   for (const column of columns.values()) while (column.cells.length < lines.length) addCell(column, null, isMissing);

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { dataFormatOf, type TableFormat } from '../../../core/preprocessing/data-formats.ts';
 import type { Delimiter, TableReading } from '../../../core/preprocessing/reading.ts';
 import {
@@ -88,7 +88,7 @@ const readers: Record<TableFormat, TableReader> = {
   'JSON lines': {
     parse(bytes, file, isMissing, options) {
       const { text, ...decoded } = decodedText(bytes, file, options);
-      return { ...binary, ...decoded, raw: parseJsonLines(text.toString('utf8'), file, isMissing) };
+      return { ...binary, ...decoded, raw: parseJsonLines(text, file, isMissing) };
     },
     blocks: (file, options) => jsonBlocks(file, options.isMissing, textPieces(file, options, false)),
   },
@@ -161,7 +161,7 @@ interface LinePiece {
 async function* jsonBlocks(file: string, isMissing: IsMissing, pieces: AsyncIterable<LinePiece>) {
   let names = new Set<string>();
   for await (const { text, linesBefore } of pieces) {
-    const raw = parseJsonLines(text.toString('utf8'), file, isMissing, linesBefore);
+    const raw = parseJsonLines(text, file, isMissing, linesBefore);
     names = new Set([...names, ...raw.columns.map(({ name }) => name)]);
     // Rows of this block may lack a column of earlier ones.
     const absent = [...names].filter((name) => !raw.columns.some((column) => column.name === name));
@@ -239,11 +239,27 @@ function bytesDecoder(encoding: string, file: string): (piece: Buffer | null) =>
   return (piece) => Buffer.from(decode(piece));
 }
 
-async function readMark(file: string) {
+/**
+ * The bytes of the first rows of a file of text; null where it is not much larger than that, or rows cannot be told
+ * apart in its bytes.
+ * @param most bytes
+ */
+export async function firstRows(file: string, most: number): Promise<Buffer | null> {
+  const isPlainText = ![readers.Parquet, readers.Arrow].includes(readerOf(file)) && !isPacked(file);
+  if (!isPlainText || (await stat(file)).size < 2 * most) return null;
+  const text = await readBeginning(file, most);
+  if ((markOf(text)?.encoding ?? 'utf-8') !== 'utf-8' || text.includes(0)) return null;
+  const end = lastLineEnd(text, readerOf(file) !== readers['JSON lines'], bytesAhead(text, null));
+  return end === 0 ? null : text.subarray(0, end);
+}
+
+const readMark = async (file: string) => markOf(await readBeginning(file, mostMarkBytes));
+
+async function readBeginning(file: string, most: number): Promise<Buffer> {
   const handle = await open(file);
   try {
-    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(mostMarkBytes) });
-    return markOf(buffer.subarray(0, bytesRead));
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(most) });
+    return buffer.subarray(0, bytesRead);
   } finally {
     await handle.close();
   }

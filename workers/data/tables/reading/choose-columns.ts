@@ -11,7 +11,7 @@ import {
   whyWrong,
   wrongRemedy,
 } from '../columns.ts';
-import { type Doubt, refuseDoubts } from '../../notes.ts';
+import { type Doubt, refuseDoubts, tellDoing } from '../../notes.ts';
 import { fittingDateFormats, mostlyDates, parseDate } from './dates.ts';
 import { decimalShownBy, fittingNumberFormats, mostlyNumbers, parseNumber } from './numbers.ts';
 
@@ -62,6 +62,7 @@ export function chooseColumns(
   const chosen = table.columns.map(({ name }, index) => {
     const type = types.get(name);
     if (type === 'ignore') return null;
+    tellDoing(`finding out what column ${index + 1} of ${table.columns.length} is`);
     const found = chooser.choose(index, type);
     if (!('doubt' in found)) return found;
     doubts.push(found.doubt);
