@@ -68,6 +68,7 @@ function readmeOf({ decisions, open, profile }: ProjectPlan | ImagePlan, file: s
 
 \`\`\`sh
 ${tutti} train .
+${tutti} calibrate last
 ${tutti} dashboard
 ${tutti} predict last --input ${input} --output predictions.csv
 \`\`\`

@@ -69,6 +69,23 @@ it.each(Object.keys(tables))('a project from %s trains, and predicts its own fil
   expect(report.rows).toBe(90);
 });
 
+it('the commands of the README make a project, train it, calibrate it and predict', async () => {
+  const readme = await readFile('README.md', 'utf8');
+  const block = readme.slice(readme.indexOf('## Begin with your data')).split('```')[1];
+  const commands = [...block.matchAll(/^npx tutti ([^#\n]+)/gm)].map(([, words]) => words.trim().split(' '));
+  expect(commands.map(([name]) => name)).toEqual(['create', 'train', 'calibrate', 'predict']);
+  const names: Record<string, string> = {
+    'my-digits': join(home(), 'my-digits'),
+    'answers.csv': join(home(), 'a.csv'),
+  };
+  for (const words of commands) {
+    const { code, output } = await runCommand(words.map((word) => names[word] ?? word));
+    expect([words[0], code, output]).toEqual([words[0], 0, output]);
+  }
+  const answers = await readFile(join(home(), 'a.csv'), 'utf8');
+  expect(answers.trim().split('\n')).toHaveLength(1 + 1797);
+});
+
 it('a project from a folder of images trains, and predicts images', async () => {
   const images = join(home(), 'images');
   for (const split of ['seg_train/seg_train', 'seg_test/seg_test']) {
