@@ -1,5 +1,5 @@
 import { quoted } from './column-findings.ts';
-import type { ImageProfile } from './image-profile.ts';
+import type { ImageProfile, ImageSplit } from './image-profile.ts';
 import type { Finding } from './profile.ts';
 
 /** A project that learns from a folder of images, with all that was decided and why. */
@@ -45,7 +45,9 @@ export function planImages(profile: ImageProfile): ImagePlan {
     channels === 1 ? 'One channel: all images are grey.' : 'Three channels: images have colours.',
     ...(names.length === 0
       ? ['Folders hold all splits.']
-      : [`A fifth of the training images each for ${names.join(' and ')}, with the classes in the same proportions.`]),
+      : [
+          `A fifth of the training images${names.length > 1 ? ' each' : ''} for ${names.join(' and ')}, with the classes in the same proportions.`,
+        ]),
     isMirrored
       ? 'Training images are shifted and mirrored at random.'
       : 'Training images are shifted at random, and not mirrored, because the classes are single letters or digits.',
@@ -53,6 +55,29 @@ export function planImages(profile: ImageProfile): ImagePlan {
   const open = profile.findings.filter(({ level }) => level !== 'note');
   return { profile, side, channels, drawn, isMirrored, decisions, open };
 }
+
+/** The images of each split, those that are drawn from the training images included. */
+export function plannedCounts({ profile, drawn }: ImagePlan): Record<ImageSplit, number> {
+  const inFolder = (split: ImageSplit): number => profile.splits.find((own) => own.split === split)?.images ?? 0;
+  const train = inFolder('train');
+  const validation = Math.round(drawn.validation * train);
+  const test = Math.round(drawn.test * train);
+  return {
+    train: train - validation - test,
+    validation: validation + inFolder('validation'),
+    test: test + inFolder('test'),
+  };
+}
+
+/** The model of the project's code, for people. */
+export function imageModelSentence(plan: ImagePlan): string {
+  return (
+    'Five residual networks of three stages with 16, 32 and 64 filters, which give logits of the classes; AdamW, ' +
+    `batches of ${batchSizeFor(plan)}, until the NLL of the ensemble no longer falls.`
+  );
+}
+
+const batchSizeFor = ({ profile }: ImagePlan): number => (profile.splits[0].images < 500 ? 16 : 32);
 
 /** The project's code. @param folder name of the images' folder beside it @param title the project's name */
 export function imageProjectSource(plan: ImagePlan, folder: string, title: string): string {
@@ -71,7 +96,7 @@ export default defineProject({
   defaults: {
     members: 5,
     maxEpochs: 100,
-    batchSize: ${profile.splits[0].images < 500 ? 16 : 32},
+    batchSize: ${batchSizeFor(plan)},
     optimizer: { kind: 'adamw', learningRate: 0.002 },
     earlyStopping: { enabled: true, monitor: 'val/ens_nll', patience: 15 },
     augmentation: { ${augmentation} },

@@ -11,6 +11,11 @@ const size = z.tuple([z.int(), z.int()]).describe('height and width in pixels, u
 
 export const imageSplits = ['train', 'validation', 'test'] as const;
 export type ImageSplit = (typeof imageSplits)[number];
+export const splitTitles: Readonly<Record<ImageSplit, string>> = {
+  train: 'Training',
+  validation: 'Validation',
+  test: 'Test',
+};
 /** What a folder may be; `none`: a class, or beside splits a folder that is left out. */
 export const splitAnswers = [...imageSplits, 'none'] as const;
 export type SplitAnswer = (typeof splitAnswers)[number];
@@ -116,10 +121,16 @@ function classFindings({ classes, splits }: Omit<ImageProfile, 'findings'>): Fin
   ];
 }
 
+/** Why files are left out, for people. */
+export const leftOutReasons: Readonly<Record<ImageProfile['leftOut'][number]['reason'], string>> = {
+  ending: 'no format that is read',
+  hidden: "the system's own",
+  place: 'in no folder of a class',
+};
+
 function fileFindings({ unreadable, unreadableCount, leftOut, misnamed }: Omit<ImageProfile, 'findings'>): Finding[] {
   const files = leftOut.map(({ ending, reason, count: own, examples }) => {
-    const why = { ending: 'no format that is read', hidden: "the system's own", place: 'in no folder of a class' };
-    return `${own} ${ending} (${why[reason]}: ${listed(examples)})`;
+    return `${own} ${ending} (${leftOutReasons[reason]}: ${listed(examples)})`;
   });
   return [
     ...(unreadableCount === 0
@@ -183,17 +194,50 @@ function listed(names: readonly string[]): string {
   return names.slice(0, 3).join(', ') + (names.length > 3 ? ', ...' : '');
 }
 
-/** The lines of a folder of images for a terminal, without its findings. */
-export function imageLines({ folder, bytes, splits, classes, sizes, ...counted }: ImageProfile): string[] {
+/** How many images of how many classes, for people. */
+export function imageSentence({ bytes, splits, classes }: ImageProfile): string {
   const images = splits.reduce((sum, own) => sum + own.images, 0);
-  const { formats, channels, depths } = counted;
+  return `${formatCount(images)} images of ${formatCount(classes.length)} classes. ${formatBytes(bytes)}.`;
+}
+
+/** What the images have, for people: names with texts. */
+export function imageFacts({ sizes, formats, channels, depths }: ImageProfile): [name: string, text: string][] {
+  const shown = ([height, width]: readonly number[]): string => `${height} × ${width}`;
+  return [
+    ...(sizes === null
+      ? []
+      : [
+          [
+            'Sizes',
+            sizes.distinct === 1
+              ? `all ${shown(sizes.median)} pixels`
+              : `${shown(sizes.smallest)} to ${shown(sizes.largest)} pixels, the median ${shown(sizes.median)}`,
+          ] satisfies [string, string],
+        ]),
+    ['Formats', countsText(formats, (format) => format.toUpperCase())],
+    ['Channels', countsText(channels)],
+    ['Values', countsText(depths, (depth) => depthTitles[depth] ?? depth)],
+  ];
+}
+
+const depthTitles: Readonly<Record<string, string>> = { uchar: '8 bits', ushort: '16 bits', float: 'float32' };
+
+/** One name, or several with the images that have each: `PNG (12), JPEG (3)`. */
+function countsText(own: Readonly<Record<string, number>>, titleOf = (name: string): string => name): string {
+  const entries = Object.entries(own);
+  const isOne = entries.length === 1;
+  return entries.map(([name, count]) => `${titleOf(name)}${isOne ? '' : ` (${formatCount(count)})`}`).join(', ');
+}
+
+/** The lines of a folder of images for a terminal, without its findings. */
+export function imageLines(profile: ImageProfile): string[] {
+  const { folder, splits, classes } = profile;
   const width = Math.max(...classes.map(({ name }) => printableLine(name).length), 5);
   const row = (name: string, cells: readonly string[]): string =>
     [printableLine(name).padEnd(width), ...cells.map((cell) => cell.padStart(10))].join('  ');
   const names = splits.map(({ split }) => split);
-  const shown = ([height, wide]: readonly number[]): string => `${height} × ${wide}`;
   return [
-    `${printableLine(folder)}: ${formatCount(images)} images of ${classes.length} classes. ${formatBytes(bytes)}.`,
+    `${printableLine(folder)}: ${imageSentence(profile)}`,
     '',
     row('class', names),
     ...classes.map((own) =>
@@ -203,14 +247,6 @@ export function imageLines({ folder, bytes, splits, classes, sizes, ...counted }
       ),
     ),
     '',
-    ...(sizes === null
-      ? []
-      : [`Sizes: ${shown(sizes.smallest)} to ${shown(sizes.largest)} pixels, the median ${shown(sizes.median)}.`]),
-    `Formats: ${countsText(formats)}. Channels: ${countsText(channels)}. Values: ${countsText(depths)}.`,
+    ...imageFacts(profile).map(([name, text]) => `${name}: ${text}.`),
   ];
 }
-
-const countsText = (own: Readonly<Record<string, number>>): string =>
-  Object.entries(own)
-    .map(([name, number]) => `${name} ${formatCount(number)}`)
-    .join(', ');

@@ -1,6 +1,6 @@
 import { formatCount } from '../text/numbers.ts';
 import { keyOf, quoted } from './column-findings.ts';
-import { type ImagePlan, planImages } from './image-plan.ts';
+import { type ImagePlan, imageProjectSource, planImages } from './image-plan.ts';
 import type { ImageProfile } from './image-profile.ts';
 import { type ColumnProfile, type Finding, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
 import { holdsClasses } from './profile-findings.ts';
@@ -50,6 +50,11 @@ const leastRowsOfClass = 5;
 /** A project for what is in a table, or in a folder of images, where no choice is needed. */
 export function planData(profile: TableProfile | ImageProfile, choices: PlanChoices): ProjectPlan | ImagePlan {
   return profile.kind === 'table' ? planProject(profile, choices) : planImages(profile);
+}
+
+/** The code of a planned project. @param data name of the data beside it @param title the project's name */
+export function plannedSource(plan: ProjectPlan | ImagePlan, data: string, title: string): string {
+  return 'side' in plan ? imageProjectSource(plan, data, title) : projectSource(plan, data, title);
 }
 
 /**

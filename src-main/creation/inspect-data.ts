@@ -1,6 +1,8 @@
 import { realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { explainFileError } from '../../core/node/file-error.ts';
+import { dataFormatOf, isOfSystem } from '../../core/preprocessing/data-formats.ts';
 import {
   type FileProfile,
   fileProfileSchema,
@@ -47,4 +49,18 @@ function realPath(path: string): string {
   } catch (error) {
     throw explainFileError(error, path, 'read');
   }
+}
+
+/** Folders of splits that lie in folders of their names, and in them those of the classes: `seg_train/seg_train/2`. */
+const mostDepth = 3;
+/** Folders of a level that are looked into: those of splits and classes are alike. */
+const mostTried = 8;
+
+/** Whether a folder, or one below it, holds images. */
+export async function holdsImages(folder: string, depth = 0): Promise<boolean> {
+  const entries = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !isOfSystem(name));
+  if (entries.some((entry) => entry.isFile() && dataFormatOf(entry.name)?.holds === 'image')) return true;
+  const folders = depth === mostDepth ? [] : entries.filter((entry) => entry.isDirectory()).slice(0, mostTried);
+  const found = await Promise.all(folders.map(({ name }) => holdsImages(join(folder, name), depth + 1)));
+  return found.includes(true);
 }

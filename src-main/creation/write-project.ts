@@ -3,8 +3,8 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join, resolve, sep } from 'node:path';
 import { makeFolder } from '../../core/node/make-folder.ts';
-import { type ImagePlan, imageProjectSource } from '../../core/preprocessing/image-plan.ts';
-import { type ProjectPlan, projectSource, projectTitle } from '../../core/preprocessing/project-plan.ts';
+import type { ImagePlan } from '../../core/preprocessing/image-plan.ts';
+import { plannedSource, type ProjectPlan, projectTitle } from '../../core/preprocessing/project-plan.ts';
 import type { FileProfile } from '../../core/protocol/run/inspect-task.ts';
 import { tutti } from '../../core/text/program.ts';
 import { appFile } from '../processes/app-files.ts';
@@ -48,8 +48,7 @@ export async function writePlanned(folder: string, plan: ProjectPlan | ImagePlan
   const name = basename(data);
   // File systems that can share the blocks of both copies do so.
   await cp(data, join(folder, name), { recursive: true, mode: constants.COPYFILE_FICLONE });
-  const source = 'side' in plan ? imageProjectSource(plan, name, title) : projectSource(plan, name, title);
-  await writeFile(join(folder, 'project.ts'), source);
+  await writeFile(join(folder, 'project.ts'), plannedSource(plan, name, title));
   await writeFile(join(folder, 'README.md'), readmeOf(plan, name, title));
 }
 

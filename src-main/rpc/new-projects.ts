@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { explainFileError } from '../../core/node/file-error.ts';
@@ -50,7 +50,9 @@ export class NewProjects {
 
   async inspect(inspection: Inspection): Promise<Inspected> {
     const path = await this.#pathOf(inspection.file);
-    return { profile: await this.#profile(path, inspection), folder: proposedFolder(inspection.file, path) };
+    const profile = await this.#profile(path, inspection);
+    const name = profile.kind === 'table' ? titleOf(basename(path)) : basename(path);
+    return { profile, folder: proposedFolder(inspection.file, path, name) };
   }
 
   /** Ends the inspection that is under way. */
@@ -97,20 +99,28 @@ export class NewProjects {
   }
 }
 
+/** Tells data that have changed: the size, and the latest time, of a file or of all in a folder. */
 async function stateOf(path: string): Promise<[bytes: number, modifiedMs: number]> {
   try {
-    const { size, mtimeMs } = await stat(path);
-    return [size, mtimeMs];
+    const isFolder = (await stat(path)).isDirectory();
+    const paths = isFolder ? (await readdir(path, { recursive: true })).map((own) => join(path, own)) : [];
+    const found = await Promise.all([path, ...paths].map((own) => stat(own)));
+    const latestMs = found.reduce((most, { mtimeMs }) => Math.max(most, mtimeMs), 0);
+    return [found.reduce((sum, { size }) => sum + size, 0), latestMs];
   } catch (error) {
     throw explainFileError(error, path, 'read');
   }
 }
 
-/** A new folder with the file's name: beside the file, or in the user's home. */
-function proposedFolder(file: DataFile, path: string): string {
+/** The name of a file without its endings. */
+function titleOf(file: string): string {
+  const own = file.replace(/\.(gz|zip)$/i, '');
+  return basename(own, extname(own));
+}
+
+/** A new folder beside the data, or in the user's home. */
+function proposedFolder(file: DataFile, path: string, name: string): string {
   const parent = 'path' in file ? dirname(path) : join(homedir(), usualFolder);
-  const own = basename(path).replace(/\.(gz|zip)$/i, '');
-  const name = basename(own, extname(own));
   for (let count = 1; ; count++) {
     const folder = join(parent, count === 1 ? name : `${name}-${count}`);
     if (!existsSync(folder)) return folder;

@@ -1,8 +1,7 @@
 import { defineStore } from 'pinia';
 import { useRouter } from 'vue-router';
 import { isTableName } from '../../core/preprocessing/data-formats.ts';
-import { runFileEnding } from '../../core/protocol/pages/run-data.ts';
-import { sendInParts, type UploadProgress } from '../client/upload.ts';
+import { type ChosenFolder, sendInParts, type UploadProgress } from '../client/upload.ts';
 import { useHub } from '../client/use-hub.ts';
 import { useToastsStore } from '../stores/toasts.ts';
 import { computed, type ComputedRef, type Ref, type ShallowRef, shallowRef, watch } from 'vue';
@@ -12,15 +11,10 @@ import type { ProjectCard } from '../../core/protocol/pages/project-views.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
 import { messageOf } from '../../core/text/errors.ts';
 
-/** Whether a file may be an exported run. */
-export function isExport({ name }: Pick<File, 'name'>): boolean {
-  return !isTableName(name) && [runFileEnding, '.zip'].some((ending) => name.toLowerCase().endsWith(ending));
-}
-
 /**
  * Opens what a path leads to and shows it: a project's form, or its card if the user has not trusted it yet; a run's
- * page, also of an exported run, which is imported; the page that makes a project from a table. The returned function
- * throws if there is nothing to open.
+ * page, also of an exported run, which is imported; the page that makes a project from a table or a folder of images.
+ * The returned function throws if there is nothing to open.
  */
 export function useOpenPath(): (path: string) => Promise<void> {
   const hub = useHub();
@@ -32,6 +26,7 @@ export function useOpenPath(): (path: string) => Promise<void> {
       return;
     }
     const opened = await hub.openPath(path);
+    if (opened.kind === 'data') return void (await router.push({ name: 'create', query: { path: opened.path } }));
     if (opened.kind === 'run') return showRun(opened.id, opened.isImported ? 'imported' : 'opened');
     const { isTrusted, folder } = opened.project;
     await router.push(
@@ -57,10 +52,10 @@ export function useImportRun(): (file: File, progress?: UploadProgress) => Promi
   };
 }
 
-/** A file of data for the page "New from data", which takes it: one that was dropped on any page. */
+/** A file or folder of data for the page "New from data", which takes it: one that was dropped on any page. */
 export const useGivenFileStore = defineStore('given-file', () => {
-  const file = shallowRef<File | null>(null);
-  function take(): File | null {
+  const file = shallowRef<File | ChosenFolder | null>(null);
+  function take(): File | ChosenFolder | null {
     const own = file.value;
     file.value = null;
     return own;

@@ -319,7 +319,7 @@ describe('the page New from data', () => {
     await input.trigger('change');
     await expect.poll(() => calls.some(([method]) => method === 'inspectData')).toBe(true);
     expect(calls.find(([method]) => method === 'openUpload')?.[1]).toEqual({ name: 'my plants.csv', bytes: 8 });
-    expect(wrapper.get('.doing [role=status]').text()).toBe('Reading the file…');
+    expect(wrapper.get('.doing [role=status]').text()).toBe('Reading the data…');
     buttonNamed('Cancel').click();
     await flushPromises();
     expect(wrapper.get('[role=alert]').text()).toContain('Reading the file was cancelled.');

@@ -1,7 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { Page } from '@playwright/test';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { ZipFile } from 'yazl';
 import { notRun } from '../environment/reasons.ts';
 import { expectStatus, Stage, visit } from './stage.ts';
 import { violationsInAllLooks } from './support/axe.ts';
@@ -27,10 +30,11 @@ describe.skipIf(noChromium !== null)(`A project from a file of data${notRun(noCh
   });
   afterAll(() => stage.close());
 
-  async function drop(name: string, content: string): Promise<void> {
+  async function drop(name: string, content: string | Buffer): Promise<void> {
     const transfer = await page.evaluateHandle(`(() => {
       const data = new DataTransfer();
-      data.items.add(new File([${JSON.stringify(content)}], ${JSON.stringify(name)}, { type: 'text/csv' }));
+      const bytes = Uint8Array.from([${[...Buffer.from(content)].join()}]);
+      data.items.add(new File([bytes], ${JSON.stringify(name)}));
       return data;
     })()`);
     await page.getByRole('main').dispatchEvent('drop', { dataTransfer: transfer });
@@ -82,4 +86,71 @@ describe.skipIf(noChromium !== null)(`A project from a file of data${notRun(noCh
     const answer = page.getByRole('region', { name: 'Answers of the members' }).getByRole('row');
     await expect(answer.nth(1)).toContainText('small');
   });
+
+  it('a folder of images that is chosen in the browser ends as a trained ensemble that predicts an image', async () => {
+    const images = join(stage.home, 'shades');
+    for (const [split, each] of [
+      ['Training', 12],
+      ['Testing', 4],
+    ] as const) {
+      await Promise.all(shades.map((shade) => writeShades(join(images, split, shade.name), shade.grey, each)));
+    }
+    await writeFile(join(images, 'Training', 'dark', 'notes.gif'), 'no image that is read');
+    await visit(page, '/create');
+    await expect(heading('Which data?')).toBeVisible();
+    expect(await violationsInAllLooks(page)).toEqual([]);
+    await page.locator('input[webkitdirectory]').setInputFiles(images);
+    await expect(heading('What is in the folder')).toBeVisible();
+    await expect(page.getByRole('row', { name: /^dark 12 4/ })).toBeVisible();
+    await expect(page.getByRole('row', { name: /^\.gif 1 no format that is read/ })).toBeVisible();
+    expect(await violationsInAllLooks(page)).toEqual([]);
+    await next().press('Enter');
+    await expect(heading('Splits and model')).toBeFocused();
+    // A fifth of 24 is 5; a folder holds the test.
+    await expect(page.locator('dl.facts')).toContainText(
+      /Training\s*19 images\s*Validation\s*5 images\s*Test\s*8 images/,
+    );
+    expect(await violationsInAllLooks(page)).toEqual([]);
+    await next().press('Enter');
+    await expect(heading('The project')).toBeFocused();
+
+    const folder = join(stage.home, 'shades-from-folder');
+    await page.getByLabel('New folder of the project').fill(folder);
+    const shown = await page.getByRole('region', { name: 'Code of the project' }).innerText();
+    await page.getByRole('button', { name: 'Create', exact: true }).press('Enter');
+    await page.getByLabel('Max epochs', { exact: true }).fill('2');
+    expect((await readFile(join(folder, 'project.ts'), 'utf8')).trim()).toBe(shown.trim());
+    expect(await readdir(join(folder, 'shades', 'Testing', 'light'))).toHaveLength(4);
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL(/#\/runs\/[\w-]+$/);
+    await expectStatus(page, 'finished');
+
+    await visit(page, `/runs/${page.url().replace(/^.*\/runs\//, '')}/predict`);
+    await page.getByLabel('File of samples').setInputFiles(join(images, 'Testing', 'light', '0.png'));
+    const answer = page.getByRole('region', { name: 'Answers of the members' }).getByRole('row');
+    await expect(answer.nth(1)).toContainText(/dark|light/);
+  });
+
+  it('a dropped ZIP that holds neither a run nor a table is refused with what it holds', async () => {
+    await visit(page, '/runs');
+    await expect(heading('Runs')).toBeVisible();
+    const zip = new ZipFile();
+    for (const name of ['a.csv', 'b.csv']) zip.addBuffer(Buffer.from('x,y'), name);
+    zip.end();
+    await drop('two tables.zip', await buffer(zip.outputStream));
+    await expect(page.getByText('two tables.zip holds 2 .csv (a.csv, b.csv)')).toBeVisible();
+    await expect(page.getByText('Unpack it, and give one of its tables.')).toBeVisible();
+  });
 });
+
+const shades = [
+  { name: 'dark', grey: 20 },
+  { name: 'light', grey: 200 },
+];
+
+async function writeShades(folder: string, grey: number, count: number): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const raw = { width: 8, height: 8, channels: 3 as const };
+  const images = Array.from({ length: count }, (_, i) => sharp(Buffer.alloc(192, grey + i), { raw }).png());
+  await Promise.all(images.map((image, i) => image.toFile(join(folder, `${i}.png`))));
+}

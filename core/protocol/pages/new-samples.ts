@@ -42,12 +42,28 @@ const fileNameSchema = z
   .refine((name) => !/^\.+$|[\\/<>:"|?*\p{Cc}]/u.test(name), 'it must be the name of a file, without a folder');
 
 const announcedBytes = z.int().min(1).max(maximumUploadBytes);
+/** A folder of more files is given by its path: their names would not fit into one call. */
+export const maximumUploadFiles = 10_000;
+/** A path in a folder, of names as above. */
+const pathSchema = z
+  .string()
+  .max(1000)
+  .refine((path) => path.split('/').every((name) => fileNameSchema.safeParse(name).success), 'it must be a safe path');
 export const uploadRequestSchema = z.union([
   z.strictObject({ ending: z.enum(uploadEndings), bytes: announcedBytes }),
   /** A file of data, which keeps its name in the project that is written from it. */
   z.strictObject({ name: fileNameSchema, bytes: announcedBytes }),
+  /** A folder, whose files are sent as one, in this order. */
+  z.strictObject({
+    name: fileNameSchema,
+    bytes: announcedBytes,
+    files: z
+      .array(z.strictObject({ path: pathSchema, bytes: z.int().min(0) }))
+      .min(1)
+      .max(maximumUploadFiles),
+  }),
 ]);
-/** A file that a page is about to send in parts. */
+/** A file, or a folder, that a page is about to send in parts. */
 export type UploadRequest = z.output<typeof uploadRequestSchema>;
 
 /** A part of it. */

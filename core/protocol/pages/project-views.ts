@@ -123,4 +123,6 @@ export interface RunPreview {
 export type Opened =
   | { kind: 'project'; project: ProjectCard }
   /** `isImported`: whether it came from an export just now. */
-  | { kind: 'run'; id: string; isImported: boolean };
+  | { kind: 'run'; id: string; isImported: boolean }
+  /** Data from which a project can be made: a folder of images, or a packed table. `path` is absolute. */
+  | { kind: 'data'; path: string };

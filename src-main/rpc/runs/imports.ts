@@ -1,9 +1,12 @@
+import { openAsBlob } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
-import { type ImportedRunView, type ImportRequest, runFileEnding } from '../../../core/protocol/pages/run-data.ts';
+import { exportOrTable, mayBeExport } from '../../../core/protocol/pages/zip-contents.ts';
+import type { ImportedRunView, ImportRequest } from '../../../core/protocol/pages/run-data.ts';
 import type { Opened } from '../../../core/protocol/pages/project-views.ts';
 import { printableLine } from '../../../core/text/printable.ts';
+import { holdsImages } from '../../creation/inspect-data.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { type ImportOptions, RunPresentError } from '../../import/import-run.ts';
 import { holdsProject } from '../../runs/configuration/project.ts';
@@ -28,21 +31,26 @@ export async function importSent(
 /**
  * Opens what a path leads to. A run's folder that also holds a project, as `--out .` leaves it, is opened as the
  * project.
+ * @throws Error where it is nothing that can be opened, with the remedy
  */
 export async function openAnyPath(hub: Hub, projects: Projects, path: string): Promise<Opened> {
   const absolute = resolve(path);
-  if (await isExport(absolute)) {
+  const found = await unlessMissing(stat(absolute));
+  if (found?.isDirectory() !== true && mayBeExport(absolute)) {
+    if (found && (await holdsTable(absolute, found.size))) return { kind: 'data', path: absolute };
     const { id, isNew } = await importOnce(hub, absolute, {});
     return { kind: 'run', id, isImported: isNew };
   }
-  if (!holdsRun(absolute) || holdsProject(absolute)) return { kind: 'project', project: await projects.open(path) };
-  return { kind: 'run', id: (await hub.find(absolute)).id, isImported: false };
+  const isProject = holdsProject(absolute);
+  if (!isProject && holdsRun(absolute)) return { kind: 'run', id: (await hub.find(absolute)).id, isImported: false };
+  if (!isProject && found?.isDirectory() && (await holdsImages(absolute))) return { kind: 'data', path: absolute };
+  return { kind: 'project', project: await projects.open(path) };
 }
 
-async function isExport(path: string): Promise<boolean> {
-  if (![runFileEnding, '.zip'].includes(extname(path).toLowerCase())) return false;
-  // The import says what is wrong with a file that is missing.
-  return (await unlessMissing(stat(path)))?.isDirectory() !== true;
+async function holdsTable(path: string, bytes: number): Promise<boolean> {
+  const file = await openAsBlob(path);
+  const read = async (start: number, end: number) => new Uint8Array(await file.slice(start, end).arrayBuffer());
+  return (await exportOrTable(basename(path), bytes, read)) === 'table';
 }
 
 /** A file that is opened again shows the run that it became. */

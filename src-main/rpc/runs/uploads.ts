@@ -7,7 +7,7 @@ import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
 import type { UploadEnding, UploadRequest } from '../../../core/protocol/pages/new-samples.ts';
 import { formatBytes } from '../../../core/text/numbers.ts';
 
-/** A page sends one file after the other; more at a time are a mistake. */
+/** A page sends one file or folder after the other; more at a time are a mistake. */
 const mostOpen = 2;
 /** Room that is left on the disk. */
 const reservedBytes = 100_000_000;
@@ -20,7 +20,7 @@ export interface SentSamples {
 }
 
 interface Upload extends SentSamples {
-  handle: FileHandle;
+  sink: FileRow;
   expectedBytes: number;
   receivedBytes: number;
   /** Ends when all parts so far are written; fails like the first that failed. */
@@ -52,14 +52,12 @@ export class Uploads {
       );
     }
     const folder = await mkdtemp(join(place, 'question-'));
-    const { path, input } = 'name' in request ? namedPaths(folder, request.name) : samplePaths(folder, request.ending);
-    await mkdir(dirname(path));
-    const handle = await open(path, 'wx');
+    const { input, files } = pathsFor(folder, request);
     const id = randomUUID();
     this.#uploads.set(id, {
       folder,
       input,
-      handle,
+      sink: await FileRow.open(files),
       expectedBytes: bytes,
       receivedBytes: 0,
       written: Promise.resolve(),
@@ -70,12 +68,12 @@ export class Uploads {
   /** Appends a part. @throws Error if the file would be larger than announced, or cannot be written */
   async append(id: string, part: Uint8Array): Promise<void> {
     const upload = this.#find(id);
-    const { handle, expectedBytes, receivedBytes } = upload;
+    const { sink, expectedBytes, receivedBytes } = upload;
     if (receivedBytes + part.length > expectedBytes) {
       throw new Error(`More than the announced ${expectedBytes} bytes were sent. Send the file again.`);
     }
     upload.receivedBytes += part.length;
-    upload.written = upload.written.then(() => handle.writeFile(part));
+    upload.written = upload.written.then(() => sink.write(part));
     await upload.written;
   }
 
@@ -86,8 +84,8 @@ export class Uploads {
 
   /** The whole file, which is no longer an upload. @throws Error where parts are missing */
   async take(id: string): Promise<SentSamples> {
-    const { folder, input, handle } = await this.#whole(id);
-    await handle.close();
+    const { folder, input, sink } = await this.#whole(id);
+    await sink.close();
     this.#uploads.delete(id);
     return { folder, input };
   }
@@ -99,7 +97,7 @@ export class Uploads {
     this.#uploads.delete(id);
     // The page has got the reason already.
     await upload.written.catch(() => undefined);
-    await upload.handle.close();
+    await upload.sink.close();
     await rm(upload.folder, { recursive: true, force: true });
   }
 
@@ -125,9 +123,73 @@ export class Uploads {
   }
 }
 
-function namedPaths(folder: string, name: string): { path: string; input: string } {
-  const path = join(folder, 'input', name);
-  return { path, input: path };
+/** Files that are written one after the other. */
+class FileRow {
+  readonly #files: readonly SentFile[];
+  #index = 0;
+  #leftBytes: number;
+  #handle: FileHandle;
+
+  private constructor(files: readonly SentFile[], handle: FileHandle) {
+    this.#files = files;
+    this.#leftBytes = files[0].bytes;
+    this.#handle = handle;
+  }
+
+  static async open(files: readonly SentFile[]): Promise<FileRow> {
+    const row = new FileRow(files, await openNew(files[0].path));
+    await row.#skipFull();
+    return row;
+  }
+
+  async write(part: Uint8Array): Promise<void> {
+    for (let at = 0; at < part.length;) {
+      const own = part.subarray(at, at + this.#leftBytes);
+      await this.#handle.writeFile(own);
+      this.#leftBytes -= own.length;
+      at += own.length;
+      await this.#skipFull();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  /** Goes on to the next file that is not whole. */
+  async #skipFull(): Promise<void> {
+    while (this.#leftBytes === 0 && this.#index + 1 < this.#files.length) {
+      await this.#handle.close();
+      this.#index++;
+      this.#handle = await openNew(this.#files[this.#index].path);
+      this.#leftBytes = this.#files[this.#index].bytes;
+    }
+  }
+}
+
+async function openNew(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true });
+  return open(path, 'wx');
+}
+
+interface SentFile {
+  path: string;
+  bytes: number;
+}
+
+/** @throws Error where the files of a folder have other bytes than it */
+function pathsFor(folder: string, request: UploadRequest): { input: string; files: SentFile[] } {
+  if (!('name' in request)) {
+    const { path, input } = samplePaths(folder, request.ending);
+    return { input, files: [{ path, bytes: request.bytes }] };
+  }
+  const input = join(folder, 'input', request.name);
+  if (!('files' in request)) return { input, files: [{ path: input, bytes: request.bytes }] };
+  const sum = request.files.reduce((total, { bytes }) => total + bytes, 0);
+  if (sum === request.bytes) {
+    return { input, files: request.files.map(({ path, bytes }) => ({ path: join(input, path), bytes })) };
+  }
+  throw new Error(`The files of ${request.name} have ${sum} bytes, but ${request.bytes} are announced. Send it again.`);
 }
 
 /** The file of samples in a folder, and what to predict: an image is predicted as the only one of its folder. */

@@ -1,12 +1,15 @@
 import { onScopeDispose, type Ref, ref, shallowRef } from 'vue';
 import type { DataFile, Inspected, Inspection } from '../../../core/protocol/pages/new-project.ts';
-import { maximumUploadBytes } from '../../../core/protocol/pages/new-samples.ts';
+import { maximumUploadBytes, maximumUploadFiles } from '../../../core/protocol/pages/new-samples.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { formatBytes } from '../../../core/text/numbers.ts';
 import type { HubClient, HubEvents } from '../../client/hub-client.ts';
-import { sendInParts } from '../../client/upload.ts';
+import { type ChosenFolder, sendInParts } from '../../client/upload.ts';
 import { useHub, useHubClient } from '../../client/use-hub.ts';
 import { useSessionStore } from '../../stores/session.ts';
+
+/** A file or folder that the user chose, or a path on the machine that runs Tutti. */
+export type DataSource = File | ChosenFolder | string;
 
 /** How a file is to be understood. */
 export type Understanding = Omit<Inspection, 'file'>;
@@ -18,14 +21,17 @@ export interface FileInspection extends Inspected {
   understanding: Understanding;
 }
 
+/** The name of the file or the folder of images. */
+export const dataName = ({ profile }: Pick<Inspected, 'profile'>): string =>
+  profile.kind === 'table' ? profile.reading.file : profile.folder;
+
 export interface UsedDataFile {
   /** What was found out last; null: nothing yet. */
   inspection: Readonly<Ref<FileInspection | null>>;
   error: Readonly<Ref<string | null>>;
   /** What is under way, for people; null: nothing. */
   doing: Readonly<Ref<string | null>>;
-  /** Begins with a file that the user chose, or with a path on the machine that runs Tutti. */
-  begin(source: File | string): Promise<void>;
+  begin(source: DataSource): Promise<void>;
   /** Reads the file again. */
   inspect(understanding: Understanding): Promise<void>;
   /** Does again what failed. */
@@ -51,22 +57,22 @@ export function useDataFile(): UsedDataFile {
     if (isLatest()) inspection.value = { ...found, id, file, understanding };
   }
 
-  async function begin(source: File | string): Promise<void> {
+  async function begin(source: DataSource): Promise<void> {
     inspection.value = null;
     id++;
-    await act('Reading the file…', async (isLatest) => {
+    await act('Reading the data…', async (isLatest) => {
       const tell = (text: string): void => {
         if (isLatest()) doing.value = text;
       };
       const file = await give(source, tell);
-      tell('Reading the file…');
+      tell('Reading the data…');
       await read(file, { reading: {} }, isLatest);
     });
   }
 
   async function inspect(understanding: Understanding): Promise<void> {
     const file = current();
-    if (file !== null) await act('Reading the file again…', (isLatest) => read(file, understanding, isLatest));
+    if (file !== null) await act('Reading the data again…', (isLatest) => read(file, understanding, isLatest));
   }
 
   async function cancel(): Promise<void> {
@@ -127,27 +133,34 @@ function useGivenFile() {
   const stop = (why: string): void => sending.abort(new Error(why));
 
   /** Gives the hub a file in place of the one before. @param tell called with how much was sent */
-  async function give(source: File | string, tell: (text: string) => void): Promise<DataFile> {
+  async function give(source: DataSource, tell: (text: string) => void): Promise<DataFile> {
     await drop();
-    // A file that is on no disk has the path ''.
-    const path = typeof source === 'string' ? source : (window.tutti?.pathOf(source) ?? '');
-    file = source instanceof File && path === '' ? { upload: await send(source, tell) } : { path };
+    file = typeof source === 'string' ? { path: source } : await fileOf(source, tell);
     return file;
   }
 
-  async function send(chosen: File, tell: (text: string) => void): Promise<string> {
-    const { name, size } = chosen;
-    if (size === 0) throw new Error(`${name} is empty, or a folder. Choose a file with a table.`);
-    if (size > maximumUploadBytes) {
+  async function fileOf(source: File | ChosenFolder, tell: (text: string) => void): Promise<DataFile> {
+    // A file that is on no disk has the path ''.
+    const path = source instanceof File ? (window.tutti?.pathOf(source) ?? '') : '';
+    return path === '' ? { upload: await send(source, tell) } : { path };
+  }
+
+  async function send(chosen: File | ChosenFolder, tell: (text: string) => void): Promise<string> {
+    const files = chosen instanceof File ? [chosen] : chosen.files.map((own) => own.file);
+    const size = files.reduce((sum, own) => sum + own.size, 0);
+    if (size === 0) throw new Error(`${chosen.name} is empty, or a folder. Choose a table or a folder of images.`);
+    if (size > maximumUploadBytes || files.length > maximumUploadFiles) {
       throw new Error(
-        `${name} has ${formatBytes(size)}, and a page sends at most ${formatBytes(maximumUploadBytes)}. Give its ` +
-          `path, or use \`${session.program} create <folder> --from <file>\`, which needs no copy.`,
+        `${chosen.name} has ${formatBytes(size)} in ${files.length} files, and a page sends at most ` +
+          `${formatBytes(maximumUploadBytes)} in ${maximumUploadFiles} files. Give its path, or use ` +
+          `\`${session.program} create <folder> --from <path>\`, which needs no copy.`,
       );
     }
     sending = new AbortController();
     const { signal } = sending;
     const tellBytes = (sent: number): void => tell(`${formatBytes(sent)} of ${formatBytes(size)} sent`);
-    return sendInParts(hub, { ending: null, file: chosen }, { tell: tellBytes, signal });
+    const sent = chosen instanceof File ? { ending: null, file: chosen } : chosen;
+    return sendInParts(hub, sent, { tell: tellBytes, signal });
   }
 
   async function drop(): Promise<void> {

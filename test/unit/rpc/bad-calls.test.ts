@@ -32,6 +32,7 @@ describe('invalid calls', () => {
     ['too many samples', 'predictSamples', ['run-1', { ending: 'csv', bytes: new Uint8Array(1_000_001) }]],
     ['a file of too many bytes', 'openUpload', [{ ending: 'csv', bytes: 2 ** 30 + 1 }]],
     ['a file that names a folder', 'openUpload', [{ name: '../x.csv', bytes: 1 }]],
+    ['a folder with a file outside', 'openUpload', [{ name: 'd', bytes: 1, files: [{ path: 'a/../x', bytes: 1 }] }]],
     ['a file that is its folder', 'openUpload', [{ name: '..', bytes: 1 }]],
     ['data of a path in place of an upload', 'inspectData', [{ file: { upload: '../x' }, reading: {} }]],
     ['a part of an upload that is a path', 'sendPart', ['../../x', Uint8Array.of(1)]],

@@ -1,6 +1,8 @@
-import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { expect, it, vi } from 'vitest';
+import { ZipFile } from 'yazl';
 import { exportRun } from '../../../src-main/export/export-run.ts';
 import { createRunFolder, readEvents } from '../../../src-main/store/runs/run-folder.ts';
 import { runRecord } from '../store/records.ts';
@@ -15,6 +17,14 @@ async function openWithExport() {
   const file = join(opened.home, 'run.tutti');
   await exportRun(folder, { to: file, zip: true });
   return { ...opened, hub: opened.page.hub, folder, file };
+}
+
+async function zipOf(path: string, files: Record<string, string>): Promise<string> {
+  const zip = new ZipFile();
+  for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name);
+  zip.end();
+  await writeFile(path, await buffer(zip.outputStream));
+  return path;
 }
 
 it('a path leads to a project, a run, or an exported run, which is imported once', async () => {
@@ -32,6 +42,29 @@ it('a path leads to a project, a run, or an exported run, which is imported once
   );
   await rename(join(project, 'project.ts'), join(home, 'project.zip'));
   await expect(hub.openPath(join(home, 'project.zip'))).rejects.toThrow('it is no ZIP, or not whole');
+}, 30_000);
+
+it('data are told from projects and runs: folders of images, and a table that is packed alone', async () => {
+  const { page, home } = await openService();
+  const images = join(home, 'leaves');
+  await mkdir(join(images, 'seg_train', 'seg_train', 'oak'), { recursive: true });
+  await expect(page.hub.openPath(images)).rejects.toThrow('project.ts');
+  await writeFile(join(images, 'seg_train', 'seg_train', 'oak', '1.JPG'), '');
+  expect(await page.hub.openPath(images)).toEqual({ kind: 'data', path: images });
+  const packed = await zipOf(join(home, 'plants.zip'), { 'a/plants.csv': 'x,y', '__MACOSX/a/._plants.csv': '' });
+  expect(await page.hub.openPath(packed)).toEqual({ kind: 'data', path: packed });
+  const others: [Record<string, string>, RegExp][] = [
+    [
+      { 'b/1.jpg': '', 'b/2.jpg': '' },
+      /^other\.zip holds 2 \.jpg \(b\/1\.jpg, b\/2\.jpg\).* give the folder of its images\.$/,
+    ],
+    [{ 'a.csv': '', 'b.csv': '' }, /holds 2 \.csv \(a\.csv, b\.csv\).* give one of its tables\.$/],
+    [{ 'p/project.ts': '', 'p/d.csv': '' }, /open the folder of its project\.$/],
+    [{}, /holds no file/],
+  ];
+  for (const [files, message] of others) {
+    await expect(page.hub.openPath(await zipOf(join(home, 'other.zip'), files))).rejects.toThrow(message);
+  }
 }, 30_000);
 
 it('a browser sends the file, whose name the run notes, and of which nothing remains', async () => {

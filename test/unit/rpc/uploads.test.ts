@@ -28,6 +28,25 @@ it('an image is the only one of a folder', async () => {
   expect(await readdir(input)).toEqual(['image.png']);
 });
 
+it('a folder is its files one after the other, wherever the parts end, also empty ones', async () => {
+  const { uploads } = await openUploads();
+  const files = [
+    { path: 'none.txt', bytes: 0 },
+    { path: 'oak/1.png', bytes: 3 },
+    { path: 'oak/young/2.png', bytes: 2 },
+    { path: 'last.txt', bytes: 0 },
+  ];
+  const id = await uploads.open({ name: 'leaves', bytes: 5, files });
+  await Promise.all(['a', 'bcd', 'e'].map((part) => uploads.append(id, Buffer.from(part))));
+  const { folder, input } = await uploads.take(id);
+  expect(input).toBe(join(folder, 'input', 'leaves'));
+  const contents = files.map(({ path }) => readFile(join(input, path), 'utf8'));
+  expect(await Promise.all(contents)).toEqual(['', 'abc', 'de', '']);
+  await expect(uploads.open({ name: 'leaves', bytes: 6, files })).rejects.toThrow(
+    'The files of leaves have 5 bytes, but 6 are announced.',
+  );
+});
+
 it('parts that are missing or too many are refused, and so is a third file at a time', async () => {
   const { uploads } = await openUploads();
   const id = await uploads.open({ ending: 'csv', bytes: 3 });
