@@ -17,13 +17,14 @@ export function profileText(profile: TableProfile | ImageProfile): string {
   ].join('\n');
 }
 
-function tableLines({ reading, bytes, columns, target }: TableProfile): string[] {
+function tableLines({ reading, bytes, columns, target, time }: TableProfile): string[] {
   const [sentence] = readingText(reading).split('\n');
   return [
     `${sentence} ${formatBytes(bytes)}.`,
     '',
     ...aligned([head, ...columns.map(cellsOf)]),
     ...(target === null ? [] : ['', `Target: ${printable(target.name)} (${target.reason}).`]),
+    ...(time === null ? [] : [`Time: ${printable(time.name)} (${time.reason}).`]),
   ];
 }
 

@@ -4,6 +4,15 @@ import { type ImagePlan, imageProjectSource, planImages } from './image-plan.ts'
 import type { ImageProfile } from './image-profile.ts';
 import { type ColumnProfile, type Finding, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
 import { holdsClasses } from './profile-findings.ts';
+import {
+  forecastDecision,
+  forecastModelSentence,
+  type ForecastPlan,
+  forecastSource,
+  planForecast,
+  whyNoForecast,
+  whyUnfit,
+} from './series-plan.ts';
 
 /** What a column of a table is for. */
 export const columnRoles = ['number', 'category', 'boolean', 'date', 'ignore', 'group', 'time', 'weights'] as const;
@@ -12,7 +21,7 @@ const noFeatures: readonly ColumnRole[] = ['ignore', 'group', 'time', 'weights']
 export type ColumnRole = (typeof columnRoles)[number];
 
 /** Tasks that a project from a table may have. */
-export const plannedTasks = ['classification', 'heteroscedastic-regression'] as const;
+export const plannedTasks = ['classification', 'heteroscedastic-regression', 'forecast'] as const;
 export type PlannedTask = (typeof plannedTasks)[number];
 
 /** What the user decided; what is absent is proposed. */
@@ -34,6 +43,8 @@ export interface ProjectPlan {
   /** The column by which the rows are split. */
   time: string | null;
   isStratified: boolean;
+  /** How a series is forecast; null: rows are samples. */
+  forecast: ForecastPlan | null;
   /** What was decided, one sentence each with the reason. */
   decisions: readonly string[];
   /** Findings that the decisions leave open. */
@@ -67,16 +78,17 @@ export function planProject(profile: TableProfile, choices: PlanChoices = {}): P
   if (target === undefined)
     throw new Error('No column can be the target: each is text, a date or the same in all rows.');
   const decisions: string[] = [`Predicts ${JSON.stringify(target.name)}: ${profile.target?.reason}.`];
-  const task = taskOf(target, choices.task, decisions);
+  const task = taskOf(profile, target, choices, decisions);
   const roles = rolesOf(profile, choices, decisions);
+  const forecast = task === 'forecast' ? forecastOf({ profile, target, roles, decisions }, choices) : null;
   const [group, weights, time] = (['group', 'weights', 'time'] as const).map((role) => onlyOne(roles, role));
-  if (group !== null && time !== null) {
+  if (group !== null && time !== null && forecast === null) {
     throw new Error(
       `Rows are split either by the time ${JSON.stringify(time)} or by the group ${JSON.stringify(group)}: give one of ` +
         'the two another role.',
     );
   }
-  if ([...roles.values()].every((role) => noFeatures.includes(role))) {
+  if (forecast === null && [...roles.values()].every((role) => noFeatures.includes(role))) {
     throw new Error(`No column is left from which to predict ${JSON.stringify(target.name)}.`);
   }
   const isStratified =
@@ -85,18 +97,63 @@ export function planProject(profile: TableProfile, choices: PlanChoices = {}): P
   const settled = new Set([...roles].flatMap(([name, role]) => (role === 'ignore' ? [name] : [])));
   const open = findings.filter(({ level, column, kind }) => {
     const isOpen = level !== 'note' && !useless.has(kind) && (column === null || !settled.has(column));
-    return isOpen && !(column === time && ofSteps.has(kind));
+    return isOpen && !(column === time && ofSteps.has(kind)) && !(column === group && kind === 'groups');
   });
-  return { target: target.name, task, profile, roles, group, weights, time, isStratified, decisions, open };
+  return { target: target.name, task, profile, roles, group, weights, time, isStratified, forecast, decisions, open };
 }
 
-function taskOf(target: ColumnProfile, wanted: PlannedTask | undefined, decisions: string[]): PlannedTask {
+/** How the series is forecast. Gives its columns their roles: time, series and what windows consist of. */
+function forecastOf(
+  {
+    profile,
+    target,
+    roles,
+    decisions,
+  }: Pick<ProjectPlan, 'profile'> & {
+    target: ColumnProfile;
+    roles: Map<string, ColumnRole>;
+    decisions: string[];
+  },
+  { roles: wanted = {} }: PlanChoices,
+): ForecastPlan {
+  const group = onlyOne(roles, 'group') ?? profile.time?.entity ?? null;
+  if (profile.time !== null) roles.set(profile.time.name, 'time');
+  if (group !== null) roles.set(group, 'group');
+  const weights = onlyOne(roles, 'weights');
+  if (weights !== null) throw new Error(`A forecast takes no weights: give ${JSON.stringify(weights)} another role.`);
+  for (const column of profile.columns) {
+    const role = roles.get(column.name);
+    const unfit = role === undefined || noFeatures.includes(role) ? null : whyUnfit(column, role);
+    if (unfit === null) continue;
+    const reason = `${JSON.stringify(column.name)} ${unfit}.`;
+    if (Object.hasOwn(wanted, column.name)) throw new Error(`${reason} Leave it out of the forecast, or fill it.`);
+    decisions.push(`Leaves out ${JSON.stringify(column.name)}: it ${unfit}.`);
+    roles.set(column.name, 'ignore');
+  }
+  const others = [...roles].flatMap(([name, role]) => (noFeatures.includes(role) ? [] : [name]));
+  const forecast = planForecast(profile, target, { columns: [target.name, ...others], entity: group });
+  decisions.push(forecastDecision(forecast));
+  return forecast;
+}
+
+/** Whether a forecast is proposed: the target's numbers are those of a series, and no choice says otherwise. */
+function isForecast(profile: TableProfile, target: ColumnProfile, { roles = {} }: PlanChoices): boolean {
+  const { time } = profile;
+  if (time === null || holdsClasses(target) || whyNoForecast(profile, target) !== null) return false;
+  const others = Object.entries(roles).filter(([name]) => name !== time.name && name !== time.entity);
+  const isSplitOtherwise = others.some(([, role]) => role === 'group' || role === 'weights');
+  return !isSplitOtherwise && (roles[time.name] ?? 'time') === 'time';
+}
+
+function taskOf(profile: TableProfile, target: ColumnProfile, choices: PlanChoices, decisions: string[]): PlannedTask {
+  const { task: wanted } = choices;
   const { type, distinctValues, name } = target;
   const isNumber = type === 'number' || type === 'date';
   if (wanted === 'heteroscedastic-regression' && !isNumber) {
     throw new Error(`${JSON.stringify(name)} holds no numbers, so that it cannot be the target of a regression.`);
   }
   if (wanted !== undefined) return wanted;
+  if (isForecast(profile, target, choices)) return 'forecast';
   if (!holdsClasses(target)) {
     decisions.push(`Regression, because the target has ${distinctValues} different numbers.`);
     return 'heteroscedastic-regression';
@@ -176,11 +233,11 @@ function requireSplit(
   );
 }
 
-/** How many rows each split has; `isAbout` where whole groups, and rows without a target, make other counts. */
-export function splitCounts({ profile, time, group }: ProjectPlan) {
+/** How many rows each split has; `isAbout` where whole groups, rows without a target or windows make other counts. */
+export function splitCounts({ profile, time, group, forecast }: ProjectPlan) {
   if (time !== null) {
     const { train, validation, test } = requireSplit(profile.time, time).split;
-    return { train, validation, test, isAbout: false };
+    return { train, validation, test, isAbout: forecast !== null };
   }
   const { rows } = profile.reading;
   const held = Math.round(heldOutShare * rows);
@@ -195,6 +252,13 @@ export function projectTitle(folderName: string): string {
 
 /** The project's code. @param file name of the table beside it @param title the project's name */
 export function projectSource(plan: ProjectPlan, file: string, title: string): string {
+  const { forecast } = plan;
+  if (forecast === null) return tableSource(plan, file, title);
+  const batchSize = batchSizeFor(plan.profile.reading.rows);
+  return forecastSource(forecast, { title, file, readingLines: readingLines(plan), batchSize });
+}
+
+function tableSource(plan: ProjectPlan, file: string, title: string): string {
   const { target, task } = plan;
   const isRegression = task === 'heteroscedastic-regression';
   const features = [...plan.roles.values()].filter((role) => !noFeatures.includes(role)).length;
@@ -239,7 +303,8 @@ ${isRegression ? regressionModel : classModel}});
 }
 
 /** The model of the project's code, for people. */
-export function modelSentence({ task, profile }: ProjectPlan): string {
+export function modelSentence({ task, profile, forecast }: ProjectPlan): string {
+  if (forecast !== null) return forecastModelSentence(forecast, batchSizeFor(profile.reading.rows));
   const output = task === 'classification' ? 'logits of the classes' : 'a mean and a variance';
   return (
     `Five networks of two hidden layers with 64 units and dropout, which give ${output}; AdamW, batches of ` +

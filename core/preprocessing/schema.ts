@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tokenizerSchema } from '../tokens/tokenizer.ts';
-import { tableReadingSchema } from './reading.ts';
+import { columnTypeSchema, tableReadingSchema } from './reading.ts';
 
 /**
  * What a project fitted on its training split, in the order in which it is applied to raw values. Kept as
@@ -63,6 +63,24 @@ export type TextColumnStep = z.output<typeof textColumnSchema>;
 
 const textsStepSchema = z.strictObject({ kind: z.literal('texts'), columns: z.array(textColumnSchema).min(1) });
 
+const seriesColumnSchema = z.strictObject({ name: z.string(), type: columnTypeSchema });
+
+const seriesStepSchema = z.strictObject({
+  kind: z.literal('series'),
+  /** The columns of numbers of which each step has the values. */
+  columns: z.array(seriesColumnSchema).min(1),
+  /** Steps of a sample: the last ones of each series. */
+  length: z.int().positive(),
+  /** The column that orders the steps; null: they are taken as they come. */
+  time: seriesColumnSchema.nullable(),
+  /** The column that tells several series apart; null: there is one. */
+  entity: seriesColumnSchema.nullable(),
+  /** What steps mean that are longer than usual; null: these are refused. */
+  gaps: z.enum(['cut', 'ignore']).nullable(),
+});
+/** How the rows of a table, which are steps of series, become a sample for each series. */
+export type SeriesStep = z.output<typeof seriesStepSchema>;
+
 const standardizeStepSchema = z.strictObject({
   kind: z.literal('standardize'),
   /** Value i of a sample takes entry i mod C: (value − mean) / std. Bytes are divided by 255 first. */
@@ -102,7 +120,13 @@ export type TargetMeaning = z.output<typeof targetSchema>;
 export const preprocessingSchema = z.strictObject({
   format: z.literal(1),
   steps: z.array(
-    z.discriminatedUnion('kind', [tableStepSchema, textsStepSchema, imagesStepSchema, standardizeStepSchema]),
+    z.discriminatedUnion('kind', [
+      tableStepSchema,
+      textsStepSchema,
+      imagesStepSchema,
+      seriesStepSchema,
+      standardizeStepSchema,
+    ]),
   ),
   target: targetSchema.optional(),
   /** How the training table was read; absent where the data come from no table. */

@@ -58,9 +58,10 @@ function rangeFinding(column: TimeColumn): Finding {
       times.reduce((a, b) => choose(a, b)),
     ),
   );
-  const message =
-    `${JSON.stringify(name)} is a time from ${first} to ${last}${stepText(column)}, ${orderOf(column)}. If new ` +
-    'samples are later than these, test on the latest rows.';
+  const advice = isSeries(column)
+    ? 'The rows are the steps of a series: forecast the next one from windows, or test on the latest rows.'
+    : 'If new samples are later than these, test on the latest rows.';
+  const message = `${JSON.stringify(name)} is a time from ${first} to ${last}${stepText(column)}, ${orderOf(column)}. ${advice}`;
   return finding('time', name, message, `time: ${quoted(name)}`);
 }
 

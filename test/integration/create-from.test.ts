@@ -86,6 +86,35 @@ it('the commands of the README make a project, train it, calibrate it and predic
   expect(answers.trim().split('\n')).toHaveLength(1 + 1797);
 });
 
+it('a project from the series of two places, the newest first, trains, and forecasts each from its last steps', async () => {
+  const days = (count: number): string =>
+    csv('day,place,level', 2 * count, (i) => {
+      const day = count - 1 - Math.floor(i / 2);
+      const level = 5 * (i % 2) + Math.sin(day / 3) + mixed(i) / 10;
+      return `${new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10)},${['north', 'south'][i % 2]},${level}`;
+    });
+  const table = join(home(), 'levels.csv');
+  await writeFile(table, days(120));
+  const project = join(home(), 'levels');
+  const { code, output } = await runCommand(['create', project, '--from', table]);
+  expect([code, output]).toEqual([0, expect.stringContaining('Forecasts "level" one step ahead')]);
+  const { record, folder } = await train(hub(), project, { members: 2, maxEpochs: 2 });
+  expect([record.error, record.status]).toEqual([null, 'finished']);
+  const kept = preprocessingSchema.parse(JSON.parse(await readFile(join(folder, 'preprocessing.json'), 'utf8')));
+  expect(kept.steps.map(({ kind }) => kind)).toEqual(['series', 'standardize']);
+  const input = join(home(), 'new.csv');
+  await writeFile(input, days(60));
+  const predicted = join(folder, 'predicted.csv');
+  const report = await predictRun({ folder, input, output: predicted, format: 'csv', set: 'final' });
+  expect([report.rows, report.warnings]).toEqual([2, []]);
+  const [header, ...rows] = (await readFile(predicted, 'utf8')).trimEnd().split('\n');
+  expect(header).toMatch(/^place,after day,mean,/);
+  expect(rows.map((row) => row.split(',').slice(0, 2))).toEqual([
+    ['north', '2024-02-29'],
+    ['south', '2024-02-29'],
+  ]);
+});
+
 it('a project from a folder of images trains, and predicts images', async () => {
   const images = join(home(), 'images');
   for (const split of ['seg_train/seg_train', 'seg_test/seg_test']) {

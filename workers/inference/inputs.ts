@@ -1,6 +1,7 @@
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { Fields } from '../data/fields.ts';
 import { columnTypes, fitted, imputedColumns } from '../data/preprocessing/fitted.ts';
+import { lastWindows, seriesTypes } from '../data/series/last-windows.ts';
 import { addCell, type Cell, emptyColumn, type RawTable } from '../data/tables/cells.ts';
 import type { Column } from '../data/tables/columns.ts';
 import { columnsLike, columnsToPredict, type Table } from '../data/tables/table.ts';
@@ -10,7 +11,7 @@ export type Row = Readonly<Record<string, Cell | undefined>>;
 
 /** Samples to predict: as they are before preprocessing, or as the model takes them. */
 export type EnsembleInput =
-  /** Rows, or a table, with the columns of the training data. */
+  /** Rows, or a table, with the columns of the training data; of a series, the last steps are one sample. */
   | { rows: readonly Row[] }
   | { table: Table }
   /** Raw values `[N, ...featureShape]`: what was fitted is applied to them. A byte `v` stands for `v / 255`. */
@@ -52,6 +53,13 @@ function prepareTable(
   if (preprocessing?.steps.some(({ kind }) => kind === 'table' || kind === 'texts')) {
     const apply = fitted(preprocessing);
     return { ...shaped(apply.features(table), featureShape), extraInputs: apply.extraInputs(table) };
+  }
+  const series = preprocessing?.steps.find((step) => step.kind === 'series');
+  if (series !== undefined) {
+    const { values, shape, leftOut } = lastWindows(series, table);
+    // Nothing would say which series the predictions are of.
+    if (leftOut !== null) throw new RangeError(`${leftOut} Leave out these series, or give earlier rows too.`);
+    return { ...shaped(normalized(values, preprocessing), shapeOf(shape, featureShape)), extraInputs: {} };
   }
   return {
     ...shaped(normalized(numbersOf(table, preprocessing, featureShape), preprocessing), featureShape),
@@ -191,7 +199,9 @@ export function tableOfRows(rows: readonly Row[], preprocessing: Preprocessing |
   });
   const placeOf = (row: number) => `row ${row}`;
   const raw: RawTable = { source: 'rows', columns, length: rows.length, hasNames: true, placeOf };
-  const fittedTypes = preprocessing === null ? {} : columnTypes(preprocessing);
+  const series = preprocessing?.steps.find((step) => step.kind === 'series');
+  const fittedTypes =
+    series === undefined ? columnTypes(preprocessing ?? { format: 1, steps: [] }) : seriesTypes(series);
   const isFitted = Object.keys(fittedTypes).length > 0;
   const types = isFitted
     ? fittedTypes

@@ -105,7 +105,7 @@ function requireFitting(input: string, warnings: readonly string[]): void {
  * and sample and position where a sample has several.
  */
 function placeColumns(
-  { files, table }: InputBlock,
+  { files, table, places = [] }: InputBlock,
   { samples: rows, positions }: Pick<EnsemblePredictions, 'samples' | 'positions'>,
   samplesBefore: number,
 ): PredictionColumn[] {
@@ -114,7 +114,8 @@ function placeColumns(
     return { name, type: 'number', values: Float64Array.from({ length: rows }, (_, row) => value(row)) };
   };
   const { rowNumbers } = table ?? {};
-  const columns: PredictionColumn[] = files === undefined ? [] : [{ name: 'file', type: 'text', values: files }];
+  const columns = [...places];
+  if (files !== undefined) columns.push({ name: 'file', type: 'text', values: files });
   if (rowNumbers?.length === rows / positions) columns.push(numbers('row', (row) => rowNumbers[sampleOf(row)]));
   if (positions === 1) return columns;
   return [

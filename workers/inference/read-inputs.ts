@@ -1,7 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { basename, relative } from 'node:path';
 import { dataFormatOf, formatsWith } from '../../core/preprocessing/data-formats.ts';
-import type { Preprocessing } from '../../core/preprocessing/schema.ts';
+import { shownValue } from '../../core/preprocessing/column-profile.ts';
+import type { TableReading } from '../../core/preprocessing/reading.ts';
+import type { Preprocessing, SeriesStep } from '../../core/preprocessing/schema.ts';
+import type { PredictionColumn } from '../../core/ensemble/columns.ts';
 import { openSamples, readArrays } from '../data/read-arrays.ts';
 import type { FileArray } from '../data/npy.ts';
 import type { Field } from '../data/fields.ts';
@@ -9,6 +12,7 @@ import { decodeImages } from '../data/images/decode.ts';
 import { ImageFindings } from '../data/images/deep-images.ts';
 import { listImages } from '../data/images/image-files.ts';
 import { noteData } from '../data/notes.ts';
+import { lastWindows, joinedTables, seriesTypes } from '../data/series/last-windows.ts';
 import { columnTypes, imputedColumns } from '../data/preprocessing/fitted.ts';
 import { tableBlocks } from '../data/tables/table-blocks.ts';
 import type { Table } from '../data/tables/table.ts';
@@ -21,6 +25,8 @@ export interface InputBlock {
   files?: string[];
   /** The table that the input was made of. */
   table?: Table;
+  /** What says which samples these are. */
+  places?: PredictionColumn[];
 }
 
 /** Turns a block of a table into inputs of the model, as a project's `inputs` does. */
@@ -41,6 +47,11 @@ export async function* readInputs(
 ): AsyncGenerator<InputBlock> {
   if ((await stat(path)).isDirectory()) return yield* imageBlocks(path, preprocessing);
   if (dataFormatOf(path)?.holds === 'arrays') return yield* arrayBlocks(path);
+  const series = preprocessing?.steps.find((step) => step.kind === 'series');
+  if (series !== undefined) {
+    yield await seriesBlock(path, series, preprocessing?.reading ?? null);
+    return;
+  }
   const types = preprocessing === null ? {} : columnTypes(preprocessing);
   const isFitted = Object.keys(types).length > 0;
   const own = isFitted ? null : ((await tableInputs?.()) ?? null);
@@ -49,6 +60,27 @@ export async function* readInputs(
   for await (const table of tableBlocks(path, { types: isFitted ? types : null, imputed, reading })) {
     yield { input: own === null ? { table } : await own(table), table };
   }
+}
+
+/** The last steps of each series of a table, which is read as a whole. */
+async function seriesBlock(path: string, step: SeriesStep, reading: TableReading | null): Promise<InputBlock> {
+  const tables: Table[] = [];
+  for await (const table of tableBlocks(path, { types: seriesTypes(step), reading })) tables.push(table);
+  const { values, shape, entities, times, leftOut } = lastWindows(step, joinedTables(tables));
+  if (leftOut !== null) noteData(`${leftOut} They are left out.`);
+  const { entity, time } = step;
+  const after = time === null || times === null ? [] : Array.from(times, (own) => shownValue(own, time.type));
+  return {
+    input: { values, shape },
+    places: [
+      ...(entity === null || entities === null ? [] : [textColumn(entity.name, entities)]),
+      ...(time === null ? [] : [textColumn(`after ${time.name}`, after)]),
+    ],
+  };
+}
+
+function textColumn(name: string, values: readonly (string | number)[]): PredictionColumn {
+  return { name, type: 'text', values: values.map(String), areLabels: true };
 }
 
 async function* imageBlocks(folder: string, preprocessing: Preprocessing | null): AsyncGenerator<InputBlock> {

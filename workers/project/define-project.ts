@@ -147,8 +147,8 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
   loss?(context: LossContext<z.output<S>>): Scalar;
   /**
    * Turns rows of new data into inputs of the model, for `tutti predict` and `tutti serve`, where `data` reads its
-   * files itself. Tables that `tableSplits` split and images of `imageFolder` need none: the run keeps how they became
-   * features.
+   * files itself. Tables that `tableSplits` split, series of `seriesOf` that `windowSplits` split and images of
+   * `imageFolder` need none: the run keeps how they became features.
    */
   inputs?(context: InputsContext<z.output<S>>): EnsembleInput | Promise<EnsembleInput>;
   /** Metrics beside those of the task, by name; every evaluation computes them, and they can be monitored. */

@@ -33,6 +33,13 @@ const numbers = csv('when;amount;who;w;price', 80, (i) =>
   [`${(i % 28) + 1}.01.2026`, `${i + 1},5`, `p${i % 10}`, (i % 3) + 1, `${Math.round(1000 * mixed(i))},25`].join(';'),
 );
 
+/** Hours of two stations, the newest first, of which one gap of a day in each. */
+const hours = csv('hour,station,weather,wind,load', 400, (i) => {
+  const hour = Math.floor((399 - i) / 2);
+  const time = new Date(Date.UTC(2024, 0, 1, hour + (hour >= 60 ? 24 : 0))).toISOString();
+  return `${time},${'ab'[i % 2]},${['dry', 'wet', 'snow'][i % 3]},${mixed(i)},${(100 * mixed(i * i + 3)).toFixed(1)}`;
+});
+
 const splits = [
   { split: 'train' as const, folder: 'Training', images: 40 },
   { split: 'test' as const, folder: 'Testing', images: 10 },
@@ -170,6 +177,53 @@ describe('a project from a table', () => {
     expect(asFeature).toMatchObject({ time: null, isStratified: true });
   });
 
+  it('of a series is a forecast, with a border between entities and at gaps', async () => {
+    const plan = await planOf(hours);
+    expect(plan).toMatchObject({ target: 'load', task: 'forecast', time: 'hour', group: 'station', open: [] });
+    expect(plan.forecast).toEqual({
+      columns: ['load', 'wind'],
+      time: 'hour',
+      entity: 'station',
+      length: 24,
+      period: 'a day',
+      gaps: 'cut',
+    });
+    expect(plan.decisions.slice(1, -1)).toEqual([
+      'Leaves out "weather": it holds no numbers, of which the steps of a series consist.',
+      'Forecasts "load" one step ahead from the last 24 steps (a day), because the rows are the steps of a series. No ' +
+        'window crosses from one "station" to the next or a gap.',
+    ]);
+    // 200 hours, 25 of them of the gap: the last 40 begin with hour 160, at 184 hours.
+    expect(plan.decisions.at(-1)).toContain('The latest 80 rows by "hour" test (from 2024-01-08T16:00:00Z)');
+    const source = projectSource(plan, 'd.csv', 'Load');
+    for (const option of [
+      "seriesOf(table, ['load', 'wind'], { time: 'hour', entity: 'station' })",
+      "{ ...series, length: steps, targetColumns: [0], gaps: 'cut' }",
+      '{ validation: 0.2, test: 0.2 }',
+      "weather: 'ignore'",
+      "station: 'category'",
+    ]) {
+      expect(source).toContain(option);
+    }
+    const asRows = await planOf(hours, { task: 'heteroscedastic-regression' });
+    expect(asRows).toMatchObject({ time: 'hour', group: null, forecast: null });
+    expect(asRows.roles.get('station')).toBe('category');
+  });
+
+  it.each<[why: string, change: (line: string, i: number) => string, message: string]>([
+    ['a target with holes', (line, i) => (i === 9 ? line.replace(/[^,]+$/, '') : line), '"load" has no value in 1 row'],
+    ['the same time twice', (line, i) => (i === 9 ? `${line}\n${line}` : line), 'rows have the same "hour"'],
+    ['no even steps', (line, i) => (i % 3 === 0 || i < 9 ? line : ''), 'no column holds times in steps'],
+  ])('is no forecast with %s', async (_, change, message) => {
+    const lines = hours
+      .split('\n')
+      .map(change)
+      .filter((line) => line !== '');
+    const content = lines.join('\n');
+    expect((await planOf(content)).task).not.toBe('forecast');
+    await expect(planOf(content, { task: 'forecast' })).rejects.toThrow(message);
+  });
+
   it('is split by numbers too, where these are the time, without rows that have none', async () => {
     const years = csv('year,x,y', 50, (i) => `${i % 10 === 9 ? '' : 1950 + (i % 25)},${mixed(i)},${mixed(i * i)}`);
     const plan = await planOf(years, { roles: { year: 'time' } }, { time: 'year' });
@@ -182,7 +236,11 @@ describe('a project from a table', () => {
   });
 
   it('has no errors of types', { timeout: 300_000 }, async () => {
-    const plans = [await planOf(classes), await planOf(numbers, { roles: { who: 'group', w: 'weights' } })];
+    const plans = [
+      await planOf(classes),
+      await planOf(numbers, { roles: { who: 'group', w: 'weights' } }),
+      await planOf(hours),
+    ];
     const texts = plans.map((plan, i): [string, string] => [
       join(root, 'docs', `planned-${i}.ts`),
       projectSource(plan, `it's "d".csv`, `A 'name'`),

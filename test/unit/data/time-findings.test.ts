@@ -29,8 +29,8 @@ describe('times', () => {
         kind: 'time',
         column: 'date',
         message:
-          '"date" is a time from 2024-01-01 to 2024-02-09 in steps of 1 day, oldest first. If new samples are later ' +
-          'than these, test on the latest rows.',
+          '"date" is a time from 2024-01-01 to 2024-02-09 in steps of 1 day, oldest first. The rows are the steps of ' +
+          'a series: forecast the next one from windows, or test on the latest rows.',
         choices: null,
         option: "time: 'date'",
       },

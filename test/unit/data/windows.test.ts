@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seriesOf } from '../../../workers/data/series/series-of.ts';
+import type { SeriesStep } from '../../../core/preprocessing/schema.ts';
+import { joinedTables, lastWindows } from '../../../workers/data/series/last-windows.ts';
 import { withNotes } from '../../../workers/data/notes.ts';
 import { parseTable } from '../../../workers/data/tables/read-table.ts';
 import { windows, windowSplits } from '../../../workers/data/series/windows.ts';
@@ -21,6 +23,74 @@ describe('a series of a table', () => {
   it('names the row that lacks a value', async () => {
     const table = await parse('day,load\n1,0.5\n2,\n3,4\n');
     expect(() => seriesOf(table, ['load'])).toThrow(/no value in row 2/);
+  });
+});
+
+describe('the last steps of series', () => {
+  const parse = (text: string) => parseTable(Buffer.from(text), 'load.csv');
+  const step = (own: Partial<SeriesStep>): SeriesStep => ({
+    kind: 'series',
+    columns: [{ name: 'v', type: 'number' }],
+    length: 2,
+    time: { name: 't', type: 'number' },
+    entity: null,
+    gaps: null,
+    ...own,
+  });
+
+  it('are one sample of each series, whatever the order of the rows', async () => {
+    const table = await parse('t,place,v\n2,north,20\n1,north,10\n1,south,5\n3,north,30\n2,south,6\n');
+    const ofPlaces = step({ entity: { name: 'place', type: 'category' } });
+    const shape: [number, number] = [2, 1];
+    const values = Float32Array.of(20, 30, 5, 6);
+    const times = Float64Array.of(3, 2);
+    const entities = ['north', 'south'];
+    expect(lastWindows(ofPlaces, table)).toEqual({ values, shape, entities, times, leftOut: null });
+    const longer = lastWindows({ ...ofPlaces, length: 3 }, table);
+    expect([[...longer.values], longer.entities]).toEqual([[10, 20, 30], ['north']]);
+    expect(longer.leftOut).toBe(
+      'load.csv: 1 of 2 series have less than the 3 steps of a sample, without a gap among them.',
+    );
+    expect(() => lastWindows({ ...ofPlaces, length: 4 }, table)).toThrow(
+      'load.csv: no series has the 4 steps of a sample, without a gap among them. Give earlier rows too.',
+    );
+  });
+
+  it('do not reach over a gap', async () => {
+    const table = await parse('t,v\n1,1\n2,2\n3,3\n4,4\n7,7\n8,8\n');
+    expect([...lastWindows(step({ gaps: 'cut' }), table).values]).toEqual([7, 8]);
+    expect([...lastWindows(step({ gaps: 'ignore', length: 3 }), table).values]).toEqual([4, 7, 8]);
+    expect(() => lastWindows(step({ gaps: 'cut', length: 3 }), table)).toThrow('no series has the 3 steps');
+    expect(() => lastWindows(step({}), table)).toThrow('1 of 5 steps are not about as long as the usual one (1)');
+  });
+
+  it('are what a run keeps of a split series, as long as its values are those of the table', async () => {
+    const table = await parse(`t,v,w\n${Array.from({ length: 9 }, (_, i) => `${i},${i * i},${2 * i}`).join('\n')}\n`);
+    const own = seriesOf(table, ['v', 'w'], { time: 't' });
+    const options = { ...own, length: 2, targetColumns: [1] };
+    const ofTable = windowSplits(options, { test: 3 }).preprocessing;
+    const number = (name: string) => ({ name, type: 'number' });
+    expect(ofTable).toMatchObject({
+      steps: [step({ columns: [number('v'), number('w')] as SeriesStep['columns'] })],
+      target: { kind: 'values', columns: ['w'], mean: [0], std: [1] },
+      reading: { file: 'load.csv' },
+    });
+    expect(windowSplits({ ...options, horizon: 2 }, { test: 3 }).preprocessing?.target).toMatchObject({
+      columns: ['w +1', 'w +2'],
+    });
+    expect(windowSplits({ ...options, values: own.values.map(Math.sqrt) }, {}).preprocessing).toBeUndefined();
+  });
+
+  it('are those of the whole table where it was read in parts', async () => {
+    const parts = await Promise.all(['t,place,v\n1,a,10\n2,a,20\n', 't,place,v\n3,b,30\n'].map(parse));
+    expect(joinedTables(parts)).toMatchObject({
+      length: 3,
+      columns: [
+        { values: Float64Array.of(1, 2, 3) },
+        { values: ['a', 'a', 'b'] },
+        { values: Float64Array.of(10, 20, 30) },
+      ],
+    });
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Preprocessing, SeriesStep } from '../../../core/preprocessing/schema.ts';
 import { sortedRows } from '../../../core/preprocessing/time-steps.ts';
 import type { Column, NumericColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';
@@ -10,6 +11,14 @@ export interface Series extends Pick<StepOrder, 'time' | 'entity' | 'tableRows'>
   readonly values: Float32Array;
   /** C */
   readonly columns: number;
+  /** Where it comes from, by which a run keeps how a table becomes samples. */
+  readonly origin: SeriesOrigin;
+}
+
+/** The table of a series. */
+export interface SeriesOrigin extends Pick<SeriesStep, 'columns' | 'time' | 'entity'>, Pick<Preprocessing, 'reading'> {
+  /** The values of the series as they are in the table. */
+  values: Float32Array;
 }
 
 /** The columns that order the rows of a series. */
@@ -42,17 +51,31 @@ export function seriesOf(table: Table, names: readonly string[], { time, entity 
     times === undefined
       ? Int32Array.from({ length: steps }, (_, row) => row)
       : sortedRows({ time: times, entity: entities });
+  const values = Float32Array.from({ length: steps * columns.length }, (_, i) => {
+    return columns[i % columns.length].values[tableRows[Math.floor(i / columns.length)]];
+  });
+  const [timeColumn, entityColumn] = [time, entity].map((name) => {
+    return name === undefined ? null : kindOf(columnOf(table, name));
+  });
+  const { reading } = table;
   return {
     name: table.name,
-    values: Float32Array.from({ length: steps * columns.length }, (_, i) => {
-      return columns[i % columns.length].values[tableRows[Math.floor(i / columns.length)]];
-    }),
+    values,
     columns: columns.length,
+    origin: {
+      values,
+      columns: columns.map(kindOf),
+      time: timeColumn,
+      entity: entityColumn,
+      ...(reading && { reading }),
+    },
     tableRows,
     ...(times !== undefined && { time: Float64Array.from(tableRows, (row) => times[row]) }),
     ...(entities !== undefined && { entity: Array.from(tableRows, (row) => entities[row]) }),
   };
 }
+
+const kindOf = ({ name, type }: Column) => ({ name, type });
 
 function timesIn(table: Table, name: string): ArrayLike<number> {
   const { values } = numbersIn(table, name);

@@ -1,5 +1,4 @@
 import { timeSteps, unevenSteps } from '../../../core/preprocessing/time-steps.ts';
-import { noteData } from '../notes.ts';
 
 /** What orders the steps of a series. */
 export interface StepOrder {
@@ -44,11 +43,6 @@ export function orderSteps(name: string, count: number, { time, entity, gaps, ta
     for (const [option, value] of Object.entries({ entity, gaps })) {
       if (value !== undefined) throw new RangeError(`Series "${name}": ${option} needs time.`);
     }
-    noteData(
-      `The steps of "${name}" are taken in the order in which they come, which nothing checks. Name the column of ` +
-        "the time, and of the entity where there are several series: seriesOf(table, columns, { time: 'date', " +
-        "entity: 'station' }).",
-    );
     const inOrder = Int32Array.from({ length: count }, (_, step) => step);
     return { rows: inOrder, positions: inOrder, times: count, parts: [[0, count]] };
   }

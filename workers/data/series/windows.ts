@@ -1,6 +1,7 @@
+import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
 import { noteData } from '../notes.ts';
 import { createDataset, createSplits, type Dataset, type Splits } from '../dataset.ts';
-
+import type { SeriesOrigin } from './series-of.ts';
 import { type OrderedSteps, orderSteps, type StepOrder } from './steps.ts';
 
 /**
@@ -20,6 +21,8 @@ export interface SeriesOptions extends StepOrder {
   stride?: number;
   /** The columns that it predicts; all by default. */
   targetColumns?: readonly number[];
+  /** Where `seriesOf` found the series: the run then keeps how a table becomes samples, if the values are the same. */
+  origin?: SeriesOrigin;
 }
 
 /** Sizes of the last periods of a series: below 1 a fraction of its times, from 1 a number of times. */
@@ -35,8 +38,7 @@ export interface SeriesSplitSizes {
  * @throws RangeError if the series is too short for one window, its steps are uneven, or an option is impossible
  */
 export function windows(options: SeriesOptions): Dataset {
-  const steps = orderSteps(options.name, stepsOf(options), options);
-  noteShortParts(options, steps);
+  const steps = orderedSteps(options);
   return cut(options, steps, options.name, [0, steps.times]);
 }
 
@@ -48,8 +50,7 @@ export function windows(options: SeriesOptions): Dataset {
  * @throws RangeError if a period is too short for one window, or as `windows`
  */
 export function windowSplits(options: SeriesOptions, sizes: SeriesSplitSizes): Splits {
-  const steps = orderSteps(options.name, stepsOf(options), options);
-  noteShortParts(options, steps);
+  const steps = orderedSteps(options);
   const { times } = steps;
   const testFrom = times - countOf(sizes.test ?? 0, times);
   const validationFrom = testFrom - countOf(sizes.validation ?? 0, times);
@@ -59,11 +60,30 @@ export function windowSplits(options: SeriesOptions, sizes: SeriesSplitSizes): S
   if (train === undefined) {
     throw new RangeError(`Series "${options.name}": validation and test leave no steps to train on.`);
   }
+  const preprocessing = preprocessingOf(options);
   return createSplits({
     train,
     validation: period('validation', validationFrom, testFrom),
     test: period('test', testFrom, times),
+    ...(preprocessing && { preprocessing }),
   });
+}
+
+/** How a table becomes samples: the last steps of each series are one; null where the values are not those of a table. */
+function preprocessingOf({ origin, values, length, gaps, ...options }: SeriesOptions): Preprocessing | null {
+  if (origin === undefined || origin.values !== values) return null;
+  const { reading, columns, time, entity } = origin;
+  const { horizon = 1, targetColumns = columns.keys() } = options;
+  const targets = [...targetColumns].map((column) => columns[column].name);
+  const names = Array.from({ length: horizon }, (_, i) => {
+    return targets.map((name) => (horizon === 1 ? name : `${name} +${i + 1}`));
+  }).flat();
+  return {
+    format: 1,
+    steps: [{ kind: 'series', columns: [...columns], length, time, entity, gaps: gaps ?? null }],
+    target: { kind: 'values', columns: names, mean: names.map(() => 0), std: names.map(() => 1) },
+    ...(reading && { reading }),
+  };
 }
 
 /** Windows whose targets all lie in a period of times, from its first to before its end. */
@@ -110,6 +130,21 @@ function firstTargets(
   while (last > first && positions[last - 1] >= until) last--;
   const count = Math.max(0, Math.floor((last - horizon - first) / stride) + 1);
   return Array.from({ length: count }, (_, i) => first + i * stride);
+}
+
+/** The steps in their order. Notes what nothing checks, and what is left out. */
+function orderedSteps(options: SeriesOptions): OrderedSteps {
+  const { name, time } = options;
+  const steps = orderSteps(name, stepsOf(options), options);
+  if (time === undefined) {
+    noteData(
+      `The steps of "${name}" are taken in the order in which they come, which nothing checks. Name the column of ` +
+        "the time, and of the entity where there are several series: seriesOf(table, columns, { time: 'date', " +
+        "entity: 'station' }).",
+    );
+  }
+  noteShortParts(options, steps);
+  return steps;
 }
 
 function noteShortParts({ name, length, horizon = 1 }: SeriesOptions, { parts, rows }: OrderedSteps): void {
