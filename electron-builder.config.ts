@@ -100,6 +100,8 @@ export default {
     syncDesktopName: true,
     icon: 'packaging/icons',
     category: 'Science',
+    // "Open with" begins a project from a table. On Windows, an entry would take the files from Excel.
+    mimeTypes: ['text/csv', 'text/tab-separated-values', 'application/x-ndjson', 'application/vnd.apache.parquet'],
     synopsis: 'Trains deep ensembles and shows them',
     maintainer: 'The Tutti authors <packages@tutti.invalid>',
   },
@@ -157,6 +159,12 @@ export default {
           CFBundleTypeRole: 'Viewer',
           LSHandlerRank: 'None',
           LSItemContentTypes: ['public.folder'],
+        },
+        {
+          CFBundleTypeName: 'Table',
+          CFBundleTypeRole: 'Viewer',
+          LSHandlerRank: 'Alternate',
+          LSItemContentTypes: ['public.comma-separated-values-text', 'public.tab-separated-values-text'],
         },
       ],
     },

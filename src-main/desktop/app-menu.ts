@@ -1,16 +1,16 @@
 import { app, type BrowserWindow, Menu } from 'electron';
 import type { WindowCommand } from '../../core/protocol/pages/window.ts';
 import { showAbout } from './about.ts';
-import { chooseExport, chooseFolder } from './dialogs.ts';
-import { menuTemplate, type RecentRuns, type UpdateItems } from './menu.ts';
+import { chooseData, chooseExport, chooseFolder } from './dialogs.ts';
+import { menuTemplate, type RecentDocuments, type UpdateItems } from './menu.ts';
 import type { AppWindows } from './windows/app-windows.ts';
 
 /** What the menu shows that is only known once the hub is open. */
 export interface MenuParts {
   /** Folders of opened projects, the most recent first. */
   recentFolders: readonly string[];
-  /** Runs whose pages were shown, the most recent first. */
-  recentRuns: RecentRuns;
+  /** Runs and files of data whose pages were shown, the most recent first. */
+  recentDocuments: RecentDocuments;
   /** Updates; null where the package has no address for them. */
   updates: UpdateItems | null;
   /** Opens the page that the front window shows in a browser; null while that cannot be. */
@@ -21,7 +21,7 @@ export interface MenuParts {
 export class AppMenu {
   readonly #windows: AppWindows;
   readonly #onError: (error: unknown) => void;
-  #parts: MenuParts = { recentFolders: [], recentRuns: [], updates: null, openInBrowser: null };
+  #parts: MenuParts = { recentFolders: [], recentDocuments: [], updates: null, openInBrowser: null };
 
   constructor(windows: AppWindows, onError: (error: unknown) => void) {
     this.#windows = windows;
@@ -39,6 +39,7 @@ export class AppMenu {
       isDevelopment: !app.isPackaged,
       ...this.#parts,
       chooseProject: () => void this.#choose(chooseFolder).catch(this.#onError),
+      chooseData: () => void this.#choose(chooseData).catch(this.#onError),
       chooseExport: () => void this.#choose(chooseExport).catch(this.#onError),
       openPath: (path) => send({ name: 'open', path }),
       newWindow: () => void windows.openBeside(''),

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { app, dialog, Notification } from 'electron';
 import { messageOf } from '../../core/text/errors.ts';
 import { endedIds, noticeOfEnd, type WindowCommand } from '../../core/protocol/pages/window.ts';
@@ -9,7 +9,14 @@ import type { BrowserAccess } from './browser-access.ts';
 import { homePaths } from '../store/home.ts';
 import { noticeOfWork } from './training/training-view.ts';
 import { TrainingDisplay } from './training/training-display.ts';
-import { readRecentRuns, shownRun, type UpdateItems, withRecent, writeRecentRuns } from './menu.ts';
+import {
+  readRecentDocuments,
+  type RecentDocuments,
+  shownDocument,
+  type UpdateItems,
+  withRecent,
+  writeRecentDocuments,
+} from './menu.ts';
 import { readUpdateSettings, type Updater, Updates, type UpdatesParts, writeUpdateSettings } from './updates.ts';
 import type { AppWindow } from './windows/app-window.ts';
 import type { AppWindows } from './windows/app-windows.ts';
@@ -66,7 +73,7 @@ export class DesktopApp {
     const desktop = new DesktopApp(options, notices, showRun);
     menu.update({
       recentFolders: await service.projects.remembered(),
-      recentRuns: await readRecentRuns(homePaths().recentRuns),
+      recentDocuments: await readRecentDocuments(homePaths().recentDocuments),
       openInBrowser: () => void browsers.open(windows.front?.address ?? '').catch(onError),
     });
     await desktop.#lookForUpdates();
@@ -135,23 +142,28 @@ export class DesktopApp {
     else await window.send(command);
   }
 
-  /** A run is a recent document once its page was shown. */
+  /** A run or a file of data is a recent document once its page was shown. */
   #showed(address: string): void {
-    const id = shownRun(address);
-    if (id === null) return;
-    this.#noting = this.#noting.then(() => this.#noteRun(id)).catch(this.#options.onError);
+    const shown = shownDocument(address);
+    if (shown === null) return;
+    this.#noting = this.#noting
+      .then(() => ('run' in shown ? this.#noteRun(shown.run) : this.#noteDocument(ofData(shown.data))))
+      .catch(this.#options.onError);
   }
 
   async #noteRun(id: string): Promise<void> {
-    const { service, menu } = this.#options;
-    const [run] = (await service.runs.page({ ids: [id] })).rows;
-    const path = homePaths().recentRuns;
-    const recent = await readRecentRuns(path);
-    if (run === undefined || recent[0]?.folder === run.folder) return;
-    app.addRecentDocument(run.folder);
-    const recentRuns = withRecent(recent, { folder: run.folder, name: run.name });
-    await writeRecentRuns(path, recentRuns);
-    menu.update({ recentRuns });
+    const [run] = (await this.#options.service.runs.page({ ids: [id] })).rows;
+    if (run !== undefined) await this.#noteDocument({ path: run.folder, name: run.name });
+  }
+
+  async #noteDocument(document: RecentDocuments[number]): Promise<void> {
+    const path = homePaths().recentDocuments;
+    const recent = await readRecentDocuments(path);
+    if (recent[0]?.path === document.path) return;
+    app.addRecentDocument(document.path);
+    const recentDocuments = withRecent(recent, document);
+    await writeRecentDocuments(path, recentDocuments);
+    this.#options.menu.update({ recentDocuments });
   }
 
   /**
@@ -191,6 +203,8 @@ export class DesktopApp {
     this.#options.menu.update({ recentFolders: folders });
   }
 }
+
+const ofData = (path: string): RecentDocuments[number] => ({ path, name: basename(path) });
 
 function updateItems(updates: Updates, onError: (error: unknown) => void): UpdateItems {
   return {

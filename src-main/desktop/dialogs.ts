@@ -1,11 +1,15 @@
 import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { app, type BrowserWindow, dialog, type Session } from 'electron';
+import { endingsWith } from '../../core/preprocessing/data-formats.ts';
 import { openFolderChannel, saveFileChannel } from '../../core/protocol/pages/window.ts';
 import { runFileEnding } from '../../core/protocol/pages/run-data.ts';
 import { replaceFile } from '../../core/node/atomic-file.ts';
 import { isDirectlyIn } from '../../core/node/same-folder.ts';
 import { isOwnPage } from './windows/page-messages.ts';
+
+/** Without the point. A table may be packed. */
+const tableEndings = [...endingsWith('table').map((ending) => ending.slice(1)), 'gz', 'zip'];
 
 /** Serves the system's dialogs to the window's page. */
 export function serveDialogs(window: BrowserWindow, exportFolder: string): void {
@@ -39,6 +43,16 @@ export async function chooseFolder(window: BrowserWindow): Promise<string | null
   const { filePaths } = await dialog.showOpenDialog(window, {
     title: 'Open the folder of a project or a run',
     properties: ['openDirectory'],
+  });
+  return filePaths[0] ?? null;
+}
+
+/** @returns a file of data; null if the user cancels */
+export async function chooseData(window: BrowserWindow): Promise<string | null> {
+  const { filePaths } = await dialog.showOpenDialog(window, {
+    title: 'New project from a table',
+    filters: [{ name: 'Tables', extensions: tableEndings }],
+    properties: ['openFile'],
   });
   return filePaths[0] ?? null;
 }

@@ -21,12 +21,14 @@ export interface MenuOptions {
   isDevelopment: boolean;
   /** Folders of opened projects, the most recent first. */
   recentFolders: readonly string[];
-  /** Runs whose pages were shown, the most recent first. */
-  recentRuns: RecentRuns;
+  /** Runs and files of data whose pages were shown, the most recent first. */
+  recentDocuments: RecentDocuments;
   chooseProject: () => void;
+  /** Chooses a file of data for a new project. */
+  chooseData: () => void;
   /** Chooses an exported run and imports it. */
   chooseExport: () => void;
-  /** Opens the folder of a project or run. */
+  /** Opens the folder of a project or run, or a file of data. */
   openPath: (path: string) => void;
   /** Opens one more window, with the list of projects. */
   newWindow: () => void;
@@ -65,6 +67,7 @@ function fileMenu(options: MenuOptions, isMac: boolean): MenuItemConstructorOpti
     { label: 'Open in New Window', accelerator: 'CmdOrCtrl+Shift+N', click: options.duplicateWindow },
     { type: 'separator' },
     { label: 'Open Project…', accelerator: 'CmdOrCtrl+O', click: options.chooseProject },
+    { label: 'New from Data…', click: options.chooseData },
     { label: 'Open Recent', submenu: recentMenu(options) },
     { label: 'Import Run…', click: options.chooseExport },
     pageItem(options, 'Attach to a Remote Run…', { name: 'attach-run' }),
@@ -78,18 +81,18 @@ function fileMenu(options: MenuOptions, isMac: boolean): MenuItemConstructorOpti
   ];
 }
 
-/** Projects, then runs. Electron has a menu of the system for them on macOS alone. */
-function recentMenu({ recentFolders, recentRuns, openPath }: MenuOptions): MenuItemConstructorOptions[] {
-  const itemOf = (name: string, folder: string): MenuItemConstructorOptions => ({
+/** Projects, then runs and files of data. Electron has a menu of the system for them on macOS alone. */
+function recentMenu({ recentFolders, recentDocuments, openPath }: MenuOptions): MenuItemConstructorOptions[] {
+  const itemOf = (name: string, path: string): MenuItemConstructorOptions => ({
     // `&` would underline the next letter.
-    label: `${name}  (${folder})`.replaceAll('&', '&&'),
-    click: () => openPath(folder),
+    label: `${name}  (${path})`.replaceAll('&', '&&'),
+    click: () => openPath(path),
   });
   const projects = recentFolders.slice(0, maximumRecent).map((folder) => itemOf(basename(folder), folder));
-  const runs = recentRuns.map(({ name, folder }) => itemOf(name, folder));
-  if (projects.length + runs.length === 0) return [{ label: 'No recent projects or runs', enabled: false }];
-  const between: MenuItemConstructorOptions[] = projects.length > 0 && runs.length > 0 ? [{ type: 'separator' }] : [];
-  return [...projects, ...between, ...runs];
+  const others = recentDocuments.map(({ name, path }) => itemOf(name, path));
+  if (projects.length + others.length === 0) return [{ label: 'No recent projects, runs or files', enabled: false }];
+  const between: MenuItemConstructorOptions[] = projects.length > 0 && others.length > 0 ? [{ type: 'separator' }] : [];
+  return [...projects, ...between, ...others];
 }
 
 function viewMenu(options: MenuOptions): MenuItemConstructorOptions[] {
@@ -158,36 +161,38 @@ function pageItem(
   return { label, accelerator, click: () => sendToPage(command) };
 }
 
-const recentRunsSchema = z.array(z.strictObject({ folder: z.string(), name: z.string() }));
-/** Runs whose pages were shown, the most recent first. */
-export type RecentRuns = z.output<typeof recentRunsSchema>;
+const recentDocumentsSchema = z.array(z.strictObject({ path: z.string(), name: z.string() }));
+/** Runs and files of data whose pages were shown, the most recent first. */
+export type RecentDocuments = z.output<typeof recentDocumentsSchema>;
 
 /** The menu has no more. */
-const mostRuns = 10;
+const mostDocuments = 10;
 
 /**
- * The id of the run that a page shows; null for other pages.
+ * The run, by its id, or the file of data that a page shows; null for other pages.
  * @param address the part of the page's address after `#`
  */
-export function shownRun(address: string): string | null {
+export function shownDocument(address: string): { run: string } | { data: string } | null {
   const [id] = /(?<=^\/runs\/)[^/?]+/.exec(address) ?? [];
-  return id === undefined ? null : decodeURIComponent(id);
+  if (id !== undefined) return { run: decodeURIComponent(id) };
+  const data = address.startsWith('/create?') ? new URLSearchParams(address.slice(8)).get('path') : null;
+  return data === null ? null : { data };
 }
 
-/** The list with this run as its first. */
-export function withRecent(runs: RecentRuns, run: RecentRuns[number]): RecentRuns {
-  return [run, ...runs.filter(({ folder }) => folder !== run.folder)].slice(0, mostRuns);
+/** The list with this document as its first. */
+export function withRecent(documents: RecentDocuments, document: RecentDocuments[number]): RecentDocuments {
+  return [document, ...documents.filter(({ path }) => path !== document.path)].slice(0, mostDocuments);
 }
 
-/** The list as it was kept; empty if it was never, or is damaged, because the next run replaces it. */
-export async function readRecentRuns(path: string): Promise<RecentRuns> {
+/** The list as it was kept; empty if it was never, or is damaged, because the next document replaces it. */
+export async function readRecentDocuments(path: string): Promise<RecentDocuments> {
   const text = await unlessMissing(readFile(path, 'utf8'));
-  const parsed = recentRunsSchema.safeParse(text === null ? [] : parseJson(text));
+  const parsed = recentDocumentsSchema.safeParse(text === null ? [] : parseJson(text));
   return parsed.data ?? [];
 }
 
-export async function writeRecentRuns(path: string, runs: RecentRuns): Promise<void> {
-  await writeFileAtomic(path, `${JSON.stringify(runs, null, 2)}\n`);
+export async function writeRecentDocuments(path: string, documents: RecentDocuments): Promise<void> {
+  await writeFileAtomic(path, `${JSON.stringify(documents, null, 2)}\n`);
 }
 
 function parseJson(text: string): unknown {

@@ -55,7 +55,7 @@ export function homePaths(home: string = tuttiHome()) {
     /** Whether the desktop app looks for updates. */
     updates: join(home, 'updates.json'),
     /** Runs whose pages the desktop app has shown, for its menu. */
-    recentRuns: join(home, 'recent-runs.json'),
+    recentDocuments: join(home, 'recent-documents.json'),
     /** The last position of the desktop app's window, and the data of its browser engine. */
     window: join(home, 'window.json'),
     desktop: join(home, 'desktop'),

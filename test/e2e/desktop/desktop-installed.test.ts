@@ -80,7 +80,7 @@ describe.skipIf(reason !== null)(`The Debian package, installed in a Debian 12${
         'Icon=tutti-desktop',
         'StartupWMClass=tutti-desktop',
         'Categories=Science;',
-        `MimeType=${exported.mimeType};`,
+        `MimeType=${[...packaging.linux.mimeTypes, exported.mimeType].join(';')};`,
       ]),
     );
     const types = await system.run('root', 'sh', '-c', 'cat /usr/share/mime/packages/tutti*.xml');

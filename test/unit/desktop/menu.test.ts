@@ -8,7 +8,8 @@ const options: MenuOptions = {
   isDevelopment: false,
   recentFolders: [],
   chooseProject: () => undefined,
-  recentRuns: [],
+  recentDocuments: [],
+  chooseData: () => undefined,
   chooseExport: () => undefined,
   openPath: () => undefined,
   newWindow: () => undefined,
@@ -100,11 +101,11 @@ it('offers the ten projects opened last, and shows ampersands', () => {
   expect(openPath).toHaveBeenCalledWith('/home/me/r&d/project-9');
 });
 
-it('offers recent runs after the projects', () => {
+it('offers recent runs and files of data after the projects', () => {
   const openPath = vi.fn<(path: string) => void>();
-  const recentRuns = [{ folder: '/home/me/runs/run-1', name: 'R & D' }];
+  const recentDocuments = [{ path: '/home/me/runs/run-1', name: 'R & D' }];
   const recentOf = (recentFolders: string[]): MenuItemConstructorOptions[] => {
-    const menu = menuTemplate({ ...options, recentFolders, recentRuns, openPath });
+    const menu = menuTemplate({ ...options, recentFolders, recentDocuments, openPath });
     return flatten(menu).find(({ label }) => label === 'Open Recent')?.submenu as MenuItemConstructorOptions[];
   };
   expect(recentOf([]).map(({ label }) => label)).toEqual(['R && D  (/home/me/runs/run-1)']);
@@ -120,7 +121,7 @@ it('offers recent runs after the projects', () => {
 
 it('says so if there are none yet', () => {
   const isEnabled = (wanted: string) => flatten(menuTemplate(options)).find(({ label }) => label === wanted)?.enabled;
-  expect(isEnabled('No recent projects or runs')).toBe(false);
+  expect(isEnabled('No recent projects, runs or files')).toBe(false);
 });
 
 it('opens the page in a browser once that can be', () => {

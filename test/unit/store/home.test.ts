@@ -43,7 +43,7 @@ describe('tuttiHome', () => {
       trash: join('/h', 'trash'),
       trust: join('/h', 'trusted.json'),
       updates: join('/h', 'updates.json'),
-      recentRuns: join('/h', 'recent-runs.json'),
+      recentDocuments: join('/h', 'recent-documents.json'),
       window: join('/h', 'window.json'),
       desktop: join('/h', 'desktop'),
       tensorflow: join('/h', 'native', 'tensorflow'),
