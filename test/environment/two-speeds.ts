@@ -60,6 +60,7 @@ export const quickIntegrationTests = [
   'test/integration/cli.test.ts',
   'test/integration/cnn.test.ts',
   'test/integration/create-from.test.ts',
+  'test/integration/create-images.test.ts',
   'test/integration/examples/examples.test.ts',
   'test/integration/lifecycle/bad-input.test.ts',
   'test/integration/lifecycle/control.test.ts',

@@ -1,6 +1,5 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import sharp from 'sharp';
 import { expect, it } from 'vitest';
 import { preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import { predictRun } from '../../src-main/predictions/predict-run.ts';
@@ -113,42 +112,6 @@ it('a project from the series of two places, the newest first, trains, and forec
     ['north', '2024-02-29'],
     ['south', '2024-02-29'],
   ]);
-});
-
-it('a project from a folder of images trains, and predicts images', async () => {
-  const images = join(home(), 'images');
-  for (const split of ['seg_train/seg_train', 'seg_test/seg_test']) {
-    for (const [name, grey] of [
-      ['dark', 20],
-      ['light', 200],
-    ] as const) {
-      const folder = join(images, split, name);
-      await mkdir(folder, { recursive: true });
-      for (let i = 0; i < 12; i++) {
-        const raw = { width: 8, height: 8, channels: 3 as const };
-        await sharp(Buffer.alloc(192, grey + i), { raw })
-          .png()
-          .toFile(join(folder, `${i}.png`));
-      }
-    }
-  }
-  const project = join(home(), 'from-images');
-  const refused = await runCommand(['create', project, '--from', images, '--target', 'x']);
-  expect([refused.code, refused.output]).toEqual([
-    2,
-    expect.stringContaining('--target: a flag of tables, and this is a folder of images'),
-  ]);
-  const { code, output } = await runCommand(['create', project, '--from', images]);
-  expect([code, output]).toEqual([0, expect.stringContaining('which is trusted')]);
-  expect(await readFile(join(project, 'project.ts'), 'utf8')).toContain(
-    "splitFolders: { train: 'seg_train/seg_train', test: 'seg_test/seg_test' }",
-  );
-  const { record, folder } = await train(hub(), project, { members: 2, maxEpochs: 1 });
-  expect([record.error, record.status]).toEqual([null, 'finished']);
-  const input = join(images, 'seg_test', 'seg_test', 'dark');
-  const predicted = join(folder, 'predicted.csv');
-  const report = await predictRun({ folder, input, output: predicted, format: 'csv', set: 'final' });
-  expect(report.rows).toBe(12);
 });
 
 it('cells that do not fit are settled by the type of their column, or by leaving it out', async () => {

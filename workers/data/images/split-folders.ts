@@ -93,7 +93,7 @@ export async function recogniseSplits(
   const folder = await innerOf(outer);
   const { folders: names } = await entriesOf(folder);
   requireFolders(folder, names, Object.keys(answers), 'is to be a split or none');
-  const entries = await Promise.all(names.map((name) => partsOf(folder, name, answers)));
+  const entries = withoutUnlabelled(await Promise.all(names.map((name) => partsOf(folder, name, answers))));
   const trains = entries.filter(({ split }) => split === 'train');
   const others = entries.filter(({ split }) => split === null);
   const isSaid = trains.some(({ answer }) => answer === 'train');
@@ -115,6 +115,16 @@ export async function recogniseSplits(
   return { found: await namedSplits(folder, names, found), doubts, note: splitsNote(folder, splits, others) };
 }
 
+/** Beside training images with classes, a folder such as `test` that has images alone is of no use: it has no labels. */
+function withoutUnlabelled(entries: readonly Parts[]): Parts[] {
+  const isLabelled = entries.some((own) => own.split === 'train' && hasOnlyClasses(own));
+  return entries.map((own) => {
+    const { split, folders, hasImages, answer } = own;
+    const isUnlabelled = isLabelled && split !== null && answer === undefined && folders.length === 0 && hasImages;
+    return isUnlabelled ? { ...own, split: null, isUnlabelled } : own;
+  });
+}
+
 /** What remains to be asked about folders of which one is the training split. */
 function doubtsOf(folder: string, entries: readonly Parts[]): SplitDoubt[] {
   const open = entries.filter(({ answer }) => answer === undefined);
@@ -126,7 +136,7 @@ function doubtsOf(folder: string, entries: readonly Parts[]): SplitDoubt[] {
   const trains = entries.filter(({ split }) => split === 'train');
   const others = entries.filter(({ split }) => split === null);
   const hasHeldOut = entries.some((own) => own.split !== null && own.split !== 'train' && hasOnlyClasses(own));
-  const isBeside = trains.some(({ answer }) => !answer) && others.length > 0 && !hasHeldOut;
+  const isBeside = trains.some(({ answer }) => !answer) && others.some((own) => !own.isUnlabelled) && !hasHeldOut;
   const alike = others.filter((own) => !own.answer && trains.some((train) => haveSameClasses([own, train])));
   if (twice.length > 0) {
     const fact = `${folder} has ${namesOf(twice)}, which all mean the ${twice[0].split} split.`;
@@ -200,12 +210,14 @@ interface Parts {
   split: ImageSplit | null;
   /** Whether its name is only nearly that of a split. */
   isNear: boolean;
+  /** Whether it is left out, because its images have no classes. */
+  isUnlabelled: boolean;
 }
 
 async function partsOf(folder: string, name: string, answers: Readonly<Record<string, SplitAnswer>>): Promise<Parts> {
   const { folders, files } = await entriesOf(join(folder, name));
   const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
-  const parts = { name, folders, hasImages: files.some(isImage), answer, isNear: false };
+  const parts = { name, folders, hasImages: files.some(isImage), answer, isNear: false, isUnlabelled: false };
   if (answer !== undefined) return { ...parts, split: answer === 'none' ? null : answer };
   const split = splitOf(name, hasOnlyClasses(parts));
   if (split !== null || !hasOnlyClasses(parts)) return { ...parts, split };

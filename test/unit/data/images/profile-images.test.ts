@@ -173,4 +173,13 @@ describe('folders whose names are nearly those of splits', () => {
     const flat = await profileImages(await treeOf('tests', 'trains', 'validate'));
     expect([flat.classes.map(({ name }) => name), questionsOf(flat)]).toEqual([['tests', 'trains', 'validate'], []]);
   });
+
+  it('are left out where they have images alone beside training images with classes, as in competitions', async () => {
+    const tree = await treeOf(...split('train'), 'test');
+    const profile = await profileImages(tree);
+    expect([splitsOf(profile), questionsOf(profile)]).toEqual([['train=train'], []]);
+    expect(profile.leftOut).toEqual([{ ending: '.png', reason: 'place', count: 1, examples: [join('test', '0.png')] }]);
+    // Without classes anywhere, nothing can be learned.
+    await expect(profileImages(await treeOf('train', 'test'))).rejects.toThrow('train has no subfolders');
+  });
 });
