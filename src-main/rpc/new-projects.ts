@@ -28,13 +28,13 @@ interface KnownProfile {
 /** Projects that one page makes from files of data. */
 export class NewProjects {
   readonly #uploads: Pick<Uploads, 'pathOf'>;
-  readonly #projects: Pick<Projects, 'open'>;
+  readonly #projects: Pick<Projects, 'add'>;
   readonly #tell: PageApi['inspecting'];
   /** The latest inspection: creating the project, or a step back, needs its profile again. */
   #latest: KnownProfile | null = null;
 
   /** @param tell called with how far the latest inspection is */
-  constructor(uploads: Pick<Uploads, 'pathOf'>, projects: Pick<Projects, 'open'>, tell: PageApi['inspecting']) {
+  constructor(uploads: Pick<Uploads, 'pathOf'>, projects: Pick<Projects, 'add'>, tell: PageApi['inspecting']) {
     this.#tell = tell;
     this.#uploads = uploads;
     this.#projects = projects;
@@ -74,7 +74,7 @@ export class NewProjects {
       throw explainFileError(error, target, 'write the project into');
     }
     await trustFolder(target);
-    return this.#projects.open(target);
+    return this.#projects.add(target);
   }
 
   async #pathOf(file: DataFile): Promise<string> {

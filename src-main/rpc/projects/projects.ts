@@ -98,6 +98,11 @@ export class Projects {
     const absolute = await this.#spelling(folder);
     if (trustOnCard(absolute).isTrusted) await this.describe(absolute);
     else if (!holdsProject(absolute)) throw new Error(noProject(absolute));
+    return this.add(absolute);
+  }
+
+  /** Remembers a project that was just written. If it cannot be loaded, its card says why. */
+  async add(absolute: string): Promise<ProjectCard> {
     const others = (await readRemembered()).filter((other) => other !== absolute);
     if (!isExample(absolute)) await this.#remember([absolute, ...others]);
     await noteForgotten(absolute, null);

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { tableProfileSchema } from '../../../core/preprocessing/profile.ts';
 import { planProject, projectSource } from '../../../core/preprocessing/project-plan.ts';
+import { Projects } from '../../../src-main/rpc/projects/projects.ts';
 import { trustOf } from '../../../src-main/trust/project-trust.ts';
 import { openService } from './page.ts';
 
@@ -85,4 +86,14 @@ it('refuses a folder with files, a relative folder, a file that is missing, and 
     /none\.csv: it, or a folder on the way to it, does not exist/,
   );
   expect((await readdir(home)).filter((name) => name === 'new')).toEqual([]);
+}, 60_000);
+
+it('a project that is written but cannot be loaded is remembered, and its card says why', async () => {
+  const { hub, home, path } = await openWithTable();
+  const described = vi.spyOn(Projects.prototype, 'describe').mockRejectedValue(new Error('No memory is left.'));
+  const folder = join(home, 'written');
+  const card = await hub.createProject({ file: { path }, reading: {}, folder, roles: {} });
+  expect(card).toMatchObject({ folder, isOpened: true, error: 'No memory is left.' });
+  described.mockRestore();
+  expect((await hub.projects()).map((own) => own.folder)).toContain(folder);
 }, 60_000);
