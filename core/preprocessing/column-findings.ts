@@ -1,4 +1,5 @@
 import { formatCount } from '../text/numbers.ts';
+import { dataFormatOf } from './data-formats.ts';
 import type { ColumnProfile, Finding, ProfiledColumn } from './profile.ts';
 import { missingValuesWithout, type TableReading } from './reading.ts';
 
@@ -15,9 +16,19 @@ const sentinels = [-99, -999, -9999, -99999, -200, 99, 999, 9999, 99999];
 /** A value that stands for a missing one repeats. */
 const leastRepeated = 3;
 
+/** Findings after which a project leaves a column out, unless the user gives it a role. */
+export const uselessKinds: ReadonlySet<Finding['kind']> = new Set([
+  'row-counter',
+  'identifier',
+  'constant',
+  'copy',
+  'free-text',
+  'image-names',
+]);
+
 /** What a person should know of one column. */
 export function findColumnFindings(column: ColumnProfile, own: ProfiledColumn, reading: TableReading): Finding[] {
-  const useless = constant(column, reading) ?? rowCounter(column) ?? identifier(column, own);
+  const useless = constant(column, reading) ?? rowCounter(column) ?? imageNames(column, own) ?? identifier(column, own);
   return [
     ...misfits(column, reading),
     ...formats(column),
@@ -133,6 +144,18 @@ function rowCounter({ name, countsRows }: ColumnProfile): Finding | null {
     `${JSON.stringify(name)} counts the rows. A model would learn the order of this file from it, which new samples ` +
     'do not have.';
   return { level: 'warning', kind: 'row-counter', column: name, message, choices: null, option: typed(name, 'ignore') };
+}
+
+/** A column of files of images: a model is to see these, not their names. */
+function imageNames({ name, examples }: ColumnProfile, { values }: ProfiledColumn): Finding | null {
+  if (values instanceof Float64Array || values.every((text) => text === null)) return null;
+  if (!values.every((text) => text === null || dataFormatOf(text)?.holds === 'image')) return null;
+  const message =
+    `${JSON.stringify(name)} names images, such as ${JSON.stringify(examples[0])}, and a project from a table does ` +
+    'not read these. Write its data function with imageTable, or sort the images into a folder for each class and ' +
+    'give that folder.';
+  const option = `imageTable(file, { path: ${quoted(name)}, size: [64, 64], seed })`;
+  return { level: 'warning', kind: 'image-names', column: name, message, choices: null, option };
 }
 
 /** A column with another value in each row, which is a name and no measurement. */

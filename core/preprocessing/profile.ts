@@ -31,6 +31,7 @@ export const findingSchema = z.strictObject({
     'copy',
     'codes',
     'free-text',
+    'image-names',
     'left-out',
     'duplicates',
     'rare-classes',

@@ -1,5 +1,5 @@
 import { formatCount } from '../text/numbers.ts';
-import { keyOf, quoted } from './column-findings.ts';
+import { keyOf, quoted, uselessKinds } from './column-findings.ts';
 import { type ImagePlan, imageProjectSource, planImages } from './image-plan.ts';
 import type { ImageProfile } from './image-profile.ts';
 import { type ColumnProfile, type Finding, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
@@ -51,8 +51,6 @@ export interface ProjectPlan {
   open: readonly Finding[];
 }
 
-/** Findings after which a column is left out, unless the user gives it a role. */
-const useless: ReadonlySet<Finding['kind']> = new Set(['row-counter', 'identifier', 'constant', 'copy', 'free-text']);
 /** Findings that are about the steps of a series, of which rows that are split by time need not be. */
 const ofSteps: ReadonlySet<Finding['kind']> = new Set(['time-order', 'gaps', 'double-times']);
 /** Each split needs rows of each class. */
@@ -89,14 +87,15 @@ export function planProject(profile: TableProfile, choices: PlanChoices = {}): P
     );
   }
   if (forecast === null && [...roles.values()].every((role) => noFeatures.includes(role))) {
-    throw new Error(`No column is left from which to predict ${JSON.stringify(target.name)}.`);
+    const images = findings.find(({ kind }) => kind === 'image-names')?.message ?? '';
+    throw new Error(`No column is left from which to predict ${JSON.stringify(target.name)}. ${images}`.trimEnd());
   }
   const isStratified =
     time === null && task === 'classification' && target.bars.every(({ count }) => count >= leastRowsOfClass);
   decisions.push(time === null ? splitDecision({ group, isStratified }) : timeDecision(profile, time));
   const settled = new Set([...roles].flatMap(([name, role]) => (role === 'ignore' ? [name] : [])));
   const open = findings.filter(({ level, column, kind }) => {
-    const isOpen = level !== 'note' && !useless.has(kind) && (column === null || !settled.has(column));
+    const isOpen = level !== 'note' && !uselessKinds.has(kind) && (column === null || !settled.has(column));
     return isOpen && !(column === time && ofSteps.has(kind)) && !(column === group && kind === 'groups');
   });
   return { target: target.name, task, profile, roles, group, weights, time, isStratified, forecast, decisions, open };
@@ -188,7 +187,7 @@ export function rolesOf(
         if (Object.hasOwn(wanted, name)) return [name, wanted[name]];
         // Rows are split in one way: another one that the user wants comes first.
         if (name === time?.name && !Object.values(wanted).includes('group')) return [name, 'time'];
-        const reason = findings.find(({ column, kind }) => column === name && useless.has(kind));
+        const reason = findings.find(({ column, kind }) => column === name && uselessKinds.has(kind));
         if (reason === undefined && type !== 'text') return [name, type];
         decisions.push(`Leaves out ${JSON.stringify(name)}: ${reason?.message ?? 'it is text.'}`);
         return [name, 'ignore'];

@@ -228,6 +228,7 @@ describe('what a model should not learn from is a warning', () => {
       'warning copy d',
     ],
     ['numbers that begin with 0', csv('zip,y', 40, (i) => `0${8000 + (i % 7)},${label(i)}`), 'warning codes zip'],
+    ['names of images', csv('f,y', 40, (i) => `a/${i % 30}.PNG,${label(i)}`), 'warning image-names f'],
     ['text', csv('t,y', 120, (i) => `some words of row ${i},${label(i)}`), 'warning free-text t'],
     [
       'a number for missing values',

@@ -278,6 +278,12 @@ describe('a project from a table', () => {
       {},
       'No column is left from which to predict "y"',
     ],
+    [
+      'names of images alone',
+      csv('file,y', 40, (i) => `photos/${i}.jpg,${'ab'[i % 2]}`),
+      {},
+      'No column is left from which to predict "y". "file" names images, such as "photos/',
+    ],
     ['no target', csv('a,b', 40, (i) => `${i},5`), {}, 'No column can be the target'],
   ])('is refused with %s', async (_, content, choices, message) => {
     await expect(planOf(content, choices)).rejects.toThrow(message);
