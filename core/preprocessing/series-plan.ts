@@ -1,5 +1,5 @@
 import { quoted } from './column-findings.ts';
-import { type ColumnProfile, heldOutShare, type TableProfile } from './profile.ts';
+import { type ColumnProfile, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
 
 /** How a series is forecast, one step ahead. */
 export interface ForecastPlan {
@@ -33,14 +33,14 @@ const leastWindows = 5;
 const windowsBetweenGaps = 4;
 
 /** Why a target cannot be forecast from windows of a series; null: it can. */
-export function whyNoForecast({ time }: TableProfile, target: ColumnProfile): string | null {
+export function whyNoForecast({ time, columns }: TableProfile, target: ColumnProfile): string | null {
   if (time === null || time.series === null) {
     return 'no column holds times in steps that are mostly as long as each other. If there is one, give it the role time';
   }
   if (time.series.doubles > 0) return `rows have the same ${JSON.stringify(time.name)}: remove one of each`;
   const unfit = whyUnfit(target, target.type);
   if (unfit !== null) return `${JSON.stringify(target.name)} ${unfit}`;
-  return windowOf(time.series).length < 2 ? `the series has only ${time.series.fewestSteps} steps` : null;
+  return windowOf(columns, time).length < 2 ? `the series has only ${time.series.fewestSteps} steps` : null;
 }
 
 /** Why a column that is read as a type can be no part of a series. */
@@ -66,22 +66,21 @@ export function planForecast(
     throw new Error(`${JSON.stringify(target.name)} cannot be forecast: ${why}.`);
   }
   const { uneven, areGaps } = time.series;
-  const window = windowOf(time.series);
+  const window = windowOf(profile.columns, time);
   const areRare = uneven * windowsBetweenGaps * window.length <= profile.reading.rows;
   const gaps = uneven === 0 ? null : areGaps && areRare ? 'cut' : 'ignore';
   return { columns, entity, time: time.name, gaps, ...window };
 }
 
-/** The shortest usual period of which a window has enough steps. */
-function windowOf({
-  step,
-  fewestSteps,
-}: {
-  step: number;
-  fewestSteps: number;
-}): Pick<ForecastPlan, 'length' | 'period'> {
+/** The shortest usual period of which a window has enough steps; numbers that are times have no unit. */
+function windowOf(
+  columns: TableProfile['columns'],
+  { name, series }: TimeProfile,
+): Pick<ForecastPlan, 'length' | 'period'> {
+  const { step, fewestSteps } = series ?? { step: Number.NaN, fewestSteps: 0 };
+  const isDate = columns.some((column) => column.name === name && column.type === 'date');
   const most = Math.floor(fewestSteps / leastWindows);
-  for (const [period, days] of periods) {
+  for (const [period, days] of isDate ? periods : []) {
     const length = Math.round(days / step);
     if (length >= leastSteps && length <= mostSteps && length <= most) return { length, period };
   }

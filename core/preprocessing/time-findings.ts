@@ -4,6 +4,8 @@ import type { Finding, ProfiledTable, TimeProfile } from './profile.ts';
 import { hasEnoughSteps, hasEvenSteps, isSeries, type TimeColumn, timeColumn, timeProfile } from './time-columns.ts';
 
 const proposal = 'the rows are the steps of a series';
+/** Names of numbers that may be times. */
+const timeNames = /^(?:year|month|week|day|date|hour|minute|second|time|timestamp)$/i;
 /** Units of time from the longest, in days. */
 const units: readonly [name: string, days: number][] = [
   ['day', 1],
@@ -25,9 +27,11 @@ export function describeTimes(
   const columns = table.columns.flatMap(({ name, type, distinctValues }, i) => {
     const { values, zones: own = new Map() } = table.values[i];
     if (name === wanted) requireTimes(name, type);
-    else if (type !== 'date') return [];
+    else if (type !== 'date' && !(type === 'number' && timeNames.test(name))) return [];
     if (distinctValues < 2 || !(values instanceof Float64Array)) return [];
     const column = timeColumn(table, { name, type: type === 'date' ? 'date' : 'number', values });
+    // Other numbers of such a name are features, such as the hour of the day.
+    if (type === 'number' && name !== wanted && !isSeries(column)) return [];
     return [{ column, zones: zones(name, own) }];
   });
   const own = columns.find(({ column }) => (wanted === undefined ? isSeries(column) : column.name === wanted));

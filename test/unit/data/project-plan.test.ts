@@ -210,6 +210,16 @@ describe('a project from a table', () => {
     expect(asRows.roles.get('station')).toBe('category');
   });
 
+  it('of numbers that are years has no usual period, and numbers of other names are features', async () => {
+    const years = csv('year,y', 60, (i) => `${1950 + i},${mixed(i)}`);
+    const plan = await planOf(years);
+    // Of 60 steps a window has a fifth.
+    expect(plan.forecast).toMatchObject({ columns: ['y'], time: 'year', length: 12, period: null, gaps: null });
+    expect(await planOf(years.replace('year', 'depth'))).toMatchObject({ forecast: null, time: null });
+    const ofDay = csv('hour,y', 60, (i) => `${i % 24},${mixed(i)}`);
+    expect((await planOf(ofDay)).roles.get('hour')).toBe('number');
+  });
+
   it.each<[why: string, change: (line: string, i: number) => string, message: string]>([
     ['a target with holes', (line, i) => (i === 9 ? line.replace(/[^,]+$/, '') : line), '"load" has no value in 1 row'],
     ['the same time twice', (line, i) => (i === 9 ? `${line}\n${line}` : line), 'rows have the same "hour"'],
