@@ -3,6 +3,7 @@ import type { Stepper } from './steppers.ts';
 
 /** A network and the settings of its measurement. */
 export interface Row {
+  suite: string;
   name: string;
   case: string;
   /** Steps of one round: few if they are long, many if they are short. */
@@ -27,7 +28,7 @@ export async function compare(row: Row, target: number | null, ours: Stepper, pe
     peerMs.push(other);
   }
   const of = (value: number, unit: string, bound: number | null): Figure =>
-    figure({ suite: 'compute', name: `${row.name}: ${ours.description}`, value, unit, better: 'lower', target: bound });
+    figure({ suite: row.suite, name: `${row.name}: ${ours.description}`, value, unit, better: 'lower', target: bound });
   const own = of(median(oursMs), 'ms a step', null);
   if (peer === null) return [own];
   const ratio = of(median(oursMs.map((ms, round) => ms / peerMs[round])), 'x PyTorch', target);

@@ -14,7 +14,7 @@ export interface TrainingCase {
   members?: { count: number; isStacked: boolean };
 }
 
-const adam: RuleConfig = {
+export const adam: RuleConfig = {
   kind: 'adam',
   learningRate: 0.001,
   beta1: 0.9,
@@ -148,7 +148,8 @@ function relu(x: SymbolicTensor): SymbolicTensor {
   return tf.layers.reLU().apply(x) as SymbolicTensor;
 }
 
-function images(count: number, shape: number[]): Batch {
+/** Normal values, `[count, ...shape]`, with labels of ten classes. */
+export function images(count: number, shape: number[]): Batch {
   const generator = new Generator(1, 'bench');
   const size = shape.reduce((product, axis) => product * axis, count);
   return {

@@ -8,7 +8,8 @@ import type { Strategy } from '../../workers/strategies/strategy.ts';
 import { tf } from '../../workers/tensorflow/tf.ts';
 import { type LossFunction, Member } from '../../workers/member/member.ts';
 import { createOptimizer, updateRuleOf } from '../../workers/optimizers/optimizers.ts';
-import { cases } from './networks.ts';
+import { layerCases } from './layers.ts';
+import { cases as networks, type TrainingCase } from './networks.ts';
 
 /**
  * Trains as a worker does, on demand: answers each line `<case> <steps>` with the time of each step in ms, and the
@@ -16,6 +17,7 @@ import { cases } from './networks.ts';
  */
 
 const backend = await startBackend('wasm', { blas: blasSchema.nullable().parse(JSON.parse(process.argv[2])) });
+const cases: Record<string, TrainingCase> = { ...networks, ...layerCases };
 const trainees = new Map<string, Trainee[]>();
 
 /** A model with the parts of its training step. */

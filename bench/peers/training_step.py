@@ -1,4 +1,4 @@
-"""The networks of bench/compute/networks.ts in PyTorch.
+"""The networks of bench/compute/networks.ts, and the layers of bench/compute/layers.json, in PyTorch.
 
 For each input line "<case> <steps>" it prints the time of each training step in ms.
 """
@@ -11,6 +11,8 @@ import time
 import torch
 from torch import nn
 from torch.nn import functional
+
+import layers
 
 torch.set_num_threads(1)
 torch.manual_seed(1)
@@ -113,6 +115,14 @@ CASES = {
     "lstm-128": (lambda: Recurrent(nn.LSTM, 64, 128), adam, functional.cross_entropy, lambda: images(64, 40, 64)),
     "resnet-18": (resnet_18, sgd, functional.cross_entropy, lambda: images(32, 3, 32, 32)),
 }
+
+for i, measured in enumerate(layers.MEASURED):
+    CASES[f"layer-{i}"] = (
+        lambda measured=measured: layers.model_of(measured),
+        adam,
+        functional.cross_entropy,
+        lambda measured=measured: (layers.features_of(measured), torch.arange(measured["batch"]) % 10),
+    )
 
 
 def stepper(name):

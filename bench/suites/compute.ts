@@ -8,7 +8,7 @@ import { type Figure, figure, type Suite } from '../figures.ts';
 /**
  * `own` and `blas`: upper bounds of the ratio to PyTorch's time, with Tutti's kernels and with a BLAS; null: no target.
  */
-const rows: (Row & { own: number | null; blas: number })[] = [
+const rows: (Omit<Row, 'suite'> & { own: number | null; blas: number })[] = [
   { name: 'MLP 3072-512-512-10, batch 128, Adam', case: 'mlp', steps: 10, own: 1.3, blas: 0.9 },
   { name: 'CNN 28x28x1, batch 64, Adam', case: 'cnn', steps: 15, own: 1.6, blas: 1 },
   { name: 'two nets 1-50-1, 20 samples, Adam', case: 'two-nets', steps: 500, own: 0.9, blas: 0.9 },
@@ -40,7 +40,8 @@ export const suite: Suite = {
       note(row.name);
       const contests: Contest[] = [{ kernels: 'own kernels', target: row.own, blas: null, coreType: plainCore }];
       if (blas !== null) contests.push({ kernels: blas.kind, target: row.blas, blas, coreType: blas.coreType });
-      for (const contest of contests) figures.push(...(await runContest(row, contest, peer, note)));
+      for (const contest of contests)
+        figures.push(...(await runContest({ ...row, suite: 'compute' }, contest, peer, note)));
     }
     note('8 members 64-64-10 as one computation');
     figures.push(...(await measureStacked(16, 4)), ...(await measureStacked(64, null)));
