@@ -10,6 +10,8 @@ export interface Recurrent {
   readonly recurrentActivation?: FunctionName;
   /** `[B][T]`, in order of time: a step with 0 keeps the state and repeats the output. */
   readonly mask?: readonly (readonly number[])[];
+  /** Factors `[B, U]` of h before each step, in all its uses by the cell. */
+  readonly dropout?: Value;
   /** h, and c of an LSTM; zeros by default. */
   readonly initialState?: readonly Value[];
 }
@@ -23,7 +25,7 @@ type Weights = readonly Value[];
  */
 function unroll(
   x: Value,
-  { units, returnSequences = false, goBackwards = false, mask, initialState }: Recurrent,
+  { units, returnSequences = false, goBackwards = false, mask, dropout, initialState }: Recurrent,
   states: number,
   step: (input: Value, state: Value[]) => Value[],
 ): Value {
@@ -34,7 +36,8 @@ function unroll(
   for (let t = 0; t < length; t++) {
     const at = goBackwards ? length - 1 - t : t;
     const input = reshape(slice(x, [0, at, 0], [batch, 1, inputs]), [batch, inputs]);
-    const next = step(input, state);
+    const [h, ...others] = state;
+    const next = step(input, [dropout === undefined ? h : multiply(h, dropout), ...others]);
     const kept = mask?.map((row) => row[at]);
     state = kept === undefined ? next : next.map((value, i) => choose(value, state[i], kept));
     outputs.push(state[0]);

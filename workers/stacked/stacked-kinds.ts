@@ -1,7 +1,8 @@
 import { tf, type Tensor } from '../tensorflow/tf.ts';
 import type { Layer } from '../tensorflow/model-graph.ts';
 import type { Masks } from './stacked-masks.ts';
-import { asMatrices, type StackedVariable, stackWeight, withShapeOf } from './stacked-variable.ts';
+import { canNormalizeRows, normalizeRows } from '../backends/wasm/fused-layers.ts';
+import { asMatrices, spread, type StackedVariable, stackWeight, withShapeOf } from './stacked-variable.ts';
 
 /** A member's random stream: `Math.random` draws from it within `body`. */
 export type Draw = <T>(body: () => T) => T;
@@ -68,7 +69,7 @@ export function isOverLastAxis(layer: Layer): boolean {
 
 /**
  * (x − mean) / √(variance + ε) · γ + β over the last axis (Ba et al., 2016, "Layer normalization"), with γ and β
- * `[M, 1, I]`. It takes fewer ops than TensorFlow.js, which tiles all operands to the size of x.
+ * `[M, 1, I]`. Without a kernel, it still takes fewer ops than TensorFlow.js, which tiles all operands to the size of x.
  */
 export function stackLayerNormalization(layers: readonly Layer[]): StackedLayer {
   const { epsilon, scale, center } = layers[0].getConfig() as { epsilon: number; scale: boolean; center: boolean };
@@ -77,6 +78,11 @@ export function stackLayerNormalization(layers: readonly Layer[]): StackedLayer 
   return {
     weights: [gamma, beta].filter((weight) => weight !== null),
     apply([x]) {
+      if (canNormalizeRows(x)) {
+        const shape = [layers.length, 1, x.shape[x.rank - 1]];
+        const [scales, offsets] = [gamma?.variable ?? tf.ones(shape), beta?.variable ?? tf.zeros(shape)];
+        return [normalizeRows(spread(x, layers.length), scales, offsets, { epsilon, members: layers.length })];
+      }
       const values = asMatrices(x);
       const centered = tf.sub(values, tf.mean(values, -1, true));
       const variance = tf.mean(tf.square(centered), -1, true);

@@ -8,7 +8,7 @@ import {
   type StackedLayer,
   stackLayerNormalization,
 } from './stacked-kinds.ts';
-import { membersOf } from './stacked-variable.ts';
+import { membersOf, spread } from './stacked-variable.ts';
 
 /** How a kind of layer is stacked: by a special computation, with members as additional samples, or not at all. */
 export type Stacking = 'stacked' | 'folded' | 'by-member';
@@ -88,11 +88,6 @@ function loopLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLay
       return outputs[0].map((_, i) => tf.stack(outputs.map((ofMember) => ofMember[i])));
     },
   };
-}
-
-/** Repeats a value that all members share. */
-function spread(x: Tensor, members: number): Tensor {
-  return x.shape[0] === members ? x : tf.tile(x, [members, ...x.shape.slice(1).map(() => 1)]);
 }
 
 function isDefault(option: unknown): boolean {

@@ -51,6 +51,11 @@ export function membersOf(x: Tensor, members: number): Tensor[] {
   return own.length === members ? own : Array.from({ length: members }, () => own[0]);
 }
 
+/** Repeats a value that all members share. */
+export function spread(x: Tensor, members: number): Tensor {
+  return x.shape[0] === members ? x : tf.tile(x, [members, ...x.shape.slice(1).map(() => 1)]);
+}
+
 /** Stacks the members' weights at a position: matrices `[M, I, O]`, vectors `[M, 1, O]`. */
 export function stackWeight(layers: readonly Layer[], position: number): StackedVariable {
   // The layers API types its variables as tensors.

@@ -394,6 +394,10 @@ def others(draw):
         yield "gaussianNll", {"targets": 9}, [[batch, 1], [batch, 1]], (1,)
     for activation in ACTIVATIONS:
         yield "activation", {"activation": activation}, [[4, 5]], ()
+    # Rows that are longer than a vector, with and without a remainder.
+    for shape in [[5, 16], [2, 3, 23]]:
+        yield "layerNormalization", {"epsilon": 0.01}, [shape, shape[-1:], shape[-1:]], ()
+    yield "layerNormalization", {"axis": [1, 2]}, [[3, 5, 7], [5, 7], [5, 7]], ()
 
 
 for name, cases in [("convolutions", convolutions), ("pools", pools), ("others", others)]:

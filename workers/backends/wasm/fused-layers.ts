@@ -1,4 +1,4 @@
-import { isFrozen } from '../../tensorflow/layers/normalization.ts';
+import { byMatrix, isFrozen } from '../../tensorflow/layers/normalization.ts';
 import { type Tensor, tf } from '../../tensorflow/tf.ts';
 
 /** Private members of tfjs-layers' dense layer. */
@@ -57,11 +57,17 @@ interface LayerVariable {
 }
 
 /**
- * Makes layers normalize the batches of training steps with the kernels of `batch-normalization.ts`, if the backend has
- * them. tfjs composes the layer and its gradients of about thirty ops, with copies of the statistics as large as the
- * batch; they took three times as long as the convolutions before it. Inference is unchanged.
+ * Makes layers normalize with the kernels of `batch-normalization.ts` and `layer-normalization.ts`, if the backend has
+ * them. tfjs composes such a layer and its gradients of about thirty ops, with copies of the statistics as large as the
+ * batch: batch normalization took three times as long as the convolutions before it.
  */
 export function normalizeInLayers(): void {
+  normalizeBatchesInLayers();
+  normalizeSamplesInLayers();
+}
+
+/** Batch normalization in training steps. Inference is unchanged. */
+function normalizeBatchesInLayers(): void {
   const layers = Object.getPrototypeOf(tf.layers.batchNormalization()) as BatchNormalization;
   const { call } = layers;
   layers.call = function normalizeOrCall(this: BatchNormalization, inputs, options) {
@@ -91,6 +97,50 @@ function moveTowards(average: LayerVariable, value: Tensor, momentum: number): v
   tf.tidy(() => {
     const before = average.read();
     average.write(tf.sub(before, tf.mul(tf.sub(before, value), 1 - momentum)));
+  });
+}
+
+/** Private members of tfjs-layers' layer normalization, once it is built. */
+interface LayerNormalization {
+  axis: number[];
+  epsilon: number;
+  gamma: LayerVariable | null;
+  beta: LayerVariable | null;
+  call: (this: LayerNormalization, inputs: Tensor | Tensor[], options: object) => Tensor;
+}
+
+function normalizeSamplesInLayers(): void {
+  const layers = Object.getPrototypeOf(tf.layers.layerNormalization()) as LayerNormalization;
+  const { call } = layers;
+  layers.call = function normalizeOrCall(this: LayerNormalization, inputs, options) {
+    const x = Array.isArray(inputs) ? inputs[0] : inputs;
+    if (!canNormalizeRows(x)) return call.call(this, inputs, options);
+    const { axis, epsilon } = this;
+    return tf.tidy(() => {
+      const shape = axis.map((each) => x.shape[each]);
+      const [gamma, beta] = [this.gamma?.read() ?? tf.ones(shape), this.beta?.read() ?? tf.zeros(shape)];
+      const normalize = (values: Tensor) => normalizeRows(values, gamma, beta, { epsilon, members: 1 });
+      const isLast = axis.every((each, i) => each === x.rank - axis.length + i);
+      return isLast ? normalize(x) : byMatrix(x, axis, normalize);
+    });
+  };
+}
+
+/** Whether {@link normalizeRows} works for such values on the current backend. */
+export function canNormalizeRows({ dtype }: Tensor): boolean {
+  return tf.getKernel('NormalizeRows', tf.getBackend()) !== undefined && dtype === 'float32' && !isInNestedGradient();
+}
+
+/** Layer normalization in one kernel, see `kernels/layer-normalization.ts`: x `[M, ..., C]` with γ and β `[M, C]`. */
+export function normalizeRows(
+  x: Tensor,
+  gamma: Tensor,
+  beta: Tensor,
+  attributes: { epsilon: number; members: number },
+): Tensor {
+  return tf.tidy(() => {
+    const outputs = tf.engine().runKernel('NormalizeRows', { x, gamma, beta }, attributes);
+    return (outputs as unknown as Tensor[])[0];
   });
 }
 

@@ -34,12 +34,14 @@ export function registerGradients(): void {
       };
     },
   });
-  tf.registerGradient({
-    kernelName: 'NormalizeBatch',
-    inputsToSave: ['x', 'gamma'],
-    outputsToSave: [false, true, true],
-    gradFunc: gradientOfNormalizeBatch,
-  });
+  for (const op of ['NormalizeBatch', 'NormalizeRows']) {
+    tf.registerGradient({
+      kernelName: op,
+      inputsToSave: ['x', 'gamma'],
+      outputsToSave: [false, true, true],
+      gradFunc: (dy, saved, attributes) => gradientOfNormalization(`${op}Gradient`, dy, saved, attributes),
+    });
+  }
   reduceBroadcastProducts();
 }
 
@@ -59,11 +61,15 @@ function gradientOfDense(dy: Tensor, x: Tensor, kernel: Tensor, y: Tensor, { act
   };
 }
 
-/** One call computes all three gradients in two passes over the batch. The statistics need no gradients. */
-function gradientOfNormalizeBatch(dy: Tensor | Tensor[], saved: Tensor[], attributes: NamedAttrMap) {
-  const [x, gamma, mean, variance] = saved;
-  const inputs = { x, gamma, mean, variance, dy: (dy as Tensor[])[0] };
-  const gradients = tf.engine().runKernel('NormalizeBatchGradient', inputs, attributes) as unknown as Tensor[];
+/** One call computes all three gradients. The statistics need none. */
+function gradientOfNormalization(
+  kernel: string,
+  dy: Tensor | Tensor[],
+  [x, gamma, mean, spread]: Tensor[],
+  attributes: NamedAttrMap,
+) {
+  const inputs = { x, gamma, mean, spread, dy: (dy as Tensor[])[0] };
+  const gradients = tf.engine().runKernel(kernel, inputs, attributes) as unknown as Tensor[];
   return { x: () => gradients[0], gamma: () => gradients[1], beta: () => gradients[2] };
 }
 

@@ -122,6 +122,30 @@ export interface KernelModule extends GemmModule, RecurrentModule {
     c: number,
     dx: number,
   ): void;
+  normalizeRows(
+    x: number,
+    rows: number,
+    columns: number,
+    gamma: number,
+    beta: number,
+    epsilon: number,
+    mean: number,
+    inverse: number,
+    y: number,
+  ): void;
+  normalizeRowsGradient(
+    x: number,
+    dy: number,
+    rows: number,
+    columns: number,
+    gamma: number,
+    mean: number,
+    inverse: number,
+    dx: number,
+    dGamma: number,
+    dBeta: number,
+    scratch: number,
+  ): void;
   addTo(sum: number, other: number, size: number): void;
   divideBy(x: number, divisor: number, size: number): void;
   sumAxis(x: number, outer: number, reduced: number, inner: number, scale: number, out: number): void;

@@ -17,11 +17,11 @@ export function sumAxis(x: usize, outer: i32, reduced: i32, inner: i32, scale: f
  * Size of a block that is summed in float32, in rows or in values of one row. Sums of blocks are added in float64, so
  * that long sums lose no digits.
  */
-const blockRows: i32 = 64;
-const blockValues: i32 = 256;
+export const blockRows: i32 = 64;
+export const blockValues: i32 = 256;
 
 /** Sums a row: each block in eight partial sums, which are then added in order. */
-function sumRow(row: usize, size: i32): f64 {
+export function sumRow(row: usize, size: i32): f64 {
   let total = f64x2.splat(0);
   const whole = size & ~7;
   for (let first = 0; first < whole; first += blockValues) {

@@ -2,5 +2,5 @@
 export { gemm, gemmScratchBytes, multiplyPacked, packedBytes, packMatrix } from './products/gemm';
 export { gruGates, gruGatesGradient, gruStep, gruStepGradient } from './recurrent/gru';
 export { lstmStep, lstmStepGradient } from './recurrent/lstm';
-export { beginSequence, sequenceBytes } from './recurrent/sequence';
+export { beginSequence, dropCarry, dropState, sequenceBytes } from './recurrent/sequence';
 export { simpleStep, simpleStepGradient } from './recurrent/simple';

@@ -41,18 +41,21 @@ export function isFrozen({ trainable, gamma, beta }: Pick<TensorflowLayer, 'trai
   return !trainable || (weights.length > 0 && weights.every((weight) => weight.trainable === false));
 }
 
-/** Normalizes over the axes `axis`, for values of any rank. */
+/** Normalizes over the axes `axis`, for values of any rank, with or without `scale` and `center`. */
 function correctLayerNormalization(): void {
   replaceCall(methodsOf('layerNormalization'), (layer, x, stock) => {
-    if (x.rank <= largestRank) return stock(layer, x);
-    const flat = (weight: Weight | null | undefined) => weight && constant(core.reshape(weight.read(), [-1]));
-    const view = viewOf(layer, { axis: [1], gamma: flat(layer.gamma), beta: flat(layer.beta) });
-    return byMatrix(x, positive(layer.axis, x.rank), (matrix) => stock(view, matrix));
+    if (x.rank <= largestRank && layer.gamma && layer.beta) return stock(layer, x);
+    const axes = positive(layer.axis, x.rank);
+    const columns = axes.reduce((product, axis) => product * x.shape[axis], 1);
+    const gamma = constant(layer.gamma ? core.reshape(layer.gamma.read(), [-1]) : core.ones([columns]));
+    const beta = constant(layer.beta ? core.reshape(layer.beta.read(), [-1]) : core.zeros([columns]));
+    const view = viewOf(layer, { axis: [1], scale: true, center: true, gamma, beta });
+    return byMatrix(x, axes, (matrix) => stock(view, matrix));
   });
 }
 
 /** Applies `compute` to x as a matrix, whose rows hold the values along `axes`. */
-function byMatrix(x: Tensor, axes: readonly number[], compute: (matrix: Tensor) => Tensor): Tensor {
+export function byMatrix(x: Tensor, axes: readonly number[], compute: (matrix: Tensor) => Tensor): Tensor {
   const others = x.shape.map((_, axis) => axis).filter((axis) => !axes.includes(axis));
   const order = [...others, ...axes];
   const columns = axes.reduce((product, axis) => product * x.shape[axis], 1);

@@ -12,6 +12,8 @@ export interface TensorflowLayer {
   strides: number[];
   dilationRate: number[];
   axis: number | number[];
+  scale: boolean;
+  center: boolean;
   alpha: number;
   theta: number;
   maskValue: number;

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../../workers/backends/backend.ts';
+import { runSequence } from '../../../../workers/backends/wasm/recurrent/run-sequence.ts';
+import { activationCodes } from '../../../../workers/backends/wasm/recurrent/sequence.ts';
 import { Generator } from '../../../../workers/random/index.ts';
 import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
 import { gru, lstm, type Recurrent, simpleRnn } from '../../../reference/recurrent.ts';
@@ -29,11 +31,18 @@ function draw(kind: Kind, seed: number) {
     data: Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random.normal() * 0.7),
   }));
   const mask = Array.from({ length: batch }, () => Array.from({ length }, () => (random.uniform() < 0.7 ? 1 : 0)));
+  const dropout = Array.from({ length: batch * units }, () => (random.uniform() < 0.3 ? 0 : 1 / 0.7));
   const returnSequences = random.uniform() < 0.5;
   const goBackwards = random.uniform() < 0.5;
   const activation = (['tanh', 'relu', 'linear', 'sigmoid'] as const)[random.integer(4)];
   const recurrentActivation = (['sigmoid', 'hardSigmoid'] as const)[random.integer(2)];
-  return { values, mask, units, options: { returnSequences, goBackwards, activation, recurrentActivation } };
+  return {
+    values,
+    mask,
+    dropout: { shape: [batch, units], data: dropout },
+    units,
+    options: { returnSequences, goBackwards, activation, recurrentActivation },
+  };
 }
 
 type Drawn = ReturnType<typeof draw>;
@@ -54,6 +63,27 @@ function applyLayer(kind: Kind, { units, options, mask }: Drawn, [x, ...others]:
   return layer.call(x, callOptions) as Tensor;
 }
 
+/** The same by the layer's op alone, which also takes factors of dropout on the state. */
+function applyWithDropout(kind: Kind, { options, mask, dropout }: Drawn, inputs: Tensor[]): Tensor {
+  const [x, kernel, recurrent, bias, ...initialState] = inputs;
+  const codeOf = (name: string): number => activationCodes.get(name) ?? NaN;
+  return runSequence({
+    kind,
+    x,
+    kernel,
+    recurrent,
+    bias,
+    initialState,
+    mask: tf.tensor2d(mask, undefined, 'bool'),
+    dropout: tf.tensor(dropout.data, dropout.shape),
+    activation: codeOf(options.activation),
+    gateActivation: codeOf(kind === 'simpleRNN' ? options.activation : options.recurrentActivation),
+    goBackwards: options.goBackwards,
+    returnSequences: options.returnSequences,
+    returnState: false,
+  }).output;
+}
+
 const slopeOf = (i: number): number => 0.5 + ((i * 7) % 5) / 4 - ((i * 3) % 2);
 
 function largestError(found: ArrayLike<number>, expected: ArrayLike<number>): number {
@@ -61,13 +91,14 @@ function largestError(found: ArrayLike<number>, expected: ArrayLike<number>): nu
 }
 
 describe.each(['simpleRNN', 'gru', 'lstm'] as const)('%s over whole sequences', (kind) => {
-  it.each(Array.from({ length: 12 }, (_, seed) => seed))(
-    'has the value and gradients of the definition, with a mask and an initial state (draw %i)',
-    async (seed) => {
+  it.each(Array.from({ length: 12 }, (_, seed) => [seed, seed % 2 === 1] as const))(
+    'has the value and gradients of the definition, with a mask and an initial state (draw %i, dropout: %s)',
+    async (seed, drops) => {
       const drawn = draw(kind, seed);
       const values = drawn.values.map(({ data, shape }) => new Value(data, shape));
       const [x, kernel, recurrent, bias, ...initialState] = values;
-      const options: Recurrent = { ...drawn.options, units: drawn.units, mask: drawn.mask, initialState };
+      const dropout = drops ? { dropout: new Value(drawn.dropout.data, drawn.dropout.shape) } : {};
+      const options: Recurrent = { ...drawn.options, ...dropout, units: drawn.units, mask: drawn.mask, initialState };
       const expected = references[kind](x, [kernel, recurrent, bias], options);
       const gradients = gradientsOf(
         expected,
@@ -76,7 +107,7 @@ describe.each(['simpleRNN', 'gru', 'lstm'] as const)('%s over whole sequences', 
       );
 
       const tensors = drawn.values.map(({ data, shape }) => tf.tensor(data, shape));
-      const apply = (...inputs: Tensor[]): Tensor => applyLayer(kind, drawn, inputs);
+      const apply = (...inputs: Tensor[]): Tensor => (drops ? applyWithDropout : applyLayer)(kind, drawn, inputs);
       const y = apply(...tensors);
       const slopes = tf.tensor(
         Float32Array.from({ length: y.size }, (_, i) => slopeOf(i)),
@@ -109,6 +140,16 @@ describe.each(['simpleRNN', 'gru', 'lstm'] as const)('%s over whole sequences', 
     expect(ofState).toEqual(ofSequence);
   });
 
+  it('drops out in training alone, by other masks at each call, and as one op', async () => {
+    const layer = tf.layers[kind]({ units: 30, dropout: 0.4, recurrentDropout: 0.4 });
+    const x = tf.ones([8, 4, 5]);
+    const call = (training: boolean) => (layer.apply(x, { training }) as Tensor).data();
+    expect(await call(false)).toEqual(await call(false));
+    expect(await call(true)).not.toEqual(await call(true));
+    const { kernelNames } = await tf.profile(() => layer.apply(x, { training: true }) as Tensor);
+    expect(kernelNames.filter((name) => name.endsWith('Sequence'))).toHaveLength(1);
+  });
+
   it('runs as one op, whatever the length of the sequence', async () => {
     const layer = tf.layers[kind]({ units: 3, recurrentActivation: 'sigmoid' });
     const kernelsFor = async (length: number): Promise<string[]> => {
@@ -139,4 +180,53 @@ it('passes the gradient of the last cell of an LSTM', async () => {
     );
     expect(gradient[i]).toBeCloseTo((moved[0][0] - moved[1][0]) / (2 * step), 2);
   }
+});
+
+describe('dropout of a recurrent layer', () => {
+  const [batch, length, units, rate] = [40, 4, 50, 0.4];
+
+  /** A linear layer with h = x + keep · h', of as many units as inputs. */
+  function layerWith(keep: number, options: object) {
+    const layer = tf.layers.simpleRNN({
+      units,
+      activation: 'linear',
+      useBias: false,
+      returnSequences: true,
+      ...options,
+    });
+    layer.build([batch, length, units]);
+    layer.built = true;
+    layer.setWeights([tf.eye(units), tf.mul(tf.eye(units), keep)]);
+    return (x: Tensor): Tensor => layer.apply(x, { training: true }) as Tensor;
+  }
+
+  /** Asserts that about the kept share of factors is not 0: within four standard deviations. */
+  function expectShare(kept: readonly boolean[]): void {
+    const share = kept.filter(Boolean).length / kept.length;
+    expect(Math.abs(share - (1 - rate))).toBeLessThan(4 * Math.sqrt((rate * (1 - rate)) / kept.length));
+  }
+
+  it('multiplies the inputs of all steps by the same factors, 0 or 1 / (1 − rate), and their gradients', async () => {
+    const apply = layerWith(0, { dropout: rate });
+    let y = tf.scalar(0) as Tensor;
+    const gradient = tf.grad((x: Tensor) => (y = tf.keep(apply(x))))(tf.ones([batch, length, units]));
+    const rows = tf.transpose(y, [0, 2, 1]).arraySync() as number[][][];
+    for (const steps of rows.flat()) {
+      for (const factor of steps) expect(factor).toBeCloseTo(steps[0] === 0 ? 0 : 1 / (1 - rate), 5);
+    }
+    expectShare(rows.flat().map(([factor]) => factor !== 0));
+    expect(await gradient.data()).toEqual(await y.data());
+  });
+
+  it('multiplies the state before each step by the same factors', () => {
+    const apply = layerWith(1, { recurrentDropout: rate });
+    const first = tf.ones([batch, 1, units]);
+    const y = apply(tf.concat([first, tf.zeros([batch, length - 1, units])], 1));
+    const rows = (tf.transpose(y, [0, 2, 1]).arraySync() as number[][][]).flat();
+    for (const steps of rows) {
+      const factor = steps[1] === 0 ? 0 : 1 / (1 - rate);
+      steps.forEach((h, step) => expect(h).toBeCloseTo(factor ** step, 4));
+    }
+    expectShare(rows.map((steps) => steps[1] !== 0));
+  });
 });

@@ -44,7 +44,7 @@ function normalizeBatchGradient(
   attributes: NamedAttrMap,
 ): TensorInfo[] {
   const { kernels, memory } = runtime;
-  const [x, gamma, dy, mean, variance] = ['x', 'gamma', 'dy', 'mean', 'variance'].map((name) => required(inputs, name));
+  const [x, gamma, dy, mean, variance] = ['x', 'gamma', 'dy', 'mean', 'spread'].map((name) => required(inputs, name));
   const { rows, columns } = sizesOf(x);
   const [dx, dGamma, dBeta] = [memory.output(x.shape), memory.output([columns]), memory.output([columns])];
   const [from, slopes, center, to] = [x, dy, mean, dx].map((tensor) => memory.address(tensor));

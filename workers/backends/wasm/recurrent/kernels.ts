@@ -11,7 +11,8 @@ export const kernelNames: Readonly<Record<CellKind, { forward: string; backward:
 
 /**
  * Recurrent layers over whole sequences. All products with the inputs are one matrix product; each step then has one
- * with the state, and one pass over its gates.
+ * with the state, and one pass over its gates. An input `dropout` `[B, U]` has the factors of dropout on h', which are
+ * the same in all steps; the forward kernels then also return h' times these factors, `[B, T, U]` in order of time.
  */
 export const recurrentKernels: Record<string, Kernel> = {
   GruSequence: gru,
@@ -29,14 +30,13 @@ export const recurrentKernels: Record<string, Kernel> = {
 function simple(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
   const sequence = new Sequence(runtime, inputs, attributes);
   const [gates, hidden] = [sequence.sumsOfInputs(), sequence.states()];
+  const dropped = sequence.droppedStates();
   const all = { from: 0, count: sequence.units };
-  sequence.runWith({ gates, hidden }, (address, products) => {
-    for (let step = 0; step < sequence.length; step++) {
-      products.addState(step, all);
-      runtime.recurrent.simpleStep(address, step);
-    }
+  sequence.runForward({ gates, hidden, ...dropped }, (address, step, products) => {
+    products.addState(step, all);
+    runtime.recurrent.simpleStep(address, step);
   });
-  return [hidden, gates];
+  return [hidden, gates, ...Object.values(dropped)];
 }
 
 /**
@@ -50,13 +50,14 @@ function simpleGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attrib
   const [dGates, dRecurrent] = [memory.output(gates.shape), memory.output([sequence.units, sequence.units])];
   const carryH = sequence.zeros();
   const all = { from: 0, count: sequence.units };
-  sequence.runWith({ gates, hidden, dGates, dOutput, carryH }, (address, products) => {
-    for (let step = sequence.length - 1; step >= 0; step--) {
+  sequence.runBackward(
+    { gates, hidden, dropped: inputs.dropped, dGates, dOutput, carryH },
+    (address, step, products) => {
       recurrent.simpleStepGradient(address, step);
       products.pullState(step, all, carryH);
-    }
-    products.weightGradient(dRecurrent, all);
-  });
+    },
+    (products) => products.weightGradient(dRecurrent, all),
+  );
   return [dGates, dRecurrent, carryH];
 }
 
@@ -68,14 +69,13 @@ function simpleGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attrib
 function lstm(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
   const sequence = new Sequence(runtime, inputs, attributes);
   const [gates, hidden, cells] = [sequence.sumsOfInputs(), sequence.states(), sequence.states()];
+  const dropped = sequence.droppedStates();
   const all = { from: 0, count: sequence.width };
-  sequence.runWith({ gates, hidden, cells }, (address, products) => {
-    for (let step = 0; step < sequence.length; step++) {
-      products.addState(step, all);
-      runtime.recurrent.lstmStep(address, step);
-    }
+  sequence.runForward({ gates, hidden, cells, ...dropped }, (address, step, products) => {
+    products.addState(step, all);
+    runtime.recurrent.lstmStep(address, step);
   });
-  return [hidden, gates, cells];
+  return [hidden, gates, cells, ...Object.values(dropped)];
 }
 
 /**
@@ -94,13 +94,14 @@ function lstmGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attribut
     memory.floats(memory.address(carryC), size).set(memory.floats(memory.address(inputs.dCell), size));
   }
   const all = { from: 0, count: sequence.width };
-  sequence.runWith({ gates, hidden, cells, dGates, dOutput, carryH, carryC }, (address, products) => {
-    for (let step = sequence.length - 1; step >= 0; step--) {
+  sequence.runBackward(
+    { gates, hidden, cells, dropped: inputs.dropped, dGates, dOutput, carryH, carryC },
+    (address, step, products) => {
       recurrent.lstmStepGradient(address, step);
       products.pullState(step, all, carryH);
-    }
-    products.weightGradient(dRecurrent, all);
-  });
+    },
+    (products) => products.weightGradient(dRecurrent, all),
+  );
   return [dGates, dRecurrent, carryH, carryC];
 }
 
@@ -113,16 +114,15 @@ function gru(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: Named
   const { recurrent } = runtime;
   const sequence = new Sequence(runtime, inputs, attributes);
   const [gates, hidden, resets] = [sequence.sumsOfInputs(), sequence.states(), sequence.states()];
+  const dropped = sequence.droppedStates();
   const { ofGates, ofCandidate } = columnsOf(sequence);
-  sequence.runWith({ gates, hidden, resets }, (address, products) => {
-    for (let step = 0; step < sequence.length; step++) {
-      products.addState(step, ofGates);
-      recurrent.gruGates(address, step);
-      products.addReset(step, ofCandidate);
-      recurrent.gruStep(address, step);
-    }
+  sequence.runForward({ gates, hidden, resets, ...dropped }, (address, step, products) => {
+    products.addState(step, ofGates);
+    recurrent.gruGates(address, step);
+    products.addReset(step, ofCandidate);
+    recurrent.gruStep(address, step);
   });
-  return [hidden, gates, resets];
+  return [hidden, gates, resets, ...Object.values(dropped)];
 }
 
 /**
@@ -137,16 +137,19 @@ function gruGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attribute
   const [dGates, dRecurrent] = [memory.output(gates.shape), memory.output([sequence.units, sequence.width])];
   const carryH = sequence.zeros();
   const { ofGates, ofCandidate } = columnsOf(sequence);
-  sequence.runWith({ gates, hidden, resets, dGates, dOutput, carryH }, (address, products) => {
-    for (let step = sequence.length - 1; step >= 0; step--) {
+  sequence.runBackward(
+    { gates, hidden, resets, dropped: inputs.dropped, dGates, dOutput, carryH },
+    (address, step, products) => {
       recurrent.gruStepGradient(address, step);
       products.pullReset(step, ofCandidate);
       recurrent.gruGatesGradient(address, step);
       products.pullState(step, ofGates, carryH);
-    }
-    products.weightGradient(dRecurrent, ofGates);
-    products.resetWeightGradient(dRecurrent, ofCandidate);
-  });
+    },
+    (products) => {
+      products.weightGradient(dRecurrent, ofGates);
+      products.resetWeightGradient(dRecurrent, ofCandidate);
+    },
+  );
   return [dGates, dRecurrent, carryH];
 }
 

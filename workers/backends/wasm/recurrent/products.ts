@@ -16,6 +16,7 @@ interface Addresses {
   readonly isBackwards: boolean;
   readonly initial: number;
   readonly hidden: number;
+  readonly dropped: number;
   readonly gates: number;
   readonly resets: number;
   readonly dGates: number;
@@ -71,6 +72,7 @@ export class Products {
 
   /** The gradient of the state's weights: Σ over batch and time of h'ᵀ and the sums' gradients. */
   weightGradient(target: TensorInfo, columns: Columns): void {
+    if (this.#addresses.dropped !== 0) return this.#sumOuter(this.#addresses.dropped, target, columns);
     const { memory } = this.#runtime;
     const states = this.#allStatesBefore();
     this.#sumOuter(memory.address(states), target, columns);
@@ -129,6 +131,8 @@ export class Products {
   /** Address and distance between rows, in values. */
   #stateBefore(step: number): { address: number; row: number } {
     const { length, units } = this.#sizes;
+    const { dropped } = this.#addresses;
+    if (dropped !== 0) return { address: dropped + 4 * this.#timeOf(step) * units, row: length * units };
     if (step === 0) return { address: this.#addresses.initial, row: units };
     return { address: this.#addresses.hidden + 4 * (step - 1) * units, row: length * units };
   }

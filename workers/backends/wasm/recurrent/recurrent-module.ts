@@ -7,6 +7,8 @@ export interface RecurrentModule {
   sequenceBytes(): number;
   /** Completes a `Sequence` before the first step. */
   beginSequence(sequence: number): void;
+  dropState: StepKernel;
+  dropCarry: StepKernel;
   lstmStep: StepKernel;
   lstmStepGradient: StepKernel;
   gruGates: StepKernel;

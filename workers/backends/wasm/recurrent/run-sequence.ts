@@ -14,6 +14,8 @@ export interface SequenceCall {
   readonly recurrent: Tensor;
   readonly bias: Tensor | null;
   readonly mask: Tensor | null;
+  /** The factors `[B, U]` of dropout on the state before each step. */
+  readonly dropout: Tensor | null;
   /** h, and c of an LSTM; empty: zeros. */
   readonly initialState: readonly Tensor[];
   readonly activation: number;
@@ -75,14 +77,16 @@ function differentiable(call: SequenceCall, hasCell: boolean): Tensor {
     attrs: attributes,
     forwardFunc: (_backend, save) => {
       const mask = call.mask === null ? null : tf.cast(call.mask, 'float32');
-      const all = present({ ...inputs, mask });
+      const all = present({ ...inputs, mask, dropout: call.dropout });
       const [hidden, ...kept] = runAll(kernelNames[kind].forward, all, attributes);
       save([hidden, ...kept, ...Object.values(all)]);
       const output = returnSequences ? hidden : lastOf(hidden);
       return hasCell ? withCell(output, lastOf(kept[1])) : output;
     },
     backwardsFunc: (dy: Tensor, saved: Tensor[]) => {
-      const names = ['hidden', ...keptNames[kind], ...Object.keys(present({ ...inputs, mask: call.mask }))];
+      const { mask, dropout } = call;
+      const kept = ['hidden', ...keptNames[kind], ...(dropout === null ? [] : ['dropped'])];
+      const names = [...kept, ...Object.keys(present({ ...inputs, mask, dropout }))];
       const tensors = Object.fromEntries(names.map((name, i) => [name, saved[i]]));
       return gradients(kind, { ...tensors, ...splitGradient(dy, returnSequences, hasCell) }, attributes);
     },

@@ -22,11 +22,15 @@ interface Arrays {
   hidden: TensorInfo;
   cells?: TensorInfo;
   resets?: TensorInfo;
+  dropped?: TensorInfo;
   dGates?: TensorInfo;
   dOutput?: TensorInfo;
   carryH?: TensorInfo;
   carryC?: TensorInfo;
 }
+
+/** Kernels of one step, of a sequence at an address. */
+type StepWork = (sequence: number, step: number, products: Products) => void;
 
 /** A call of a recurrent layer: B sequences of T steps, of I values each, for U units with G gates. */
 export class Sequence {
@@ -40,7 +44,7 @@ export class Sequence {
   readonly width: number;
   /**
    * Address of the kernels' `Sequence`; after it lie a state of zeros and one for gradients of r · h'. Written by
-   * {@link runWith}.
+   * {@link #runWith}.
    */
   #address = 0;
 
@@ -57,6 +61,11 @@ export class Sequence {
   /** A new array `[B, T, U]`. */
   states(): TensorInfo {
     return this.#runtime.memory.output([this.batch, this.length, this.units]);
+  }
+
+  /** A new array `[B, T, U]` for the states that dropout leaves, if the call has dropout. */
+  droppedStates(): { dropped?: TensorInfo } {
+    return this.#inputs.dropout === undefined ? {} : { dropped: this.states() };
   }
 
   /** A new array `[B, U]` of zeros. */
@@ -80,8 +89,28 @@ export class Sequence {
     return sums;
   }
 
-  /** Runs the steps of `work`, which gets the address for the kernels, with its arrays in place. */
-  runWith(arrays: Arrays, work: (sequence: number, products: Products) => void): void {
+  /** Runs the kernels of each step in their order, with their arrays in place. */
+  runForward(arrays: Arrays, step: StepWork): void {
+    this.#runWith(arrays, (address, products) => {
+      for (let t = 0; t < this.length; t++) {
+        this.#runtime.recurrent.dropState(address, t);
+        step(address, t, products);
+      }
+    });
+  }
+
+  /** Runs the kernels of each step's gradients from the last to the first, then `finish`. */
+  runBackward(arrays: Arrays, step: StepWork, finish: (products: Products) => void): void {
+    this.#runWith(arrays, (address, products) => {
+      for (let t = this.length - 1; t >= 0; t--) {
+        step(address, t, products);
+        this.#runtime.recurrent.dropCarry(address, t);
+      }
+      finish(products);
+    });
+  }
+
+  #runWith(arrays: Arrays, work: (sequence: number, products: Products) => void): void {
     const { memory, recurrent } = this.#runtime;
     const stateBytes = 4 * this.batch * this.units;
     const sequenceBytes = recurrent.sequenceBytes();
@@ -108,7 +137,7 @@ export class Sequence {
     const { activation, gateActivation, goBackwards } = this.#attributes;
     const addressOf = (tensor: TensorInfo | undefined): number =>
       tensor === undefined ? 0 : this.#runtime.memory.address(tensor);
-    const { mask, initialH, initialC } = this.#inputs;
+    const { mask, initialH, initialC, dropout } = this.#inputs;
     return [
       this.batch,
       this.length,
@@ -123,6 +152,7 @@ export class Sequence {
       Number(arrays.dOutput?.shape.length === 3),
       ...[arrays.carryH, arrays.carryC].map(addressOf),
       dReset,
+      ...[dropout, arrays.dropped].map(addressOf),
     ];
   }
 
@@ -130,13 +160,14 @@ export class Sequence {
     const { memory } = this.#runtime;
     const initial = this.#inputs.initialH === undefined ? zeros : this.#addressOf('initialH');
     const addressOf = (tensor: TensorInfo | undefined): number => (tensor === undefined ? 0 : memory.address(tensor));
-    const { gates, hidden, resets, dGates } = arrays;
+    const { gates, hidden, dropped, resets, dGates } = arrays;
     return new Products(this.#runtime, this, {
       recurrent: this.#addressOf('recurrent'),
       isBackwards: this.#attributes.goBackwards === true,
       initial,
       dReset,
       hidden: addressOf(hidden),
+      dropped: addressOf(dropped),
       gates: addressOf(gates),
       resets: addressOf(resets),
       dGates: addressOf(dGates),

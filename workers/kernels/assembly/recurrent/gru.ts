@@ -15,7 +15,7 @@ export function gruGates(sequence: Sequence, step: i32): void {
   for (let b = 0; b < sequence.batch; b++) {
     const gateZ = sequence.gatesRow(sequence.gates, b, step);
     const gateR = at(gateZ, units);
-    const before = sequence.rowBefore(sequence.hidden, sequence.initialH, b, step);
+    const before = sequence.inputState(b, step);
     const reset = sequence.resetRow(b, step);
     for (let j = 0; j < units; j += 4) {
       const r = activate(gate, loadLanes(gateR, j, units), table);
@@ -33,10 +33,10 @@ export function gruStep(sequence: Sequence, step: i32): void {
   for (let b = 0; b < sequence.batch; b++) {
     const gateZ = sequence.gatesRow(sequence.gates, b, step);
     const candidate = at(gateZ, 2 * units);
-    const before = sequence.rowBefore(sequence.hidden, sequence.initialH, b, step);
+    const before = sequence.inputState(b, step);
     const h = sequence.stateRow(sequence.hidden, b, step);
     if (!sequence.counts(b, step)) {
-      copy(before, h, units);
+      copy(sequence.rowBefore(sequence.hidden, sequence.initialH, b, step), h, units);
       continue;
     }
     for (let j = 0; j < units; j += 4) {
@@ -66,7 +66,7 @@ export function gruStepGradient(sequence: Sequence, step: i32): void {
       continue;
     }
     const gateZ = sequence.gatesRow(sequence.gates, b, step);
-    const before = sequence.rowBefore(sequence.hidden, sequence.initialH, b, step);
+    const before = sequence.inputState(b, step);
     for (let j = 0; j < units; j += 4) {
       const z = loadLanes(gateZ, j, units);
       const n = loadLanes(at(gateZ, 2 * units), j, units);
@@ -91,7 +91,7 @@ export function gruGatesGradient(sequence: Sequence, step: i32): void {
     if (!sequence.counts(b, step)) continue;
     const gateR = at(sequence.gatesRow(sequence.gates, b, step), units);
     const sumR = at(sequence.gatesRow(sequence.dGates, b, step), units);
-    const before = sequence.rowBefore(sequence.hidden, sequence.initialH, b, step);
+    const before = sequence.inputState(b, step);
     const dReset = sequence.carryRow(sequence.dReset, b);
     const carry = sequence.carryRow(sequence.carryH, b);
     for (let j = 0; j < units; j += 4) {

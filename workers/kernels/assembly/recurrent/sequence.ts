@@ -1,4 +1,5 @@
 import { at } from '../arithmetic';
+import { multiply } from '../rows';
 import { coefficientCount, writeCoefficients } from './coefficients';
 
 /**
@@ -33,6 +34,10 @@ export class Sequence {
   carryH: usize = 0;
   carryC: usize = 0;
   dReset: usize = 0;
+  /** The factors `[batch, units]` of dropout on the state before each step; at address 0 there is none. */
+  dropout: usize = 0;
+  /** The states before the steps times these factors, `[batch, length, units]` in order of time. */
+  dropped: usize = 0;
 
   /** The coefficients of activations, which lie behind. */
   @inline
@@ -68,6 +73,13 @@ export class Sequence {
     return step == 0 ? at(initial, sequence * this.units) : this.stateRow(states, sequence, step - 1);
   }
 
+  /** h of the step before, as the cell gets it. */
+  @inline
+  inputState(sequence: i32, step: i32): usize {
+    if (this.dropout == 0) return this.rowBefore(this.hidden, this.initialH, sequence, step);
+    return at(this.dropped, (sequence * this.length + this.timeOf(step)) * this.units);
+  }
+
   @inline
   carryRow(carry: usize, sequence: i32): usize {
     return at(carry, sequence * this.units);
@@ -95,4 +107,24 @@ export function sequenceBytes(): i32 {
 /** Must be called once before the steps, after the fields are written. */
 export function beginSequence(sequence: Sequence): void {
   writeCoefficients(sequence.coefficients());
+}
+
+/** Before a step: applies dropout to the state before it. */
+export function dropState(sequence: Sequence, step: i32): void {
+  const units = sequence.units;
+  if (sequence.dropout == 0) return;
+  for (let b = 0; b < sequence.batch; b++) {
+    const before = sequence.rowBefore(sequence.hidden, sequence.initialH, b, step);
+    multiply(before, at(sequence.dropout, b * units), sequence.inputState(b, step), units);
+  }
+}
+
+/** After the gradients of a step: turns the gradient of h' with dropout into that of h'. */
+export function dropCarry(sequence: Sequence, step: i32): void {
+  const units = sequence.units;
+  if (sequence.dropout == 0) return;
+  for (let b = 0; b < sequence.batch; b++) {
+    const carry = sequence.carryRow(sequence.carryH, b);
+    if (sequence.counts(b, step)) multiply(carry, at(sequence.dropout, b * units), carry, units);
+  }
 }
