@@ -61,7 +61,7 @@ async function predict(dataset: Dataset | undefined, name: string): Promise<Held
   await writeViews(dataset, name);
   const ranks = Array.from({ length: members }, (_, rank) => rank);
   const stack = { kind, ranks, samples, width, values: values.map((own) => Float32Array.from(own)) };
-  const used = usedRows(dataset, 1, task);
+  const used = usedRows(dataset, 1);
   return {
     ...heldOutSamples(stack, dataset, task, null),
     distances: await distancesTo(references, dataset, eachModel, used),

@@ -37,9 +37,8 @@ export function confidenceAndLosses(fitted: Fitted, samples: HeldOut) {
     const { confidence, probabilities } = applyTo(fitted, samples);
     return { confidence, losses: labelLosses(probabilities, samples) };
   }
-  const { columns, levels, targets } = samples;
   const { confidence, mean } = applyTo(fitted, samples);
-  return { confidence, losses: valueLosses(mean, targets, columns, levels) };
+  return { confidence, losses: valueLosses(mean, samples) };
 }
 
 /** 1 where the most probable class is not the target, else 0: shape `[N]`. */
@@ -68,26 +67,25 @@ function labelLosses(probabilities: Float64Array, { targets, stack, counted }: L
 }
 
 /**
- * Squared errors averaged over a sample's targets, shape `[N]`; of quantiles the squared error of the one nearest to
- * the median.
+ * Squared errors averaged over a sample's targets that count, shape `[N]`, 0 where none does; of quantiles the squared
+ * error of the one nearest to the median.
  *
  * @param mean shape `[N, W]`
- * @param targets shape `[N, T]`
- * @param columns W
- * @param levels of the quantiles, shape `[W]`; null for means
  */
-function valueLosses(
-  mean: Float64Array,
-  targets: ArrayLike<number>,
-  columns: number,
-  levels: readonly number[] | null,
-): Float64Array {
-  const losses = new Float64Array(mean.length / columns);
+function valueLosses(mean: Float64Array, { targets, columns, levels, counted }: ValueSamples): Float64Array {
   if (levels !== null) {
     const distances = levels.map((level) => Math.abs(level - 0.5));
     const median = distances.indexOf(Math.min(...distances));
-    return losses.map((_, sample) => (mean[sample * columns + median] - targets[sample]) ** 2);
+    return Float64Array.from(targets, (target, sample) => (mean[sample * columns + median] - target) ** 2);
   }
-  mean.forEach((value, index) => (losses[Math.floor(index / columns)] += (value - targets[index]) ** 2 / columns));
-  return losses;
+  return eachSample(mean, columns, (own, sample) => {
+    let [sum, count] = [0, 0];
+    own.forEach((value, column) => {
+      const index = sample * columns + column;
+      if (counted?.[index] === 0) return;
+      count += 1;
+      sum += (value - targets[index]) ** 2;
+    });
+    return count === 0 ? 0 : sum / count;
+  });
 }

@@ -13,6 +13,7 @@ import { compareSets, fitMethod } from './conformal/choose-sets.ts';
 import { fitIntervals } from './conformal/fit-conformal.ts';
 import {
   type ClassSamples,
+  countedWeights,
   divideSamples,
   type HeldOut,
   sampleCount,
@@ -113,11 +114,12 @@ function fitCalibration(request: PostprocessingRequest, samples: HeldOut): Calib
     if (!isLabelCalibration(method)) refuseMethod('calibration', method, [...labelCalibrations]);
     return fitLabelCalibration(method, samples, PRIOR_SAMPLES);
   }
-  const { means, variances, columns, targets, weights } = samples;
+  const { means, variances, columns, targets } = samples;
   const { mean, variance } = pooledValues({ calibration: null }, means, variances, columns);
   const isPossible = canScale(samples) && variance !== null;
   if (method !== 'sigma' || !isPossible) refuseMethod('calibration', method, isPossible ? ['sigma'] : []);
-  return { method: 'sigma', scales: fitSigmaScales(mean, variance, targets, columns, weights, PRIOR_SAMPLES) };
+  const scales = fitSigmaScales(mean, variance, targets, columns, countedWeights(samples), PRIOR_SAMPLES);
+  return { method: 'sigma', scales };
 }
 
 function isClassCalibration(method: string, possible: readonly ClassCalibration[]): method is ClassCalibration {
@@ -159,9 +161,10 @@ function fitConformal(
 
 function fitValueIntervals(
   request: PostprocessingRequest,
-  { means, variances, columns, levels, targets, weights }: ValueSamples,
+  samples: ValueSamples,
   calibration: Calibration | null,
 ): Conformal {
+  const { means, variances, columns, levels, targets } = samples;
   const { mean, variance } = pooledValues({ calibration }, means, variances, columns);
   const possible = levels !== null ? ['cqr'] : variance === null ? ['split'] : ['sigma-scaled', 'split'];
   const method = possible.find((known) => request.conformal === 'auto' || known === request.conformal);
@@ -170,7 +173,8 @@ function fitValueIntervals(
   }
   const quantiles = levels === null ? null : outerQuantiles(levels, request.alpha);
   const centres = intervalCentres(quantiles, mean, variance, columns);
-  return fitIntervals(method, request.alpha, centres, targets, levels === null ? columns : 1, quantiles, weights);
+  const targetColumns = levels === null ? columns : 1;
+  return fitIntervals(method, request.alpha, centres, targets, targetColumns, quantiles, countedWeights(samples));
 }
 
 /**

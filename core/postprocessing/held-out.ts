@@ -19,6 +19,12 @@ interface Weighted {
   distances?: Partial<Record<DistanceScore, Float64Array>>;
 }
 
+/** Targets of N samples that have several each, of which some may be missing. */
+interface Counted extends Weighted {
+  /** 1 for each target that counts, else 0, in the shape of the targets; absent: all do. */
+  counted?: Uint8Array;
+}
+
 /** Predictions of N samples of classes and their targets. */
 export interface ClassSamples extends Weighted {
   kind: 'classes';
@@ -29,7 +35,7 @@ export interface ClassSamples extends Weighted {
 }
 
 /** Predictions of N samples of values and their targets. */
-export interface ValueSamples extends Weighted {
+export interface ValueSamples extends Counted {
   kind: 'values';
   /** Shape `[M, N · W]`. */
   means: StackedValues;
@@ -45,14 +51,12 @@ export interface ValueSamples extends Weighted {
 }
 
 /** Predictions of N samples that have any of L labels, and their targets. */
-export interface LabelSamples extends Weighted {
+export interface LabelSamples extends Counted {
   kind: 'labels';
   /** A logit for each label, shape `[M, N, L]`. */
   stack: StackedLogits;
   /** 1 for each label that a sample has, else 0; shape `[N, L]`. */
   targets: ArrayLike<number>;
-  /** 1 for each target that counts, else 0; shape `[N, L]`; absent: all do. */
-  counted?: Uint8Array;
 }
 
 /** Samples that the members did not train on. */
@@ -86,18 +90,14 @@ export function sampleCount(samples: HeldOut): number {
   return samples.kind === 'values' ? samples.means.samples / samples.columns : samples.stack.samples;
 }
 
-/** Weights of all targets of labels, shape `[N, L]`: 0 for those that do not count. */
-export function countedWeights({ stack, targets, weights, counted }: LabelSamples): Weights {
+/** Weights of all targets of labels or values, in their shape: 0 for those that do not count. */
+export function countedWeights(samples: LabelSamples | ValueSamples): Weights {
+  const { targets, weights, counted } = samples;
+  const width = targets.length / sampleCount(samples);
   return Float64Array.from(
     { length: targets.length },
-    (_, index) => (weights?.[Math.floor(index / stack.classes)] ?? 1) * (counted?.[index] ?? 1),
+    (_, index) => (weights?.[Math.floor(index / width)] ?? 1) * (counted?.[index] ?? 1),
   );
-}
-
-/** Weights of T values of each sample, shape `[N, T]`. */
-export function weightsOfValues(weights: Weights | undefined, columns: number): Weights | undefined {
-  if (weights === undefined || columns === 1) return weights;
-  return new Float64Array(weights.length * columns).map((_, index) => weights[Math.floor(index / columns)]);
 }
 
 /**
@@ -180,12 +180,15 @@ function selectSamples(samples: HeldOut, rows: Int32Array): HeldOut {
   const { length } = rows;
   const ofTargets = (values: ArrayLike<number>): Float64Array =>
     Float64Array.from({ length: length * width }, (_, i) => values[rows[Math.floor(i / width)] * width + (i % width)]);
-  const targets = ofTargets(samples.targets);
+  const { counted } = samples;
+  const chosen = {
+    targets: ofTargets(samples.targets),
+    ...(counted && { counted: Uint8Array.from(ofTargets(counted)) }),
+  };
   if (samples.kind === 'labels') {
-    const { stack, counted } = samples;
-    const chosen = { ...stack, samples: length, logits: selectRows(stack, rows, stack.classes) };
-    const left = counted && { counted: Uint8Array.from(ofTargets(counted)) };
-    return { kind: 'labels', stack: chosen, targets, ...left, ...common };
+    const { stack } = samples;
+    const own = { ...stack, samples: length, logits: selectRows(stack, rows, stack.classes) };
+    return { kind: 'labels', stack: own, ...chosen, ...common };
   }
   const { means, variances, columns } = samples;
   return {
@@ -193,7 +196,7 @@ function selectSamples(samples: HeldOut, rows: Int32Array): HeldOut {
     ...common,
     means: selectValues(means, rows, columns),
     variances: variances && selectValues(variances, rows, columns),
-    targets,
+    ...chosen,
   };
 }
 

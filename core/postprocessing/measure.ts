@@ -9,7 +9,7 @@ import type { Fitted } from './apply.ts';
 import { intervalCoverage, labelCoverage, setCoverage } from './conformal/coverage.ts';
 import { asTwoClasses, predictedDensity } from './calibration/judge.ts';
 import { applyTo, confidenceAndLosses } from './answers.ts';
-import { countedWeights, type HeldOut, type ValueSamples, weightsOfValues } from './held-out.ts';
+import { countedWeights, type HeldOut, type ValueSamples } from './held-out.ts';
 import type { Detection, Measured } from './measured-schema.ts';
 import { outsideScoresOf, scoresFor } from './outside/all-scores.ts';
 import { detectionFigures } from './outside/detection.ts';
@@ -75,10 +75,9 @@ function compareClasses(
  * total variance, and the figures' names say so. Null where no variance is known.
  */
 function measureValues({ combination, calibration }: Fitted, samples: ValueSamples): Measured['calibration'] {
-  const { columns, levels } = samples;
-  if (levels !== null) return null;
+  if (samples.levels !== null) return null;
   const targets = Float64Array.from(samples.targets);
-  const weights = weightsOfValues(samples.weights, columns);
+  const weights = countedWeights(samples);
   const figuresOf = (fitted: Fitted['calibration']) => {
     const predicted = predictedDensity({ combination, calibration: fitted }, samples);
     if (predicted === null) return null;
@@ -104,9 +103,7 @@ function measureConformal(fitted: Fitted, samples: HeldOut): Measured['conformal
     return sets === null ? null : labelCoverage(sets, samples);
   }
   const { intervals } = applyTo(fitted, samples);
-  if (intervals === null) return null;
-  const targetColumns = samples.levels === null ? samples.columns : 1;
-  return intervalCoverage(intervals, samples.targets, weightsOfValues(samples.weights, targetColumns));
+  return intervals && intervalCoverage(intervals, samples.targets, countedWeights(samples));
 }
 
 function measureSelective(fitted: Fitted, samples: HeldOut): Measured['selective'] {

@@ -3,6 +3,7 @@ import { keyOf, quoted, uselessKinds } from './column-findings.ts';
 import { type ImagePlan, imageProjectSource, planImages } from './image-plan.ts';
 import type { ImageProfile } from './image-profile.ts';
 import { type ColumnProfile, type Finding, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
+import { type PlannedTask, taskOf, tasks } from './planned-task.ts';
 import { holdsClasses } from './profile-findings.ts';
 import {
   forecastDecision,
@@ -15,14 +16,20 @@ import {
 } from './series-plan.ts';
 
 /** What a column of a table is for. */
-export const columnRoles = ['number', 'category', 'boolean', 'date', 'ignore', 'group', 'time', 'weights'] as const;
-/** Roles of columns from which no model learns. */
-const noFeatures: readonly ColumnRole[] = ['ignore', 'group', 'time', 'weights'];
+export const columnRoles = [
+  'number',
+  'category',
+  'boolean',
+  'date',
+  'ignore',
+  'group',
+  'time',
+  'weights',
+  'target',
+] as const;
+/** Roles of columns from which no model learns. `target`: predicted too, beside the target of the profile. */
+const noFeatures: readonly ColumnRole[] = ['ignore', 'group', 'time', 'weights', 'target'];
 export type ColumnRole = (typeof columnRoles)[number];
-
-/** Tasks that a project from a table may have. */
-export const plannedTasks = ['classification', 'heteroscedastic-regression', 'forecast'] as const;
-export type PlannedTask = (typeof plannedTasks)[number];
 
 /** What the user decided; what is absent is proposed. */
 export interface PlanChoices {
@@ -33,10 +40,11 @@ export interface PlanChoices {
 
 /** A project that learns from a table, with all that was decided and why. */
 export interface ProjectPlan {
-  target: string;
+  /** The columns to predict. */
+  targets: readonly string[];
   task: PlannedTask;
   profile: TableProfile;
-  /** What each column but the target is for. */
+  /** What each column is for, but for the target of the profile. */
   roles: ReadonlyMap<string, ColumnRole>;
   group: string | null;
   weights: string | null;
@@ -75,8 +83,11 @@ export function planProject(profile: TableProfile, choices: PlanChoices = {}): P
   const target = columns.find(({ name }) => name === profile.target?.name);
   if (target === undefined)
     throw new Error('No column can be the target: each is text, a date or the same in all rows.');
-  const decisions: string[] = [`Predicts ${JSON.stringify(target.name)}: ${profile.target?.reason}.`];
-  const task = taskOf(profile, target, choices, decisions);
+  const targets = [target, ...columns.filter((own) => own !== target && choices.roles?.[own.name] === 'target')];
+  const names = listOf(targets.map(({ name }) => name));
+  const decisions: string[] = [`Predicts ${names}: ${profile.target?.reason}.`];
+  const isSeries = choices.task === undefined && targets.length === 1 && isForecast(profile, target, choices);
+  const task = isSeries ? 'forecast' : taskOf(targets, choices.task, decisions);
   const roles = rolesOf(profile, choices, decisions);
   const forecast = task === 'forecast' ? forecastOf({ profile, target, roles, decisions }, choices) : null;
   const [group, weights, time] = (['group', 'weights', 'time'] as const).map((role) => onlyOne(roles, role));
@@ -88,17 +99,26 @@ export function planProject(profile: TableProfile, choices: PlanChoices = {}): P
   }
   if (forecast === null && [...roles.values()].every((role) => noFeatures.includes(role))) {
     const images = findings.find(({ kind }) => kind === 'image-names')?.message ?? '';
-    throw new Error(`No column is left from which to predict ${JSON.stringify(target.name)}. ${images}`.trimEnd());
+    throw new Error(`No column is left from which to predict ${names}. ${images}`.trimEnd());
   }
   const isStratified =
     time === null && task === 'classification' && target.bars.every(({ count }) => count >= leastRowsOfClass);
   decisions.push(time === null ? splitDecision({ group, isStratified }) : timeDecision(profile, time));
-  const settled = new Set([...roles].flatMap(([name, role]) => (role === 'ignore' ? [name] : [])));
-  const open = findings.filter(({ level, column, kind }) => {
+  const open = openFindings(profile, { roles, group, time });
+  const columnNames = targets.map(({ name }) => name);
+  return { targets: columnNames, task, profile, roles, group, weights, time, isStratified, forecast, decisions, open };
+}
+
+/** The findings that no role settles. */
+function openFindings(
+  { findings }: TableProfile,
+  { roles, group, time }: Pick<ProjectPlan, 'roles' | 'group' | 'time'>,
+): Finding[] {
+  const settled = new Set([...roles].flatMap(([name, role]) => (['ignore', 'target'].includes(role) ? [name] : [])));
+  return findings.filter(({ level, column, kind }) => {
     const isOpen = level !== 'note' && !uselessKinds.has(kind) && (column === null || !settled.has(column));
     return isOpen && !(column === time && ofSteps.has(kind)) && !(column === group && kind === 'groups');
   });
-  return { target: target.name, task, profile, roles, group, weights, time, isStratified, forecast, decisions, open };
 }
 
 /** How the series is forecast. Gives its columns their roles: time, series and what windows consist of. */
@@ -144,22 +164,8 @@ function isForecast(profile: TableProfile, target: ColumnProfile, { roles = {} }
   return !isSplitOtherwise && (roles[time.name] ?? 'time') === 'time';
 }
 
-function taskOf(profile: TableProfile, target: ColumnProfile, choices: PlanChoices, decisions: string[]): PlannedTask {
-  const { task: wanted } = choices;
-  const { type, distinctValues, name } = target;
-  const isNumber = type === 'number' || type === 'date';
-  if (wanted === 'heteroscedastic-regression' && !isNumber) {
-    throw new Error(`${JSON.stringify(name)} holds no numbers, so that it cannot be the target of a regression.`);
-  }
-  if (wanted !== undefined) return wanted;
-  if (isForecast(profile, target, choices)) return 'forecast';
-  if (!holdsClasses(target)) {
-    decisions.push(`Regression, because the target has ${distinctValues} different numbers.`);
-    return 'heteroscedastic-regression';
-  }
-  const kind = isNumber ? 'whole numbers, which are taken for classes' : 'values';
-  decisions.push(`Classification, because the target has ${distinctValues} different ${kind}.`);
-  return 'classification';
+function listOf(names: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(names.map((name) => JSON.stringify(name)));
 }
 
 /**
@@ -258,12 +264,11 @@ export function projectSource(plan: ProjectPlan, file: string, title: string): s
 }
 
 function tableSource(plan: ProjectPlan, file: string, title: string): string {
-  const { target, task } = plan;
+  const { targets, task } = plan;
   const isRegression = task === 'heteroscedastic-regression';
   const features = [...plan.roles.values()].filter((role) => !noFeatures.includes(role)).length;
-  const description =
-    `${isRegression ? 'The mean and the variance' : 'The class'} of ${target} from ${features} ` +
-    `${features === 1 ? 'column' : 'columns'} of ${file}.`;
+  const predicted = targets.length === 1 ? targets[0] : listOf(targets);
+  const description = `${tasks[task].answer} of ${predicted} from ${features} ${features === 1 ? 'column' : 'columns'} of ${file}.`;
   return `import { join } from 'node:path';
 import { defineProject, readTable, ${isRegression ? 'type SymbolicTensor, ' : ''}tableSplits, tf, z } from 'tutti-ensembles';
 
@@ -297,16 +302,15 @@ ${splitLines(plan)
     });
   },
 
-${isRegression ? regressionModel : classModel}});
+${tasks[task].model}});
 `;
 }
 
 /** The model of the project's code, for people. */
 export function modelSentence({ task, profile, forecast }: ProjectPlan): string {
   if (forecast !== null) return forecastModelSentence(forecast, batchSizeFor(profile.reading.rows));
-  const output = task === 'classification' ? 'logits of the classes' : 'a mean and a variance';
   return (
-    `Five networks of two hidden layers with 64 units and dropout, which give ${output}; AdamW, batches of ` +
+    `Five networks of two hidden layers with 64 units and dropout, which give ${tasks[task].output}; AdamW, batches of ` +
     `${batchSizeFor(profile.reading.rows)}, until the NLL of the ensemble no longer falls.`
   );
 }
@@ -318,10 +322,10 @@ function batchSizeFor(rows: number): number {
 }
 
 /** All that was found out about the file, as options of `readTable`. */
-function readingLines({ profile, roles, target }: ProjectPlan): string[] {
+function readingLines({ profile, roles }: ProjectPlan): string[] {
   const { reading, columns } = profile;
   const types = columns.map((column) => {
-    const role = column.name === target ? undefined : roles.get(column.name);
+    const role = column.name === profile.target?.name ? undefined : roles.get(column.name);
     const isTyped = role === 'ignore' || (role !== undefined && !noFeatures.includes(role));
     return { ...column, type: isTyped ? role : column.type };
   });
@@ -347,21 +351,24 @@ function readingLines({ profile, roles, target }: ProjectPlan): string[] {
   ];
 }
 
-function splitLines({ profile, target, task, group, weights, time, isStratified, roles }: ProjectPlan): string[] {
+function splitLines({ profile, targets, task, group, weights, time, isStratified, roles }: ProjectPlan): string[] {
   // Nothing can stand for a target, a weight, a group or a time.
-  const needed = [target, weights, group, time];
+  const needed = [...targets, weights, group, time];
   const incomplete = profile.columns.filter(({ name, missing }) => {
     return roles.get(name) !== 'ignore' && Object.keys(missing).length > 0;
   });
   const hasHoles = incomplete.some(({ name }) => needed.includes(name));
-  const policies = incomplete.map(({ name }) => `${keyOf(name)}: '${needed.includes(name) ? 'drop' : 'impute'}'`);
+  // Of several targets, a row counts for those that it has.
+  const policyOf = (name: string): string =>
+    targets.length > 1 && targets.includes(name) ? 'mask' : needed.includes(name) ? 'drop' : 'impute';
+  const policies = incomplete.map(({ name }) => `${keyOf(name)}: '${policyOf(name)}'`);
   return [
     'seed',
     ...(time === null ? ['fold'] : [`time: ${quoted(time)}`]),
-    `target: ${quoted(target)}`,
-    `targetKind: '${task === 'classification' ? 'classes' : 'values'}'`,
+    `target: ${targets.length === 1 ? quoted(targets[0]) : `[${targets.map(quoted).join(', ')}]`}`,
+    `targetKind: '${tasks[task].targetKind}'`,
     hasHoles ? `missing: { ${policies.join(', ')} }` : "missing: 'impute'",
-    ...(task === 'classification' ? [] : ['standardizeTargets: true']),
+    ...(task === 'heteroscedastic-regression' ? ['standardizeTargets: true'] : []),
     ...(group === null ? [] : [`group: ${quoted(group)}`]),
     ...(weights === null ? [] : [`weights: ${quoted(weights)}`]),
     `validation: ${heldOutShare}`,
@@ -369,32 +376,3 @@ function splitLines({ profile, target, task, group, weights, time, isStratified,
     ...(isStratified && group === null ? ['stratify: true'] : []),
   ];
 }
-
-const classModel = `  model: ({ hyperparameters: { width, dropout }, featureShape, targetSize }) =>
-    tf.sequential({
-      layers: [
-        tf.layers.dense({ units: width, activation: 'relu', inputShape: [...featureShape] }),
-        tf.layers.dropout({ rate: dropout }),
-        tf.layers.dense({ units: width, activation: 'relu' }),
-        tf.layers.dropout({ rate: dropout }),
-        tf.layers.dense({ units: targetSize }),
-      ],
-    }),
-`;
-
-const regressionModel = `  model({ hyperparameters: { width, dropout }, featureShape, targetSize }) {
-    const { dense } = tf.layers;
-    const input = tf.input({ shape: [...featureShape] });
-    const hidden = [
-      dense({ units: width, activation: 'relu' }),
-      tf.layers.dropout({ rate: dropout }),
-      dense({ units: width, activation: 'relu' }),
-      tf.layers.dropout({ rate: dropout }),
-    ].reduce((x, layer) => layer.apply(x) as SymbolicTensor, input);
-    const mean = dense({ units: targetSize, name: 'mean' }).apply(hidden) as SymbolicTensor;
-    const positive = dense({ units: targetSize, activation: 'softplus', name: 'variance' }).apply(hidden);
-    // No member is ever certain: targets have the variance 1 where it is trained.
-    const variance = tf.layers.rescaling({ scale: 1, offset: 0.001 }).apply(positive) as SymbolicTensor;
-    return tf.model({ inputs: input, outputs: [mean, variance] });
-  },
-`;

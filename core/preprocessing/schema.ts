@@ -139,6 +139,12 @@ export const preprocessingSchema = z.strictObject({
 /** What was fitted on a training split. */
 export type Preprocessing = z.output<typeof preprocessingSchema>;
 
+/** Names of targets that are values, in their order; undefined where there are none. */
+export function targetNamesOf(preprocessing: Preprocessing | null): readonly string[] | undefined {
+  const target = preprocessing?.target;
+  return target?.kind === 'values' ? target.columns : undefined;
+}
+
 /**
  * Names of the inputs beside that of the features: those of columns of texts, and those that the data have. They take
  * values as the model does.

@@ -10,7 +10,7 @@ Every evaluation computes the standard metrics of the project's task. The others
 (\`--metrics.more auroc,f1\`), or if they are monitored. A project can [add its own](projects.md#metrics).
 
 A split's sample weights and mask count: a mean over N samples is Σ w v / Σ w, a count of samples a sum of their weights, and a masked target (or one of weight 0) is left out of
-every metric, whatever its prediction. With several targets or labels a sample, each is masked by itself. Metrics that say "ignores weights" honour masks alone.
+every metric, whatever its prediction. With several targets or labels a sample, each is masked by itself.
 
 A score judges one prediction: \`val/ens_nll\` is that of the ensemble, the mean of its members, and \`val/member_3_nll\` that of rank 3. Members that were trained jointly
 [answer by their product of experts](guides/predict.md#how-members-combine), whose score is \`val/product_nll\`; \`val/ens_nll\` is then there for comparison. The other metrics are one
@@ -33,22 +33,9 @@ const sections = [...groups].map(([tasks, metrics]) => `## ${tasks}\n\n${[header
 const text = [introduction, ...sections].join('\n');
 writeOrCheck('docs/metrics.md', text, 'core/metrics/registry', 'node scripts/generate/metrics-page.ts');
 
-function row({
-  name,
-  title,
-  direction,
-  isStandard,
-  of,
-  meaning,
-  formula,
-  reference,
-  ignoresWeights,
-}: MetricInfo): string {
+function row({ name, title, direction, isStandard, of, meaning, formula, reference }: MetricInfo): string {
   const recorded = of === 'ensemble' ? `\`${name}\`` : `\`ens_${name}\`, \`member_3_${name}\``;
   const cells = [recorded, title, directions[direction], meaning, `\`${formula}\``, reference];
-  const remarks = [isStandard ? '' : 'on request', ignoresWeights ? 'ignores weights' : ''].filter(
-    (remark) => remark !== '',
-  );
-  if (remarks.length > 0) cells[1] += ` (${remarks.join(', ')})`;
+  if (!isStandard) cells[1] += ' (on request)';
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

@@ -47,6 +47,24 @@ const tables: Record<string, { content: string | Buffer; flags: string[]; column
     flags: ['--column', 'patient_id=group', '--column', 'weight=weights', '--target', 'effect'],
     columns: ['dose'],
   },
+  'assays of which each row has some': {
+    content: csv(
+      'x,z,t1,t2,t3',
+      90,
+      (i) => `${mixed(i)},${mixed(i * i)},${[i, i + 1, i + 2].map((k) => (k % 3 ? '' : mixed(i + k))).join(',')}`,
+    ),
+    flags: ['--target', 't1', '--target', 't2', '--target', 't3'],
+    columns: ['x', 'z'],
+  },
+  'labels of which each row has some': {
+    content: csv(
+      'x,toxic,active',
+      90,
+      (i) => `${mixed(i)},${i % 3 ? Number(mixed(i) > 0.5) : ''},${i % 4 ? Number(mixed(i) > 0.3) : ''}`,
+    ),
+    flags: ['--target', 'toxic', '--target', 'active'],
+    columns: ['x'],
+  },
 };
 
 it.each(Object.keys(tables))('a project from %s trains, and predicts its own file', async (name) => {

@@ -1,3 +1,4 @@
+import { targetNamesOf } from '../../core/preprocessing/schema.ts';
 import { positionsOfRows, predictionColumns, type PredictionColumn } from '../../core/ensemble/columns.ts';
 import { allOutsideScores } from '../../core/ensemble/outside-scores.ts';
 import type { EnsemblePredictions } from '../../core/ensemble/predictions.ts';
@@ -62,8 +63,7 @@ async function predictBlocks(
     progress,
   } = options;
   const { description, preprocessing } = ensemble;
-  const target = preprocessing?.target;
-  const targets = target?.kind === 'values' ? target.columns : undefined;
+  const targets = targetNamesOf(preprocessing);
   const losses = new TableLosses(preprocessing);
   let rows = 0;
   for await (const block of readInputs(input, preprocessing, tableInputs)) {

@@ -16,12 +16,14 @@ import {
   type Reference,
 } from '../../core/postprocessing/outside/distances.ts';
 import { encodeReferences } from '../../core/postprocessing/outside/reference-file.ts';
+import { targetNamesOf } from '../../core/preprocessing/schema.ts';
 import { type Postprocessing, postprocessingSchema, referencePath } from '../../core/postprocessing/schema.ts';
 import { readCheckpoint } from '../checkpoints/checkpoint-store.ts';
 import { type Dataset, type Splits, take } from '../data/dataset.ts';
 import { predict } from '../member/predict.ts';
 import { joinStacks, type MemberOutputs } from '../member/predictions.ts';
-import { noteOnClasses } from '../member/tasks/checks.ts';
+import { preprocessingOf } from '../data/standardize.ts';
+import { noteOnAbsent } from '../member/tasks/checks.ts';
 import type { Task } from '../member/tasks.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import type { RunModels } from '../project/rebuild-model.ts';
@@ -91,7 +93,7 @@ class CheckpointSet {
     const combination = combinationOf(this.#request.config.strategy, this.#task.kind);
     const samples = { ...heldOutSamples(stack, dataset, this.#task.kind, this.#levels), combination };
     if (this.#references.size === 0) return samples;
-    const rows = usedRows(dataset, stack.samples / dataset.length, this.#task.kind);
+    const rows = usedRows(dataset, stack.samples / dataset.length);
     return { ...samples, distances: await distancesTo(this.#references, dataset, () => this.#eachModel(), rows) };
   }
 
@@ -111,7 +113,8 @@ export async function calibrateSet(request: CalibrationTask, models: RunModels):
   const levels = task.kind === 'quantile-regression' ? (project.quantiles ?? [0.05, 0.5, 0.95]) : null;
   const set = new CheckpointSet(models, task, request, levels);
   const split = requireSplit(data, request.split);
-  const note = noteOnClasses(split, task.kind, 'What is fitted on it says nothing of it.');
+  const targets = targetNamesOf(preprocessingOf(data));
+  const note = noteOnAbsent(split, task.kind, 'What is fitted on it says nothing of it.', targets);
   if (note !== null) models.warnings.push(note);
   const { classNames = data.train.classNames } = split;
   const references = await set.fitDistances(...distancesFor(request, data), data.train);

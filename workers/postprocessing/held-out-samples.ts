@@ -28,7 +28,7 @@ export function heldOutSamples(
   refuseDivided(dataset);
   const { samples: count, width } = stack;
   const steps = count / dataset.length;
-  const rows = usedRows(dataset, steps, task);
+  const rows = usedRows(dataset, steps);
   const common = { ...weightsOf(dataset, rows, steps), ...ownersOf(dataset, rows, steps) };
   const members = stack.ranks.length;
   const outputs = stack.values.map((output) => chooseRows(output, members, count, rows));
@@ -52,23 +52,30 @@ export function heldOutSamples(
     ...(task === 'poisson-regression' && { areCounts: true }),
     columns: width,
     levels,
-    targets: gatherRows(Float32Array.from(dataset.targets), count, rows),
+    ...targetsOf(dataset, count, rows),
     ...common,
+  };
+}
+
+/** Targets of labels or values, and which of them count. */
+function targetsOf({ targets, mask }: Dataset, count: number, rows: Int32Array) {
+  return {
+    targets: gatherRows(Float32Array.from(targets), count, rows),
+    ...(mask && { counted: gatherRows(Uint8Array.from(mask), count, rows) }),
   };
 }
 
 function labelSamples(
   { samples: count, width, ranks }: MemberOutputs,
   logits: Float32Array,
-  { targets, mask }: Dataset,
+  dataset: Dataset,
   rows: Int32Array,
   common: Pick<HeldOut, 'weights' | 'owners'>,
 ): HeldOut {
   return {
     kind: 'labels',
     stack: { members: ranks.length, samples: rows.length, classes: width, logits },
-    targets: gatherRows(Float32Array.from(targets), count, rows),
-    ...(mask && { counted: gatherRows(Uint8Array.from(mask), count, rows) }),
+    ...targetsOf(dataset, count, rows),
     ...common,
   };
 }
@@ -101,18 +108,14 @@ function refuseDivided(dataset: Dataset): void {
   }
 }
 
-/**
- * Rows of targets that count, ascending: all of a row's, of labels one of them.
- * @throws Error where none does
- */
-export function usedRows({ name, length, mask, weights }: Dataset, steps: number, task: TaskKind): Int32Array {
+/** Rows with a target that counts, ascending. @throws Error where none does */
+export function usedRows({ name, length, mask, weights }: Dataset, steps: number): Int32Array {
   const all = Int32Array.from({ length: length * steps }, (_, row) => row);
   const targetsPerRow = mask === undefined ? 1 : mask.length / all.length;
   const rows = all.filter((row) => {
     const isWeighted = weights === undefined || weights[Math.floor(row / steps)] > 0;
     if (!isWeighted || mask === undefined) return isWeighted;
-    const own = mask.subarray(row * targetsPerRow, (row + 1) * targetsPerRow);
-    return task === 'multi-label' ? own.includes(1) : own.every((value) => value === 1);
+    return mask.subarray(row * targetsPerRow, (row + 1) * targetsPerRow).includes(1);
   });
   if (rows.length > 0) return rows;
   throw new Error(`No sample of ${name} has a weight above 0 and targets that a mask counts: there is nothing to fit.`);

@@ -119,7 +119,7 @@ interface UsedFeatures extends Features {
 /** Features of the rows whose targets count, with their classes. */
 function usedFeatures({ values, size }: Features, dataset: Dataset, task: TaskKind): UsedFeatures {
   const count = values.length / size;
-  const rows = usedRows(dataset, count / dataset.length, task).subarray(0, MOST_FITTED);
+  const rows = usedRows(dataset, count / dataset.length).subarray(0, MOST_FITTED);
   return {
     values: gatherRows(values, count, rows),
     size,

@@ -154,20 +154,17 @@ export const classMetrics: readonly ClassMetric[] = [
     },
     classwiseCalibrationError,
   ),
-  {
-    ...more(
-      {
-        name: 'equal_mass_ece',
-        title: 'Equal-mass ECE',
-        direction: 'min',
-        meaning: 'Like the ECE, with 15 bins that hold equally many samples.',
-        formula: 'Σ_b |b|/N · |accuracy(b) − confidence(b)|',
-        reference: 'Nguyen and O’Connor, 2015, Posterior calibration and exploratory analysis',
-      },
-      equalMassCalibrationError,
-    ),
-    ignoresWeights: true,
-  },
+  more(
+    {
+      name: 'equal_mass_ece',
+      title: 'Equal-mass ECE',
+      direction: 'min',
+      meaning: 'Like the ECE, with 15 bins that hold equally many samples.',
+      formula: 'Σ_b |b|/N · |accuracy(b) − confidence(b)|',
+      reference: 'Nguyen and O’Connor, 2015, Posterior calibration and exploratory analysis',
+    },
+    equalMassCalibrationError,
+  ),
 ];
 
 /** The metrics of ordered classes alone. */

@@ -39,8 +39,6 @@ export interface MetricInfo {
   /** The formula for one member, where replacing `p̄` by `p_m` and `μ̄` by `μ_m` does not give it. */
   memberFormula?: string;
   reference: string;
-  /** Whether it ignores the samples' weights; masked targets count in no metric. */
-  ignoresWeights?: true;
 }
 
 /** What a model predicts for a split. */

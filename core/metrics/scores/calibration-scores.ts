@@ -38,27 +38,41 @@ export function classwiseCalibrationError(
 /**
  * Calibration error of equal mass: like `expectedCalibrationError`, but its 15 bins hold equally many samples, ordered
  * by confidence (their numbers differ by at most 1, the larger bins first). With fewer than 15 samples each is a bin.
+ * With weights each bin holds a fifteenth of them, and a sample between two bins counts in both, by its parts.
  *
  * Source: Nguyen and O'Connor, "Posterior calibration and exploratory analysis for natural language processing models",
  * EMNLP 2015.
  *
  * @param targets class indices, shape `[N]`
+ * @param weights shape `[N]`
  */
-export function equalMassCalibrationError(probabilities: Probabilities, targets: Int32Array): number {
+export function equalMassCalibrationError(
+  probabilities: Probabilities,
+  targets: Int32Array,
+  weights?: Weights,
+): number {
   if (!checkClassification(probabilities, targets)) return NaN;
   const { classes, samples, values } = probabilities;
   const chosen = mostProbableClass(probabilities);
   const confidence = Float64Array.from(chosen, (label, sample) => values[sample * classes + label]);
   const order = Uint32Array.from(confidence.keys()).sort((left, right) => confidence[left] - confidence[right]);
-  let [error, start] = [0, 0];
-  for (let bin = 0; bin < BINS; bin++) {
-    const end = start + Math.floor(samples / BINS) + (bin < samples % BINS ? 1 : 0);
-    let gap = 0;
-    for (const sample of order.subarray(start, end)) {
-      gap += (chosen[sample] === targets[sample] ? 1 : 0) - confidence[sample];
+  const total = totalWeight(samples, weights);
+  const endOf = (bin: number): number =>
+    weights === undefined ? bin * Math.floor(samples / BINS) + Math.min(bin, samples % BINS) : (bin * total) / BINS;
+  let [error, gap, bin, before] = [0, 0, 1, 0];
+  for (const sample of order) {
+    const own = (chosen[sample] === targets[sample] ? 1 : 0) - confidence[sample];
+    let left = weights?.[sample] ?? 1;
+    while (bin < BINS && before + left > endOf(bin)) {
+      const part = endOf(bin) - before;
+      error += Math.abs(gap + part * own);
+      gap = 0;
+      before += part;
+      left -= part;
+      bin++;
     }
-    error += Math.abs(gap);
-    start = end;
+    gap += left * own;
+    before += left;
   }
-  return error / samples;
+  return (error + Math.abs(gap)) / total;
 }

@@ -1,6 +1,6 @@
 import type { Combination } from '../../metrics/combination.ts';
 import type { StackedClasses } from '../../metrics/stacks.ts';
-import { totalWeight, type Weights } from '../../metrics/weights.ts';
+import { weightedMean, type Weights } from '../../metrics/weights.ts';
 import type { ClassSamples } from '../held-out.ts';
 import type { Calibration } from '../schema.ts';
 import { fitDirichlet, fitVector } from './fit-linear.ts';
@@ -83,9 +83,9 @@ export function fitClassCalibration(
  * @param mean shape `[N, T]`
  * @param variance shape `[N, T]`
  * @param targets shape `[N, T]`
- * @param weights w, shape `[N]`; by default all 1
+ * @param weights w, shape `[N, T]`: 0 for targets that do not count; by default all 1
  * @param prior samples that count as seen with the errors that the deviations expect; 0: none
- * @returns the scales, shape `[T]`
+ * @returns the scales, shape `[T]`; 1 for a target without a value that counts
  */
 export function fitSigmaScales(
   mean: Float64Array,
@@ -95,14 +95,14 @@ export function fitSigmaScales(
   weights?: Weights,
   prior = 0,
 ): number[] {
-  const sums = new Float64Array(columns);
-  mean.forEach((value, index) => {
-    const weight = weights?.[Math.floor(index / columns)] ?? 1;
-    sums[index % columns] += (weight * (targets[index] - value) ** 2) / variance[index];
+  const ratios = mean.map((value, index) => (targets[index] - value) ** 2 / variance[index]);
+  return Array.from({ length: columns }, (_, column) => {
+    const isOwn = (_value: number, index: number): boolean => index % columns === column && weights?.[index] !== 0;
+    const [own, ownWeights] = [ratios.filter(isOwn), weights?.filter(isOwn)];
+    if (own.length === 0) return 1;
+    const share = priorShare(prior, own.length, ownWeights);
+    return Math.sqrt((weightedMean(own, ownWeights) + share) / (1 + share));
   });
-  const samples = mean.length / columns;
-  const share = priorShare(prior, samples, weights);
-  return Array.from(sums, (sum) => Math.sqrt((sum / totalWeight(samples, weights) + share) / (1 + share)));
 }
 
 function fitIsotonicMaps(stack: StackedClasses, targets: Float64Array, weights?: Weights) {

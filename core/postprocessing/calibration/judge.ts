@@ -187,15 +187,16 @@ function gainsOfValues(fitted: Fitted, samples: ValueSamples): Gains {
   });
   const expected = scales.map((scale) => -Math.log(scale) + 0.5 * (1 - scale ** -2));
   const squares = scales.map((scale, column) => expected[column] ** 2 + 0.5 * (1 - scale ** -2) ** 2);
-  const average = (values: readonly number[]): Float64Array =>
-    new Float64Array(targets.length / columns).fill(values.reduce((sum, value) => sum + value, 0) / columns);
-  return {
-    seen: meansOf(
-      after.map((value, index) => value - before[index]),
+  const average = (valueOf: (index: number) => number): Float64Array =>
+    meansOf(
+      targets.map((_, index) => valueOf(index)),
       columns,
-    ),
-    expected: average(expected),
-    expectedSquare: average(squares),
+      samples.counted,
+    );
+  return {
+    seen: average((index) => after[index] - before[index]),
+    expected: average((index) => expected[index % columns]),
+    expectedSquare: average((index) => squares[index % columns]),
   };
 }
 

@@ -59,12 +59,12 @@ export function fitSets(
 }
 
 /**
- * Fits margins of conformal intervals on held-out values, one for each of T targets.
+ * Fits margins of conformal intervals on held-out values, one for each of T targets, from the samples that have it.
  *
  * @param centres see {@link IntervalCentres}
  * @param targets shape `[N, T]`
  * @param quantiles positions of the two predicted quantiles, for `cqr`
- * @param weights of the samples, shape `[N]`
+ * @param weights shape `[N, T]`: 0 for targets that do not count
  */
 export function fitIntervals(
   method: ConformalIntervals['method'],
@@ -76,13 +76,11 @@ export function fitIntervals(
   weights?: Weights,
 ): ConformalIntervals {
   const scores = targetScores(method, centres, targets);
-  const margins = Array.from({ length: columns }, (_, column) =>
-    conformalQuantile(
-      scores.filter((_, index) => index % columns === column),
-      alpha,
-      weights,
-    ),
-  );
-  const counts = margins.map(() => scores.length / columns);
+  const ofColumns = Array.from({ length: columns }, (_, column) => {
+    const isOwn = (_value: number, index: number): boolean => index % columns === column && weights?.[index] !== 0;
+    return { own: scores.filter(isOwn), weights: weights?.filter(isOwn) };
+  });
+  const margins = ofColumns.map(({ own, weights: ownWeights }) => conformalQuantile(own, alpha, ownWeights));
+  const counts = ofColumns.map(({ own }) => own.length);
   return { kind: 'intervals', method, alpha, margins, quantiles, counts };
 }

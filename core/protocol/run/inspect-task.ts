@@ -34,7 +34,7 @@ export function understandingWith(
   reading: ReadingOptions,
   roles: Readonly<Record<string, ColumnRole>>,
 ): Pick<InspectTask, 'reading' | 'time'> {
-  const types = Object.entries(roles).filter(([, role]) => !['group', 'time', 'weights'].includes(role));
+  const types = Object.entries(roles).filter(([, role]) => !['group', 'time', 'weights', 'target'].includes(role));
   const columns = { ...reading.columns, ...Object.fromEntries(types) };
   const time = Object.keys(roles).find((name) => roles[name] === 'time');
   return { reading: readingOptionsSchema.parse({ ...reading, columns }), ...(time !== undefined && { time }) };

@@ -6,7 +6,8 @@ import type { ImagePlan } from '../../../core/preprocessing/image-plan.ts';
 import { splitAnswers } from '../../../core/preprocessing/image-profile.ts';
 import type { Finding } from '../../../core/preprocessing/profile.ts';
 import { profileText } from '../../../core/preprocessing/profile-text.ts';
-import { columnRoles, type PlannedTask, planData, type ProjectPlan } from '../../../core/preprocessing/project-plan.ts';
+import type { PlannedTask } from '../../../core/preprocessing/planned-task.ts';
+import { columnRoles, planData, type ProjectPlan } from '../../../core/preprocessing/project-plan.ts';
 import {
   answered,
   type FileProfile,
@@ -89,7 +90,7 @@ export interface CreateFlags extends ReadingFlags {
   template: string;
   /** A file of data to begin with, in place of a template. */
   from?: string;
-  target?: string;
+  target: string[];
   task?: PlannedTask;
   /** `age=category`, one column each. */
   column: string[];
@@ -119,8 +120,12 @@ export async function create(folder: string, { from, template, ...flags }: Creat
 
 /** Inspects the data, has questions answered, and says what was found and decided. */
 async function planFrom(path: string, flags: Omit<CreateFlags, 'from' | 'template'>): Promise<ProjectPlan | ImagePlan> {
-  const { target, task, column, ...own } = flags;
-  const roles = pairsOf('--column', column, columnRoles);
+  const { target: targets, task, column, ...own } = flags;
+  const [target, ...further] = targets;
+  const roles = {
+    ...pairsOf('--column', column, columnRoles),
+    ...Object.fromEntries(further.map((name) => [name, 'target' as const])),
+  };
   const profile = await answeredProfile({
     path,
     ...understandingWith(readingOptions(own), roles),

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { splitAnswers } from '../../../core/preprocessing/image-profile.ts';
-import { columnRoles, plannedTasks } from '../../../core/preprocessing/project-plan.ts';
+import { plannedTasks } from '../../../core/preprocessing/planned-task.ts';
+import { columnRoles } from '../../../core/preprocessing/project-plan.ts';
 import { dateFormats } from '../../../core/preprocessing/reading.ts';
 import type { CreateFlags, InspectFlags } from '../commands/data.ts';
 import { collect, delimiters, exitWith, positive, wholeNumber } from './common.ts';
@@ -33,7 +34,7 @@ export function addData(program: Command): void {
         'a table or folder of images to learn from, in place of a template; see `tutti inspect`',
       ),
   )
-    .option('--target <column>', 'the column to predict (default: proposed)')
+    .option('--target <column>', 'what to predict (default: proposed; repeatable)', collect, [] as string[])
     .addOption(new Option('--task <task>', 'what the target is (default: proposed)').choices(plannedTasks))
     .option('--column <name=role>', `what a column is: ${columnRoles.join(', ')} (repeatable)`, collect, [] as string[])
     .action(

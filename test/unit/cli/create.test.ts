@@ -26,7 +26,7 @@ describe('tutti create', () => {
 
   it('writes project, types, manifest and readme into a folder that it trusts', async () => {
     const folder = join(await emptyFolder(), 'deep', 'My Ensemble!');
-    expect(await create(folder, { template: 'tabular', column: [] })).toBe(0);
+    expect(await create(folder, { template: 'tabular', target: [], column: [] })).toBe(0);
     expect((await readdir(folder)).sort()).toEqual([
       'README.md',
       'package.json',
@@ -43,7 +43,7 @@ describe('tutti create', () => {
 
   it('takes the versions of its tools from this repository', async () => {
     const folder = await emptyFolder();
-    await create(join(folder, 'p'), { template: 'blank', column: [] });
+    await create(join(folder, 'p'), { template: 'blank', target: [], column: [] });
     const { devDependencies } = JSON.parse(
       await readFile(join(folder, 'p', 'package.json'), 'utf8'),
     ) as typeof manifest;
@@ -54,11 +54,13 @@ describe('tutti create', () => {
   it('refuses a folder with files, a file, and a template that does not exist', async () => {
     const folder = await emptyFolder();
     await writeFile(join(folder, 'mine.txt'), 'mine');
-    await expect(create(folder, { template: 'blank', column: [] })).rejects.toThrow('holds files, such as mine.txt');
-    await expect(create(join(folder, 'mine.txt'), { template: 'blank', column: [] })).rejects.toThrow(
+    await expect(create(folder, { template: 'blank', target: [], column: [] })).rejects.toThrow(
+      'holds files, such as mine.txt',
+    );
+    await expect(create(join(folder, 'mine.txt'), { template: 'blank', target: [], column: [] })).rejects.toThrow(
       'mine.txt is a file',
     );
-    await expect(create(join(folder, 'new'), { template: 'image', column: [] })).rejects.toThrow(
+    await expect(create(join(folder, 'new'), { template: 'image', target: [], column: [] })).rejects.toThrow(
       'Did you mean images?',
     );
     expect(await readdir(folder)).toEqual(['mine.txt']);

@@ -95,7 +95,7 @@ describe('a project from images', () => {
 describe('a project from a table', () => {
   it('leaves out what no model learns from, and says so', async () => {
     const plan = await planOf(classes);
-    expect(plan).toMatchObject({ target: 'class', task: 'classification', isStratified: true });
+    expect(plan).toMatchObject({ targets: ['class'], task: 'classification', isStratified: true });
     expect(Object.fromEntries(plan.roles)).toEqual({
       id: 'ignore',
       [`it's a "size"`]: 'number',
@@ -149,6 +149,34 @@ describe('a project from a table', () => {
     expect(source).not.toContain('stratify');
   });
 
+  it('of several targets predicts numbers, or labels of 0 and 1, in each row those that it has', async () => {
+    const numbersOf = csv('x,a,b', 60, (i) => `${mixed(i)},${i % 2 ? mixed(2 * i) : ''},${i % 3 ? mixed(i * i) : ''}`);
+    const plan = await planOf(numbersOf, { roles: { a: 'target' } });
+    expect(plan).toMatchObject({ targets: ['b', 'a'], task: 'heteroscedastic-regression', isStratified: false });
+    expect(plan.decisions).toContain('Each row counts for the targets that it has. Rows with a value: "b" 40, "a" 30.');
+    const source = projectSource(plan, 'd.csv', 'x');
+    for (const option of [
+      "a: 'number'",
+      "target: ['b', 'a']",
+      "targetKind: 'values'",
+      "missing: { a: 'mask', b: 'mask' }",
+      'standardizeTargets: true',
+      'The mean and the variance of "b" and "a" from 1 column of d.csv.',
+    ]) {
+      expect(source).toContain(option);
+    }
+    const labels = csv('x,a,b', 60, (i) => `${mixed(i)},${i % 2 ? 'true' : 'false'},${i % 3 ? Number(i % 4 > 1) : ''}`);
+    const assays = await planOf(labels, { roles: { a: 'target' } });
+    expect(assays.task).toBe('multi-label');
+    const written = projectSource(assays, 'd.csv', 'x');
+    expect(written).toContain("targetKind: 'labels',\n      missing: { b: 'mask' },\n      validation");
+    expect(written).toContain("task: 'multi-label'");
+    const classesOf = csv('x,a,b', 60, (i) => `${mixed(i)},${i % 2 ? 'u' : 'v'},${mixed(i * i)}`);
+    await expect(planOf(classesOf, { roles: { a: 'target' } })).rejects.toThrow('true and false: "a" does not');
+    await expect(planOf(numbersOf, { roles: { a: 'target' }, task: 'multi-label' })).rejects.toThrow('"b" does not');
+    await expect(planOf(numbersOf, { task: 'multi-label' })).rejects.toThrow('there is one, "b"');
+  });
+
   it('drops rows without a target, and imputes the rest', async () => {
     const holes = csv('a,b,y', 60, (i) => `${i % 7 ? mixed(i) : ''},${mixed(i * i)},${i % 5 ? mixed(2 * i) : ''}`);
     expect(projectSource(await planOf(holes), 'd.csv', 'x')).toContain("missing: { a: 'impute', y: 'drop' }");
@@ -163,7 +191,13 @@ describe('a project from a table', () => {
       return `${new Date(Date.UTC(2024, 1, 9 - i)).toISOString().slice(0, 10)},${mixed(i)},${'ab'[i % 2]}`;
     });
     const plan = await planOf(newestFirst);
-    expect(plan).toMatchObject({ target: 'kind', task: 'classification', time: 'day', isStratified: false, open: [] });
+    expect(plan).toMatchObject({
+      targets: ['kind'],
+      task: 'classification',
+      time: 'day',
+      isStratified: false,
+      open: [],
+    });
     expect(plan.decisions.at(-1)).toBe(
       'The latest 8 rows by "day" test (from 2024-02-02), the 8 before them validate (from 2024-01-25), because the ' +
         'rows are the steps of a series.',
@@ -179,7 +213,7 @@ describe('a project from a table', () => {
 
   it('of a series is a forecast, with a border between entities and at gaps', async () => {
     const plan = await planOf(hours);
-    expect(plan).toMatchObject({ target: 'load', task: 'forecast', time: 'hour', group: 'station', open: [] });
+    expect(plan).toMatchObject({ targets: ['load'], task: 'forecast', time: 'hour', group: 'station', open: [] });
     expect(plan.forecast).toEqual({
       columns: ['load', 'wind'],
       time: 'hour',

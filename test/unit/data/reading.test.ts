@@ -265,23 +265,6 @@ describe('all columns that cannot be read', () => {
   });
 });
 
-describe('targets with holes', () => {
-  it('are masked, each by itself, and scaled by their values', async () => {
-    const table = await parse('x,t,u\n1,2,\n2,,3\n3,4,5\n4,,\n5,6,7\n');
-    const options = { seed: 1, target: ['t', 'u'], standardizeTargets: true } as const;
-    const { train, preprocessing } = tableSplits(table, { ...options, missing: { t: 'mask', u: 'mask' } });
-    expect(train.length).toBe(4);
-    expect([...(train.mask ?? [])]).toEqual([1, 0, 0, 1, 1, 1, 1, 1]);
-    // t: 2, 4, 6; u: 3, 5, 7.
-    expect(preprocessing?.target).toMatchObject({ mean: [4, 5], std: [Math.sqrt(8 / 3), Math.sqrt(8 / 3)] });
-    expect(train.targets[1]).toBe(0);
-    expect(() => tableSplits(table, { ...options, missing: 'impute' })).toThrow(
-      "'mask', ... } to learn from the other",
-    );
-    expect(() => tableSplits(table, { ...options, target: 'x', missing: { t: 'mask', u: 'drop' } })).toThrow('"t"');
-  });
-});
-
 describe('bytes', () => {
   const cities = 'city,x,y\nZürich,1,a\nBern,2,b\n';
 

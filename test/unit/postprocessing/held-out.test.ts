@@ -47,6 +47,12 @@ describe('held-out samples', () => {
     const dataset = createDataset({ ...plain, targets: Float32Array.of(1, 2, 3, 4, 5, 6) });
     const samples = heldOutSamples(outputs(2, 'values'), dataset, 'regression', null);
     expect(samples).toMatchObject({ kind: 'values', columns: 2, variances: null, means: { members: 2, samples: 6 } });
+    const holes = createDataset({ ...dataset, mask: Uint8Array.of(1, 0, 0, 0, 1, 1) });
+    expect(heldOutSamples(outputs(2, 'values'), holes, 'regression', null)).toMatchObject({
+      means: { members: 2, samples: 4 },
+      targets: Float32Array.of(1, 2, 5, 6),
+      counted: Uint8Array.of(1, 0, 1, 1),
+    });
   });
 
   it('of labels keep what a mask says of each, and of counts have the rate as variance', () => {

@@ -6,6 +6,8 @@ import {
   fitSigmaScales,
 } from '../../../core/postprocessing/calibration/fit-calibration.ts';
 import { fitIntervals } from '../../../core/postprocessing/conformal/fit-conformal.ts';
+import { confidenceAndLosses } from '../../../core/postprocessing/answers.ts';
+import { divideSamples } from '../../../core/postprocessing/held-out.ts';
 import { riskCoverageAreas } from '../../../core/postprocessing/risk-coverage.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 import { agreement } from '../metrics/recorded.ts';
@@ -98,7 +100,35 @@ describe('fits of weighted samples against SciPy, scikit-learn and NumPy', () =>
   it('the weights of samples count for each of their targets', () => {
     const variances = Float64Array.of(1, 4, 1, 4);
     // By hand: (3 · 1² + 1 · 3²) / 4 and (3 · 2²/4 + 1 · 8²/4) / 4.
-    const scales = fitSigmaScales(new Float64Array(4), variances, [1, 2, 3, 8], 2, Float64Array.of(3, 1));
+    const scales = fitSigmaScales(new Float64Array(4), variances, [1, 2, 3, 8], 2, Float64Array.of(3, 3, 1, 1));
     expectClose(scales, [Math.sqrt(3), Math.sqrt(4.75)], 12);
+  });
+});
+
+describe('targets with holes', () => {
+  const counted = Uint8Array.of(1, 0, 1, 1);
+  const targets = [1, 99, 3, 8];
+
+  it('have scales and margins of the samples that have them', () => {
+    const [zeros, variances] = [new Float64Array(4), Float64Array.of(1, 4, 1, 4)];
+    // By hand: (3 · 1² + 1 · 3²) / 4 and 8² / 4.
+    const scales = fitSigmaScales(zeros, variances, targets, 2, Float64Array.of(3, 0, 1, 1));
+    expectClose(scales, [Math.sqrt(3), 4], 12);
+    expect(fitSigmaScales(zeros, variances, targets, 2, Float64Array.of(1, 0, 1, 0))).toEqual([Math.sqrt(5), 1]);
+    const centres = { lower: zeros, upper: zeros, deviations: null };
+    // The ⌈3 · 0.5⌉-th of 1 and 3, and the ⌈2 · 0.5⌉-th of 8.
+    const fitted = fitIntervals('split', 0.5, centres, targets, 2, null, Float64Array.from(counted));
+    expect(fitted).toMatchObject({ margins: [3, 8], counts: [2, 1] });
+    const none = fitIntervals('split', 0.5, centres, targets, 2, null, Float64Array.of(1, 0, 1, 0));
+    expect(none).toMatchObject({ margins: [3, Infinity], counts: [2, 0] });
+  });
+
+  it('have the losses of those that count, in the parts of a division too', () => {
+    const means = { members: 1, samples: 4, values: new Float32Array(4) };
+    const samples = { kind: 'values', means, variances: null, columns: 2, levels: null, targets, counted } as const;
+    const nothing = { calibration: null, conformal: null, outside: null, selective: null };
+    expect([...confidenceAndLosses(nothing, samples).losses]).toEqual([1, (3 ** 2 + 8 ** 2) / 2]);
+    const parts = divideSamples(samples, 0.5, 1).map((part) => confidenceAndLosses(nothing, part).losses[0]);
+    expect(parts.sort((a, b) => a - b)).toEqual([1, 36.5]);
   });
 });

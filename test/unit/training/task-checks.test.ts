@@ -3,7 +3,7 @@ import { startBackend } from '../../../workers/backends/backend.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { type LayersModel, tf } from '../../../workers/tensorflow/tf.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
-import { classCount, noteOnClasses, requireLabels } from '../../../workers/member/tasks/checks.ts';
+import { classCount, noteOnAbsent, requireLabels } from '../../../workers/member/tasks/checks.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 
@@ -134,7 +134,7 @@ describe('classes', () => {
       targets: number[],
       more: object = {},
       task: 'classification' | 'binary' | 'regression' = 'classification',
-    ) => noteOnClasses(labelled(targets, more), task, 'They are not learnt.');
+    ) => noteOnAbsent(labelled(targets, more), task, 'They are not learnt.');
     expect(note([0, 1, 2])).toBeNull();
     expect(note([0, 2, 0])).toBe('"animals" has no sample of the class dog. They are not learnt.');
     expect(note([2, 1], { mask: Uint8Array.of(1, 0) })).toBe(
@@ -143,5 +143,18 @@ describe('classes', () => {
     expect(note([2, 1, 0], { weights: Float32Array.of(1, 1, 0) })).toContain('the class cat');
     expect(note([1, 1], { classNames: undefined }, 'binary')).toContain('the class 0.');
     expect(note([1, 1], {}, 'regression')).toBeNull();
+  });
+
+  it('of several targets, those without a value that counts are named', () => {
+    const fields = { name: 'assays', featureShape: [1], features: Float32Array.of(1, 2), targets: new Float32Array(6) };
+    const note = (more: object, names?: string[]) =>
+      noteOnAbsent(createDataset({ ...fields, ...more }), 'regression', 'They are not learnt.', names);
+    expect(note({})).toBeNull();
+    expect(note({ mask: Uint8Array.of(1, 0, 0, 0, 1, 1) })).toBeNull();
+    expect(note({ mask: Uint8Array.of(1, 0, 0, 1, 0, 1) }, ['a', 'b', 'c'])).toBe(
+      '"assays" has no value of the target b. They are not learnt.',
+    );
+    const weights = Float32Array.of(1, 0);
+    expect(note({ mask: Uint8Array.of(1, 0, 0, 1, 1, 1), weights })).toContain('no value of 2 targets: 1, 2.');
   });
 });

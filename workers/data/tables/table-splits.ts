@@ -24,9 +24,10 @@ export interface TableDatasetOptions {
    */
   target?: string | number | readonly string[];
   /**
-   * `classes`: each distinct value is a class, in natural order. By default numbers are `values`, all else `classes`.
+   * `classes`: each distinct value is a class, in natural order. `labels`: each column says with 0 and 1, or false and
+   * true, whether a sample has the label of its name. By default numbers are `values`, all else `classes`.
    */
-  targetKind?: 'values' | 'classes';
+  targetKind?: 'values' | 'classes' | 'labels';
   /**
    * Rows without a value: `refuse` (default), `drop`, `impute`, for targets of numbers `mask`; or the policy of columns
    * by name.
@@ -108,6 +109,7 @@ export function tableDataset(table: Table, options: TableDatasetOptions = {}): D
 /** A table's columns by their use, and how its rows are divided. */
 interface Parts extends Division {
   targets: Column[];
+  areLabels: boolean;
   features: Column[];
   weights: Column | null;
   group: Column | null;
@@ -133,6 +135,7 @@ function partsOf(table: Table, options: Partial<TableSplitOptions>): Parts {
   }
   return {
     targets,
+    areLabels: options.targetKind === 'labels',
     features,
     weights: weightColumn,
     group: groupColumn,
@@ -305,6 +308,7 @@ function toDataset(table: Table, name: string, rows: Int32Array, { steps, target
     features,
     ...(names.length === width && { featureNames: names }),
     ...targetsOf(name, target, parts.targets, rows),
+    ...(parts.areLabels && { classNames: parts.targets.map((column) => column.name) }),
     ...(weights && { weights }),
     ...divisionAt(parts, rows),
     ...(parts.times && { spans: spansAt(parts.times, rows) }),

@@ -9,7 +9,7 @@ import type { Column } from './columns.ts';
 export type ClassWeights = 'balanced' | Readonly<Record<string, number>>;
 
 interface TargetOptions {
-  targetKind?: 'values' | 'classes';
+  targetKind?: 'values' | 'classes' | 'labels';
   standardizeTargets?: boolean;
 }
 
@@ -35,7 +35,8 @@ export function fitTarget(
     }
     // Masked targets have holes.
     const own = Float64Array.from(rows, (row) => values[row]).filter((value) => !Number.isNaN(value));
-    if (own.length === 0 && !options.standardizeTargets) return { mean: 0, std: 1 };
+    if (kind === 'labels') requireLabels(table, name, own);
+    if (kind === 'labels' || (own.length === 0 && !options.standardizeTargets)) return { mean: 0, std: 1 };
     const moments = columnMoments({ name: table, kind: `"${name}",`, values: own, count: 1 });
     if (!options.standardizeTargets) {
       noteRounding(table, [name], moments);
@@ -45,11 +46,19 @@ export function fitTarget(
     return { mean: mean[0], std: std[0] };
   });
   return {
-    kind,
+    kind: 'values',
     columns: columns.map(({ name }) => name),
     mean: moments.map(({ mean }) => mean),
     std: moments.map(({ std }) => std),
   };
+}
+
+function requireLabels(table: string, name: string, values: Float64Array): void {
+  const other = values.find((value) => value !== 0 && value !== 1);
+  if (other === undefined) return;
+  throw new Error(
+    `Target "${name}" of ${table} holds ${other}. A label is 0 or 1, or false or true: choose targetKind: 'values'.`,
+  );
 }
 
 /** Targets of rows as they are trained with. @throws Error for a class that the training split lacks */

@@ -78,14 +78,35 @@ function classesWithoutSamples(dataset: Dataset, classes = dataset.classCount): 
   return all.filter((label) => !found.has(label)).map((label) => classNames?.[label] ?? String(label));
 }
 
-/** A sentence that names classes without samples; null where there are none. @param use what the samples are for */
-export function noteOnClasses(dataset: Dataset, task: Task['kind'], use: string): string | null {
-  if (!['classification', 'binary', 'ordinal'].includes(task)) return null;
-  const absent = classesWithoutSamples(dataset, task === 'binary' ? 2 : dataset.classCount);
+/** Numbers of the targets, of several, of which a data set has no value that counts. */
+function targetsWithoutValues(dataset: Dataset): number[] {
+  const weights = dataset.stream === undefined ? targetWeights(dataset) : undefined;
+  const columns = targetColumns(dataset);
+  if (weights === undefined || columns === 1) return [];
+  const all = Array.from({ length: columns }, (_, column) => column);
+  return all.filter((column) => weights.every((weight, i) => i % columns !== column || weight === 0));
+}
+
+/**
+ * A sentence that names classes without samples, or targets without values; null where there are none.
+ * @param use what the samples are for
+ * @param targets names of several targets; their numbers by default
+ */
+export function noteOnAbsent(
+  dataset: Dataset,
+  task: Task['kind'],
+  use: string,
+  targets: readonly string[] = [],
+): string | null {
+  const haveClasses = ['classification', 'binary', 'ordinal'].includes(task);
+  const absent = haveClasses
+    ? classesWithoutSamples(dataset, task === 'binary' ? 2 : dataset.classCount)
+    : targetsWithoutValues(dataset).map((column) => targets[column] ?? dataset.classNames?.[column] ?? String(column));
   if (absent.length === 0) return null;
   const names = absent.slice(0, 10).join(', ') + (absent.length > 10 ? ', ...' : '');
+  const [sought, one, several] = haveClasses ? ['sample', 'class', 'classes'] : ['value', 'target', 'targets'];
   return (
-    `"${dataset.name}" has no sample of ${absent.length === 1 ? 'the class' : `${absent.length} classes:`} ` +
+    `"${dataset.name}" has no ${sought} of ${absent.length === 1 ? `the ${one}` : `${absent.length} ${several}:`} ` +
     `${names}. ${use}`
   );
 }

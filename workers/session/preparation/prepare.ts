@@ -13,8 +13,9 @@ import type { Callback } from '../../callbacks/callback.ts';
 import { followOthers } from '../../callbacks/follow-others.ts';
 import { type CallbackPlan, createCallbacks } from '../../callbacks/index.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
-import type { Dataset, Splits } from '../../data/dataset.ts';
+import type { Splits } from '../../data/dataset.ts';
 import { distributeData, type RankData } from '../../data/distribute.ts';
+import { targetNamesOf } from '../../../core/preprocessing/schema.ts';
 import { preprocessingOf } from '../../data/standardize.ts';
 import { augmentedBatches } from '../../data/augment/augmented-batches.ts';
 import { requireAugmentable } from '../../data/augment/augment.ts';
@@ -50,7 +51,7 @@ import { groupsWithin } from '../../member/weight-groups.ts';
 import { createOptimizer } from '../../optimizers/optimizers.ts';
 import { slotStorageOf } from '../../optimizers/slots/bfloat16-slots.ts';
 import { RunFiles, SaveRoom } from '../../member/run-files.ts';
-import { noteOnClasses, requireCounted } from '../../member/tasks/checks.ts';
+import { noteOnAbsent, requireCounted } from '../../member/tasks/checks.ts';
 import { type Task, taskFor } from '../../member/tasks.ts';
 import { scheduledSteps } from '../../training/round-plan.ts';
 import { Trainer, type TrainerSetup } from '../../training/trainer.ts';
@@ -284,8 +285,8 @@ function callbacksOf(
  * once for all ranks.
  */
 async function recordData(files: RunFiles, report: Report, data: Splits, { kind }: Task): Promise<void> {
-  const { train, validation, test } = data;
-  const notes = [...(data.notes ?? []), ...notesOnClasses(train, kind, [validation, test])];
+  const { validation, test } = data;
+  const notes = [...(data.notes ?? []), ...notesOnAbsent(data, kind)];
   if (validation !== undefined) await files.saveTargets('validation', validation);
   if (test !== undefined) await files.saveTargets('test', test);
   const preprocessing = preprocessingOf(data);
@@ -294,9 +295,14 @@ async function recordData(files: RunFiles, report: Report, data: Splits, { kind 
 }
 
 /** Where batches are broadcast, other ranks than the first have one sample of the training split. */
-function notesOnClasses(train: Dataset, kind: Task['kind'], others: readonly (Dataset | undefined)[]): string[] {
-  const ofTraining = train.length === 1 ? null : noteOnClasses(train, kind, 'Members cannot learn to predict it.');
-  const ofOthers = others.map((own) => own && noteOnClasses(own, kind, 'Its metrics say nothing of it.'));
+function notesOnAbsent(data: Splits, kind: Task['kind']): string[] {
+  const { train, validation, test } = data;
+  const targets = targetNamesOf(preprocessingOf(data));
+  const ofTraining =
+    train.length === 1 ? null : noteOnAbsent(train, kind, 'Members cannot learn to predict it.', targets);
+  const ofOthers = [validation, test].map(
+    (own) => own && noteOnAbsent(own, kind, 'Its metrics say nothing of it.', targets),
+  );
   return [ofTraining, ...ofOthers].filter((note) => typeof note === 'string');
 }
 
