@@ -55,7 +55,7 @@ const openers: Record<string, (name: string) => boolean> = {
 const exceptions: Record<string, readonly string[]> = {
   "They open files of Tutti's home, which no project can write.": [
     'src-main/attach/served/access-file.ts',
-    'src-main/disk/disk-quota.ts',
+    'src-main/rpc/runs/disk-service.ts',
     'src-main/runs/configuration/kept-code.ts',
     'src-main/runs/control/control-socket.ts',
     'src-main/runs/control/remote-control.ts',
@@ -65,8 +65,8 @@ const exceptions: Record<string, readonly string[]> = {
     'src-main/store/runs/known-folders.ts',
   ],
   'They use temporary folders that they made, with new names.': [
-    'src-main/export/layers-entries.ts',
-    'src-main/export/portable-entries.ts',
+    'src-main/export/run-entries.ts',
+    'src-main/export/run-entries.ts',
     'src-main/import/import-run.ts',
     'src-main/import/unpack-run.ts',
     'src-main/predictions/predict-run.ts',

@@ -5,20 +5,35 @@ import { distanceKinds } from './distances.ts';
 
 /** How a search chooses what to label next. */
 
-export const acquisitionKinds = ['ucb', 'ei', 'pi', 'thompson', 'greedy', 'bald', 'entropy', 'qpo', 'random'] as const;
-export const batchKinds = ['top', 'centres', 'clusters', 'fantasies'] as const;
+/** All acquisitions, in the order in which commands and pages list them. */
+export const acquisitions = {
+  ucb: { label: 'Upper confidence bound', help: 'Mean + κ · deviation of the members.' },
+  ei: { label: 'Expected improvement', help: 'By how much a candidate is expected to exceed the best one.' },
+  pi: { label: 'Probability of improvement', help: 'How probably a candidate exceeds the best one.' },
+  thompson: { label: 'Thompson sampling', help: 'Each choice is what one member, drawn at random, likes best.' },
+  greedy: { label: 'Greedy', help: 'The mean alone.' },
+  bald: { label: 'BALD', help: 'What a label would say about the members.' },
+  entropy: { label: 'Entropy', help: 'What the ensemble knows least.' },
+  qpo: { label: 'qPO', help: 'What most members rank first.' },
+  random: { label: 'Random', help: 'Prefers nothing, and trains nothing.' },
+} as const;
+export type AcquisitionKind = keyof typeof acquisitions;
+export const acquisitionKinds = Object.keys(acquisitions) as AcquisitionKind[];
+
+/** All kinds of batches, in the same order everywhere. */
+export const batches = {
+  top: { label: 'The best scores', help: 'Neighbours often have the same score and the same label.' },
+  centres: { label: 'Far apart', help: 'Among ten times as many of the best, some that lie far apart.' },
+  clusters: { label: 'One of each cluster', help: 'Among ten times as many of the best, the best of each cluster.' },
+  fantasies: { label: 'One by one', help: 'Each as if the ones before had their expected value.' },
+} as const;
+export type BatchKind = keyof typeof batches;
+export const batchKinds = Object.keys(batches) as BatchKind[];
 
 export const acquisitionSchema = z.strictObject({
-  /**
-   * How candidates are scored: `ucb` (mean + κ · deviation), `ei` and `pi` (expected improvement, its probability),
-   * `thompson` (each choice by a drawn member), `greedy` (mean), `bald` (what a label would say about the members),
-   * `entropy`, `qpo` (members that rank it first), `random`.
-   */
+  /** How candidates are scored. */
   kind: z.enum(acquisitionKinds),
-  /**
-   * How a batch is chosen: the best scores (`top`), or among the best candidates some that lie far apart (`centres`),
-   * one of each cluster (`clusters`), or one by one, each as if the ones before had their expected value (`fantasies`).
-   */
+  /** How a batch is chosen. */
   batch: z.enum(batchKinds).default('top'),
   /** Weight of the deviation in `ucb` (κ). */
   kappa: z.number().min(0).default(1),
@@ -33,7 +48,6 @@ export const acquisitionSchema = z.strictObject({
   distance: z.enum(distanceKinds).default('euclidean'),
 });
 export type Acquisition = z.output<typeof acquisitionSchema>;
-export type AcquisitionKind = Acquisition['kind'];
 
 /** Why an acquisition cannot have its kind of batch; null if it can. */
 export function whyNoBatch({ kind, batch }: Pick<Acquisition, 'kind' | 'batch'>): string | null {

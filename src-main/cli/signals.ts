@@ -1,7 +1,7 @@
 import type { RunSession } from '../runs/attempt/run-session.ts';
 import { KeyPress } from '../processes/terminal.ts';
 import { onLauncherLost } from '../processes/launcher-guard.ts';
-import type { EndingSignal } from './errors.ts';
+import { type EndingSignal, exitCodes } from './errors.ts';
 
 /** Signals whose sender does not wait. */
 const aborting = ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
@@ -48,4 +48,21 @@ export function watchSignals(session: Pick<RunSession, 'control' | 'abort'>, say
   };
   const watch: SignalWatch = { received: null, release };
   return watch;
+}
+
+/** Work that Ctrl-C ends before it writes anything. A second Ctrl-C ends the process. @returns the exit code */
+export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<number> {
+  const stopping = new AbortController();
+  const interrupt = (): void => stopping.abort();
+  process.once('SIGINT', interrupt);
+  try {
+    await work(stopping.signal);
+    return exitCodes.finished;
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    console.error('Stopped. Nothing was written.');
+    return exitCodes.interrupted;
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
 }

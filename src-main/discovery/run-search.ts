@@ -18,8 +18,7 @@ import {
   type Search,
   type SearchLine,
 } from '../../core/discovery/search.ts';
-import { nextStep, roundName, type SearchStep } from '../../core/discovery/next-step.ts';
-import { drawStart, drawStratifiedStart } from '../../core/discovery/start.ts';
+import { drawStart, drawStratifiedStart, nextStep, roundName, type SearchStep } from '../../core/discovery/steps.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { Generator } from '../../core/random/generator.ts';
 import { encodeSafetensors } from '../../core/safetensors/safetensors.ts';

@@ -2,7 +2,15 @@ import { Readable } from 'node:stream';
 import { withoutFormula } from '../../core/text/printable.ts';
 import { describeEnsemble } from '../../core/node/describe-ensemble.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
-import { type CheckpointKey, ensembleFormats } from '../../core/protocol/run/checkpoint-tasks.ts';
+import {
+  type CheckpointKey,
+  type EnsembleFormat,
+  ensembleFormats,
+  type EnsembleReply,
+  type EnsembleTask,
+  type LayersReply,
+  type LayersTask,
+} from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { type MetricRows, openMetricRows } from '../store/metrics/metric-rows.ts';
 import type { ParsedRow } from '../store/metrics/metrics-row.ts';
@@ -12,13 +20,19 @@ import { rowsKnownToStates, whyRowsAreLost } from '../store/runs/resume-point.ts
 import { readEvents } from '../store/runs/run-folder.ts';
 import { checkpointEntries, type SkippedFile } from './checkpoint-entries.ts';
 import { fileEntries, hasOwnFile, listFiles, type Skip, unlessSkipped } from './file-entries.ts';
-import { portableEntries } from './portable-entries.ts';
 import type { ExportEntry } from './sinks.ts';
 import { eventFiles } from './tensorboard.ts';
 import { labelsFile } from '../../core/protocol/run/labels.ts';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
 import { readFitted } from '../store/runs/fitted.ts';
-import { layersEntries } from './layers-entries.ts';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { writeEnsembleEntry, writeLayersEntry } from '../processes/node-process.ts';
+import { askToWrite, runSource } from './rebuild.ts';
+import { readCheckpointRecords } from '../store/runs/checkpoint-records.ts';
 
 /** The default formats: all that need only the run's folder. */
 export const usualFormats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'] as const;
@@ -196,4 +210,74 @@ async function* ensembleEntries(folder: string, description: EnsembleDescription
   }
   const text = `${JSON.stringify(description, null, 2)}\n`;
   yield { path: 'ensemble.json', compress: true, open: () => Readable.from([text]) };
+}
+
+/**
+ * An ensemble for programs without Tutti, in a folder named after the format. A process rebuilds the models and writes
+ * the files to a temporary folder, which is removed after the export.
+ * @param warn called with possible differences from the time when the run trained
+ * @throws Error if a checkpoint is missing or damaged, or has a layer that the format lacks
+ */
+async function* portableEntries(
+  folder: string,
+  record: RunRecord,
+  { format, ensemble }: { format: EnsembleFormat; ensemble: EnsembleDescription },
+  warn: (message: string) => void,
+): AsyncGenerator<ExportEntry> {
+  const into = await mkdtemp(join(tmpdir(), 'tutti-ensemble-'));
+  try {
+    const { version } = packageJson;
+    const task: EnsembleTask = { ...(await runSource(folder, record)), format, ensemble, version, into };
+    const subject = `The ensemble of ${ensemble.members.length} members (${format}) could not be written`;
+    const { paths, warnings } = await askToWrite<EnsembleReply>(writeEnsembleEntry, task, subject);
+    for (const message of warnings) warn(message);
+    for (const path of paths) {
+      yield { path: `${format}/${path}`, compress: false, open: () => createReadStream(join(into, path)) };
+    }
+  } finally {
+    await rm(into, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Checkpoints as TensorFlow.js layers models, `tfjs/rank-<r>/<name>/model.json` with its `weights.bin`. A process
+ * rebuilds the model of each checkpoint and writes it to a temporary folder, which is removed after the export.
+ * @param checkpoints null for all
+ * @param warn called with possible differences from the time when the run trained
+ * @throws Error if a checkpoint is missing or damaged, or needs a project that is gone or does not match
+ */
+async function* layersEntries(
+  folder: string,
+  record: RunRecord,
+  checkpoints: readonly CheckpointKey[] | null,
+  warn: (message: string) => void,
+): AsyncGenerator<ExportEntry> {
+  const members =
+    checkpoints ??
+    (await readCheckpointRecords(folder, ({ message }) => warn(message))).map(({ rank, name }) => ({ rank, name }));
+  if (members.length === 0) return;
+  const aside = await mkdtemp(join(tmpdir(), 'tutti-layers-'));
+  try {
+    for (const message of await writeLayers(folder, record, members, aside)) warn(message);
+    for (const { rank, name } of members) {
+      for (const file of ['model.json', 'weights.bin']) {
+        const path = `rank-${rank}/${name}/${file}`;
+        const compress = file === 'model.json';
+        yield { path: `tfjs/${path}`, compress, open: () => createReadStream(join(aside, path)) };
+      }
+    }
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+async function writeLayers(
+  runFolder: string,
+  record: RunRecord,
+  members: readonly CheckpointKey[],
+  into: string,
+): Promise<string[]> {
+  const task: LayersTask = { ...(await runSource(runFolder, record)), members: [...members], into };
+  const subject = `${members.length} layers models could not be written`;
+  return (await askToWrite<LayersReply>(writeLayersEntry, task, subject)).warnings;
 }

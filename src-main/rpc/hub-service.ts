@@ -17,7 +17,6 @@ import { connectPage, type PageMethods, type PageWire } from './connection.ts';
 import { Evaluations } from './runs/evaluations.ts';
 import { type WrittenExport, writeExport } from './runs/exports.ts';
 import { DiscoveryService } from './discoveries/discovery-service.ts';
-import { DiscoveryWatches } from './discoveries/discovery-watches.ts';
 import { exportReport } from '../report/export-report.ts';
 import { HealthReport } from './health.ts';
 import { listTrusted, openFolder, type OpenPath } from './projects/folders.ts';
@@ -25,7 +24,7 @@ import { withdrawTrust } from '../trust/project-trust.ts';
 import { previewFork, readForkStart, startFork } from './runs/forks.ts';
 import { importSent, openAnyPath } from './runs/imports.ts';
 import { readLogs } from './runs/logs.ts';
-import { PageWatches } from './runs/page-watches.ts';
+import { PageWatches, watchSearch, watchStudy } from './page-watches.ts';
 import { NewSamples } from './runs/new-samples.ts';
 import { OwnSamples } from '../predictions/own-samples.ts';
 import { Calibrations, readPostprocessing } from './runs/postprocessing.ts';
@@ -35,7 +34,6 @@ import { NewProjects } from './new-projects.ts';
 import { Projects } from './projects/projects.ts';
 import { RunList } from './runs/run-list.ts';
 import { StudyService } from './study-service.ts';
-import { StudyWatches } from './study-watches.ts';
 import { SweepService } from './runs/sweep-service.ts';
 import { deleteRun, updateNotes, viewRun } from './runs/run-views.ts';
 import { readSeries } from './runs/series.ts';
@@ -59,9 +57,9 @@ export interface ServiceOptions {
 
 /** What the hub keeps for one page until it leaves. */
 interface OfPage {
-  watches: PageWatches;
-  studies: StudyWatches;
-  searches: DiscoveryWatches;
+  runs: PageWatches;
+  studies: PageWatches;
+  searches: PageWatches;
   uploads: Uploads;
   newProjects: NewProjects;
   exportLink: ServiceOptions['exportLink'];
@@ -148,24 +146,26 @@ export class HubService {
    */
   connect(wire: PageWire, role: PageRole, exportLink = this.#options.exportLink): () => void {
     const { onError } = this.#options;
-    const watches = new PageWatches(this.#parts.feed, (id, updates) => page.runUpdates(id, updates).catch(onError));
+    const runs = new PageWatches((id) =>
+      this.#parts.feed.watch(id, (updates) => page.runUpdates(id, updates).catch(onError)),
+    );
     const uploads = this.#newSamples.uploads();
     const tell: PageApi['inspecting'] = (progress) => void page.inspecting(progress).catch(onError);
     const newProjects = new NewProjects(uploads, this.#projects, tell);
-    const studies = new StudyWatches(
-      this.#studies,
-      (id, change) => page.studyChanged(id, change).catch(onError),
-      onError,
+    const studies = new PageWatches((id) =>
+      watchStudy(this.#studies, id, (change) => void page.studyChanged(id, change).catch(onError), onError),
     );
-    const searches = new DiscoveryWatches((id) => void page.discoveryChanged(id).catch(onError), onError);
-    const api = this.#api({ watches, studies, searches, uploads, newProjects, exportLink }, role);
+    const searches = new PageWatches(async (id) =>
+      watchSearch(this.#discoveries, id, () => void page.discoveryChanged(id).catch(onError), onError),
+    );
+    const api = this.#api({ runs, studies, searches, uploads, newProjects, exportLink }, role);
     const page: PageMethods = connectPage(wire, api, role);
     const unsubscribeStudies = this.#studies.subscribe((change) => void page.studiesChanged(change).catch(onError));
     const unsubscribe = this.#runs.subscribe((change) => void page.runsChanged(change).catch(onError));
     const unsubscribeQueue = this.#queue.subscribe(() => void page.queueChanged().catch(onError));
     const unsubscribeSearches = this.#discoveries.subscribe({
       discoveriesChanged: () => void page.discoveriesChanged().catch(onError),
-      discoveryChanged: (id) => searches.changed(id),
+      discoveryChanged: () => undefined,
     });
     return () => {
       unsubscribe();
@@ -173,9 +173,7 @@ export class HubService {
       unsubscribeQueue();
       unsubscribeSearches();
       newProjects.stop();
-      searches.close();
-      studies.close().catch(onError);
-      watches.close().catch(onError);
+      for (const watches of [runs, studies, searches]) watches.close().catch(onError);
       uploads.close().catch(onError);
       page.$close();
     };
@@ -196,7 +194,6 @@ export class HubService {
 
   #api(ofPage: OfPage, role: PageRole): HubApi {
     const { hub, live, feed } = this.#parts;
-    const { watches } = ofPage;
     return {
       ...sessionMethods(role, this.#options.links),
       ...this.#projectMethods(),
@@ -230,8 +227,8 @@ export class HubService {
       ...this.#studyMethods(ofPage),
       ...this.#discoveryMethods(ofPage),
       ...comparisonMethods(this.#trash),
-      watch: (id) => watches.watch(id),
-      unwatch: (id) => watches.unwatch(id),
+      watch: (id) => ofPage.runs.watch(id),
+      unwatch: (id) => ofPage.runs.unwatch(id),
     };
   }
 
@@ -271,8 +268,8 @@ export class HubService {
   #discoveryMethods({ searches }: OfPage) {
     return {
       ...this.#discoveries.methods(),
-      watchDiscovery: async (id) => searches.watch(id),
-      unwatchDiscovery: async (id) => searches.unwatch(id),
+      watchDiscovery: (id) => searches.watch(id),
+      unwatchDiscovery: (id) => searches.unwatch(id),
     } satisfies Partial<HubApi>;
   }
 

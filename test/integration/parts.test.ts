@@ -10,7 +10,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ensembleOutputSchema } from '../../core/protocol/pages/json-outputs.ts';
 import { usualRequest } from '../../core/postprocessing/request.ts';
 import { calibrateRun } from '../../src-main/calibration/calibrate-run.ts';
-import { gatherReport } from '../../src-main/report/gather.ts';
+import { gatherReport } from '../../src-main/report/write-report.ts';
 import { openEnsemble } from '../../workers/index.ts';
 import { startBackend } from '../../workers/backends/backend.ts';
 import { largestError } from '../unit/exchange/layer-models.ts';

@@ -5,7 +5,7 @@ import { replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of a short process that finds the library of MPI, without entering MPI. Started by
- * `src-main/nodes/probe-mpi.ts`.
+ * `src-main/cli/launched.ts`.
  */
 
 async function probe(): Promise<MpiReply> {

@@ -15,7 +15,7 @@ import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of the process that writes an ensemble for programs without Tutti. Started by
- * `src-main/export/portable-entries.ts`, which sends the task and receives the reply.
+ * `src-main/export/run-entries.ts`, which sends the task and receives the reply.
  */
 
 async function writeEnsemble(task: EnsembleTask): Promise<{ paths: string[]; warnings: string[] }> {

@@ -16,7 +16,7 @@ export const rpcProtocol = 'tutti';
 export const pageKeyName = 'tutti-key';
 
 /**
- * The path that answers with a challenge, for which the page proves that it has its key (`src-main/server/proof.ts`).
+ * The path that answers with a challenge, for which the page proves that it has its key (`src-main/server/access.ts`).
  */
 export const challengePath = '/challenge';
 

@@ -10,12 +10,7 @@ const halving = {
     .meta({ help: 'One of so many trials goes on to the next rung, which has so many times its steps.' }),
 };
 
-/**
- * When a study stops or pauses trials. `median` stops a trial whose best value is worse than the median of others at
- * the same step; `wilcoxon` one that is worse than the best trial over the splits of the data. The others pause trials
- * at rungs and resume the best from their state: `halving` waits for all trials of a rung, `asha` continues with
- * whichever is in the best share so far, `hyperband` runs brackets with different first rungs.
- */
+/** When a study stops or pauses trials. */
 export const prunerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('none') }),
   z.strictObject({
@@ -40,3 +35,19 @@ export const prunerSchema = z.discriminatedUnion('kind', [
 ]);
 export type Pruner = z.infer<typeof prunerSchema>;
 export type RungPruner = Extract<Pruner, { maximumResource: number }>;
+
+/**
+ * All pruners, in the order in which pages list them. Those with rungs pause trials there, and resume the best from
+ * their state.
+ */
+export const pruners: { readonly [Kind in Pruner['kind']]: { label: string; help: string } } = {
+  none: { label: 'None', help: 'Every trial trains to its end.' },
+  median: { label: 'Median', help: 'Stops a trial that is worse than half of the others at the same step.' },
+  wilcoxon: {
+    label: 'Wilcoxon',
+    help: 'Stops a trial that is worse than the best one over the splits of the data.',
+  },
+  asha: { label: 'ASHA', help: 'Pauses trials at rungs and continues with the best share of those so far.' },
+  halving: { label: 'Successive halving', help: 'As ASHA, but waits for all trials of a rung.' },
+  hyperband: { label: 'Hyperband', help: 'Successive halving with different first rungs.' },
+};

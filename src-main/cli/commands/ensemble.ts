@@ -8,7 +8,8 @@ import type { PartsRun } from '../../parts/choose-candidates.ts';
 import { findStudy } from '../../studies/study-folder.ts';
 import { StudyStore } from '../../studies/study-store.ts';
 import { runsOfTrials } from '../../studies/study-ensemble.ts';
-import { exitCodes, orUsageError, UsageError } from '../errors.ts';
+import { orUsageError, UsageError } from '../errors.ts';
+import { untilInterrupted } from '../signals.ts';
 import { withHub } from '../open-hub.ts';
 import { type Look, lookOf, plainLook } from '../look.ts';
 import { renderTable } from '../table.ts';
@@ -33,23 +34,13 @@ export function ensemble(names: readonly string[], options: EnsembleArguments): 
   const request = requestOf(names, options);
   return withHub(async (hub) => {
     const runs = await orUsageError(runsOf(hub, names, options.fromStudy));
-    const stopping = new AbortController();
-    const interrupt = (): void => stopping.abort();
-    process.once('SIGINT', interrupt);
-    try {
-      const made = await combineRuns(runs, { ...request, signal: stopping.signal });
+    return untilInterrupted(async (signal) => {
+      const made = await combineRuns(runs, { ...request, signal });
       hub.index.upsert(made.record, made.folder);
       for (const message of made.combined.warnings) console.error(`warning: ${message}`);
       const lines = options.json ? [toJson(outputOf(made))] : describeCombined(made, lookOf(process.stdout));
       process.stdout.write(`${lines.join('\n')}\n`);
-      return exitCodes.finished;
-    } catch (error) {
-      if (!stopping.signal.aborted) throw error;
-      console.error('Stopped. Nothing was written.');
-      return exitCodes.interrupted;
-    } finally {
-      process.off('SIGINT', interrupt);
-    }
+    });
   });
 }
 

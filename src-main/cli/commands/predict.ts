@@ -2,7 +2,8 @@ import { extname, resolve } from 'node:path';
 import type { PredictOutput } from '../../../core/protocol/pages/json-outputs.ts';
 import type { PredictTask } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { type PredictReport, predictRun } from '../../predictions/predict-run.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
+import { untilInterrupted } from '../signals.ts';
 import { ensembleFolder } from '../arguments.ts';
 
 export interface PredictArguments {
@@ -31,23 +32,12 @@ export async function predict(run: string, options: PredictArguments): Promise<n
   const format = formats[extname(output).toLowerCase()];
   if (format === undefined) throw new UsageError(`--output ${output}: it must end in .csv, .jsonl or .parquet.`);
   const folder = await ensembleFolder(run);
-  const stopping = new AbortController();
-  const interrupt = (): void => stopping.abort();
-  process.once('SIGINT', interrupt);
   const startedMs = performance.now();
-  try {
-    const { signal } = stopping;
+  return untilInterrupted(async (signal) => {
     const columns = { ...(formulaGuard && { formulaGuard }), withMembers, withScores, isStrict };
     const report = await predictRun({ folder, set, input, output, format, ...columns, overwrite, signal, progress });
     print(report, { output: resolve(output), seconds: (performance.now() - startedMs) / 1000, json });
-    return exitCodes.finished;
-  } catch (error) {
-    if (!stopping.signal.aborted) throw error;
-    console.error('Stopped. Nothing was written.');
-    return exitCodes.interrupted;
-  } finally {
-    process.off('SIGINT', interrupt);
-  }
+  });
 }
 
 function progress(rows: number): void {

@@ -349,6 +349,7 @@ export class RunIndex {
       fields: toJson(fieldsOf(record)),
     };
     const columns = Object.keys(row);
+    const values = columns.map((column) => (column === 'fields' ? 'jsonb(:fields)' : `:${column}`));
     // While the last attempt has no best value in the record, the value from `noteBest` stays.
     const isNoted = (ownSummary(record)?.best ?? null) === null;
     const valueOf = (column: string) =>
@@ -357,7 +358,7 @@ export class RunIndex {
     // The user's notes stay, including a name given by the user.
     this.#database
       .prepare(
-        `INSERT INTO runs (${columns.join(', ')}) VALUES (${columns.map(valueOfColumn).join(', ')})
+        `INSERT INTO runs (${columns.join(', ')}) VALUES (${values.join(', ')})
         ON CONFLICT (folder) DO UPDATE SET ${changes}, name = coalesce(given_name, excluded.name)`,
       )
       .run(row);
@@ -392,10 +393,6 @@ export class RunIndex {
     if (newest.length === 0) return 'There are no runs yet: start one with `tutti train`.';
     return `The newest runs are:\n${describeRuns(newest)}\n\`tutti runs\` lists them all.`;
   }
-}
-
-function valueOfColumn(column: string): string {
-  return column === 'fields' ? 'jsonb(:fields)' : `:${column}`;
 }
 
 function projectColumns({ project: { name, folder } }: RunRecord) {

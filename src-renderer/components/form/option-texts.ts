@@ -24,3 +24,14 @@ export function readFixed(
   }
   return { overrides, problem: null };
 }
+
+/** The choices of a field, from a table of kinds. */
+export function choicesOf<Kind extends string>(
+  table: Readonly<Record<Kind, { label: string; help: string }>>,
+): { id: Kind; title: string; help: string }[] {
+  return Object.entries<{ label: string; help: string }>(table).map(([kind, { label, help }]) => ({
+    id: kind as Kind,
+    title: label,
+    help,
+  }));
+}

@@ -2,6 +2,7 @@ import type { OptionDescription } from '../../../core/options/index.ts';
 import {
   type AcquisitionKind,
   acquisitionSchema,
+  type BatchKind,
   type SearchGoal,
   whyNoBatch,
 } from '../../../core/discovery/search.ts';
@@ -18,7 +19,7 @@ export interface SearchForm {
   oracle: 'hidden' | 'command' | 'person';
   command: string;
   acquisition: AcquisitionKind;
-  batch: SearchRequest['acquisition']['batch'];
+  batch: BatchKind;
   kappa: number;
   xi: number;
   beside: AcquisitionKind[];
@@ -31,33 +32,6 @@ export interface SearchForm {
   seed: number;
   fixed: OptionText[];
 }
-
-export const acquisitions: { id: AcquisitionKind; title: string; help: string }[] = [
-  { id: 'ucb', title: 'Upper confidence bound', help: 'Mean + κ · deviation of the members.' },
-  { id: 'ei', title: 'Expected improvement', help: 'By how much a candidate is expected to exceed the best one.' },
-  { id: 'pi', title: 'Probability of improvement', help: 'How probably a candidate exceeds the best one.' },
-  {
-    id: 'thompson',
-    title: 'Thompson sampling',
-    help: 'Each choice is what one member, drawn at random, likes best.',
-  },
-  { id: 'greedy', title: 'Greedy', help: 'The mean alone.' },
-  { id: 'bald', title: 'BALD', help: 'What a label would say about the members.' },
-  { id: 'entropy', title: 'Entropy', help: 'What the ensemble knows least.' },
-  { id: 'qpo', title: 'qPO', help: 'What most members rank first.' },
-  { id: 'random', title: 'Random', help: 'Prefers nothing, and trains nothing.' },
-];
-
-export const batches: { id: SearchForm['batch']; title: string; help: string }[] = [
-  { id: 'top', title: 'The best scores', help: 'Neighbours often have the same score and the same label.' },
-  { id: 'centres', title: 'Far apart', help: 'Among ten times as many of the best, some that lie far apart.' },
-  {
-    id: 'clusters',
-    title: 'One of each cluster',
-    help: 'Among ten times as many of the best, the best of each cluster.',
-  },
-  { id: 'fantasies', title: 'One by one', help: 'Each as if the ones before had their expected value.' },
-];
 
 export const oracles: { id: SearchForm['oracle']; title: string; help: string }[] = [
   {

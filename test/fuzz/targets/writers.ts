@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { encodeFileVersion, encodeScalars } from '../../../src-main/export/event-file.ts';
+import { encodeFileVersion, encodeScalars } from '../../../src-main/export/tensorboard.ts';
 import { openZipSink } from '../../../src-main/export/sinks.ts';
 import { readEventFile } from '../../unit/export/event-reader.ts';
 import { readZip } from '../../unit/export/zip-reader.ts';

@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import type { Hub } from '../../../src-main/hub/hub.ts';
 import { LiveRuns } from '../../../src-main/hub/live-runs.ts';
 import { RunFeed } from '../../../src-main/hub/run-feed.ts';
-import { gatherReport } from '../../../src-main/report/gather.ts';
+import { gatherReport } from '../../../src-main/report/write-report.ts';
 import { listCheckpoints } from '../../../src-main/rpc/runs/checkpoints.ts';
 import { readLogs } from '../../../src-main/rpc/runs/logs.ts';
 import { readPostprocessing } from '../../../src-main/rpc/runs/postprocessing.ts';

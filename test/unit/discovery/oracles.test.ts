@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { balancedWeights, bestLabel, isHit } from '../../../core/discovery/progress.ts';
-import { drawStratifiedStart } from '../../../core/discovery/start.ts';
+import { drawStratifiedStart } from '../../../core/discovery/steps.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { labelOf, oracleOf } from '../../../src-main/discovery/oracles.ts';
 import { readAnswers } from '../../../src-main/discovery/person.ts';

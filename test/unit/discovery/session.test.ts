@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, expect, test } from 'vitest';
-import { nextStep } from '../../../core/discovery/next-step.ts';
+import { nextStep } from '../../../core/discovery/steps.ts';
 import { chosenBy, hitsOf, progressOf } from '../../../core/discovery/progress.ts';
 import type { SearchLine } from '../../../core/discovery/search.ts';
 import { readLines, searchPaths } from '../../../src-main/discovery/search-folder.ts';

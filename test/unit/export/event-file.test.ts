@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { crc32c, encodeFileVersion, encodeScalars, maskedCrc32c } from '../../../src-main/export/event-file.ts';
+import { crc32c, encodeFileVersion, encodeScalars, maskedCrc32c } from '../../../src-main/export/tensorboard.ts';
 import { readEventFile } from './event-reader.ts';
 
 describe('crc32c', () => {

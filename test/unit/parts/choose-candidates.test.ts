@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { candidatesOf } from '../../../src-main/parts/choose-candidates.ts';
-import { requireSameKind } from '../../../src-main/parts/shared-files.ts';
+import { requireSameKind } from '../../../src-main/parts/combine-runs.ts';
 import { saveCheckpoint } from '../../../workers/checkpoints/checkpoint-store.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 import { runRecord } from '../store/records.ts';

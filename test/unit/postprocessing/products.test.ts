@@ -4,7 +4,7 @@ import type { MemberOutputStack } from '../../../core/ensemble/predictions.ts';
 import { combinations } from '../../../core/metrics/combination.ts';
 import { combinationOf } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import { taskKinds } from '../../../core/metrics/registry/metric.ts';
-import { choicesFor } from '../../../core/postprocessing/choices.ts';
+import { choicesFor } from '../../../src-renderer/views/run/ensemble/fitted.ts';
 import { describeFit } from '../../../core/postprocessing/describe.ts';
 import { fitPostprocessing } from '../../../core/postprocessing/fit.ts';
 import type { HeldOut } from '../../../core/postprocessing/held-out.ts';

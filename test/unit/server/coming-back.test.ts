@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Challenges, hashOf, isProofOf } from '../../../src-main/server/proof.ts';
+import { Challenges, hashOf, isProofOf } from '../../../src-main/server/access.ts';
 import { askForLink, serveLinks } from '../../../src-main/server/link-socket.ts';
 import { proofOf } from '../../../src-renderer/client/session-proof.ts';
 import { request, serve, signIn, socketHeaders, upgradeStatus } from './served.ts';

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { combinationsOf, gridSize } from '../../../core/studies/samplers/grid.ts';
-import { suggestQuasiRandom, suggestRandom } from '../../../core/studies/samplers/quasi-random.ts';
-import { scrambledSobolPoint, sobolPoint } from '../../../core/studies/samplers/sobol.ts';
+import {
+  scrambledSobolPoint,
+  sobolPoint,
+  suggestQuasiRandom,
+  suggestRandom,
+} from '../../../core/studies/samplers/quasi-random.ts';
 import { orderSpace } from '../../../core/studies/space/space.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 

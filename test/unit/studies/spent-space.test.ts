@@ -7,7 +7,7 @@ import {
   samplerSchema,
   suggest,
 } from '../../../core/studies/samplers/index.ts';
-import { scrambledSobolPoint } from '../../../core/studies/samplers/sobol.ts';
+import { scrambledSobolPoint } from '../../../core/studies/samplers/quasi-random.ts';
 import { spaceSize, TriedConfigurations } from '../../../core/studies/samplers/untried.ts';
 import { type Assignment, checkAssignment, orderSpace } from '../../../core/studies/space/space.ts';
 import type { SearchSpace } from '../../../core/studies/space/schema.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import { rateScale } from '../../../workers/optimizers/rate-scaling.ts';
+import { rateScale } from '../../../workers/training/live-settings.ts';
 
 const scaleAt = (members: number, strategy: object, step: number): number => {
   const config = runConfigSchema.parse({ members, strategy });

@@ -2,10 +2,9 @@ import { activationLayers } from './activations.ts';
 import { imageLayers } from './channels.ts';
 import type { Convert } from './context.ts';
 import { convolutionLayers } from './convolutions.ts';
-import { mergeLayers } from './merges.ts';
+import { mergeLayers, shapeLayers } from './shapes.ts';
 import { normalizationLayers } from './normalization.ts';
 import { recurrentLayers } from './recurrent.ts';
-import { shapeLayers } from './shapes.ts';
 
 /** The layers that can be written as ONNX, by their classes in TensorFlow.js. */
 export const onnxLayers: ReadonlyMap<string, Convert> = new Map(

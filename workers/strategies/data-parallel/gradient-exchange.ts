@@ -1,5 +1,10 @@
-import { encodeWithFeedback, type GradientCodec } from '../../../core/compression/error-feedback.ts';
-import { addOneBit, decodeOneBit, encodeOneBit } from '../../../core/compression/one-bit.ts';
+import {
+  addOneBit,
+  decodeOneBit,
+  encodeOneBit,
+  encodeWithFeedback,
+  type GradientCodec,
+} from '../../../core/compression/one-bit.ts';
 import { decodeBfloat16, encodeBfloat16 } from '../../../core/protocol/wire/arrays.ts';
 import { valuesOf } from '../../tensorflow/tensor-values.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';

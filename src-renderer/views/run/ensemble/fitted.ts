@@ -1,14 +1,59 @@
 import { combinationOf } from '../../../../core/protocol/run/strategies/strategy-rules.ts';
-import { taskKinds } from '../../../../core/metrics/registry/metric.ts';
-import { choicesFor } from '../../../../core/postprocessing/choices.ts';
+import { type TaskKind, taskKinds } from '../../../../core/metrics/registry/metric.ts';
 import { type PostprocessingRequest, usualRequest } from '../../../../core/postprocessing/request.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import type { CalibrationRequest } from '../../../../core/protocol/run/checkpoint-tasks.ts';
 import { formatMetric } from '../../../../core/text/numbers.ts';
 import { formatShare } from '../../../../core/postprocessing/describe.ts';
 import type { Measured } from '../../../../core/postprocessing/measured-schema.ts';
-import type { Postprocessing } from '../../../../core/postprocessing/schema.ts';
+import {
+  type OutsideScore,
+  type Postprocessing,
+  predictionScoreNames,
+  setMethods,
+} from '../../../../core/postprocessing/schema.ts';
 import type { ReliabilityDiagramProps } from '../../../charts/types.ts';
+import type { Combination } from '../../../../core/metrics/combination.ts';
+import { classCalibrationsOf } from '../../../../core/postprocessing/calibration/fit-calibration.ts';
+import { labelCalibrations } from '../../../../core/postprocessing/fit-labels.ts';
+import { distanceScoreNames } from '../../../../core/postprocessing/outside/distances.ts';
+
+/** What can be fitted for a task; the first of each is the usual one. */
+interface PostprocessingChoices {
+  /** Empty for quantiles, which have nothing to calibrate. */
+  methods: readonly PostprocessingRequest['method'][];
+  conformal: readonly PostprocessingRequest['conformal'][];
+  /** The scores of predictions, then the distances. */
+  outside: readonly OutsideScore[];
+  /** Whether sets can have a threshold for each class. */
+  hasClasses: boolean;
+}
+
+/** What can be fitted for the predictions of a task. */
+export function choicesFor(task: TaskKind, combination: Combination): PostprocessingChoices {
+  switch (task) {
+    case 'classification':
+    case 'binary':
+    case 'ordinal':
+      return {
+        methods: classCalibrationsOf(combination),
+        conformal: ['auto', ...setMethods],
+        outside: allScores,
+        hasClasses: true,
+      };
+    case 'multi-label':
+      return { methods: labelCalibrations, conformal: ['thr'], outside: allScores, hasClasses: false };
+    case 'quantile-regression':
+      return { methods: [], conformal: ['cqr'], outside: ofValues, hasClasses: false };
+    case 'regression':
+    case 'heteroscedastic-regression':
+    case 'poisson-regression':
+      return { methods: ['sigma'], conformal: ['sigma-scaled', 'split'], outside: ofValues, hasClasses: false };
+  }
+}
+
+const allScores: readonly OutsideScore[] = [...predictionScoreNames, ...distanceScoreNames];
+const ofValues: readonly OutsideScore[] = ['variance', ...distanceScoreNames];
 
 /** A choice of a list, with a sentence that explains it. */
 export interface Choice<T extends string> {

@@ -133,19 +133,6 @@ export interface StudyForm {
   fixed: OptionText[];
 }
 
-export const pruners: { id: Pruner['kind']; title: string; help: string }[] = [
-  { id: 'none', title: 'None', help: 'Every trial trains to its end.' },
-  { id: 'median', title: 'Median', help: 'Stops a trial that is worse than half of the others at the same step.' },
-  {
-    id: 'wilcoxon',
-    title: 'Wilcoxon',
-    help: 'Stops a trial that is worse than the best one over the splits of the data.',
-  },
-  { id: 'asha', title: 'ASHA', help: 'Pauses trials at rungs and continues with the best share of those so far.' },
-  { id: 'halving', title: 'Successive halving', help: 'As ASHA, but waits for all trials of a rung.' },
-  { id: 'hyperband', title: 'Hyperband', help: 'Successive halving with different first rungs.' },
-];
-
 export function hasRungs(kind: Pruner['kind']): boolean {
   return kind === 'asha' || kind === 'halving' || kind === 'hyperband';
 }

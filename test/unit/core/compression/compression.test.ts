@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeWithFeedback } from '../../../../core/compression/error-feedback.ts';
-import { addOneBit, blockLength, decodeOneBit, encodeOneBit } from '../../../../core/compression/one-bit.ts';
+import {
+  addOneBit,
+  blockLength,
+  decodeOneBit,
+  encodeOneBit,
+  encodeWithFeedback,
+} from '../../../../core/compression/one-bit.ts';
 import { decodeBfloat16, encodeBfloat16 } from '../../../../core/protocol/wire/arrays.ts';
 
 const values = fc

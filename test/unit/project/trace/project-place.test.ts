@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
-import { describePlace, projectPlace } from '../../../../workers/project/project-place.ts';
+import { describePlace, projectPlace } from '../../../../workers/project/explain-error.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tutti (place) ')));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { thin as keep } from '../../../../src-main/store/metrics/query.ts';
+import { thin as keep } from '../../../../src-main/rpc/runs/series.ts';
 
 /** The points that thinning keeps. */
 function thin(x: Float64Array, y: Float64Array, buckets: number) {
