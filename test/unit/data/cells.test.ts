@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Cell, Cells } from '../../../workers/data/tables/cells.ts';
 
 const cell: fc.Arbitrary<Cell> = fc.oneof(
@@ -32,6 +32,15 @@ describe('the cells of a column', () => {
         given.forEach((own, row) => expect(cells.isMissingAt(row)).toBe(own === null));
       }),
     );
+  });
+
+  it('need nothing that browsers lack', () => {
+    vi.stubGlobal('Buffer', undefined);
+    try {
+      expect([...made(['a', 'b', 'a', 'c', 'Zürich'], 1)]).toEqual(['a', 'b', 'a', 'c', 'Zürich']);
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it('take a first one', () => {

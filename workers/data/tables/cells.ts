@@ -1,3 +1,5 @@
+import { decodeUtf8 } from '../../../core/text/host.ts';
+
 /** A value as a file holds it. */
 type Value = string | number | bigint | boolean | Date;
 
@@ -21,7 +23,7 @@ export class Cells implements Iterable<Cell> {
   /** Repeated texts, texts that are not ASCII, and all that is no text. */
   readonly #kept: Value[] = [];
   readonly #codeOf = new Map<string, number>();
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes = new Uint8Array(0);
   /** Where each text ends in the bytes. */
   #ends = new Uint32Array(0);
   #texts = 0;
@@ -142,8 +144,8 @@ export class Cells implements Iterable<Cell> {
     const end = start + text.length;
     if (end >= 2 ** 32) return false;
     if (end > this.#bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, end, 2 ** 16));
-      this.#bytes.copy(larger, 0, 0, start);
+      const larger = new Uint8Array(Math.max(2 * this.#bytes.length, end, 2 ** 16));
+      larger.set(this.#bytes.subarray(0, start));
       this.#bytes = larger;
     }
     for (let i = 0; i < text.length; i++) {
@@ -162,7 +164,7 @@ export class Cells implements Iterable<Cell> {
   }
 
   #textAt(text: number): string {
-    return this.#bytes.toString('latin1', text === 0 ? 0 : this.#ends[text - 1], this.#ends[text]);
+    return decodeUtf8(this.#bytes.subarray(text === 0 ? 0 : this.#ends[text - 1], this.#ends[text]));
   }
 }
 
