@@ -5,35 +5,6 @@ import { holdsClasses } from './profile-findings.ts';
 export const plannedTasks = ['classification', 'heteroscedastic-regression', 'multi-label', 'forecast'] as const;
 export type PlannedTask = (typeof plannedTasks)[number];
 
-const classModel = `  model: ({ hyperparameters: { width, dropout }, featureShape, targetSize }) =>
-    tf.sequential({
-      layers: [
-        tf.layers.dense({ units: width, activation: 'relu', inputShape: [...featureShape] }),
-        tf.layers.dropout({ rate: dropout }),
-        tf.layers.dense({ units: width, activation: 'relu' }),
-        tf.layers.dropout({ rate: dropout }),
-        tf.layers.dense({ units: targetSize }),
-      ],
-    }),
-`;
-
-const regressionModel = `  model({ hyperparameters: { width, dropout }, featureShape, targetSize }) {
-    const { dense } = tf.layers;
-    const input = tf.input({ shape: [...featureShape] });
-    const hidden = [
-      dense({ units: width, activation: 'relu' }),
-      tf.layers.dropout({ rate: dropout }),
-      dense({ units: width, activation: 'relu' }),
-      tf.layers.dropout({ rate: dropout }),
-    ].reduce((x, layer) => layer.apply(x) as SymbolicTensor, input);
-    const mean = dense({ units: targetSize, name: 'mean' }).apply(hidden) as SymbolicTensor;
-    const positive = dense({ units: targetSize, activation: 'softplus', name: 'variance' }).apply(hidden);
-    // No member is ever certain: targets have the variance 1 where it is trained.
-    const variance = tf.layers.rescaling({ scale: 1, offset: 0.001 }).apply(positive) as SymbolicTensor;
-    return tf.model({ inputs: input, outputs: [mean, variance] });
-  },
-`;
-
 /** What a project of a task is made of. */
 interface TaskParts {
   /** What it answers, and what its networks give, for people. */
@@ -41,22 +12,18 @@ interface TaskParts {
   output: string;
   /** The option of `tableSplits`. */
   targetKind: string;
-  /** The code of its networks. */
-  model: string;
 }
 
 const ofValues: TaskParts = {
   answer: 'The mean and the variance',
   output: 'a mean and a variance',
   targetKind: 'values',
-  model: regressionModel,
 };
 export const tasks: Readonly<Record<PlannedTask, TaskParts>> = {
   classification: {
     answer: 'The class',
     output: 'logits of the classes',
     targetKind: 'classes',
-    model: classModel,
   },
   'heteroscedastic-regression': ofValues,
   forecast: ofValues,
@@ -64,7 +31,6 @@ export const tasks: Readonly<Record<PlannedTask, TaskParts>> = {
     answer: 'The probabilities',
     output: 'a logit for each label',
     targetKind: 'labels',
-    model: classModel,
   },
 };
 

@@ -1,19 +1,11 @@
 import { formatCount } from '../text/numbers.ts';
-import { keyOf, quoted, uselessKinds } from './column-findings.ts';
-import { type ImagePlan, imageProjectSource, planImages } from './image-plan.ts';
+import { uselessKinds } from './column-findings.ts';
+import { type ImagePlan, planImages } from './image-plan.ts';
 import type { ImageProfile } from './image-profile.ts';
 import { type ColumnProfile, type Finding, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
-import { type PlannedTask, taskOf, tasks } from './planned-task.ts';
+import { type PlannedTask, taskOf } from './planned-task.ts';
 import { holdsClasses } from './profile-findings.ts';
-import {
-  forecastDecision,
-  forecastModelSentence,
-  type ForecastPlan,
-  forecastSource,
-  planForecast,
-  whyNoForecast,
-  whyUnfit,
-} from './series-plan.ts';
+import { forecastDecision, type ForecastPlan, planForecast, whyNoForecast, whyUnfit } from './series-plan.ts';
 
 /** What a column of a table is for. */
 export const columnRoles = [
@@ -21,6 +13,7 @@ export const columnRoles = [
   'category',
   'boolean',
   'date',
+  'text',
   'ignore',
   'group',
   'time',
@@ -28,7 +21,7 @@ export const columnRoles = [
   'target',
 ] as const;
 /** Roles of columns from which no model learns. `target`: predicted too, beside the target of the profile. */
-const noFeatures: readonly ColumnRole[] = ['ignore', 'group', 'time', 'weights', 'target'];
+export const noFeatures: readonly ColumnRole[] = ['ignore', 'group', 'time', 'weights', 'target'];
 export type ColumnRole = (typeof columnRoles)[number];
 
 /** What the user decided; what is absent is proposed. */
@@ -61,17 +54,16 @@ export interface ProjectPlan {
 
 /** Findings that are about the steps of a series, of which rows that are split by time need not be. */
 const ofSteps: ReadonlySet<Finding['kind']> = new Set(['time-order', 'gaps', 'double-times']);
+/** Of every text, the model reads so many words. */
+export const textLength = 64;
+/** Texts of fewer words, on average, are names or keys rather than something to read. */
+const leastWords = 8;
 /** Each split needs rows of each class. */
 const leastRowsOfClass = 5;
 
 /** A project for what is in a table, or in a folder of images, where no choice is needed. */
 export function planData(profile: TableProfile | ImageProfile, choices: PlanChoices): ProjectPlan | ImagePlan {
   return profile.kind === 'table' ? planProject(profile, choices) : planImages(profile);
-}
-
-/** The code of a planned project. @param data name of the data beside it @param title the project's name */
-export function plannedSource(plan: ProjectPlan | ImagePlan, data: string, title: string): string {
-  return 'side' in plan ? imageProjectSource(plan, data, title) : projectSource(plan, data, title);
 }
 
 /**
@@ -164,7 +156,13 @@ function isForecast(profile: TableProfile, target: ColumnProfile, { roles = {} }
   return !isSplitOtherwise && (roles[time.name] ?? 'time') === 'time';
 }
 
-function listOf(names: readonly string[]): string {
+/** Whether a column holds texts to read, as its examples show. */
+function isProse({ type, examples }: ColumnProfile): boolean {
+  const words = examples.reduce<number>((sum, text) => sum + String(text).split(/\s+/).length, 0);
+  return type === 'text' && words >= leastWords * examples.length;
+}
+
+export function listOf(names: readonly string[]): string {
   return new Intl.ListFormat('en-GB').format(names.map((name) => JSON.stringify(name)));
 }
 
@@ -189,10 +187,15 @@ export function rolesOf(
   const roles = new Map(
     columns
       .filter(({ name }) => name !== target?.name)
-      .map(({ name, type }): [string, ColumnRole] => {
+      .map((own): [string, ColumnRole] => {
+        const { name, type } = own;
         if (Object.hasOwn(wanted, name)) return [name, wanted[name]];
         // Rows are split in one way: another one that the user wants comes first.
         if (name === time?.name && !Object.values(wanted).includes('group')) return [name, 'time'];
+        if (isProse(own)) {
+          decisions.push(`Reads the first ${textLength} words of ${JSON.stringify(name)}.`);
+          return [name, 'text'];
+        }
         const reason = findings.find(({ column, kind }) => column === name && uselessKinds.has(kind));
         if (reason === undefined && type !== 'text') return [name, type];
         decisions.push(`Leaves out ${JSON.stringify(name)}: ${reason?.message ?? 'it is text.'}`);
@@ -247,132 +250,4 @@ export function splitCounts({ profile, time, group, forecast }: ProjectPlan) {
   const { rows } = profile.reading;
   const held = Math.round(heldOutShare * rows);
   return { train: rows - 2 * held, validation: held, test: held, isAbout: group !== null };
-}
-
-/** The name of a project's folder as its title: `my-houses` as `My houses`. */
-export function projectTitle(folderName: string): string {
-  const words = folderName.replaceAll(/[_-]+/g, ' ').trim();
-  return words === '' ? 'My ensemble' : words[0].toUpperCase() + words.slice(1);
-}
-
-/** The project's code. @param file name of the table beside it @param title the project's name */
-export function projectSource(plan: ProjectPlan, file: string, title: string): string {
-  const { forecast } = plan;
-  if (forecast === null) return tableSource(plan, file, title);
-  const batchSize = batchSizeFor(plan.profile.reading.rows);
-  return forecastSource(forecast, { title, file, readingLines: readingLines(plan), batchSize });
-}
-
-function tableSource(plan: ProjectPlan, file: string, title: string): string {
-  const { targets, task } = plan;
-  const isRegression = task === 'heteroscedastic-regression';
-  const features = [...plan.roles.values()].filter((role) => !noFeatures.includes(role)).length;
-  const predicted = targets.length === 1 ? targets[0] : listOf(targets);
-  const description = `${tasks[task].answer} of ${predicted} from ${features} ${features === 1 ? 'column' : 'columns'} of ${file}.`;
-  return `import { join } from 'node:path';
-import { defineProject, readTable, ${isRegression ? 'type SymbolicTensor, ' : ''}tableSplits, tf, z } from 'tutti-ensembles';
-
-export default defineProject({
-  name: ${quoted(title)},
-  description: ${quoted(description)},
-  task: '${task}',
-  hyperparameters: z.object({
-    width: z.int().min(1).default(64).meta({ help: 'Units of each of the two hidden layers.' }),
-    dropout: z.number().min(0).max(0.9).default(0.1).meta({ help: 'Share of the units that a step leaves out.' }),
-  }),
-  defaults: {
-    members: 5,
-    membersPerDevice: 5,
-    maxEpochs: 200,
-    batchSize: ${batchSizeFor(plan.profile.reading.rows)},
-    optimizer: { kind: 'adamw', learningRate: 0.002 },
-    earlyStopping: { enabled: true, monitor: 'val/ens_nll', patience: 15 },
-  },
-
-  async data({ seed${plan.time === null ? ', fold' : ''} }) {
-    const table = await readTable(join(import.meta.dirname, ${quoted(file)}), {
-${readingLines(plan)
-  .map((line) => `      ${line},`)
-  .join('\n')}
-    });
-    return tableSplits(table, {
-${splitLines(plan)
-  .map((line) => `      ${line},`)
-  .join('\n')}
-    });
-  },
-
-${tasks[task].model}});
-`;
-}
-
-/** The model of the project's code, for people. */
-export function modelSentence({ task, profile, forecast }: ProjectPlan): string {
-  if (forecast !== null) return forecastModelSentence(forecast, batchSizeFor(profile.reading.rows));
-  return (
-    `Five networks of two hidden layers with 64 units and dropout, which give ${tasks[task].output}; AdamW, batches of ` +
-    `${batchSizeFor(profile.reading.rows)}, until the NLL of the ensemble no longer falls.`
-  );
-}
-
-/** About 100 steps an epoch, so that early stopping sees enough epochs and an epoch enough steps. */
-function batchSizeFor(rows: number): number {
-  const wanted = (0.6 * rows) / 100;
-  return [16, 32, 64, 128, 256].find((size) => size >= wanted) ?? 512;
-}
-
-/** All that was found out about the file, as options of `readTable`. */
-function readingLines({ profile, roles }: ProjectPlan): string[] {
-  const { reading, columns } = profile;
-  const types = columns.map((column) => {
-    const role = column.name === profile.target?.name ? undefined : roles.get(column.name);
-    const isTyped = role === 'ignore' || (role !== undefined && !noFeatures.includes(role));
-    return { ...column, type: isTyped ? role : column.type };
-  });
-  const decimals = types.flatMap(({ name, type, numberFormat }) =>
-    type === 'number' && numberFormat !== null ? [`${keyOf(name)}: '${numberFormat.decimal}'`] : [],
-  );
-  const dates = types.flatMap(({ name, type, dateFormat }) =>
-    type === 'date' && dateFormat !== null ? [`${keyOf(name)}: '${dateFormat}'`] : [],
-  );
-  const leftOut = [...roles.keys()].filter((name) => !columns.some((column) => column.name === name));
-  const lines = [...types, ...leftOut.map((name) => ({ name, type: 'ignore' }))].map(
-    ({ name, type }) => `        ${keyOf(name)}: '${type}',\n`,
-  );
-  return [
-    ...(reading.delimiter === null ? [] : [`delimiter: ${quoted(reading.delimiter)}`]),
-    ...(reading.header === null ? [] : [`header: ${reading.header}`]),
-    ...(reading.delimiter === null ? [] : [`commentLines: ${reading.comments.length}`]),
-    ...(reading.encoding === null || reading.hasMark ? [] : [`encoding: ${quoted(reading.encoding)}`]),
-    ...(decimals.length === 0 ? [] : [`decimal: { ${decimals.join(', ')} }`]),
-    ...(dates.length === 0 ? [] : [`dateFormat: { ${dates.join(', ')} }`]),
-    `missingValues: [${reading.missingValues.map(quoted).join(', ')}]`,
-    `columns: {\n${lines.join('')}      }`,
-  ];
-}
-
-function splitLines({ profile, targets, task, group, weights, time, isStratified, roles }: ProjectPlan): string[] {
-  // Nothing can stand for a target, a weight, a group or a time.
-  const needed = [...targets, weights, group, time];
-  const incomplete = profile.columns.filter(({ name, missing }) => {
-    return roles.get(name) !== 'ignore' && Object.keys(missing).length > 0;
-  });
-  const hasHoles = incomplete.some(({ name }) => needed.includes(name));
-  // Of several targets, a row counts for those that it has.
-  const policyOf = (name: string): string =>
-    targets.length > 1 && targets.includes(name) ? 'mask' : needed.includes(name) ? 'drop' : 'impute';
-  const policies = incomplete.map(({ name }) => `${keyOf(name)}: '${policyOf(name)}'`);
-  return [
-    'seed',
-    ...(time === null ? ['fold'] : [`time: ${quoted(time)}`]),
-    `target: ${targets.length === 1 ? quoted(targets[0]) : `[${targets.map(quoted).join(', ')}]`}`,
-    `targetKind: '${tasks[task].targetKind}'`,
-    hasHoles ? `missing: { ${policies.join(', ')} }` : "missing: 'impute'",
-    ...(task === 'heteroscedastic-regression' ? ['standardizeTargets: true'] : []),
-    ...(group === null ? [] : [`group: ${quoted(group)}`]),
-    ...(weights === null ? [] : [`weights: ${quoted(weights)}`]),
-    `validation: ${heldOutShare}`,
-    `test: ${heldOutShare}`,
-    ...(isStratified && group === null ? ['stratify: true'] : []),
-  ];
 }

@@ -1,7 +1,8 @@
 import { flushPromises } from '@vue/test-utils';
 import { describe, expect, it } from 'vitest';
 import type { ColumnProfile, Finding, TableProfile } from '../../core/preprocessing/profile.ts';
-import { planProject, projectSource } from '../../core/preprocessing/project-plan.ts';
+import { planProject } from '../../core/preprocessing/project-plan.ts';
+import { projectSource } from '../../core/preprocessing/project-source.ts';
 import type { Inspection } from '../../core/protocol/pages/new-project.ts';
 import CreatePage from '../../src-renderer/views/create/CreatePage.vue';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';

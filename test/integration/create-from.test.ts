@@ -65,6 +65,13 @@ const tables: Record<string, { content: string | Buffer; flags: string[]; column
     flags: ['--target', 'toxic', '--target', 'active'],
     columns: ['x'],
   },
+  'reviews beside a number': {
+    content: csv('review,stars,y', 90, (i) => {
+      return `the ${['red', 'blue', 'green'][i % 3]} room ${i} was as quiet as it could be,${i % 5},${'ab'[i % 2]}`;
+    }),
+    flags: ['--column', 'review=text'],
+    columns: ['stars'],
+  },
 };
 
 it.each(Object.keys(tables))('a project from %s trains, and predicts its own file', async (name) => {

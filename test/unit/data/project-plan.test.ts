@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { imageProjectSource, planImages } from '../../../core/preprocessing/image-plan.ts';
 import type { ImageProfile } from '../../../core/preprocessing/image-profile.ts';
-import { type PlanChoices, planProject, projectSource, splitCounts } from '../../../core/preprocessing/project-plan.ts';
+import { type PlanChoices, planProject, splitCounts } from '../../../core/preprocessing/project-plan.ts';
+import { projectSource } from '../../../core/preprocessing/project-source.ts';
 import { type ProfileOptions, profileTable } from '../../../workers/data/tables/profile-table.ts';
 import { root } from '../docs/code-blocks.ts';
 import { typeErrors } from '../docs/type-errors.ts';
@@ -66,6 +67,32 @@ function imageProfile(channels: string): ImageProfile {
     largestValue: 4000,
   };
 }
+
+const words = (i: number): string => `room ${i} was as quiet and warm as we hoped`;
+/** Tables of reviews, with the roles of their columns and the inputs of the model. */
+const texts = [
+  {
+    name: 'the only feature',
+    content: csv('review,kind', 200, (i) => `${words(i)},${'ab'[i % 2]}`),
+    roles: { review: 'text' },
+    inputs: 'text',
+    input: 'const [input] = [text]',
+  },
+  {
+    name: 'beside numbers',
+    content: csv('review,stars,price', 200, (i) => `${words(i)},${i % 5},${mixed(i) * i}`),
+    roles: { review: 'text', stars: 'number' },
+    inputs: '[features, ...texts]',
+    input: "const texts = [tf.input({ name: 'review', shape: [64] })];",
+  },
+  {
+    name: 'two',
+    content: csv('review,answer,kind', 200, (i) => `${words(i)},${words(3 * i)},${'ab'[i % 2]}`),
+    roles: { review: 'text', answer: 'text' },
+    inputs: '[features, ...texts]',
+    input: "const texts = [tf.input({ name: 'answer', shape: [64] })];",
+  },
+];
 
 describe('a project from images', () => {
   it('has the options of what was found, and draws only the split that has no folder', () => {
@@ -279,21 +306,40 @@ describe('a project from a table', () => {
     );
   });
 
+  it.each(texts)('reads texts of eight words: $name', async ({ content, roles, inputs, input }) => {
+    const plan = await planOf(content);
+    expect(Object.fromEntries(plan.roles)).toEqual(roles);
+    expect(plan.decisions.join('\n')).toContain('Reads the first 64 words of "review".');
+    const source = projectSource(plan, 'd.csv', 'x');
+    expect(source).toContain('text: { review: { size: 5000, length: 64 }');
+    expect(source).toContain("review: 'text'");
+    expect(source).toContain(`tf.model({ inputs: ${inputs}, outputs: `);
+    expect(source).toContain(input);
+  });
+
+  it('reads shorter texts only where the user says so', async () => {
+    const content = csv('name,x,y', 200, (i) => `a name of ${i},${mixed(i)},${'ab'[i % 2]}`);
+    expect((await planOf(content)).roles.get('name')).toBe('ignore');
+    const plan = await planOf(content, { roles: { name: 'text' } }, { columns: { name: 'text' } });
+    expect(projectSource(plan, 'd.csv', 'x')).toContain('text: { name: { size: 5000, length: 64 } }');
+  });
+
   it('has no errors of types', { timeout: 300_000 }, async () => {
     const plans = [
+      ...(await Promise.all(texts.map(({ content }) => planOf(content)))),
       await planOf(classes),
       await planOf(numbers, { roles: { who: 'group', w: 'weights' } }),
       await planOf(hours),
     ];
-    const texts = plans.map((plan, i): [string, string] => [
+    const sources = plans.map((plan, i): [string, string] => [
       join(root, 'docs', `planned-${i}.ts`),
       projectSource(plan, `it's "d".csv`, `A 'name'`),
     ]);
     for (const channels of ['1', '3']) {
       const source = imageProjectSource(planImages(imageProfile(channels)), `it's "d"`, `A 'name'`);
-      texts.push([join(root, 'docs', `planned-images-${channels}.ts`), source]);
+      sources.push([join(root, 'docs', `planned-images-${channels}.ts`), source]);
     }
-    expect(typeErrors(new Map(texts))).toEqual([]);
+    expect(typeErrors(new Map(sources))).toEqual([]);
   });
 
   it.each<[why: string, content: string, choices: PlanChoices, message: string]>([
