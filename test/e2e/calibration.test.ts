@@ -59,7 +59,7 @@ describe.skipIf(noChromium !== null)(`Calibrating on the pages${notRun(noChromiu
 
   it('marks the answers for new samples that are withheld or outside, and lists only these', async () => {
     await visit(page, `/runs/${id}/predict`);
-    // The centre of a class, the middle between classes, and a place far from all.
+    // The centre of a class, the middle between classes, and a place far from all. Rows count from 0, as in the file.
     const rows = 'x0,x1\n4,0\n0,0\n500,-300\n';
     await page
       .getByLabel('File of samples')
@@ -69,12 +69,12 @@ describe.skipIf(noChromium !== null)(`Calibrating on the pages${notRun(noChromiu
     const listed = () => table.getByRole('rowheader').allInnerTexts();
     const list = (name: string) => page.getByRole('group', { name: 'List rows' }).getByRole('button', { name }).click();
     await list('Withheld');
-    expect(await listed()).toContain('2');
+    expect(await listed()).toContain('1');
     await list('Answered');
-    expect(await listed()).toEqual(['1']);
+    expect(await listed()).toEqual(['0']);
     await list('Outside');
-    expect(await listed()).toEqual(['3']);
-    await table.getByRole('button', { name: '3' }).click();
+    expect(await listed()).toEqual(['2']);
+    await table.getByRole('button', { name: '2' }).click();
     const answer = page.getByRole('region', { name: 'Answer', exact: true });
     await expect(answer).toContainText('This sample is outside the training data');
     const scores = answer.getByRole('region', { name: 'Scores of how unlike the training data it is' });
