@@ -59,8 +59,8 @@ export type SearchStep =
   | { kind: 'round'; arm: string; round: number };
 
 /**
- * The first step that is not done: the start, then each round of each arm. It is a function of the search and its lines,
- * so that a search which was interrupted at any moment continues with the same steps.
+ * The first step that is not done: the start, then each round of each arm. It depends on the search and its lines
+ * alone, so that a search which was interrupted at any moment continues with the same steps.
  * @param candidates number of candidates in the pool; an arm that has chosen all of them has no more rounds
  * @param asked names of what a person was asked for and has not answered; other arms still choose in that round
  * @returns null once all rounds are done, or nothing can be done before a person answers

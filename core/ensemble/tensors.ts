@@ -25,7 +25,7 @@ export const inputInfoSchema = tensorInfoSchema.extend({
    * input of its name.
    */
   kind: z.enum(['column', 'values', 'extra']),
-  /** Of a column: whether requests may leave it out, because training put a value for missing ones. */
+  /** Whether requests may leave a column out, because training put a value for missing ones. Columns only. */
   isOptional: z.boolean().optional(),
 });
 export type InputInfo = z.output<typeof inputInfoSchema>;

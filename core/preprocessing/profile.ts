@@ -145,9 +145,9 @@ export interface ProfiledColumn {
   readonly name: string;
   readonly type: ColumnProfile['type'];
   readonly values: Float64Array | readonly (string | null)[];
-  /** Of numbers: whether the file has one of several digits that begins with 0. */
+  /** Whether a column of numbers has one of several digits that begins with 0. */
   readonly hasLeadingZeros?: boolean;
-  /** Of times: how many are written with each zone; of those without one under the empty text. Days do not count. */
+  /** How many times are written with each zone; those without one are under the empty text. Days do not count. */
   readonly zones?: ReadonlyMap<string, number>;
 }
 

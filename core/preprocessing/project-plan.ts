@@ -54,7 +54,7 @@ export interface ProjectPlan {
 
 /** Findings that are about the steps of a series, of which rows that are split by time need not be. */
 const ofSteps: ReadonlySet<Finding['kind']> = new Set(['time-order', 'gaps', 'double-times']);
-/** Of every text, the model reads so many words. */
+/** The model reads so many words of every text. */
 export const textLength = 64;
 /** Texts of fewer words, on average, are names or keys rather than something to read. */
 const leastWords = 8;

@@ -125,7 +125,7 @@ function splitLines(plan: ProjectPlan): string[] {
     return roles.get(name) !== 'ignore' && Object.keys(missing).length > 0;
   });
   const hasHoles = incomplete.some(({ name }) => needed.includes(name));
-  // Of several targets, a row counts for those that it has.
+  // A row counts for those of several targets that it has.
   const policyOf = (name: string): string =>
     targets.length > 1 && targets.includes(name) ? 'mask' : needed.includes(name) ? 'drop' : 'impute';
   const policies = incomplete.map(({ name }) => `${keyOf(name)}: '${policyOf(name)}'`);

@@ -9,7 +9,7 @@ const leastSteps = 8;
 const leastRowsOfSeries = 3;
 /** Steps of a series are mostly even: of five trading days, one is followed by a weekend. */
 const mostUneven = 0.25;
-/** With more double times, rows are no steps of a series. */
+/** Rows with a larger share of double times are no steps of a series. */
 const mostDoubles = 0.1;
 
 /** The rows of a table that have a time. */
@@ -99,7 +99,7 @@ export function isSeries(column: TimeColumn): boolean {
 export const hasEnoughSteps = ({ count }: TimeColumn): boolean => count >= leastSteps;
 export const hasEvenSteps = ({ count, uneven }: TimeColumn): boolean => uneven.length <= mostUneven * count;
 
-/** What is kept of the column of the time. */
+/** The profile of the column of the time. */
 export function timeProfile(table: ProfiledTable, column: TimeColumn, reason: string): TimeProfile {
   const { name, entity, usual, uneven, lengths, doubles } = column;
   const series = isSeries(column)

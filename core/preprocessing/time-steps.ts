@@ -1,6 +1,6 @@
 /** Which series each row is of, such as a station, and when it was. */
 export interface TimedRows {
-  /** In any unit, without NaN; shape `[T]`. */
+  /** Times in any unit, without NaN; shape `[T]`. */
   time: ArrayLike<number>;
   /** Absent: all rows are of one series; shape `[T]`. */
   entity?: ArrayLike<string | number> | undefined;

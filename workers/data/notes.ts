@@ -44,7 +44,7 @@ export interface Doubt extends Omit<Finding, 'level'> {
   remedy: string;
 }
 
-/** Of a file that is only inspected: its questions, and who hears what is done. */
+/** The questions about a file that is only inspected, and the function that is told what is done. */
 interface Inspection {
   questions: Finding[];
   tell: (doing: string) => void;

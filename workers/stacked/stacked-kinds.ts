@@ -69,7 +69,7 @@ export function isOverLastAxis(layer: Layer): boolean {
 
 /**
  * (x − mean) / √(variance + ε) · γ + β over the last axis (Ba et al., 2016, "Layer normalization"), with γ and β
- * `[M, 1, I]`. Without a kernel, it still takes fewer ops than TensorFlow.js, which tiles all operands to the size of x.
+ * `[M, 1, I]`. Without a kernel it takes fewer ops than TensorFlow.js too, which tiles all operands to the size of x.
  */
 export function stackLayerNormalization(layers: readonly Layer[]): StackedLayer {
   const { epsilon, scale, center } = layers[0].getConfig() as { epsilon: number; scale: boolean; center: boolean };

@@ -38,7 +38,7 @@ export function classwiseCalibrationError(
 /**
  * Calibration error of equal mass: like `expectedCalibrationError`, but its 15 bins hold equally many samples, ordered
  * by confidence (their numbers differ by at most 1, the larger bins first). With fewer than 15 samples each is a bin.
- * With weights each bin holds a fifteenth of them, and a sample between two bins counts in both, by its parts.
+ * If samples have weights, each bin holds a fifteenth of these; a sample between two bins counts in both, by its parts.
  *
  * Source: Nguyen and O'Connor, "Posterior calibration and exploratory analysis for natural language processing models",
  * EMNLP 2015.

@@ -175,8 +175,8 @@ export const hubMethods = {
   describeProject: act(folder).returns<DescribedProject>(),
 
   /**
-   * What is in a file of data, read by a process that can read nothing else. Calls `inspecting` until then. Ends the inspection that this page asked
-   * for before.
+   * What is in a file of data, read by a process that can read nothing else. It calls `inspecting` until the answer,
+   * and ends the inspection that this page asked for before.
    * @throws Error that names file, place and value of what cannot be read, or says that it was cancelled
    */
   inspectData: act(inspectionSchema).returns<Inspected>(),

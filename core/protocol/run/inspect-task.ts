@@ -27,8 +27,8 @@ export const readingOptionsSchema = z.strictObject({
 export type ReadingOptions = z.output<typeof readingOptionsSchema>;
 
 /**
- * How a table is understood where columns have these roles: a role that is a type is the column's type, and the table is
- * described by its time.
+ * How a table is understood where columns have these roles: a role that is a type is the column's type, and the time
+ * describes the table.
  */
 export function understandingWith(
   reading: ReadingOptions,

@@ -115,7 +115,7 @@ export async function recogniseSplits(
   return { found: await namedSplits(folder, names, found), doubts, note: splitsNote(folder, splits, others) };
 }
 
-/** Beside training images with classes, a folder such as `test` that has images alone is of no use: it has no labels. */
+/** A folder such as `test` that has images alone is of no use beside training images with classes: it has no labels. */
 function withoutUnlabelled(entries: readonly Parts[]): Parts[] {
   const isLabelled = entries.some((own) => own.split === 'train' && hasOnlyClasses(own));
   return entries.map((own) => {

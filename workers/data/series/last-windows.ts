@@ -23,7 +23,7 @@ export function seriesTypes({ columns, time, entity }: SeriesStep): Record<strin
 }
 
 /**
- * The last `length` steps of each series of a table. A series with fewer, or with fewer since its last gap, is left out.
+ * The last `length` steps of each series of a table. A series with fewer, or fewer since its last gap, is left out.
  * @throws RangeError as `windows`, and where no series has enough steps
  */
 export function lastWindows({ columns, length, time, entity, gaps }: SeriesStep, table: Table): LastWindows {

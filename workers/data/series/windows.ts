@@ -69,7 +69,7 @@ export function windowSplits(options: SeriesOptions, sizes: SeriesSplitSizes): S
   });
 }
 
-/** How a table becomes samples: the last steps of each series are one; null where the values are not those of a table. */
+/** How a table becomes samples: the last steps of each series are one. Null where the values are not a table's. */
 function preprocessingOf({ origin, values, length, gaps, ...options }: SeriesOptions): Preprocessing | null {
   if (origin === undefined || origin.values !== values) return null;
   const { reading, columns, time, entity } = origin;

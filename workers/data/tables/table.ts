@@ -41,11 +41,17 @@ export function noColumn(table: string, wanted: string | number, names: readonly
 /** How to read a column of a table to predict. */
 export interface ColumnToPredict extends ColumnFormat {
   type: ColumnType;
-  /** Whether training put a value for missing ones: a column that is absent, and cells of another type, then count as these. */
+  /**
+   * Whether training put a value for missing ones. A column that is absent, and cells of another type, then count as
+   * missing.
+   */
   isImputed: boolean;
 }
 
-/** Columns of these types by name, written as in the training table. @param imputed those with a value for missing ones */
+/**
+ * Columns of these types by name, written as in the training table.
+ * @param imputed those with a value for missing ones
+ */
 export function columnsLike({
   types,
   imputed,
