@@ -10,11 +10,14 @@ const longestExample = 28;
 
 /** A profile for a terminal: how the data were read, a line for each column or class, and the findings. */
 export function profileText(profile: TableProfile | ImageProfile): string {
-  return [
-    ...(profile.kind === 'table' ? tableLines(profile) : imageLines(profile)),
-    '',
-    ...(profile.findings.length === 0 ? ['Nothing stands out.'] : profile.findings.flatMap(findingLines)),
-  ].join('\n');
+  const { findings } = profile;
+  const lines = findings.length === 0 ? ['Nothing stands out.'] : findings.flatMap(findingLines);
+  return [contentText(profile), '', ...lines].join('\n');
+}
+
+/** A profile without its findings. */
+export function contentText(profile: TableProfile | ImageProfile): string {
+  return (profile.kind === 'table' ? tableLines(profile) : imageLines(profile)).join('\n');
 }
 
 function tableLines({ reading, bytes, columns, target, time }: TableProfile): string[] {

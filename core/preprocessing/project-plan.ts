@@ -78,6 +78,7 @@ export function planProject(profile: TableProfile, choices: PlanChoices = {}): P
   const targets = [target, ...columns.filter((own) => own !== target && choices.roles?.[own.name] === 'target')];
   const names = listOf(targets.map(({ name }) => name));
   const decisions: string[] = [`Predicts ${names}: ${profile.target?.reason}.`];
+  decisions.push(...findings.filter(({ kind }) => kind === 'left-out').map(({ message }) => message));
   const isSeries = choices.task === undefined && targets.length === 1 && isForecast(profile, target, choices);
   const task = isSeries ? 'forecast' : taskOf(targets, choices.task, decisions);
   const roles = rolesOf(profile, choices, decisions);

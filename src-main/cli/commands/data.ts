@@ -5,7 +5,7 @@ import { nearest } from '../../../core/options/suggest.ts';
 import type { ImagePlan } from '../../../core/preprocessing/image-plan.ts';
 import { splitAnswers } from '../../../core/preprocessing/image-profile.ts';
 import type { Finding } from '../../../core/preprocessing/profile.ts';
-import { profileText } from '../../../core/preprocessing/profile-text.ts';
+import { contentText, profileText } from '../../../core/preprocessing/profile-text.ts';
 import type { PlannedTask } from '../../../core/preprocessing/planned-task.ts';
 import { columnRoles, planData, type ProjectPlan } from '../../../core/preprocessing/project-plan.ts';
 import {
@@ -137,9 +137,7 @@ async function planFrom(path: string, flags: Omit<CreateFlags, 'from' | 'templat
     `${level}: ${message}`,
     ...(option === null ? [] : [`  ${option}`]),
   ]);
-  process.stdout.write(
-    `${printable([profileText({ ...profile, findings: [] }), '', ...plan.decisions, ...open].join('\n'))}\n\n`,
-  );
+  process.stdout.write(`${printable([contentText(profile), '', ...plan.decisions, ...open].join('\n'))}\n\n`);
   return plan;
 }
 

@@ -136,6 +136,12 @@ describe('a project from a table', () => {
     expect(plan.open.map(({ kind, column }) => `${kind} ${column}`)).toEqual(['codes zip']);
   });
 
+  it('says that it leaves out a column without a name and empty rows', async () => {
+    const { decisions, roles } = await planOf(csv(',x,y', 40, (i) => `${i},${mixed(i)},${'ab'[i % 2]}`) + '\n,,');
+    expect([...roles.keys()]).toEqual(['x']);
+    expect(decisions).toContain('Left out: 1 column without a name and 1 row without a value.');
+  });
+
   it('writes every option of the reading, also those that were found out', async () => {
     const plan = await planOf(classes, { roles: { zip: 'category', id: 'number' } });
     const source = projectSource(plan, 'd.csv', 'My plants');
