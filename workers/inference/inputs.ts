@@ -2,7 +2,7 @@ import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { Fields } from '../data/fields.ts';
 import { columnTypes, fitted, imputedColumns } from '../data/preprocessing/fitted.ts';
 import { lastWindows, seriesTypes } from '../data/series/last-windows.ts';
-import { addCell, type Cell, emptyColumn, type RawTable } from '../data/tables/cells.ts';
+import { addCell, type Cell, emptyColumn, missingTest, type RawTable } from '../data/tables/cells.ts';
 import type { Column } from '../data/tables/columns.ts';
 import { columnsLike, columnsToPredict, type Table } from '../data/tables/table.ts';
 
@@ -191,10 +191,10 @@ export function tableOfRows(rows: readonly Row[], preprocessing: Preprocessing |
   if (rows.length === 0) throw new Error('There are no rows to predict. Give one row a sample.');
   const { reading, featureNames } = preprocessing ?? {};
   const given = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const missing = new Set(reading?.missingValues);
+  const isMissing = missingTest(reading?.missingValues ?? []);
   const columns = given.map((name) => {
     const column = emptyColumn(name);
-    for (const row of rows) addCell(column, row[name] ?? null, (text) => missing.has(text));
+    for (const row of rows) addCell(column, row[name] ?? null, isMissing);
     return column;
   });
   const placeOf = (row: number) => `row ${row}`;

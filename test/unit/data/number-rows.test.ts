@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { missingTest } from '../../../workers/data/tables/cells.ts';
 import { parseDelimited } from '../../../workers/data/tables/raw-table.ts';
 import { typedColumn } from '../../../workers/data/tables/columns.ts';
 import { parseNumberRows } from '../../../workers/data/tables/number-rows.ts';
 
-const missing = new Set(['', 'NA', 'NaN', '?']);
-const isMissing = (field: string): boolean => missing.has(field);
+const isMissing = missingTest(['', 'NA', 'NaN', '?']);
 const comma = 0x2c;
 
 const read = (text: string, width: number, wanted: number[]) =>

@@ -1,4 +1,5 @@
 import { decodeUtf8 } from '../../../core/text/host.ts';
+import { parseDate } from './reading/dates.ts';
 
 /** A value as a file holds it. */
 type Value = string | number | bigint | boolean | Date;
@@ -218,11 +219,36 @@ export function emptyColumn(name: string): RawColumn {
   return { name, cells: new Cells(), missing: new Map() };
 }
 
-/** Adds a cell, or counts it where it is missing: null, NaN, or a text that stands for that. */
-export function addCell({ cells, missing }: RawColumn, cell: Cell, isMissing: (field: string) => boolean): void {
-  const isAbsent = cell === null || (typeof cell === 'string' ? isMissing(cell) : Number.isNaN(cell));
+/** Whether a cell counts as missing. */
+export type IsMissing = (cell: Cell) => boolean;
+
+/** A decimal number, apart from codes such as 0999. */
+const uncodedNumber = /^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/**
+ * Tests cells for null, NaN, and the given texts, whichever way a format holds them: -999 stands for the texts -999,
+ * -999.0 and -9.99e+02, and for that number, also where a column of float32 has rounded it; 1900-01-01 stands for the
+ * date, too.
+ */
+export function missingTest(missingValues: readonly string[]): IsMissing {
+  const texts = new Set(missingValues);
+  const doubles = missingValues.filter((text) => uncodedNumber.test(text)).map(Number);
+  const numbers = new Set([...doubles, ...doubles.map(Math.fround)].filter(Number.isFinite));
+  const times = new Set(missingValues.map((text) => parseDate(text)).filter((time) => !Number.isNaN(time)));
+  return (cell) => {
+    if (cell === null) return true;
+    if (cell instanceof Date) return times.has(cell.getTime());
+    if (typeof cell === 'number' || typeof cell === 'bigint') return Number.isNaN(cell) || numbers.has(Number(cell));
+    const text = String(cell);
+    return texts.has(text) || (numbers.size > 0 && uncodedNumber.test(text) && numbers.has(Number(text)));
+  };
+}
+
+/** Adds a cell, or counts it where it is missing. */
+export function addCell({ cells, missing }: RawColumn, cell: Cell, isMissing: IsMissing): void {
+  const isAbsent = isMissing(cell);
   cells.push(isAbsent ? null : cell);
   if (!isAbsent) return;
-  const text = typeof cell === 'string' ? cell : '';
+  const text = cell === null || Number.isNaN(cell) ? '' : cell instanceof Date ? cell.toISOString() : String(cell);
   missing.set(text, (missing.get(text) ?? 0) + 1);
 }

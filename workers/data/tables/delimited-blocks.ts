@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Delimiter, TableReading } from '../../../core/preprocessing/reading.ts';
-import { isDecimal, type RawTable } from './cells.ts';
+import { isDecimal, type IsMissing, type RawTable } from './cells.ts';
 import { parseNumberRows } from './number-rows.ts';
 import { parseDelimited, type TextPiece } from './raw-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
@@ -17,7 +17,7 @@ interface DelimitedBlocksOptions {
   reading: TableReading | null;
   /** The delimiter of all files of the format; null: any. */
   usual: Delimiter | null;
-  isMissing: (field: string) => boolean;
+  isMissing: IsMissing;
 }
 
 const [quote, lineFeed] = [0x22, 0x0a];

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { reasonOf } from '../sources/files.ts';
 import { checkPages } from './parquet-pages.ts';
-import { addCell, type Cell, emptyColumn, type RawTable } from './cells.ts';
+import { addCell, type Cell, emptyColumn, type IsMissing, type RawTable } from './cells.ts';
 import { checkSize } from './raw-table.ts';
 
 const unzip = (decompress: (bytes: Uint8Array, options: { maxOutputLength: number }) => Buffer) => {
@@ -20,11 +20,7 @@ const compressors = {
  * Reads a Parquet file of plain columns, with any of the compressions none, Snappy, GZIP, Brotli and Zstandard.
  * @throws Error if it is damaged, or has lists or nested columns
  */
-export async function parseParquet(
-  bytes: Buffer,
-  source: string,
-  isMissing: (field: string) => boolean,
-): Promise<RawTable> {
+export async function parseParquet(bytes: Buffer, source: string, isMissing: IsMissing): Promise<RawTable> {
   const whole = await parquetBlocks(bytes, source, isMissing, Infinity).next();
   return whole.value as RawTable;
 }
@@ -33,7 +29,7 @@ export async function parseParquet(
 export async function* parquetBlocks(
   bytes: Buffer,
   source: string,
-  isMissing: (field: string) => boolean,
+  isMissing: IsMissing,
   blockRows: number,
 ): AsyncGenerator<RawTable> {
   // A copy begins at the start of its buffer, which the reader needs.

@@ -1,7 +1,16 @@
 import type { Delimiter } from '../../../core/preprocessing/reading.ts';
 import { type Doubt, refuseDoubts, tellDoing } from '../notes.ts';
 import { forEachRow, type Row } from '../sources/delimited.ts';
-import { addCell, type Cell, type Cells, emptyColumn, isDecimal, type RawColumn, type RawTable } from './cells.ts';
+import {
+  addCell,
+  type Cell,
+  type Cells,
+  emptyColumn,
+  isDecimal,
+  type IsMissing,
+  type RawColumn,
+  type RawTable,
+} from './cells.ts';
 
 /** More columns, or cells in all, than this are refused: a small damaged file must not fill the memory. */
 const mostColumns = 10_000;
@@ -34,7 +43,7 @@ export interface TextPiece {
 export function parseDelimited(
   text: Buffer,
   source: string,
-  isMissing: (field: string) => boolean,
+  isMissing: IsMissing,
   { delimiter, header }: { delimiter: Delimiter; header: boolean | 'auto' },
   { linesBefore, known }: TextPiece = { linesBefore: 0, known: null },
 ): RawTable {
@@ -61,7 +70,7 @@ function tellRead(read: number, told: number, all: number): number {
 /** Gathers rows of fields by column. */
 class DelimitedRows {
   readonly #source: string;
-  readonly #isMissing: (field: string) => boolean;
+  readonly #isMissing: IsMissing;
   readonly #columns: RawColumn[];
   readonly #nameless: readonly number[] | null;
   /** Of the first piece of a file: its first line. */
@@ -69,7 +78,7 @@ class DelimitedRows {
   #emptyRows: number[] = [];
   #length = 0;
 
-  constructor(source: string, isMissing: (field: string) => boolean, known: TextPiece['known']) {
+  constructor(source: string, isMissing: IsMissing, known: TextPiece['known']) {
     this.#source = source;
     this.#isMissing = isMissing;
     const nameless = known?.nameless ?? [];
@@ -158,12 +167,7 @@ function placeOfRow(source: string, visitRow: (visit: (row: Row) => void) => voi
 }
 
 /** Reads one JSON object a line. A column is missing in rows that lack its key. */
-export function parseJsonLines(
-  text: Buffer,
-  source: string,
-  isMissing: (field: string) => boolean,
-  linesBefore = 0,
-): RawTable {
+export function parseJsonLines(text: Buffer, source: string, isMissing: IsMissing, linesBefore = 0): RawTable {
   const columns = new Map<string, RawColumn>();
   const lines: number[] = [];
   let lineNumber = linesBefore;

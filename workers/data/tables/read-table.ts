@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type ColumnReading, type TableReading, usualMissingValues } from '../../../core/preprocessing/reading.ts';
 import { noteReading } from '../notes.ts';
-import type { RawTable } from './cells.ts';
+import { missingTest, type RawTable } from './cells.ts';
 import { type Column, type ColumnType, typedColumn } from './columns.ts';
 import { chooseColumns, type WritingOptions } from './reading/choose-columns.ts';
 import { describeReading, leftOutColumns } from './reading/describe-reading.ts';
@@ -17,7 +17,7 @@ export interface ReadTableOptions extends RawOptions, WritingOptions {
   columns?: Readonly<Record<string, ColumnType | 'ignore'>>;
   /**
    * Texts that stand for a missing value; by default the empty text, `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL`, `None`
-   * and `?`.
+   * and `?`. One that is a number or a date stands for all cells of that value, such as -999.0.
    */
   missingValues?: readonly string[];
 }
@@ -62,8 +62,7 @@ export async function understandTable(bytes: Buffer, file: string, options: Read
 /** @throws Error where a table has no cells, or a name twice */
 async function parseCells(bytes: Buffer, file: string, options: ReadTableOptions) {
   const missingValues = [...(options.reading?.missingValues ?? options.missingValues ?? usualMissingValues)];
-  const missing = new Set(missingValues);
-  const parsed = await parseRaw(bytes, file, (field) => missing.has(field), options);
+  const parsed = await parseRaw(bytes, file, missingTest(missingValues), options);
   requireRows(file, parsed.raw.length * parsed.raw.columns.length);
   requireDistinct(parsed.raw);
   return { ...parsed, missingValues };

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
 import { type TableReading, usualMissingValues } from '../../../core/preprocessing/reading.ts';
-import type { RawTable } from './cells.ts';
+import { missingTest, type RawTable } from './cells.ts';
 import { type ColumnType, plainFormat } from './columns.ts';
 import { chooseColumns } from './reading/choose-columns.ts';
 import { leftOutColumns } from './reading/describe-reading.ts';
@@ -35,12 +35,11 @@ type WantedColumns = ReadonlyMap<string, ColumnToPredict>;
 export async function* tableBlocks(file: string, options: TableBlocksOptions): AsyncGenerator<Table> {
   const isText = dataFormatOf(file)?.holds === 'text';
   const { types, imputed = new Set(), reading = null, blockBytes, blockRows } = options;
-  const missing = new Set(reading?.missingValues ?? usualMissingValues);
   let wanted: WantedColumns | null = types === null ? null : columnsLike({ types, imputed, reading });
   let rows = 0;
   let rowsBefore = 0;
   let emptyRows = 0;
-  const isMissing = (field: string) => missing.has(field);
+  const isMissing = missingTest(reading?.missingValues ?? usualMissingValues);
   for await (const block of rawBlocks(file, { isMissing, reading, wanted, blockBytes, blockRows })) {
     const leftOut = 'source' in block ? (block.emptyRows ?? []) : [];
     const belowNames = leftOut.filter((before) => before >= 0);

@@ -11,7 +11,7 @@ import {
   pieceDecoder,
   requireText,
 } from '../../../core/text/text-encoding.ts';
-import { addCell, Cells, emptyColumn, type RawTable } from './cells.ts';
+import { addCell, Cells, emptyColumn, type IsMissing, type RawTable } from './cells.ts';
 import { delimitedBlocks } from './delimited-blocks.ts';
 import { parseDelimited, parseJsonLines } from './raw-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
@@ -19,9 +19,6 @@ import type { FileReading } from './reading/describe-reading.ts';
 import { beginningOf, bytesAhead, type DelimitedOptions } from './reading/table-beginning.ts';
 import type { Table } from './table.ts';
 import { isPacked, unpackTable } from './unpack.ts';
-
-/** Whether a text stands for a missing value. */
-type IsMissing = (field: string) => boolean;
 
 /** How to read the cells of a file. */
 export interface RawOptions extends DelimitedOptions {

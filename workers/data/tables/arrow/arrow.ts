@@ -1,5 +1,5 @@
 import { reasonOf } from '../../sources/files.ts';
-import { addCell, type Cell, emptyColumn, type RawTable } from '../cells.ts';
+import { addCell, type Cell, emptyColumn, type IsMissing, type RawTable } from '../cells.ts';
 import { checkSize } from '../raw-table.ts';
 import { Buffers, readColumn } from './columns.ts';
 import { type ArrowBatch, type ArrowDictionary, type ArrowField, readArrowFile } from './messages.ts';
@@ -9,7 +9,7 @@ import { type ArrowBatch, type ArrowDictionary, type ArrowField, readArrowFile }
  * plain or compressed by LZ4 or Zstandard. All sizes in it are checked before anything is allocated for them.
  * @throws Error if it is damaged, or has lists or nested columns
  */
-export function parseArrow(bytes: Buffer, source: string, isMissing: (field: string) => boolean): RawTable {
+export function parseArrow(bytes: Buffer, source: string, isMissing: IsMissing): RawTable {
   try {
     const { names, columns, length } = readColumns(bytes, source);
     return {
