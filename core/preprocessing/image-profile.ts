@@ -20,6 +20,20 @@ export const splitTitles: Readonly<Record<ImageSplit, string>> = {
 export const splitAnswers = [...imageSplits, 'none'] as const;
 export type SplitAnswer = (typeof splitAnswers)[number];
 
+const rowProblemSchema = z.strictObject({
+  /**
+   * `empty`: no name or no target. `missing`: the image is not there. `ambiguous`: several images have the name.
+   * `contradictory`: another row names the image with other values. `doubled`: another row says the same.
+   */
+  reason: z.enum(['empty', 'missing', 'ambiguous', 'contradictory', 'doubled']),
+  /** Number of rows. */
+  count,
+  /** The first ones: `"a.png" in row 3`. */
+  examples: z.array(z.string()),
+});
+/** Rows of a table of images that are no samples. */
+export type RowProblem = z.output<typeof rowProblemSchema>;
+
 export const imageProfileSchema = z.strictObject({
   kind: z.literal('images'),
   folder: z.string(),
@@ -159,6 +173,28 @@ function fileFindings({ unreadable, unreadableCount, leftOut, misnamed }: Omit<I
       : [finding('note', 'formats', `Read as what they are, not as they are called: ${listed(misnamed)}.`, null)]),
   ];
 }
+
+/** Rows that are no samples, for people: `3 rows name an image that is not there ("a.png" in row 3, ...)`. */
+export function rowProblemText({ reason, count: rows, examples }: RowProblem): string {
+  const [one, several] = rowFacts[reason];
+  return `${formatCount(rows)} ${rows === 1 ? `row ${one}` : `rows ${several}`} (${listed(examples)})`;
+}
+
+const rowFacts: Readonly<Record<RowProblem['reason'], readonly [one: string, several: string]>> = {
+  empty: ['has no name of an image, or no target', 'have no name of an image, or no target'],
+  missing: ['names an image that is not there', 'name images that are not there'],
+  ambiguous: ['has a name that several images have', 'have names that several images have'],
+  contradictory: ['contradicts another row of its image', 'contradict another row of their image'],
+  doubled: ['names the image of an earlier row', 'name images of earlier rows'],
+};
+/** What settles them, but for `doubled`, where nothing is to be settled. */
+export const rowRemedies: Readonly<Record<Exclude<RowProblem['reason'], 'doubled'>, string>> = {
+  empty: 'Every image needs a name and a target: complete the rows.',
+  missing:
+    'Correct the names, or give the folder in which the images lie; one outside of the project needs a permission.',
+  ambiguous: 'Write the folder and the ending of the image.',
+  contradictory: 'Correct the rows: an image has one target, and lies in one split and group.',
+};
 
 function propertyFindings(profile: Omit<ImageProfile, 'findings'>): Finding[] {
   const { sizes, paged, cmyk, alpha, turned, channels } = profile;

@@ -78,7 +78,7 @@ export function isImage(name: string): boolean {
 }
 
 /** All files in a folder and below it, sorted by their paths, without hidden ones. */
-async function findFiles(folder: string): Promise<{ images: string[]; others: string[] }> {
+export async function findFiles(folder: string): Promise<{ images: string[]; others: string[] }> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => !entry.isDirectory())

@@ -1,5 +1,10 @@
 import { basename, dirname, resolve } from 'node:path';
-import { orderClasses } from '../../../core/preprocessing/reading.ts';
+import {
+  type ImageSplit,
+  type RowProblem,
+  rowProblemText,
+  rowRemedies,
+} from '../../../core/preprocessing/image-profile.ts';
 import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, mapEachSplit, type Splits } from '../dataset.ts';
@@ -7,13 +12,14 @@ import { noteData } from '../notes.ts';
 import { createSourceDataset } from '../streams/sample-source.ts';
 import type { SampleSource } from '../streams/source.ts';
 import { type Division, divideRows, divisionAt, type Fold, numbersOf } from '../assign-rows.ts';
-import { type Column, isMissingAt } from '../tables/columns.ts';
+import { type Column, textAt } from '../tables/columns.ts';
 import { readTable, type ReadTableOptions } from '../tables/read-table.ts';
-import { columnOf, type Table } from '../tables/table.ts';
+import { columnOf } from '../tables/table.ts';
 import { fitTarget, targetsOf } from '../tables/targets.ts';
 import { decodeImages, type ImageShape, imagesStep, tellFindings } from './decode.ts';
 import { ImageFindings } from './deep-images.ts';
-import { listClasses, type LabelledFiles } from './image-files.ts';
+import { listClasses } from './image-files.ts';
+import { nameImages } from './image-rows.ts';
 import { findSplitFolders, type SplitFolders } from './split-folders.ts';
 
 /** How to read images, and how to split them. */
@@ -45,20 +51,38 @@ export interface ImageFolderOptions extends ImageOptions {
   splitFolders?: SplitFolders;
 }
 
+/** The values of a column that say in which split a row is; rows with other values are left out. */
+export interface SplitColumn {
+  column: string;
+  train: string;
+  validation?: string;
+  test?: string;
+}
+
 /** How to read a table of images, itself read as by `readTable`. */
 export interface ImageTableOptions extends ImageOptions, Omit<ReadTableOptions, 'name'> {
-  /** The column with the images' paths, which begin at the table's folder; the first by default. */
+  /** The column with the images' paths or names; the first by default. */
   path?: string | number;
+  /** The folder in which the images lie, from the table's folder on; by default that folder itself. */
+  folder?: string;
   /** The column to predict; the last by default. Several columns of numbers for several values. */
   target?: string | number | readonly string[];
   /**
-   * `classes`: each distinct value is a class, in natural order. By default numbers are `values`, all else `classes`.
+   * `classes`: each distinct value is a class, in natural order. `labels`: each column is a label, 0 or 1. By default
+   * numbers are `values`, all else `classes`.
    */
-  targetKind?: 'values' | 'classes';
+  targetKind?: 'values' | 'classes' | 'labels';
   /** Mean 0 and standard deviation 1 for targets that are values; false by default. */
   standardizeTargets?: boolean;
   /** The column whose value images of one group share: a group lies in one split, fold and hold-out. */
   group?: string;
+  /** The splits that the table gives; `validation` and `test` that it does not give are drawn from its training rows. */
+  split?: SplitColumn;
+  /**
+   * Rows without a value, whose image is absent or one of several, or that contradict another row of their image:
+   * `refuse` (default) or `drop`, which is noted.
+   */
+  unusableRows?: 'refuse' | 'drop';
 }
 
 /**
@@ -70,112 +94,164 @@ export interface ImageTableOptions extends ImageOptions, Omit<ReadTableOptions, 
  * @throws Error that names the folder or image, and the remedy
  */
 export async function imageFolder(folder: string, options: ImageFolderOptions): Promise<Splits> {
+  const files: string[] = [];
+  const classes: string[] = [];
+  const given = await mapInOrder(await findSplitFolders(folder, options.splitFolders), async (path) => {
+    const own = await listClasses(path);
+    const first = files.length;
+    files.push(...own.files);
+    classes.push(...own.classes);
+    return { rows: Int32Array.from(own.files, (_, i) => first + i), origin: path };
+  });
+  const target: Column = { name: 'class', type: 'category', values: classes };
+  const division = { strata: numbersOf(target), groups: null };
   const name = options.name ?? basename(folder);
-  const parts = await findParts(name, folder, options);
-  const classNames = orderClasses(parts.train.classes);
-  const target: TargetMeaning = { kind: 'classes', column: 'class', classNames };
-  const listed = mapEachSplit(parts, (part) => ({
-    files: part.files,
-    about: { targets: labelsOf(part, classNames), classNames, ...part.division },
-  }));
-  return toSplits(name, listed, target, options);
+  return splitsOf({ name, files, targets: [target], given, division }, { ...options, targetKind: 'classes' });
 }
 
 /**
- * Splits of images whose paths and targets are in a table (CSV, JSON lines, Parquet): see `imageFolder` and
- * `tableSplits`.
+ * Splits of images that the rows of a table name (CSV, JSON lines, Parquet), with targets of any kind: see
+ * `imageFolder` and `tableSplits`. A name may lack its folder and its ending where only one image fits. An image that
+ * several rows name counts once.
  * @throws Error that names the table's row or the image, and the remedy
  */
 export async function imageTable(file: string, options: ImageTableOptions): Promise<Splits> {
+  const { target: wanted, group: grouped, split, folder = '.' } = options;
   const table = await readTable(file, options);
-  const path = columnOf(table, options.path ?? 0);
-  const wanted = options.target ?? table.columns.length - 1;
-  const targets = (typeof wanted === 'object' ? wanted : [wanted]).map((name) => columnOf(table, name));
-  const group = options.group === undefined ? null : columnOf(table, options.group);
-  const all = Int32Array.from({ length: table.length }, (_, row) => row);
-  requireValues(table, [path, ...targets, ...(group === null ? [] : [group])]);
-  const isOfClasses = (options.targetKind ?? fitTarget(table.name, targets, all, options).kind) === 'classes';
+  const { name } = table;
+  const targets = [wanted ?? table.columns.length - 1].flat().map((own: string | number) => columnOf(table, own));
+  const group = grouped === undefined ? null : columnOf(table, grouped);
+  const part = split === undefined ? null : columnOf(table, split.column);
+  const others = [...targets, ...(group === null ? [] : [group]), ...(part === null ? [] : [part])];
+  const named = await nameImages(columnOf(table, options.path ?? 0), others, {
+    folder: resolve(dirname(file), folder),
+    tableFolder: dirname(file),
+  });
+  settleProblems(name, named.problems, options);
+  const { files, rows } = named;
+  const isOfClasses = (options.targetKind ?? fitTarget(name, targets, rows, options).kind) === 'classes';
   const division = {
     strata: isOfClasses && group === null ? numbersOf(targets[0]) : null,
     groups: group && numbersOf(group),
   };
-  const rows = divide(table.name, all, division, options);
-  const target = fitTarget(table.name, targets, rows.train, options);
-  const listed = mapEachSplit(rows, (own) => ({
-    files: Array.from(own, (row) => resolve(dirname(file), String(path.values[row]))),
-    about: { ...targetsOf(table.name, target, targets, own), ...divisionAt(division, own) },
-  }));
-  return toSplits(table.name, listed, target, options);
+  const given =
+    part === null || split === undefined ? { train: { rows, origin: name } } : rowsOfSplits(name, rows, part, split);
+  return splitsOf({ name, files, targets, given, division }, options);
 }
 
-/** Images of a split, with what a data set needs beside them. */
+/** Rows of a split that is given, and where it comes from, for messages. */
+interface GivenSplit {
+  rows: Int32Array;
+  origin: string;
+}
+
+/** Images with their targets: those of `given.train` are divided further where a split is not given. */
 interface ListedImages {
-  files: readonly string[];
-  about: Pick<Dataset, 'targets' | 'classNames' | 'groups' | 'strata'>;
+  name: string;
+  /** Paths by row; null: the row is in no split. Shape `[N]`. */
+  files: readonly (string | null)[];
+  targets: readonly Column[];
+  given: { train: GivenSplit; validation?: GivenSplit; test?: GivenSplit };
+  division: Division;
 }
 
-async function findParts(name: string, folder: string, options: ImageFolderOptions) {
-  const { train, validation, test } = await findSplitFolders(folder, options.splitFolders);
+/** Splits one after the other, so that what each notes has an order. */
+async function mapInOrder<Value, Result>(
+  { train, validation, test }: { train: Value; validation?: Value; test?: Value },
+  map: (value: Value) => Promise<Result>,
+): Promise<{ train: Result; validation?: Result; test?: Result }> {
+  return {
+    train: await map(train),
+    ...(validation !== undefined && { validation: await map(validation) }),
+    ...(test !== undefined && { test: await map(test) }),
+  };
+}
+
+/** @throws Error for rows that cannot be learned from, unless they are to be left out, which is noted */
+function settleProblems(table: string, problems: readonly RowProblem[], { unusableRows }: ImageTableOptions): void {
+  for (const problem of problems) {
+    const text = `${table}: ${rowProblemText(problem)}`;
+    if (problem.reason === 'doubled') noteData(`${text}. Each image counts once.`);
+    else if (unusableRows === 'drop') noteData(`${text}. These rows are left out.`);
+    else throw new Error(`${text}. ${rowRemedies[problem.reason]} Or leave such rows out with unusableRows: 'drop'.`);
+  }
+}
+
+/** The rows of each split, by the values of a column. */
+function rowsOfSplits(table: string, rows: Int32Array, part: Column, { column, ...values }: SplitColumn) {
+  const given = (split: ImageSplit, value: string): GivenSplit => {
+    const own = rows.filter((row) => textAt(part, row) === value);
+    const origin = `${table} where ${JSON.stringify(column)} is ${JSON.stringify(value)}`;
+    if (own.length > 0) return { rows: own, origin };
+    const found = [...new Set(Array.from(rows, (row) => textAt(part, row)))].slice(0, 5).join(', ');
+    throw new Error(`No image is in the ${split} split: no row of ${origin}. The values are ${found}.`);
+  };
+  const { train, validation, test } = values;
+  const left = rows.filter((row) => ![train, validation, test].includes(textAt(part, row))).length;
+  if (left > 0) {
+    const rowsAre = left === 1 ? '1 row is left out, because its' : `${left} rows are left out, because their`;
+    noteData(`${table}: ${rowsAre} ${JSON.stringify(column)} is that of no split.`);
+  }
+  return {
+    train: given('train', train),
+    ...(validation !== undefined && { validation: given('validation', validation) }),
+    ...(test !== undefined && { test: given('test', test) }),
+  };
+}
+
+async function splitsOf(
+  { name, files, targets, given, division }: ListedImages,
+  options: ImageOptions & Pick<ImageTableOptions, 'targetKind' | 'standardizeTargets'>,
+): Promise<Splits> {
+  const { validation, test } = given;
   if (test !== undefined && options.fold !== undefined) {
     throw new Error(
-      `${test} is the test split, so the run cannot test on fold ${options.fold.index}. Leave the folds out, or ` +
-        'name the folder of the training images alone: splitFolders: { train: ... }.',
+      `The test split is given (${test.origin}), so the run cannot test on fold ${options.fold.index}. Leave the ` +
+        'folds out, or name the split of the training images alone.',
     );
   }
   noteUnused(validation, 'validation', options);
   noteUnused(test, 'test', options);
-  const drawn = drawParts(name, await listClasses(train), {
+  const drawn = divide(name, given.train.rows, division, {
     ...options,
     ...(validation !== undefined && { validation: 0 }),
     ...(test !== undefined && { test: 0 }),
   });
-  const partOf = async (own: string) => ({ ...(await listClasses(own)), division: {} });
-  return {
+  const rows = {
     train: drawn.train,
-    validation: validation === undefined ? drawn.validation : await partOf(validation),
-    test: test === undefined ? drawn.test : await partOf(test),
+    validation: validation?.rows ?? drawn.validation,
+    test: test?.rows ?? drawn.test,
   };
-}
-
-function noteUnused(folder: string | undefined, split: 'validation' | 'test', options: ImageOptions): void {
-  if (folder === undefined || !options[split]) return;
-  noteData(`${split}: ${options[split]} has no effect, because the images of ${folder} are that split.`);
-}
-
-function drawParts(name: string, all: LabelledFiles, options: ImageOptions) {
-  const numbers = new Map([...new Set(all.classes)].map((own, label) => [own, label]));
-  const strata = Int32Array.from(all.classes, (own) => numbers.get(own) ?? 0);
-  const division = { strata, groups: null };
-  const rows = divide(
-    name,
-    strata.map((_, row) => row),
-    division,
-    options,
-  );
-  return mapEachSplit(rows, (own) => ({
-    files: Array.from(own, (row) => all.files[row]),
-    classes: Array.from(own, (row) => all.classes[row]),
-    division: divisionAt(division, own),
-  }));
-}
-
-function labelsOf({ files, classes }: LabelledFiles, classNames: readonly string[]): Int32Array {
-  return Int32Array.from(classes, (own, i) => {
-    const label = classNames.indexOf(own);
-    if (label >= 0) return label;
-    throw new Error(`${files[i]} is of the class ${JSON.stringify(own)}, which the training split lacks.`);
+  const target = fitTarget(name, targets, rows.train, options);
+  const parts = mapEachSplit(rows, (own): SplitImages => {
+    requireTrained(files, targets[0], own, target);
+    return {
+      files: Array.from(own, (row) => files[row] ?? ''),
+      about: { ...targetsOf(name, target, targets, own), ...divisionAt(division, own) },
+    };
   });
+  return decodeSplits(name, parts, target, options);
 }
 
-function requireValues({ name, length }: Table, columns: readonly Column[]): void {
-  for (const column of columns) {
-    const missing = Array.from({ length }, (_, row) => row).find((row) => isMissingAt(column, row));
-    if (missing === undefined) continue;
-    throw new Error(
-      `Column "${column.name}" of ${name} has no value in row ${missing + 1}. Every image needs a path and a ` +
-        'target: complete or remove the row.',
-    );
-  }
+function noteUnused(given: GivenSplit | undefined, split: 'validation' | 'test', options: ImageOptions): void {
+  if (given === undefined || !options[split]) return;
+  noteData(`${split}: ${options[split]} has no effect, because the images of ${given.origin} are that split.`);
+}
+
+/** @throws Error for an image of a class that the training split lacks */
+function requireTrained(
+  files: readonly (string | null)[],
+  column: Column,
+  rows: Int32Array,
+  target: TargetMeaning,
+): void {
+  if (target.kind !== 'classes') return;
+  const trained = new Set(target.classNames);
+  const other = rows.find((row) => !trained.has(textAt(column, row)));
+  if (other === undefined) return;
+  throw new Error(
+    `${files[other]} is of the class ${JSON.stringify(textAt(column, other))}, which the training split lacks.`,
+  );
 }
 
 function divide(name: string, rows: Int32Array, division: Division, options: ImageOptions) {
@@ -196,15 +272,21 @@ function divide(name: string, rows: Int32Array, division: Division, options: Ima
   };
 }
 
-async function toSplits(
+/** Images of a split, with what a data set needs beside them. */
+interface SplitImages {
+  files: readonly string[];
+  about: Pick<Dataset, 'targets' | 'classNames' | 'groups' | 'strata'>;
+}
+
+async function decodeSplits(
   name: string,
-  parts: { train: ListedImages; validation?: ListedImages; test?: ListedImages },
+  parts: { train: SplitImages; validation?: SplitImages; test?: SplitImages },
   target: TargetMeaning,
   options: ImageOptions,
 ): Promise<Splits> {
   const step = imagesStep(options);
   const findings = new ImageFindings();
-  const datasetOf = async (split: string, part?: ListedImages) => {
+  const datasetOf = async (split: string, part?: SplitImages) => {
     if (part === undefined) return undefined;
     const about = { name: `${name}${split}`, ...part.about };
     if (options.onDisk) {

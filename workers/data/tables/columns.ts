@@ -161,3 +161,8 @@ function bigIntText(_: string, value: unknown): unknown {
 export function isMissingAt(column: Column, row: number): boolean {
   return column.values instanceof Float64Array ? Number.isNaN(column.values[row]) : column.values[row] === null;
 }
+
+/** A value as the name of a class, or of a file. */
+export function textAt({ type, values }: Column, row: number): string {
+  return type === 'boolean' ? String(values[row] === 1) : String(values[row]);
+}

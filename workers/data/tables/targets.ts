@@ -3,7 +3,7 @@ import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
 import { columnMoments } from '../column-moments.ts';
 import type { Dataset } from '../dataset.ts';
 import { noteRounding } from '../standardize.ts';
-import type { Column } from './columns.ts';
+import { type Column, textAt } from './columns.ts';
 
 /** Weights of classes by name, or `balanced`: N / (K · samples of the class), as scikit-learn's `class_weight`. */
 export type ClassWeights = 'balanced' | Readonly<Record<string, number>>;
@@ -27,7 +27,7 @@ export function fitTarget(
   const kind = options.targetKind ?? (first.type === 'number' || first.type === 'date' ? 'values' : 'classes');
   if (kind === 'classes') {
     if (columns.length > 1) throw new Error(`${table} has ${columns.length} target columns: classes need one.`);
-    return { kind, column: first.name, classNames: orderClasses(Array.from(rows, (row) => classNameOf(first, row))) };
+    return { kind, column: first.name, classNames: orderClasses(Array.from(rows, (row) => textAt(first, row))) };
   }
   const moments = columns.map(({ name, values }) => {
     if (!(values instanceof Float64Array)) {
@@ -66,7 +66,7 @@ export function targetsOf(name: string, target: TargetMeaning, columns: readonly
   if (target.kind === 'classes') {
     const labels = new Map(target.classNames.map((className, label) => [className, label]));
     const targets = Int32Array.from(rows, (row) => {
-      const className = classNameOf(columns[0], row);
+      const className = textAt(columns[0], row);
       const label = labels.get(className);
       if (label !== undefined) return label;
       throw new Error(
@@ -102,8 +102,4 @@ export function classWeightsOf({ name, targets, classNames }: Dataset, weights: 
     throw new Error(`${name} has no class ${JSON.stringify(unknown)}: its classes are ${classNames.join(', ')}.`);
   }
   return classNames.map((className) => (Object.hasOwn(weights, className) ? weights[className] : 1));
-}
-
-function classNameOf({ type, values }: Column, row: number): string {
-  return type === 'boolean' ? String(values[row] === 1) : String(values[row]);
 }

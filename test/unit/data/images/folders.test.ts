@@ -108,7 +108,7 @@ describe('the folders of splits', () => {
     expect([train.length, validation?.length, test?.length]).toEqual([16, 4, 4]);
     expect(notes).toContain('test: 0.2 has no effect, because the images of d/test are that split.');
     await expect(read(folder, { fold: { index: 1, count: 5 } })).rejects.toThrow(
-      'is the test split, so the run cannot test on fold 1. Leave the folds out',
+      /The test split is given \(.*test\), so the run cannot test on fold 1. Leave the folds out/,
     );
   });
 });
