@@ -42,6 +42,7 @@ export const findingSchema = z.strictObject({
     'gaps',
     'double-times',
     'time-zones',
+    'clock',
     'groups',
     'splits',
     'depth',

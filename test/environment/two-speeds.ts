@@ -8,6 +8,7 @@
 export const longUnitTests = [
   'test/unit/backends/definitions/windows.test.ts',
   'test/unit/cli/foreign-text.test.ts',
+  'test/unit/cli/table-cases.test.ts',
   'test/unit/collectives/shared-memory.test.ts',
   'test/unit/docs/code-types.test.ts',
   'test/unit/faults/power-loss.test.ts',

@@ -153,63 +153,6 @@ describe('columns without a name', () => {
   });
 });
 
-describe('numbers', () => {
-  it.each([
-    ['decimal commas', ['28,7', '3', '-0,5'], [28.7, 3, -0.5]],
-    ['points between thousands and decimal commas', ['1.234,5', '7', '12.345.678'], [1234.5, 7, 12_345_678]],
-    ['commas between thousands and decimal points', ['1,234.5', '999.25', '1024'], [1234.5, 999.25, 1024]],
-    ['several commas between thousands', ['1,234,567', '5'], [1_234_567, 5]],
-    ['blanks between thousands', ['1 234', '12\u202f345', '7'], [1234, 12_345, 7]],
-    ['apostrophes between thousands', ["1'234.5", '7'], [1234.5, 7]],
-    ['a currency sign', ['$1,024.50', '-$16.02', '$3'], [1024.5, -16.02, 3]],
-    ['a currency sign behind', ['1.024,50 €', '16,02 €'], [1024.5, 16.02]],
-    ['per cent', ['12.5%', '3%'], [12.5, 3]],
-  ])('with %s', async (_, cells, values) => {
-    const table = await parse(lines('x;y', ...cells.map((cell, i) => `"${cell}";c${i % 2}`)));
-    expect(columnsOf(table).x).toEqual({ type: 'number', values });
-  });
-
-  it('that can be read in two ways are asked for, unless another column decides', async () => {
-    const text = 'x;y\n1,234;a\n5,678;b\n';
-    await expect(parse(text)).rejects.toThrow(
-      "d.csv, line 2, column 1 (x): \"1,234\" is 1.234 (decimal: ',') or 1234 (decimal: '.'), and nothing " +
-        'else in the file decides',
-    );
-    expect(columnsOf(await parse(text, { decimal: ',' })).x.values).toEqual([1.234, 5.678]);
-    expect(columnsOf(await parse(text, { decimal: { x: '.' } })).x.values).toEqual([1234, 5678]);
-    expect(columnsOf(await parse('x;z;y\n1,234;0,5;a\n5,678;1;b\n')).x.values).toEqual([1.234, 5.678]);
-    expect(columnsOf(await parse('x;z;y\n1,234;0.5;a\n5,678;1;b\n')).x.values).toEqual([1234, 5678]);
-    await expect(parse('x;z;y\n1.234;0,5;a\n5.678;1;b\n')).rejects.toThrow('"1.234" is 1.234');
-    await expect(parse('x;y\n1.5;a\n2.5;b\n', { decimal: ',' })).rejects.toThrow('with a decimal comma');
-    const whole = columnsOf(await parse('x;rooms;price\n1,5;3;€ 7\n2,5;4;€ 1.200\n', { decimal: ',' }));
-    expect([whole.x, whole.rooms, whole.price].map(({ values }) => [...values])).toEqual([
-      [1.5, 2.5],
-      [3, 4],
-      [7, 1200],
-    ]);
-  });
-
-  it('of one wrong spelling are named, also with decimal commas', async () => {
-    await expect(parse('x;y\n1,5;a\n2,x;b\n3,5;a\n')).rejects.toThrow(
-      '"2,x" is not a number (finite, with a decimal comma',
-    );
-  });
-
-  it('that were written in a country are the numbers that were meant', async () => {
-    const numbers = fc.array(fc.integer({ min: -99_999_999, max: 99_999_999 }), { minLength: 2, maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(numbers, fc.constantFrom('de-DE', 'en-US', 'de-CH', 'fr-FR'), async (hundredths, country) => {
-        const written = hundredths.map((own) =>
-          (own / 100).toLocaleString(country, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
-        );
-        const table = await parse(lines('x;y', ...written.map((text, i) => `${text};c${i % 2}`)));
-        expect(columnsOf(table).x.values).toEqual(hundredths.map((own) => own / 100));
-      }),
-      { seed: 7, numRuns: 200 },
-    );
-  });
-});
-
 describe('dates', () => {
   it.each([
     ['31/01/2011', 'DD/MM/YYYY', '2011-01-31'],

@@ -9,7 +9,7 @@ import { temporaryFolder } from './temp-folder.ts';
 async function findingsOf(lines: readonly string[]): Promise<Finding[]> {
   const file = join(await temporaryFolder(), 'd.csv');
   await writeFile(file, lines.join('\n'));
-  const kinds = ['time', 'time-order', 'gaps', 'double-times', 'time-zones', 'groups', 'date-format'];
+  const kinds = ['time', 'time-order', 'gaps', 'double-times', 'time-zones', 'clock', 'groups', 'date-format'];
   return (await profileTable(file)).findings.filter(({ kind }) => kinds.includes(kind));
 }
 
@@ -58,6 +58,24 @@ describe('times', () => {
     const findings = await findingsOf(['when,v', ...times.map(row)]);
     expect(findings.map(({ message }) => message)).toEqual([expect.stringContaining(says)]);
   });
+
+  it.each([':', '.'])(
+    'of the day in a column of their own (18%s00) tell no series apart, and are to be joined',
+    async (sign) => {
+      const rows = upTo(240).map(
+        (i) => `${day(Math.floor(i / 24))},${String(i % 24).padStart(2, '0')}${sign}00${sign}00,${mixed(i)}`,
+      );
+      const findings = await findingsOf(['Date,Time,v', ...rows]);
+      expect(findings.map(({ level, kind, column }) => `${level} ${kind} ${column}`)).toEqual([
+        'warning clock Time',
+        'note time Date',
+      ]);
+      expect(findings[0].message).toBe(
+        '"Time" has the time of the day of "Date". Write both in one column, such as 2004-03-10 18:00: apart, the rows ' +
+          'of a day have no order, and make no series.',
+      );
+    },
+  );
 
   it('with the newest first, or in no order, are to be sorted', async () => {
     const [finding, ...others] = warnings(await findingsOf(days(upTo(40).toReversed())));

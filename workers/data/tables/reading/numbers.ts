@@ -1,8 +1,13 @@
 import type { NumberFormat } from '../../../../core/preprocessing/reading.ts';
 import { isDecimal } from '../cells.ts';
 
-/** Signs that may stand at a number. */
-const unit = /[$€£¥₹%]/u;
+/** Signs of money and shares, in front of a number or behind it. */
+const unitSign = /[$€£¥₹%‰]/u;
+/** The word behind a number: kg, °C, mg/dL, m², km/h; not the end of an ordinal number (3rd). */
+const unitWord = /\d\s*(?!(?:st|nd|rd|th)$)(°?\p{L}+[23²³]?(?:[/·]\p{L}+[23²³]?)*|°)$/u;
+/** The code of a currency in front of a number: USD 12. */
+const unitCode = /^([A-Z]{3})\s?[-+]?\d/u;
+const currencies = new Set(Intl.supportedValuesOf('currency'));
 const blanks = /[ \u00a0\u2009\u202f]/gu;
 const apostrophes = /['’]/gu;
 
@@ -51,6 +56,22 @@ function withoutUnit(text: string, own: string): string | null {
   return before === '' || before === '-' || before === '+' ? before + after : null;
 }
 
+function unitOf(text: string): string {
+  const code = unitCode.exec(text)?.[1];
+  if (code !== undefined && currencies.has(code)) return code;
+  return unitSign.exec(text)?.[0] ?? unitWord.exec(text.trimEnd())?.[1] ?? '';
+}
+
+/** The unit that most texts have; of several such, the first. One letter at a number (5a, 5b) is that of a code. */
+function commonestUnit(texts: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const text of texts) {
+    const unit = /\d\p{L}$/u.test(text) ? '' : unitOf(text);
+    counts.set(unit, (counts.get(unit) ?? 0) + 1);
+  }
+  return [...counts].reduce((most, own) => (own[1] > most[1] ? own : most), ['', 0])[0];
+}
+
 /**
  * The formats in which all texts are numbers, each with other values than those before it.
  * @param decimal the sign that the user names; null: any
@@ -60,7 +81,7 @@ export function fittingNumberFormats(texts: readonly string[], decimal: '.' | ',
     const maybeThousands = decimal === null && isGroupedBy(texts, '.');
     return maybeThousands ? [null, { decimal: ',', grouping: '.', unit: '' }] : [null];
   }
-  return formatsFor(texts, decimal).filter(
+  return formatsFor(decimal, texts.length === 0 ? '' : unitOf(texts[0])).filter(
     (format) =>
       texts.every((text) => parseNumber(text, format) !== null) &&
       usesSigns(texts, format, { isNamed: decimal !== null }),
@@ -75,11 +96,10 @@ function isGroupedBy(texts: readonly string[], sign: '.' | ','): boolean {
   );
 }
 
-function formatsFor(texts: readonly string[], decimal: '.' | ',' | null): NumberFormat[] {
-  const own = texts.length === 0 ? '' : (unit.exec(texts[0])?.[0] ?? '');
+function formatsFor(decimal: '.' | ',' | null, unit: string): NumberFormat[] {
   return signs
     .filter((format) => decimal === null || format.decimal === decimal)
-    .map((format) => ({ ...format, unit: own }));
+    .map((format) => ({ ...format, unit }));
 }
 
 /**
@@ -88,11 +108,11 @@ function formatsFor(texts: readonly string[], decimal: '.' | ',' | null): Number
  */
 function usesSigns(
   texts: readonly string[],
-  { decimal, grouping }: NumberFormat,
+  { decimal, grouping, unit }: NumberFormat,
   { isNamed }: { isNamed: boolean },
 ): boolean {
   const has = (sign: string): boolean =>
-    texts.some((text) => text.replaceAll(blanks, ' ').replaceAll(apostrophes, "'").includes(sign));
+    texts.some((text) => withoutUnit(text, unit)?.replaceAll(blanks, ' ').replaceAll(apostrophes, "'").includes(sign));
   return (grouping === '' || has(grouping)) && (isNamed || decimal === '.' || grouping === '.' || has(','));
 }
 
@@ -100,7 +120,8 @@ function usesSigns(
 export function mostlyNumbers(texts: readonly string[], decimal: '.' | ',' | null): NumberFormat | null | undefined {
   const withDigits = texts.filter((text) => /\d/.test(text));
   if (2 * withDigits.length < texts.length) return undefined;
-  const formats = decimal === ',' ? formatsFor(withDigits, decimal) : [null, ...formatsFor(withDigits, decimal)];
+  const withUnit = formatsFor(decimal, commonestUnit(withDigits));
+  const formats = decimal === ',' ? withUnit : [null, ...withUnit];
   return formats.find((format) => {
     const numbers = withDigits.filter((text) => parseNumber(text, format) !== null).length;
     return numbers > 0 && 2 * numbers >= texts.length;
