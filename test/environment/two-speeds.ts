@@ -60,8 +60,6 @@ export const quickIntegrationTests = [
   'test/integration/backends/tensorflow-ops.test.ts',
   'test/integration/cli.test.ts',
   'test/integration/cnn.test.ts',
-  'test/integration/create-from.test.ts',
-  'test/integration/create-images.test.ts',
   'test/integration/examples/examples.test.ts',
   'test/integration/lifecycle/bad-input.test.ts',
   'test/integration/lifecycle/control.test.ts',
@@ -80,7 +78,6 @@ export const quickIntegrationTests = [
 /** The main pages in Chromium, and the desktop app's start. */
 export const quickEndToEndTests = [
   'test/e2e/access.test.ts',
-  'test/e2e/create.test.ts',
   'test/e2e/desktop/desktop-start.test.ts',
   'test/e2e/frame.test.ts',
   'test/e2e/layout.test.ts',
