@@ -38,14 +38,13 @@ type Measured = z.output<typeof figureSchema>;
 
 const introduction = `# Benchmarks
 
-\`npm run docs:benchmarks\` writes this page from the newest results of each suite that \`npm run bench -- <suite>\` kept in \`bench/results/\`, and
-from the notes in \`bench/notes.ts\`. Figures depend on the machine and on its other load. Figures with a target are ratios to a peer where there
-is one: medians, with both programs measured in turn within the same minutes.
+\`npm run bench -- <suite>\` keeps results in \`bench/results/\`; \`npm run docs:benchmarks\` writes this page from the newest of each suite and from
+\`bench/notes.ts\`. Figures depend on the machine and its other load. Ratios to a peer are medians of turns within the same minutes. A target
+stands in brackets after its value.
 
 ## In short
 
-On two CPU cores, beside PyTorch with one thread per process, both measured in turn on the same machine. Where two values stand, the
-second of a training step is with OpenBLAS. The peer is PyTorch 2.15 everywhere.
+On two CPU cores, against PyTorch 2.15 with one thread per process. The second value of a training step is with OpenBLAS.
 
 | work                                                        | Tutti's time over PyTorch's |
 | ----------------------------------------------------------- | --------------------------- |
@@ -74,23 +73,34 @@ async function readResults(): Promise<Map<string, Result>> {
 function describeSuite(suite: string, { date, machine, figures }: Result): string[] {
   const { cpu, cores, memoryGiB, system, node } = machine;
   const about = `Measured ${date.slice(0, 10)} on ${cpu}, ${cores} cores, ${memoryGiB} GiB; ${system}; Node ${node}.`;
-  const header = ['figure', 'value', 'unit', 'target', 'met', 'peer'];
-  const rows = [header, header.map(() => '---'), ...figures.filter((figure) => figure.suite === suite).map(cells)];
+  const ofSuite = figures.filter((figure) => figure.suite === suite);
+  const hasTargets = ofSuite.some(({ target }) => target !== null);
+  const header = ['figure', hasTargets ? 'value (target)' : 'value'];
+  if (ofSuite.some(({ peer }) => peer !== undefined)) header.push('peer');
+  const byName = Map.groupBy(ofSuite, ({ name }) => name);
+  const cells = [...byName].map(([name, same]) => [name, same.map(describeValue).join('; '), describePeers(same)]);
+  const rows = [header, header.map(() => '---'), ...cells.map((row) => row.slice(0, header.length))];
   const table = rows.map((row) => `| ${row.join(' | ')} |`);
   const remarks = notes[suite] ?? [];
   return [`## ${suite}`, '', about, '', ...table, '', ...remarks.flatMap((remark) => [remark, ''])];
 }
 
-function cells({ name, value, unit, better, target, met, peer }: Measured): string[] {
-  const bound = target === null ? '' : `${better === 'lower' ? 'at most' : 'at least'} ${target}`;
-  const verdict = met === null ? '' : met ? 'yes' : missed(value, target);
-  return [name, format(value), unit, bound, verdict, peer === undefined ? '' : `${peer.name}: ${format(peer.value)}`];
+function describeValue({ value, unit, better, target, met }: Measured): string {
+  if (target === null) return `${format(value)} ${unit}`;
+  const bound = `${better === 'lower' ? 'at most' : 'at least'} ${target}`;
+  return `${format(value)} ${unit} (${bound}${met === false ? `: ${missed(value, target)}` : ''})`;
+}
+
+function describePeers(figures: readonly Measured[]): string {
+  const peers = figures.flatMap(({ peer }) => (peer === undefined ? [] : [peer]));
+  const byName = Map.groupBy(peers, ({ name }) => name);
+  return [...byName].map(([name, same]) => `${name}: ${same.map(({ value }) => format(value)).join('; ')}`).join('; ');
 }
 
 /** The relative distance to a missed target. */
-function missed(value: number | null, target: number | null): string {
-  if (value === null || target === null || target === 0) return '**no**';
-  return `**no**, by ${format(Math.abs(value / target - 1) * 100)} %`;
+function missed(value: number | null, target: number): string {
+  if (value === null || target === 0) return '**missed**';
+  return `**missed** by ${format(Math.abs(value / target - 1) * 100)} %`;
 }
 
 function format(value: number | null): string {
