@@ -16,9 +16,10 @@ export function describeFittedOn({ samples, split, parts }: Postprocessing['fitt
  * What was fitted, in words, and on what where that is not the mean:
  * `temperature 1.250 after averaging; conformal aps for 90.0 %`.
  */
-export function describeFit({ combination, calibration, conformal, outside, selective }: Postprocessing): string {
+export function describeFit(fitted: Postprocessing): string {
+  const { combination, calibration, conformal, outside, selective } = fitted;
   const parts = [
-    calibration === null ? 'no calibration' : describeCalibration(calibration),
+    calibration === null ? 'no calibration' : describeCalibration(calibration, fitted),
     ...(conformal === null ? [] : [describeConformal(conformal)]),
     ...(outside === null ? [] : [`outside above ${outside.score} ${formatMetric(outside.threshold)}`]),
     ...(selective === null ? [] : [`answers from a confidence of ${formatMetric(selective.threshold)}`]),
@@ -26,24 +27,36 @@ export function describeFit({ combination, calibration, conformal, outside, sele
   return `${combination === 'product' ? "on the members' product, " : ''}${parts.join('; ')}`;
 }
 
-function describeCalibration(calibration: Calibration): string {
+type Names = Pick<Postprocessing, 'classNames' | 'targetNames'>;
+
+function describeCalibration(calibration: Calibration, { classNames, targetNames }: Names): string {
   if (calibration.method === 'pooled-temperature') {
     return `temperature ${formatMetric(calibration.temperature)} after averaging`;
   }
   if (calibration.method === 'sigma') {
-    return `standard deviations times ${calibration.scales.map(formatMetric).join(', ')}`;
+    return `standard deviations times ${factorsText(calibration.scales, targetNames)}`;
   }
-  if (calibration.method === 'labels') return describeLabels(calibration);
+  if (calibration.method === 'labels') return describeLabels(calibration, classNames);
   if (calibration.method !== 'temperature') return calibration.method;
   const { temperatures, fit } = calibration;
   const shown = fit === 'shared' ? temperatures.slice(0, 1) : temperatures;
   return `${fit} temperature${shown.length === 1 ? '' : 's'} ${shown.map(formatMetric).join(', ')} before averaging`;
 }
 
-function describeLabels({ fit, scale }: Extract<Calibration, { method: 'labels' }>): string {
+function describeLabels(
+  { fit, scale }: Extract<Calibration, { method: 'labels' }>,
+  classNames: Names['classNames'],
+): string {
   if (fit === 'platt') return "Platt's scale and bias of each label";
-  const temperatures = (fit === 'shared' ? scale.slice(0, 1) : scale).map((own) => formatMetric(1 / own));
-  return `temperature${temperatures.length === 1 ? '' : 's'} ${temperatures.join(', ')} of the labels after averaging`;
+  const temperatures = (fit === 'shared' ? scale.slice(0, 1) : scale).map((own) => 1 / own);
+  const shown = factorsText(temperatures, classNames);
+  return `temperature${temperatures.length === 1 ? '' : 's'} ${shown} of the labels after averaging`;
+}
+
+/** `1.250 (height), 0.900 (mass)`; a factor alone, and factors without names, as they are. */
+function factorsText(factors: readonly number[], names: readonly string[] | null): string {
+  const isNamed = factors.length > 1 && names?.length === factors.length;
+  return factors.map((factor, i) => formatMetric(factor) + (isNamed ? ` (${names[i]})` : '')).join(', ');
 }
 
 function describeConformal(conformal: Conformal): string {
@@ -91,12 +104,12 @@ export function describeJudged({ judged }: Pick<Postprocessing, 'judged'>): stri
 /** Whether the answers contradict the labels by more than chance. */
 const contradicts = ({ agreement }: Judged): boolean => agreement !== null && agreement.upper < 0;
 
-type Cautioned = Pick<Postprocessing, 'conformal'> & Partial<Pick<Postprocessing, 'classNames' | 'judged'>>;
+type Cautioned = Pick<Postprocessing, 'conformal'> & Partial<Names & Pick<Postprocessing, 'judged'>>;
 
 /**
  * What a reader of answers must know: that the fitted samples contradict the members, and which sets and intervals hold
- * everything, because too few samples fitted them. With n samples the coverage 1 − α needs n ≥ 1/α − 1. Classes and
- * labels have their names where these are known.
+ * everything, because too few samples fitted them. With n samples the coverage 1 − α needs n ≥ 1/α − 1. Classes,
+ * labels and targets have their names where these are known.
  */
 export function cautionsOf(fitted: Cautioned): string[] {
   const { judged = null } = fitted;
@@ -114,7 +127,7 @@ function describeContradiction({ agreement, samples }: Judged): string {
   );
 }
 
-function tooFewOf({ conformal, classNames }: Cautioned): string[] {
+function tooFewOf({ conformal, classNames, targetNames }: Cautioned): string[] {
   if (conformal === null) return [];
   const { alpha, counts } = conformal;
   const limits = conformal.kind === 'sets' ? conformal.thresholds : conformal.margins;
@@ -126,7 +139,7 @@ function tooFewOf({ conformal, classNames }: Cautioned): string[] {
     const had = `${count} sample${count === 1 ? '' : 's'}`;
     const rule = `a coverage of ${formatShare(1 - alpha)} needs ${needed}, or more where weights differ`;
     if (conformal.kind === 'intervals') {
-      const target = limits.length === 1 ? '' : ` of target ${place}`;
+      const target = limits.length === 1 ? '' : ` of ${targetNames?.[place] ?? `target ${place}`}`;
       return [`The intervals${target} have no ends: ${had} fitted them, and ${rule}.`];
     }
     const subject = isEach ? ` ${classNames?.[place] ?? `class ${place}`}` : ' all classes';

@@ -194,6 +194,8 @@ export const postprocessingSchema = z.strictObject({
   }),
   /** Names of the classes or labels; null: they have none. */
   classNames: z.array(z.string()).nullable(),
+  /** Names of the targets that are values; null: they have none. */
+  targetNames: z.array(z.string()).nullable(),
   /** How the members answered when it was fitted. */
   combination: z.enum(combinations),
   fittedOn: z.strictObject({

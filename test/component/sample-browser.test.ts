@@ -23,6 +23,7 @@ const data: PredictionData = {
   targets: each((n) => n),
   feature: null,
   classNames: null,
+  targetNames: null,
   areHeldOut: false,
   weights: null,
   places: null,

@@ -18,7 +18,9 @@ import {
   saveCheckpoint,
 } from '../checkpoints/checkpoint-store.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
-import type { Dataset } from '../data/dataset.ts';
+import { targetNamesOf } from '../../core/preprocessing/schema.ts';
+import type { Dataset, Splits } from '../data/dataset.ts';
+import { preprocessingOf } from '../data/standardize.ts';
 import type { MemberOutputs, Predictions } from './predictions.ts';
 import { targetWeights } from './tasks/checks.ts';
 import { asFullDisk, type RoomOptions, whenThereIsRoom } from '../../core/node/disk-room.ts';
@@ -136,10 +138,18 @@ export class RunFiles {
   }
 
   /**
-   * Saves a split's targets, for pages, which have neither project nor data: the targets, their weights (0 where
-   * masked), the names of the classes and, where a sample is a single number, that number.
+   * Saves the targets of the splits that are evaluated, for pages, which have neither project nor data: the targets,
+   * their weights (0 where masked), the names of classes and targets and, where a sample is a single number, that
+   * number.
    */
-  async saveTargets(split: Split, dataset: Dataset): Promise<void> {
+  async saveTargets(data: Splits): Promise<void> {
+    const { validation, test } = data;
+    const names = targetNamesOf(preprocessingOf(data));
+    if (validation !== undefined) await this.#saveTargetsOf('validation', validation, names);
+    if (test !== undefined) await this.#saveTargetsOf('test', test, names);
+  }
+
+  async #saveTargetsOf(split: Split, dataset: Dataset, targetNames: readonly string[] | undefined): Promise<void> {
     const { targets, features, length, classNames, targetShape } = dataset;
     const oneOrMore = targets.length === length ? [] : [targets.length / length];
     const shape = [length, ...(targetShape ?? oneOrMore)];
@@ -162,8 +172,10 @@ export class RunFiles {
     }
     const weights = targetWeights(dataset);
     if (weights !== undefined) tensors.push({ name: 'weights', dtype: 'F32', shape, data: Float32Array.from(weights) });
-    const metadata: Record<string, string> =
-      classNames === undefined ? {} : { class_names: JSON.stringify(classNames) };
+    const metadata: Record<string, string> = {
+      ...(classNames && { class_names: JSON.stringify(classNames) }),
+      ...(targetNames && { target_names: JSON.stringify(targetNames) }),
+    };
     const path = join(this.folder, 'predictions', split, 'targets.safetensors');
     await this.#room.save(() => writeFileAsOnlyWriter(path, encodeSafetensors(tensors, metadata)));
   }

@@ -138,7 +138,7 @@ interface Member extends MemberDraft {
 async function writeMembers(
   { into, set }: Pick<CombineTask, 'into' | 'set'>,
   members: readonly Member[],
-  { validation, test }: Splits,
+  data: Splits,
 ): Promise<void> {
   for (const [rank, { topology, tensors, epoch, step, score, predictions }] of members.entries()) {
     const model = await keepTopology(into, rank, topology);
@@ -146,9 +146,7 @@ async function writeMembers(
     await saveCheckpoint(into, { rank, name: set, epoch, step, monitor, score: value, model, tensors });
     await new RunFiles(into, rank).savePredictions('validation', set, predictions, epoch);
   }
-  const files = new RunFiles(into, 0);
-  if (validation !== undefined) await files.saveTargets('validation', validation);
-  if (test !== undefined) await files.saveTargets('test', test);
+  await new RunFiles(into, 0).saveTargets(data);
 }
 
 /**

@@ -127,6 +127,7 @@ export async function calibrateSet(request: CalibrationTask, models: RunModels):
     task: task.kind,
     set: { name: request.set, members },
     classNames: classNames === undefined ? null : [...classNames],
+    targetNames: targets === undefined ? null : [...targets],
     fittedOn: { split: request.split, samples: sampleCount(samples), parts },
     ...fitted,
     judged,

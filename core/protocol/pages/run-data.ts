@@ -89,6 +89,8 @@ export interface PredictionData {
   /** The feature of each sample if there is only one (regression is drawn over it), else null. */
   feature: Float32Array | null;
   classNames: string[] | null;
+  /** Names of the targets that are values, `[T]`; null: they have none. */
+  targetNames: string[] | null;
   /** Whether members held out different samples to validate on: a member's predictions of all others are NaN. */
   areHeldOut: boolean;
   /**

@@ -95,7 +95,7 @@ async function readTargets(
   folder: string,
   path: string,
 ): Promise<
-  Pick<PredictionData, 'targets' | 'feature' | 'classNames' | 'areHeldOut'> & {
+  Pick<PredictionData, 'targets' | 'feature' | 'classNames' | 'targetNames' | 'areHeldOut'> & {
     weights: StoredTensor['data'] | null;
     /** Samples of the split. */
     count: number;
@@ -103,7 +103,6 @@ async function readTargets(
 > {
   const { tensors, metadata } = await readTensors(folder, path);
   const feature = tensors.get('feature')?.data;
-  const classNames = metadata.class_names;
   const { data, shape } = tensorOf(tensors, 'targets', path);
   return {
     targets: data,
@@ -111,8 +110,13 @@ async function readTargets(
     areHeldOut: tensors.has('held_out_by'),
     weights: tensors.get('weights')?.data ?? null,
     feature: feature instanceof Float32Array ? feature : null,
-    classNames: classNames === undefined ? null : z.array(z.string()).parse(JSON.parse(classNames)),
+    classNames: namesIn(metadata.class_names),
+    targetNames: namesIn(metadata.target_names),
   };
+}
+
+function namesIn(list: string | undefined): string[] | null {
+  return list === undefined ? null : z.array(z.string()).parse(JSON.parse(list));
 }
 
 function tensorOf(tensors: ReadonlyMap<string, StoredTensor>, name: string, path: string): StoredTensor {

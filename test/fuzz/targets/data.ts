@@ -131,6 +131,7 @@ const ensemble = fileTarget({
       task: 'regression',
       combination: 'mean',
       classNames: null,
+      targetNames: null,
       quantiles: [0.1, 0.9],
       members: [
         {

@@ -3,6 +3,7 @@ import { calibratedSchema } from '../../../core/protocol/pages/json-outputs.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import type { EvaluatedSet } from '../../../core/protocol/run/record.ts';
 import { calibratedSet as postprocessing, withTooFewDogs } from '../postprocessing/recorded-file.ts';
+import type { Postprocessing } from '../../../core/postprocessing/schema.ts';
 import { describeCalibrated, requestOf } from '../../../src-main/cli/commands/calibrate.ts';
 
 const usual = {
@@ -91,5 +92,32 @@ describe('tutti calibrate', () => {
     expect(lines.join()).toContain('Its temperature 100.0 is an end of the range that is tried.');
     const nameless = { ...withTooFewDogs, classNames: null };
     expect(describeCalibrated({ postprocessing: nameless, warnings: [], path: '' }).join()).toContain('has class 1:');
+  });
+
+  it('names the targets of which each has a factor or an interval', () => {
+    const values: Postprocessing = {
+      ...postprocessing,
+      task: 'heteroscedastic-regression',
+      targetNames: ['height', 'mass'],
+      calibration: { method: 'sigma', scales: [1.25, 0.5] },
+      conformal: {
+        kind: 'intervals',
+        method: 'split',
+        alpha: 0.1,
+        margins: [2, Infinity],
+        quantiles: null,
+        counts: [9, 5],
+      },
+    };
+    const shown = (changes: Partial<Postprocessing>) =>
+      describeCalibrated({ postprocessing: { ...values, ...changes }, warnings: [], path: '' }).join('\n');
+    expect(shown({})).toContain('standard deviations times 1.250 (height), 0.5000 (mass);');
+    expect(shown({})).toContain('warning: The intervals of mass have no ends: 5 samples fitted them');
+    expect(shown({ targetNames: null })).toContain('standard deviations times 1.250, 0.5000;');
+    expect(shown({ targetNames: null })).toContain('The intervals of target 1 have no ends');
+    const calibration = { method: 'labels' as const, fit: 'each' as const, scale: [0.5, 0.8], bias: [0, 0] };
+    expect(shown({ classNames: ['sun', 'sea'], calibration })).toContain(
+      'temperatures 2.000 (sun), 1.250 (sea) of the labels after averaging',
+    );
   });
 });

@@ -226,6 +226,7 @@ function fitted({ task, combination, calibration }: Omit<Combined, 'models'>): P
     task,
     set,
     classNames: null,
+    targetNames: null,
     combination: combination ?? 'mean',
     judged: null,
     fittedOn,

@@ -49,6 +49,7 @@ async function runWith(score: DistanceScore, references: readonly Reference[], c
       members: members.map(({ rank, epoch }) => ({ rank, epoch, checkpoint: 'ensemble-best' })),
     },
     classNames: null,
+    targetNames: null,
     combination: 'mean',
     judged: null,
     fittedOn: { split: 'validation', samples: 4, parts: null },

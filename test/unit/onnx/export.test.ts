@@ -81,6 +81,7 @@ it('bakes in the temperature that was fitted for the set', async () => {
     task: 'classification',
     set: { name: 'final', members: [{ rank: 0, checkpoint: 'final', epoch: 3 }] },
     classNames: null,
+    targetNames: null,
     combination: 'mean',
     judged: null,
     fittedOn: { split: 'validation', samples: 10, parts: null },

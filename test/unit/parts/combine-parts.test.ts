@@ -57,7 +57,8 @@ async function validationOf(folder: string): Promise<Dataset> {
 /** A run whose kept targets are those of the project's data. */
 async function run(models: LayersModel[], change = (validation: Dataset) => validation): Promise<string> {
   const folder = await runWithModels(models, { task: 'classification' });
-  await new RunFiles(folder, 0).saveTargets('validation', change(await validationOf(folder)));
+  const validation = change(await validationOf(folder));
+  await new RunFiles(folder, 0).saveTargets({ train: validation, validation });
   return folder;
 }
 

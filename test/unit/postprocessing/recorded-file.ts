@@ -12,6 +12,7 @@ export const calibratedSet: Postprocessing = {
     ],
   },
   classNames: null,
+  targetNames: null,
   combination: 'mean',
   judged: null,
   fittedOn: { split: 'validation', samples: 200, parts: { calibration: 120, others: 80 } },

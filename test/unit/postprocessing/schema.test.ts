@@ -7,6 +7,7 @@ const file = {
   task: 'classification',
   set: { name: 'ensemble-best', members: [{ rank: 0, checkpoint: 'ensemble-best', epoch: 3 }] },
   classNames: ['cat', 'dog'],
+  targetNames: null,
   combination: 'mean',
   fittedOn: { split: 'validation', samples: 100, parts: null },
   calibration: { method: 'pooled-temperature', temperature: 1.5 },

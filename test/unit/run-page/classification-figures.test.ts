@@ -22,6 +22,7 @@ function predictions(fields: Partial<PredictionData>): PredictionData {
     targets: Int32Array.of(0, 1),
     feature: null,
     classNames: null,
+    targetNames: null,
     areHeldOut: false,
     weights: null,
     places: null,

@@ -24,6 +24,7 @@ const stack = valueStack({
   targets: Float32Array.of(1, 4),
   feature: null,
   classNames: null,
+  targetNames: null,
   areHeldOut: false,
   weights: null,
   places: null,

@@ -17,6 +17,7 @@ const data: PredictionData = {
   targets: Int32Array.of(0, 0, 1, 1),
   feature: null,
   classNames: null,
+  targetNames: null,
   areHeldOut: false,
   weights: null,
   places: null,

@@ -81,6 +81,9 @@ describe('the samples of regressors, by hand', () => {
   it('have a row for each target', () => {
     expect(table!.length).toBe(4);
     expect(table!.rowAt(3).sample).toBe('1, target 1');
+    const named = sampleTable({ ...values, targetNames: ['height', 'mass'] })!;
+    expect([0, 3].map((place) => named.rowAt(place).sample)).toEqual(['0, height', '1, mass']);
+    expect(named.quantitiesAt(3)).toMatchObject([{ name: 'mass', ensemble: 6 }]);
   });
 
   it('have total deviation, absolute error and the deviation between the members', () => {

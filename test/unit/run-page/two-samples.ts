@@ -7,6 +7,7 @@ export const plainPredictions = {
   weights: null,
   feature: null,
   classNames: null,
+  targetNames: null,
   areHeldOut: false,
   places: null,
 };

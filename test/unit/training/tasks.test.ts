@@ -101,7 +101,12 @@ describe('targets that a task cannot learn', () => {
   const model = (units: number) => tf.sequential({ layers: [tf.layers.dense({ units, inputShape: [1] })] });
 
   it.each([
-    ['multi-label', [0, 1, 0.5, 1], 2, 'Target 2 of drawn is 0.5: the task multi-label needs 1 for each label'],
+    [
+      'multi-label',
+      [0, 1, 0.5, 1],
+      2,
+      'Target 0 of sample 1 of drawn is 0.5: the task multi-label needs 1 for each label',
+    ],
     ['poisson-regression', [0, 2.5], 1, 'Target 1 of drawn is 2.5: the task poisson-regression needs counts'],
   ] as const)('%s', (kind, targets, units, message) => {
     const data = datasetOf({ shape: [1, 2, units], targets: [...targets] });

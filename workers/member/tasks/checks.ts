@@ -8,6 +8,15 @@ export function targetColumns(dataset: Dataset): number {
   return targetShape.length >= 2 ? targetShape[targetShape.length - 1] : valuesPerTarget(dataset);
 }
 
+/** A target in words: `Target 3 of train`; of several of a sample by its name, `Target red of sample 1 of train`. */
+export function targetText(dataset: Dataset, index: number): string {
+  const { name, classNames } = dataset;
+  const columns = targetColumns(dataset);
+  if (columns === 1) return `Target ${index} of ${name}`;
+  const column = index % columns;
+  return `Target ${classNames?.[column] ?? column} of sample ${Math.floor(index / valuesPerTarget(dataset))} of ${name}`;
+}
+
 /**
  * @param positions P @throws Error with both shapes unless the model's outputs are `[B, ...P, width]` each; a size of a
  * position that the model leaves open fits every size

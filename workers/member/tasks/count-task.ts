@@ -1,7 +1,7 @@
 import { countEnsembleMetrics } from '../../../core/metrics/index.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
-import { requireOutputs, requireValues, targetColumns, targetWeights } from './checks.ts';
+import { requireOutputs, requireValues, targetColumns, targetText, targetWeights } from './checks.ts';
 import { positionsOf } from './positions.ts';
 import type { Task } from './task.ts';
 
@@ -38,7 +38,7 @@ function requireCounts(dataset: Dataset): void {
   const wrong = dataset.targets.findIndex((count) => !Number.isInteger(count) || count < 0);
   if (wrong < 0) return;
   throw new Error(
-    `Target ${wrong} of ${dataset.name} is ${dataset.targets[wrong]}: the task poisson-regression needs counts, ` +
+    `${targetText(dataset, wrong)} is ${dataset.targets[wrong]}: the task poisson-regression needs counts, ` +
       'whole numbers from 0. For other values, use the task regression.',
   );
 }

@@ -3,7 +3,7 @@ import type { Dataset } from '../../data/dataset.ts';
 import { tf } from '../../tensorflow/tf.ts';
 import { requireLogits } from '../output-activation.ts';
 import { stateLosses } from '../sample-losses.ts';
-import { requireOutputs, requireValues, targetColumns, targetWeights } from './checks.ts';
+import { requireOutputs, requireValues, targetColumns, targetText, targetWeights } from './checks.ts';
 import { positionsOf } from './positions.ts';
 import type { Task } from './task.ts';
 
@@ -38,7 +38,7 @@ function requireStates(dataset: Dataset): void {
   const wrong = dataset.targets.findIndex((state) => state !== 0 && state !== 1);
   if (wrong < 0) return;
   throw new Error(
-    `Target ${wrong} of ${dataset.name} is ${dataset.targets[wrong]}: the task multi-label needs 1 for each label ` +
+    `${targetText(dataset, wrong)} is ${dataset.targets[wrong]}: the task multi-label needs 1 for each label ` +
       'that a sample has and 0 for each that it has not, Float32Array [N, L]. For one label of several, use the task ' +
       'classification.',
   );

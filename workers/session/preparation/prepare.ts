@@ -285,10 +285,8 @@ function callbacksOf(
  * once for all ranks.
  */
 async function recordData(files: RunFiles, report: Report, data: Splits, { kind }: Task): Promise<void> {
-  const { validation, test } = data;
   const notes = [...(data.notes ?? []), ...notesOnAbsent(data, kind)];
-  if (validation !== undefined) await files.saveTargets('validation', validation);
-  if (test !== undefined) await files.saveTargets('test', test);
+  await files.saveTargets(data);
   const preprocessing = preprocessingOf(data);
   if (preprocessing !== null) report.fitted(preprocessing);
   for (const note of notes) report.event('data-note', note, { epoch: 0, step: 0 });

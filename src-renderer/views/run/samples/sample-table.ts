@@ -44,7 +44,7 @@ export const sampleScores = ['uncertainty', 'error', 'disagreement'] as const;
 export type SampleScore = (typeof sampleScores)[number];
 
 export interface SampleRow {
-  /** Place in the split, from 0; with several targets `12, target 1`. */
+  /** Place in the split, from 0; with several targets `12, height`, without names `12, target 1`. */
   sample: string;
   /** The sample's only feature; null where it has more. */
   feature: number | null;
@@ -177,7 +177,7 @@ function tableOfValues(data: PredictionData): SampleTable {
   };
   const hasDeviation = ranks.length > 1 || variances !== null || isCount;
   const quantityAt = (place: number): Quantity => ({
-    name: 'value',
+    name: targetOf(data, place, perSample) ?? 'value',
     isProbability: false,
     ensemble: mean[place],
     members: ranks.map((rank, member) => ({ rank, value: means.values[member * targets.length + place] })),
@@ -193,13 +193,18 @@ function tableOfValues(data: PredictionData): SampleTable {
     quantitiesAt: (place) => [quantityAt(place)],
     classes: null,
     rowAt: (place) => ({
-      sample: placeInSplit(data, Math.floor(place / perSample), perSample === 1 ? null : place % perSample),
+      sample: placeInSplit(data, Math.floor(place / perSample), targetOf(data, place, perSample)),
       feature: feature?.length === targets.length ? feature[place] : null,
       label: formatValue(targets[place]),
       ensemble: valueAnswer(mean[place], hasDeviation ? total[place] : null),
       members: ranks.map((_, member) => memberAnswer(member, place)),
     }),
   };
+}
+
+/** The target of a row, of `perSample` for each sample; null where there is one. */
+function targetOf({ targetNames }: PredictionData, place: number, perSample: number): string | null {
+  return perSample === 1 ? null : (targetNames?.[place % perSample] ?? `target ${place % perSample}`);
 }
 
 /** A product is one distribution, not a mixture: the members' spread is no part of its deviation. */
@@ -220,10 +225,10 @@ function sampleOf({ places, positions }: PredictionData, row: number): number {
   return Math.floor((places?.[row] ?? row) / positions);
 }
 
-function placeInSplit(data: PredictionData, row: number, target: number | null = null): string {
+function placeInSplit(data: PredictionData, row: number, target: string | null = null): string {
   const { places, positions } = data;
   const position = positions === 1 ? '' : `, step ${(places?.[row] ?? row) % positions}`;
-  return `${sampleOf(data, row)}${position}${target === null ? '' : `, target ${target}`}`;
+  return `${sampleOf(data, row)}${position}${target === null ? '' : `, ${target}`}`;
 }
 
 /** More members are summarized: a row with an answer of each would be many lines high. */

@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as reader from '../../../../src-main/store/runs/safetensors-reader.ts';
 import { createDataset } from '../../../../workers/data/dataset.ts';
+import { parseTable } from '../../../../workers/data/tables/read-table.ts';
+import { tableSplits } from '../../../../workers/data/tables/table-splits.ts';
 import { RunFiles } from '../../../../workers/member/run-files.ts';
 import { temporaryFolder } from '../fixtures.ts';
 
@@ -36,7 +38,7 @@ const readTensorMetadata = (path: string) => reader.readTensorMetadata(dirname(p
 /** Targets of a split as a worker stores them. */
 async function keepTargets(dataset: ReturnType<typeof createDataset>) {
   const folder = await temporaryFolder();
-  await new RunFiles(folder, 0).saveTargets('test', dataset);
+  await new RunFiles(folder, 0).saveTargets({ train: dataset, test: dataset });
   return join(folder, 'predictions', 'test', 'targets.safetensors');
 }
 
@@ -70,6 +72,14 @@ describe('what workers store of a split, as the hub reads it', () => {
     expect(Object.fromEntries(tensors)).toEqual({ targets: { shape: [2], data: Int32Array.of(1, 0) } });
     expect(metadata).toEqual({ class_names: '["left","right"]' });
     expect(await readTensorMetadata(path)).toEqual(metadata);
+  });
+
+  it('has the names of targets that are values', async () => {
+    const folder = await temporaryFolder();
+    const table = await parseTable(Buffer.from('x,height,mass\n1,2,3\n2,3,4\n3,4,5\n4,5,6\n'), 'd.csv');
+    await new RunFiles(folder, 0).saveTargets(tableSplits(table, { seed: 1, target: ['height', 'mass'], test: 2 }));
+    const { metadata } = await readTensors(join(folder, 'predictions', 'test', 'targets.safetensors'));
+    expect(metadata).toEqual({ target_names: '["height","mass"]' });
   });
 
   it('has several targets per sample, by row', async () => {
