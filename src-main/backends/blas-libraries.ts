@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { refuseLibrary } from '../../core/node/file-owner.ts';
-import type { Blas } from '../../core/protocol/machine/devices.ts';
+import { type Blas, ownBlasName } from '../../core/protocol/machine/devices.ts';
 import type { CommandRunner } from '../processes/command.ts';
+import { homePaths } from '../store/home.ts';
 
 export type BlasLibrary = Omit<Blas, 'coreType'>;
 
@@ -11,6 +12,8 @@ export type BlasLibrary = Omit<Blas, 'coreType'>;
 export interface LibrarySystem {
   platform: NodeJS.Platform;
   environment: NodeJS.ProcessEnv;
+  /** The folder of the OpenBLAS that `tutti setup --blas` fetches. */
+  ownFolder: string;
   run: CommandRunner;
   exists(path: string): boolean;
   /** Why a file must not be loaded; null if it may. */
@@ -18,9 +21,10 @@ export interface LibrarySystem {
   resolve(path: string): Promise<string>;
 }
 
-export const thisSystem = (run: CommandRunner): LibrarySystem => ({
+export const thisSystem = (run: CommandRunner, ownFolder = homePaths().blas): LibrarySystem => ({
   platform: process.platform,
   environment: process.env,
+  ownFolder,
   run,
   exists: existsSync,
   refuse: refuseLibrary,
@@ -47,11 +51,16 @@ const accelerate: BlasLibrary = {
   library: '/System/Library/Frameworks/Accelerate.framework/Accelerate',
 };
 
-/** The BLAS libraries of this system, at most one of each kind: the first file that may be loaded, else the first. */
+/**
+ * The OpenBLAS that was set up in Tutti's home, and the BLAS libraries of this system, at most one of each kind: the
+ * first file that may be loaded, else the first.
+ */
 export async function findBlasLibraries(system: LibrarySystem): Promise<BlasLibrary[]> {
   const known = await knownToLinker(system);
   const folders = libraryFolders(system);
+  const own = join(system.ownFolder, ownBlasName(system.platform));
   const found: BlasLibrary[] = system.platform === 'darwin' ? [accelerate] : [];
+  if (system.exists(own)) found.push({ kind: 'OpenBLAS', library: await system.resolve(own) });
   for (const [kind, candidates] of names[system.platform] ?? []) {
     const paths = [
       ...folders.flatMap((folder) => candidates.map((name) => join(folder, name))),

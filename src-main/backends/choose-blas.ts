@@ -1,3 +1,4 @@
+import { tutti } from '../../core/text/program.ts';
 import type { Blas } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
@@ -64,14 +65,9 @@ export async function isUsable(
 export function describeAbsence({ libraries }: BlasSurvey): string {
   const [first] = libraries;
   if (first === undefined)
-    return `No system BLAS (OpenBLAS, BLIS, MKL, Accelerate) was found. ${installBlas} --blas off trains without.`;
+    return `No BLAS (OpenBLAS, BLIS, MKL, Accelerate) was found. ${installBlas} --blas off trains without.`;
   return first.reply.kind === 'unusable' ? first.reply.reason : '';
 }
 
-/** How to install a BLAS on this system. */
-export const installBlas =
-  {
-    linux: 'Install OpenBLAS: apt install libopenblas0-pthread, dnf install openblas, or conda install openblas.',
-    darwin: 'Install OpenBLAS: brew install openblas.',
-  }[process.platform as 'linux' | 'darwin'] ??
-  'Install OpenBLAS and put its folder on the PATH: conda install openblas.';
+/** How to install a BLAS. */
+export const installBlas = `${tutti} setup --blas fetches OpenBLAS, or install one with the system's package manager.`;

@@ -24,7 +24,7 @@ export async function checkBackends(): Promise<Check[]> {
   const survey = await makeSurvey();
   const checks: Check[] = [
     { name: 'backend wasm', ...(await describeWasm(survey)) },
-    { name: 'system BLAS', ...(await describeBlas(survey)) },
+    { name: 'BLAS', ...(await describeBlas(survey)) },
     { name: 'backend tensorflow', ...(await checkTensorFlow()) },
     { name: 'backend webgpu', ...(await checkWebgpu()) },
     { name: 'backend cpu', ...describeReply(cpu, 'Reinstall: npm ci.') },
@@ -86,6 +86,13 @@ async function describeBlas(survey: BlasSurvey): Promise<Omit<Check, 'name'>> {
   });
   const note = chosen === null ? ["not clearly faster than Tutti's kernels, so not used"] : [];
   return { status: 'ok', detail: [...lines, ...note].join('; ') };
+}
+
+/** Measures the matrix products of this machine's BLAS libraries beside those of Tutti's kernels. */
+export async function compareBlas(): Promise<string> {
+  const survey = await makeSurvey();
+  const [own, libraries] = [await describeWasm(survey), await describeBlas(survey)];
+  return `Matrix products, on one core: ${own.detail}; ${libraries.detail}.`;
 }
 
 function chooseAutomatically(survey: BlasSurvey) {

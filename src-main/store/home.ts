@@ -46,6 +46,8 @@ export function homePaths(home: string = tuttiHome()) {
     tensorflow: join(home, 'native', 'tensorflow'),
     /** Dawn and TensorFlow.js's kernels for it, if `tutti setup --webgpu` was run. */
     webgpu: join(home, 'native', 'webgpu'),
+    /** OpenBLAS, if `tutti setup --blas` was run. */
+    blas: join(home, 'native', 'blas'),
     /** Exports from pages. */
     exports: join(home, 'exports'),
     /** Sessions of browsers, and where `tutti dashboard --link` reaches a running server: two files for each port. */

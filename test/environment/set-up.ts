@@ -1,5 +1,5 @@
 /**
- * `npm run test:setup [-- tensorflow] [-- webgpu] [-- mpi]`: sets up what npm does not install, if it is missing:
+ * `npm run test:setup [-- blas] [-- tensorflow] [-- webgpu] [-- mpi]`: sets up what npm does not install, if it is missing:
  * backends, and newer releases of MPI. Tests use them if they are present, and never install anything.
  */
 import { spawnSync } from 'node:child_process';
@@ -7,14 +7,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type MpiRelease, mpiReleases, notSetUp, prefixOf } from './mpi-releases.ts';
 import { nativeFolder } from './tensorflow.ts';
-import { repository, testHome } from './test-home.ts';
+import { blasFolder, repository, testHome } from './test-home.ts';
 import { webgpuFolder } from './webgpu.ts';
 
 const backends = {
-  tensorflow: { folder: nativeFolder, options: [] },
+  blas: { folder: blasFolder, options: ['--blas'] },
+  tensorflow: { folder: nativeFolder, options: ['--tensorflow'] },
   webgpu: { folder: webgpuFolder, options: ['--webgpu'] },
 };
-const parts = ['tensorflow', 'webgpu', 'mpi'] as const;
+const parts = ['blas', 'tensorflow', 'webgpu', 'mpi'] as const;
 type Part = (typeof parts)[number];
 
 const asked = process.argv.slice(2);

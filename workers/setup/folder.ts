@@ -5,10 +5,11 @@ import { promisify } from 'node:util';
 import { renameOver } from '../../core/node/atomic-file.ts';
 import { ownModule } from '../system/own-copies.ts';
 
-/** The folders of Tutti's home in which the backends are set up. */
+/** The folders of Tutti's home in which backends and OpenBLAS are set up. */
 export interface SetupFolders {
   tensorflow: string;
   webgpu: string;
+  blas: string;
   /** Of downloads, until the backend is set up. */
   archives: string;
 }

@@ -1,15 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { createWriteStream, existsSync } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, normalize } from 'node:path';
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { type NativeBuild, nativeFolderVariable } from '../../core/protocol/machine/devices.ts';
 import { type Note, replaceFolder, type SetupFolders, tryBackend } from './folder.ts';
 import { tfjsNodePackages, tfjsNodeVersion, unpackPackages } from './packages.ts';
+import { addWheel } from './fetch-wheel.ts';
 import { tensorflowVersion, type Wheel, wheelsFor } from './wheels.ts';
-import { type Entry, openPromise, type ZipFile } from 'yauzl';
-import { fetchFile } from '../data/sources/download.ts';
 
 /**
  * Sets up the `tensorflow` backend. Downloads TensorFlow's libraries from the Python Package Index, without Python, and
@@ -20,7 +18,7 @@ export async function setUpTensorflow(folders: SetupFolders, hasCuda: boolean, n
   await checkCompiler();
   const { tensorflow: folder, archives } = folders;
   await replaceFolder(folder, async (aside) => {
-    for (const wheel of wheels) await addWheel(wheel, archives, aside, note);
+    for (const wheel of wheels) await addWheel(wheel, { archives, folder: aside, choose: wantedPath }, note);
     note('tfjs-node: fetching and compiling its binding');
     await unpackPackages(tfjsNodePackages, join(aside, 'tfjs-node'), archives);
     await compileBinding(aside);
@@ -30,12 +28,6 @@ export async function setUpTensorflow(folders: SetupFolders, hasCuda: boolean, n
   });
   await rm(archives, { recursive: true, force: true });
   note(`Ready in ${folder}. Train with --backend tensorflow.`);
-}
-
-async function addWheel(wheel: Wheel, archives: string, folder: string, note: Note): Promise<void> {
-  const archive = await downloadWheel(wheel, archives, note);
-  const count = await unpackZip(archive, folder, wantedPath);
-  if (count === 0) throw new Error(`${wheel.name} holds no library: its layout is not the expected one.`);
 }
 
 /** Chooses the libraries and the files that the binding is compiled against, without Python's files. */
@@ -60,77 +52,6 @@ async function describeBuild(folder: string, wheels: readonly Wheel[], hasCuda: 
     libraryFolders: libraries.map((name) => join('nvidia', name.replaceAll('-', '_'), 'lib')),
   };
   await writeFile(join(folder, 'build.json'), `${JSON.stringify(build, null, 2)}\n`);
-}
-
-/**
- * Unpacks files of a ZIP archive into `folder`: those for which `choose` returns a path, to that path.
- * @returns the number of files
- */
-export async function unpackZip(
-  archive: string,
-  folder: string,
-  choose: (name: string) => string | null,
-): Promise<number> {
-  const zip = await openPromise(archive);
-  let count = 0;
-  try {
-    for await (const entry of zip.eachEntry()) {
-      const path = entry.fileName.endsWith('/') ? null : choose(entry.fileName);
-      if (path === null) continue;
-      await extract(zip, entry, join(folder, normalize(path)));
-      count += 1;
-    }
-  } finally {
-    zip.close();
-  }
-  return count;
-}
-
-async function extract(zip: ZipFile, entry: Entry, path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(path));
-}
-
-/** The index's address. As with pip, PIP_INDEX_URL names another index. */
-const indexUrl = process.env.PIP_INDEX_URL ?? 'https://pypi.org/simple';
-
-const silenceMs = 15_000;
-
-/**
- * Downloads a wheel into `folder` and returns its path. Resumes an earlier attempt.
- * @throws Error if the index does not answer or does not list the file, or the SHA-256 does not match
- */
-async function downloadWheel(wheel: Wheel, folder: string, note: (text: string) => void): Promise<string> {
-  const url = await findAddress(wheel);
-  let told = -1;
-  return await fetchFile(
-    { name: wheel.name, urls: [url], sha256: wheel.sha256, bytes: wheel.bytes, folder },
-    {
-      silenceMs,
-      onProgress({ receivedBytes, totalBytes }) {
-        const tenths = Math.floor((10 * receivedBytes) / totalBytes);
-        if (tenths === told) return;
-        told = tenths;
-        note(`${wheel.name}: ${tenths * 10} % of ${Math.round(totalBytes / 1e6)} MB`);
-      },
-    },
-  );
-}
-
-/** The file's address on its project's page (PEP 503). */
-async function findAddress({ project, name }: Wheel): Promise<string> {
-  const page = `${indexUrl.replace(/\/$/, '')}/${project}/`;
-  const response = await fetch(page, { signal: AbortSignal.timeout(silenceMs) }).catch((cause: unknown) => {
-    throw new Error(`${page} does not answer. Is this machine offline? PIP_INDEX_URL names another index.`, { cause });
-  });
-  if (!response.ok) throw new Error(`${page} answers with HTTP ${response.status}. PIP_INDEX_URL names another index.`);
-  const addresses = [...(await response.text()).matchAll(/href="([^"]+)"/g)].map(
-    ([, href]) => new URL(href, response.url || page),
-  );
-  const address = addresses.find(({ pathname }) => pathname.endsWith(`/${name}`));
-  if (address === undefined) throw new Error(`${page} does not list ${name}. PIP_INDEX_URL names another index.`);
-  address.hash = '';
-  return address.href;
 }
 
 const compiler = process.env.CXX ?? 'c++';

@@ -121,3 +121,46 @@ export function wheelsFor(hasCuda: boolean, platform = process.platform, arch: s
     `${build} cannot be set up on ${platform} ${arch}, only on ${known}. The wasm backend needs no setup.`,
   );
 }
+
+const openBlas = (system: string, bytes: number, sha256: string): Wheel => ({
+  project: 'scipy-openblas32',
+  name: `scipy_openblas32-0.3.34.481.3-py3-none-${system}.whl`,
+  bytes,
+  sha256,
+});
+
+/** OpenBLAS with the C interface and 32-bit sizes; all its names begin with `scipy_`. */
+const blasWheels: Record<string, Wheel> = {
+  'linux x64': openBlas(
+    'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
+    7885409,
+    '0595f94cd58c1f8a0d90c975621f4587337a003916b1979e834ebdf2cb5d9504',
+  ),
+  'linux arm64': openBlas(
+    'manylinux_2_27_aarch64.manylinux_2_28_aarch64',
+    9148457,
+    'e085dddbc5b9aa130f83def515d31c440e69f387a90c7e63b154a5575b4466bc',
+  ),
+  'darwin x64': openBlas(
+    'macosx_10_13_x86_64',
+    8018075,
+    '85d42ee10fd207ed6014273dcb9236ab1a65d21357f278b3aa0a78e8189665a8',
+  ),
+  'darwin arm64': openBlas(
+    'macosx_11_0_arm64',
+    5770225,
+    '813bb8101da2f64555c4a5e71c3714539d92b0b4f1841ec12b80d50e56cde46c',
+  ),
+  'win32 x64': openBlas('win_amd64', 7275233, '963e311354df08856c22aad17d77209448d2d8fc3bc4b3b1d87912828797cf13'),
+  'win32 arm64': openBlas('win_arm64', 5211881, '64b1637b1c0495552351743e6f5d8bb50828aaea5821bb8d998927837256bda9'),
+};
+
+/** @throws Error if OpenBLAS is not published for this system */
+export function blasWheelFor(platform: string = process.platform, arch: string = process.arch): Wheel {
+  const system = `${platform} ${arch}`;
+  if (Object.hasOwn(blasWheels, system)) return blasWheels[system];
+  throw new Error(
+    `OpenBLAS is not published for ${system}, only for ${Object.keys(blasWheels).join(', ')}. The wasm backend works ` +
+      "without it, and uses the system's BLAS where there is one.",
+  );
+}

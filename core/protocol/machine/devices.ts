@@ -133,6 +133,10 @@ export const blasSchema = z.strictObject({
 });
 export type Blas = z.output<typeof blasSchema>;
 
+/** The file of the OpenBLAS that `tutti setup --blas` fetches. */
+export const ownBlasName = (platform: string): string =>
+  `libscipy_openblas.${{ darwin: 'dylib', win32: 'dll' }[platform] ?? 'so'}`;
+
 /** The task of a probing process: measure TensorFlow.js on a backend, or the matrix products of a BLAS. */
 export const probeTaskSchema = z.discriminatedUnion('kind', [
   z.strictObject({

@@ -16,9 +16,11 @@ export function addMachine(program: Command, { openDashboard }: ProgramParts): v
     .action(exitWith(openDashboard));
   program
     .command('setup')
-    .description('set up a backend that npm does not install: TensorFlow, or with --webgpu GPUs of all makers')
+    .description('set up what npm does not install: OpenBLAS and TensorFlow, or only what an option names')
+    .option('--blas', 'OpenBLAS, for faster training on CPU cores; needs no compiler')
+    .option('--tensorflow', 'TensorFlow for CPU cores')
     .option('--gpu', "TensorFlow with CUDA, for NVIDIA's GPUs")
-    .option('--webgpu', 'WebGPU instead')
+    .option('--webgpu', 'WebGPU, for GPUs of all makers')
     .action(exitWith(async (options: SetupOptions) => (await import('../commands/setup.ts')).setUp(options)));
   addTrust(program);
   addChecks(program);

@@ -7,7 +7,7 @@ import { chmod, cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { flipFuses, FuseV1Options, FuseVersion } from '@electron/fuses';
 import { unpackPackages } from '../../../workers/setup/packages.ts';
-import { unpackZip } from '../../../workers/setup/tensorflow.ts';
+import { unpackZip } from '../../../workers/setup/fetch-wheel.ts';
 import { testHome } from '../test-home.ts';
 import { electronFolder, whyNoElectron } from './electron.ts';
 

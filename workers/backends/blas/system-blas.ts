@@ -1,5 +1,6 @@
 import type { LibraryHandle } from 'koffi';
-import type { Blas, BlasKind } from '../../../core/protocol/machine/devices.ts';
+import { basename } from 'node:path';
+import { type Blas, type BlasKind, ownBlasName } from '../../../core/protocol/machine/devices.ts';
 
 /**
  * C ← A·B + β·C in single precision, row major. a, b and c are addresses in this process. A is `[m, k]`, stored as
@@ -53,7 +54,7 @@ const plain = 111;
 const transposed = 112;
 
 /**
- * Loads the system's BLAS into this process, for one thread. A process can load one library only: OpenBLAS reads
+ * Loads a BLAS into this process, for one thread. A process can load one library only: OpenBLAS reads
  * OPENBLAS_CORETYPE once.
  * @throws Error if koffi, the library or its `cblas_sgemm` is missing
  */
@@ -62,9 +63,11 @@ export async function loadBlas(blas: Blas): Promise<SystemBlas> {
   try {
     const { default: koffi } = await import('koffi');
     const library = koffi.load(blas.library);
+    // So that several copies of OpenBLAS can be in one process, this one has other names.
+    const prefix = basename(blas.library) === ownBlasName(process.platform) ? 'scipy_' : '';
     return {
-      description: describe(blas.kind, library),
-      sgemm: bindSgemm(library),
+      description: describe(blas.kind, library, prefix),
+      sgemm: bindSgemm(library, prefix),
       addressOf: (buffer) => Number(koffi.address(new Uint8Array(buffer))),
     };
   } catch (error) {
@@ -83,11 +86,11 @@ function describeFailure({ kind, library }: Blas, error: unknown): string {
 }
 
 /** Passes addresses as numbers: 0.18 µs per call. Views of the memory would have to be created for each call. */
-function bindSgemm(library: LibraryHandle): Sgemm {
+function bindSgemm(library: LibraryHandle, prefix: string): Sgemm {
   const flags = ['int', 'int', 'int'];
   const sizes = ['int', 'int', 'int'];
   const operands = ['float', 'uintptr_t', 'int', 'uintptr_t', 'int', 'float', 'uintptr_t', 'int'];
-  const call = library.func('cblas_sgemm', 'void', [...flags, ...sizes, ...operands]);
+  const call = library.func(`${prefix}cblas_sgemm`, 'void', [...flags, ...sizes, ...operands]);
   const order = (isTransposed: boolean): number => (isTransposed ? transposed : plain);
   return (transposeA, transposeB, m, n, k, a, rowA, b, rowB, beta, c, rowC) => {
     call(rowMajor, order(transposeA), order(transposeB), m, n, k, 1, a, rowA, b, rowB, beta, c, rowC);
@@ -95,13 +98,13 @@ function bindSgemm(library: LibraryHandle): Sgemm {
 }
 
 /** The library's name, with the processor that it computes for, if it reports one. */
-function describe(kind: BlasKind, library: LibraryHandle): string {
-  const core = cores[kind]?.(library);
+function describe(kind: BlasKind, library: LibraryHandle, prefix: string): string {
+  const core = cores[kind]?.(library, prefix);
   return core === undefined ? kind : `${kind} (${core})`;
 }
 
-const cores: Partial<Record<BlasKind, (library: LibraryHandle) => string>> = {
-  OpenBLAS: (library) => String(library.func('const char *openblas_get_corename()')()),
+const cores: Partial<Record<BlasKind, (library: LibraryHandle, prefix: string) => string>> = {
+  OpenBLAS: (library, prefix) => String(library.func(`const char *${prefix}openblas_get_corename()`)()),
   BLIS: (library) =>
     String(library.func('const char *bli_arch_string(int id)')(library.func('int bli_arch_query_id()')())),
 };

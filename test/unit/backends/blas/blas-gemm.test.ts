@@ -6,11 +6,12 @@ import type { Product } from '../../../../workers/backends/blas/products.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import { tf } from '../../../../workers/tensorflow/tf.ts';
 import { notRun } from '../../../environment/reasons.ts';
+import { blasFolder } from '../../../environment/test-home.ts';
 
-const [library] = await findBlasLibraries(thisSystem(commandRunner(5000)));
-const noBlas = library === undefined ? 'this system has no BLAS library' : null;
+const [library] = await findBlasLibraries(thisSystem(commandRunner(5000), blasFolder));
+const noBlas = library === undefined ? 'no BLAS is set up: npm run test:setup' : null;
 
-describe.skipIf(noBlas !== null)(`wasm with the system's BLAS${notRun(noBlas)}`, () => {
+describe.skipIf(noBlas !== null)(`wasm with a BLAS${notRun(noBlas)}`, () => {
   let description = '';
   beforeAll(async () => {
     await startBackend('cpu');

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findBlasLibraries, type LibrarySystem } from '../../../../src-main/backends/blas-libraries.ts';
 
@@ -18,6 +19,7 @@ function system(
   return {
     platform,
     environment,
+    ownFolder: '/home/.tutti/native/blas',
     run: () => Promise.resolve({ status: 'exited', exitCode: 0, stdout: ldconfig, stderr: '' }),
     exists: (path) => files.includes(path),
     refuse: (path) => (path.startsWith('/tmp/') ? 'it can be written by every user of this machine' : null),
@@ -61,4 +63,16 @@ it('skips a library that the linker lists but that is gone', async () => {
 it("includes Accelerate of macOS, with Homebrew's OpenBLAS beside it", async () => {
   const found = await findBlasLibraries(system('darwin', ['/opt/homebrew/opt/openblas/lib/libopenblas.dylib']));
   expect(found.map(({ kind }) => kind)).toEqual(['Accelerate', 'OpenBLAS']);
+});
+
+it.each([
+  ['linux', 'libscipy_openblas.so', []],
+  ['darwin', 'libscipy_openblas.dylib', ['/System/Library/Frameworks/Accelerate.framework/Accelerate']],
+  ['win32', 'libscipy_openblas.dll', []],
+] as const)('finds the OpenBLAS that was set up on %s, beside one of the system', async (platform, name, further) => {
+  const own = join('/home/.tutti/native/blas', name);
+  const files = [own, '/lib/x86_64-linux-gnu/libopenblas.so.0'];
+  const ofSystem = platform === 'linux' ? ['real:/lib/x86_64-linux-gnu/libopenblas.so.0'] : [];
+  const found = await findBlasLibraries(system(platform, files));
+  expect(found.map(({ library }) => library)).toEqual([...further, `real:${own}`, ...ofSystem]);
 });

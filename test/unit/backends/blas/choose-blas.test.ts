@@ -52,7 +52,7 @@ describe('on and off', () => {
 
   it('reports what is missing and how to get it', async () => {
     const choice = chooseBlas({ blas: 'on', backend: 'wasm' }, survey(60, {}));
-    await expect(choice).rejects.toThrow(/No system BLAS .* was found\..*nstall.*--blas off/s);
+    await expect(choice).rejects.toThrow(/No BLAS .* was found\..* setup --blas fetches OpenBLAS.*--blas off/s);
   });
 
   it('reports why the BLAS it found cannot be used', async () => {

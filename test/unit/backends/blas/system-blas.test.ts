@@ -3,11 +3,12 @@ import { findBlasLibraries, thisSystem } from '../../../../src-main/backends/bla
 import { commandRunner } from '../../../../src-main/processes/command.ts';
 import { loadBlas } from '../../../../workers/backends/blas/system-blas.ts';
 import { notRun } from '../../../environment/reasons.ts';
+import { blasFolder } from '../../../environment/test-home.ts';
 
-const [library] = await findBlasLibraries(thisSystem(commandRunner(5000)));
-const noBlas = library === undefined ? 'this system has no BLAS library' : null;
+const [library] = await findBlasLibraries(thisSystem(commandRunner(5000), blasFolder));
+const noBlas = library === undefined ? 'no BLAS is set up: npm run test:setup' : null;
 
-describe.skipIf(noBlas !== null)(`the system's BLAS${notRun(noBlas)}`, () => {
+describe.skipIf(noBlas !== null)(`a BLAS${notRun(noBlas)}`, () => {
   let blas: Awaited<ReturnType<typeof loadBlas>>;
   beforeAll(async () => {
     blas = await loadBlas({ ...library, coreType: null });
