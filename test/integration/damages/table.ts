@@ -9,6 +9,10 @@ import { fileKinds } from './sample-run.ts';
 const page = resolve(import.meta.dirname, '../../../docs/guarantees.md');
 const [begin, end] = ['<!-- The table of damages begins. -->', '<!-- The table of damages ends. -->'];
 
+const names = Object.keys(commands);
+/** The columns of the table; a command that it does not name works. */
+const exceptions: readonly Outcome[] = ['names it', 'goes without', 'refuses'];
+
 /** Outcomes by file, damage and command. */
 export class DamageTable {
   readonly #outcomes = new Map<string, Outcome>();
@@ -25,9 +29,13 @@ export class DamageTable {
         .slice(1, -1)
         .map((cell) => cell.trim());
       for (const damage of of.split(', ')) {
-        Object.keys(commands).forEach((command, column) => {
-          if (cells[column] !== '') table.set(file.replaceAll('`', ''), damage, command, cells[column] as Outcome);
-        });
+        const set = (command: string, outcome: Outcome): void =>
+          table.set(file.replaceAll('`', ''), damage, command, outcome);
+        for (const command of names) set(command, 'works');
+        for (const [column, outcome] of exceptions.entries()) {
+          const named = cells[column] === 'all' ? names : cells[column].split(', ');
+          for (const command of named.filter((name) => name !== '')) set(command, outcome);
+        }
       }
     }
     return table;
@@ -43,8 +51,7 @@ export class DamageTable {
 
   /** Replaces the table in `docs/guarantees.md`. */
   async write(): Promise<void> {
-    const names = Object.keys(commands);
-    const head = [`| file | damage | ${names.join(' | ')} |`, `|${' --- |'.repeat(names.length + 2)}`];
+    const head = [`| file | damage | ${exceptions.join(' | ')} |`, `|${' --- |'.repeat(exceptions.length + 2)}`];
     const [before, , after] = partOf(readFileSync(page, 'utf8'));
     const text = `${before}${begin}\n\n${[...head, ...this.#rows()].join('\n')}\n\n${end}${after}`;
     writeFileSync(page, await format(text, { parser: 'markdown', printWidth: 120, proseWrap: 'preserve' }));
@@ -53,10 +60,13 @@ export class DamageTable {
   #rows(): string[] {
     return fileKinds.flatMap(([file]) => {
       const cellsOf = (damage: string): string =>
-        Object.keys(commands)
-          .map((command) => this.get(file, damage, command) ?? '')
+        exceptions
+          .map((outcome) => names.filter((command) => this.get(file, damage, command) === outcome))
+          .map((named) => (named.length === names.length ? 'all' : named.join(', ')))
           .join(' | ');
-      const known = Object.keys(damages).filter((damage) => /\w/.test(cellsOf(damage)));
+      const known = Object.keys(damages).filter((damage) =>
+        names.some((command) => this.get(file, damage, command) !== undefined),
+      );
       return [...Map.groupBy(known, cellsOf)].map(([cells, of]) => `| \`${file}\` | ${of.join(', ')} | ${cells} |`);
     });
   }
