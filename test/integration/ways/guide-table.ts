@@ -13,11 +13,14 @@ export function guideTable(): Map<string, GuideRow> {
   const body = rows.slice(head + 2);
   const end = body.findIndex((cells) => cells.length < 3);
   return new Map(
-    body
-      .slice(0, end)
-      .map(([, name, , predict, browser, onnx, pytorch, serve]) => [
+    body.slice(0, end).map(([, name, , refused]) => {
+      const reasons = new Map(refused.split('; ').map((one) => one.split(': ') as [string, string]));
+      const of = (way: string): string => (reasons.has(way) ? `refused: ${reasons.get(way)}` : 'yes');
+      const [predict, serve] = [of('`tutti predict`'), of('`tutti serve`')];
+      return [
         name.replaceAll('`', ''),
-        { predict, browser, onnx, pytorch, serve },
-      ]),
+        { predict, browser: of('browser'), onnx: of('ONNX'), pytorch: of('PyTorch'), serve },
+      ];
+    }),
   );
 }
