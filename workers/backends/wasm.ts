@@ -3,7 +3,7 @@ import { type Tensor, tf } from '../tensorflow/tf.ts';
 import type { Backend, BackendOptions } from './contract.ts';
 import { loadBlas } from './blas/system-blas.ts';
 import { createBlasProducts, createProducts } from './wasm/gemm.ts';
-import { denseInLayers, isInNestedGradient, normalizeInLayers } from './wasm/fused-layers.ts';
+import { activateInLayers, denseInLayers, isInNestedGradient, normalizeInLayers } from './wasm/fused-layers.ts';
 import { registerGradients } from './wasm/gradients.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
 import { TensorMemory } from './wasm/memory/tensor-memory.ts';
@@ -11,7 +11,7 @@ import { registerUpdateKernels } from './wasm/kernels/updates.ts';
 import { createWideKernels } from './wasm/wide-gemm.ts';
 import { correctVolumes } from './volumes.ts';
 import type { KernelFunc, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
-import { type Kernel, required, type WasmRuntime } from './wasm/kernel.ts';
+import type { Kernel, WasmRuntime } from './wasm/kernel.ts';
 import { elementwiseKernels } from './wasm/kernels/elementwise.ts';
 import { batchNormalizationKernels } from './wasm/kernels/batch-normalization.ts';
 import { borrowedKernels } from './wasm/memory/borrowed.ts';
@@ -50,6 +50,7 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   correctVolumes('wasm');
   registerGradients();
   denseInLayers();
+  activateInLayers();
   normalizeInLayers();
   runSequencesInLayers();
   saveTensorsCheaply(memory);
@@ -86,14 +87,6 @@ function saveTensorsCheaply(memory: TensorMemory): void {
   };
 }
 
-/** A dense layer's forward pass as one op, and the gradients of its activations. */
-const denseKernels: Record<string, Kernel> = {
-  Dense: dense,
-  ReluGradient: (runtime, inputs) => gradientOf('gradientOfRelu', runtime, inputs),
-  SigmoidGradient: (runtime, inputs) => gradientOf('gradientOfSigmoid', runtime, inputs),
-  TanhGradient: (runtime, inputs) => gradientOf('gradientOfTanh', runtime, inputs),
-};
-
 /** act(x W + b) `[B, O]` for x `[B, I]`, W `[I, O]` and an optional b `[O]`. */
 function dense(
   runtime: WasmRuntime,
@@ -103,25 +96,11 @@ function dense(
   return fusedMatMul(runtime, { a, b, ...rest }, attributes);
 }
 
-/**
- * dx of an activation from dy and x: the output of sigmoid or tanh; for ReLU its input or output, which have the same
- * sign.
- */
-function gradientOf(
-  kernel: 'gradientOfRelu' | 'gradientOfSigmoid' | 'gradientOfTanh',
-  { memory, kernels }: WasmRuntime,
-  inputs: NamedTensorInfoMap,
-): TensorInfo {
-  const [x, dy] = [required(inputs, 'x'), required(inputs, 'dy')];
-  const dx = memory.output(x.shape);
-  kernels[kernel](memory.address(x), memory.address(dy), tf.util.sizeFromShape(x.shape), memory.address(dx));
-  return dx;
-}
-
 const kernels: Record<string, Kernel> = {
   BatchMatMul: batchMatMul,
   CrossEntropy: crossEntropy,
   CrossEntropyGradient: crossEntropyGradient,
+  Dense: dense,
   GaussianNll: gaussianNll,
   GaussianNllGradient: gaussianNllGradient,
   Max: max,
@@ -132,7 +111,6 @@ const kernels: Record<string, Kernel> = {
   _FusedMatMul: fusedMatMul,
   ...batchNormalizationKernels,
   ...convolutionKernels,
-  ...denseKernels,
   ...depthwiseKernels,
   ...elementwiseKernels,
   ...layerNormalizationKernels,

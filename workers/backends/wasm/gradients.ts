@@ -10,20 +10,31 @@ export function registerGradients(): void {
   for (const op of Object.values(activations)) {
     preferKernel(op, `${op}Gradient`, (dy, [x]) => ({ x: () => run(`${op}Gradient`, { x, dy }) }));
   }
-  tf.registerGradient({
+  for (const gradient of gradients) tf.registerGradient(gradient);
+  reduceBroadcastProducts();
+}
+
+/** Of the ops that Tutti adds. */
+const gradients: readonly GradConfig[] = [
+  ...['Gelu', 'Swish'].map((kernelName) => ({
+    kernelName,
+    outputsToSave: [false, true],
+    gradFunc: (dy: Tensor | Tensor[], [slope]: Tensor[]) => ({ x: () => tf.mul((dy as Tensor[])[0], slope) }),
+  })),
+  {
     kernelName: 'Dense',
     inputsToSave: ['x', 'kernel'],
     outputsToSave: [true],
     gradFunc: (dy, [x, kernel, y], attributes) => gradientOfDense(dy as Tensor, x, kernel, y, attributes),
-  });
-  tf.registerGradient({
+  },
+  {
     kernelName: 'CrossEntropy',
     inputsToSave: ['logits', 'labels'],
     gradFunc: (dy, [logits, labels]) => ({
       logits: () => run('CrossEntropyGradient', { logits, labels, dy: dy as Tensor }),
     }),
-  });
-  tf.registerGradient({
+  },
+  {
     kernelName: 'GaussianNll',
     inputsToSave: ['mean', 'variance', 'targets'],
     gradFunc: (dy, [mean, variance, targets]) => {
@@ -33,17 +44,15 @@ export function registerGradients(): void {
         variance: () => run('GaussianNllGradient', inputs, { ofVariance: true }),
       };
     },
-  });
-  for (const op of ['NormalizeBatch', 'NormalizeRows']) {
-    tf.registerGradient({
-      kernelName: op,
-      inputsToSave: ['x', 'gamma'],
-      outputsToSave: [false, true, true],
-      gradFunc: (dy, saved, attributes) => gradientOfNormalization(`${op}Gradient`, dy, saved, attributes),
-    });
-  }
-  reduceBroadcastProducts();
-}
+  },
+  ...['NormalizeBatch', 'NormalizeRows'].map((kernelName) => ({
+    kernelName,
+    inputsToSave: ['x', 'gamma'],
+    outputsToSave: [false, true, true],
+    gradFunc: (dy: Tensor | Tensor[], saved: Tensor[], attributes: NamedAttrMap) =>
+      gradientOfNormalization(`${kernelName}Gradient`, dy, saved, attributes),
+  })),
+];
 
 /** The activations' ops, by the layers' names for them. Each has a kernel for its gradient. */
 const activations: Record<string, string> = { relu: 'Relu', sigmoid: 'Sigmoid', tanh: 'Tanh' };

@@ -78,6 +78,8 @@ export interface KernelModule extends GemmModule, RecurrentModule {
   ): void;
   avgPoolGradient(dy: number, dx: number, window: number, positions: number): void;
   tanh(x: number, size: number, y: number): void;
+  gelu(x: number, size: number, y: number, slope: number): void;
+  swish(x: number, size: number, y: number, slope: number): void;
   gradientOfRelu(x: number, dy: number, size: number, dx: number): void;
   gradientOfSigmoid(y: number, dy: number, size: number, dx: number): void;
   gradientOfTanh(y: number, dy: number, size: number, dx: number): void;

@@ -1,7 +1,7 @@
 /** Tutti's kernels for the wasm backend. They import the memory of TensorFlow.js's module. */
 export { columnMoments, columnSlopes, combineColumns, scaleColumns } from './batch-normalization';
 export { gradientOfRelu, gradientOfSigmoid, gradientOfTanh } from './elementwise/activation-gradients';
-export { tanh } from './elementwise/activations';
+export { gelu, swish, tanh } from './elementwise/activations';
 export { packBfloat16, unpackBfloat16 } from './elementwise/bfloat16';
 export { addBias } from './elementwise/bias';
 export { depthwise, depthwiseFilterGradient, depthwiseInputGradient } from './windows/depthwise';

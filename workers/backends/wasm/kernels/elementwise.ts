@@ -11,7 +11,12 @@ import { type Kernel, type WasmRuntime, required } from '../kernel.ts';
 export const elementwiseKernels: Record<string, Kernel> = {
   Identity: ({ memory }, inputs) => identity(memory, required(inputs, 'x')),
   Prelu: prelu,
+  Gelu: (runtime, inputs) => withSlope('gelu', runtime, required(inputs, 'x')),
+  Swish: (runtime, inputs) => withSlope('swish', runtime, required(inputs, 'x')),
   Tanh: (runtime, inputs) => tanh(runtime, required(inputs, 'x')),
+  ReluGradient: (runtime, inputs) => gradientOf('gradientOfRelu', runtime, inputs),
+  SigmoidGradient: (runtime, inputs) => gradientOf('gradientOfSigmoid', runtime, inputs),
+  TanhGradient: (runtime, inputs) => gradientOf('gradientOfTanh', runtime, inputs),
   Relu6: (runtime, inputs) => clip(runtime, required(inputs, 'x'), 0, 6),
   ClipByValue: (runtime, inputs, { clipValueMin, clipValueMax }) =>
     clip(runtime, required(inputs, 'x'), Number(clipValueMin), Number(clipValueMax)),
@@ -33,6 +38,28 @@ function tanh({ kernels, memory }: WasmRuntime, x: TensorInfo): TensorInfo | nul
   const output = memory.output(x.shape);
   kernels.tanh(memory.address(x), tf.util.sizeFromShape(x.shape), memory.address(output));
   return output;
+}
+
+/** An activation's values, and its slopes, with which the gradient is one product. */
+function withSlope(kernel: 'gelu' | 'swish', { kernels, memory }: WasmRuntime, x: TensorInfo): TensorInfo[] {
+  const [y, slope] = [memory.output(x.shape), memory.output(x.shape)];
+  kernels[kernel](memory.address(x), tf.util.sizeFromShape(x.shape), memory.address(y), memory.address(slope));
+  return [y, slope];
+}
+
+/**
+ * dx of an activation from dy and x: the output of sigmoid or tanh; for ReLU its input or output, which have the same
+ * sign.
+ */
+function gradientOf(
+  kernel: 'gradientOfRelu' | 'gradientOfSigmoid' | 'gradientOfTanh',
+  { memory, kernels }: WasmRuntime,
+  inputs: NamedTensorInfoMap,
+): TensorInfo {
+  const [x, dy] = [required(inputs, 'x'), required(inputs, 'dy')];
+  const dx = memory.output(x.shape);
+  kernels[kernel](memory.address(x), memory.address(dy), tf.util.sizeFromShape(x.shape), memory.address(dx));
+  return dx;
 }
 
 function clip({ kernels, memory }: WasmRuntime, x: TensorInfo, lowest: number, highest: number): TensorInfo | null {
