@@ -70,9 +70,8 @@ for (const [heading, cases] of opMatrix) {
   for (const testCase of cases) rows.push(await rowOf(testCase));
   const hasStacked = rows.some((row) => row.at(-1) !== '–');
   const head = ['Op', ...backends, ...(hasStacked ? ['stacked'] : [])];
-  sections.push(
-    [`## ${heading}`, '', ...table([head, ...rows.map((row) => row.slice(0, head.length))]), ''].join('\n'),
-  );
+  const joined = joinAlike(rows).map((row) => row.slice(0, head.length));
+  sections.push([`## ${heading}`, '', ...table([head, ...joined]), ''].join('\n'));
 }
 writeFileSync(new URL('../../docs/backends.md', import.meta.url), sections.join('\n'));
 
@@ -95,6 +94,12 @@ async function recordedSection(): Promise<string> {
     ...table([['Layer, op or loss', 'Cases', ...backends], ...rows]),
     '',
   ].join('\n');
+}
+
+/** One row for all ops with the same errors. */
+function joinAlike(rows: readonly string[][]): string[][] {
+  const alike = Map.groupBy(rows, ([, ...errors]) => errors.join(' | '));
+  return [...alike.values()].map((same) => [same.map(([op]) => op).join(', '), ...same[0].slice(1)]);
 }
 
 function table([head, ...rows]: string[][]): string[] {
