@@ -77,12 +77,29 @@ function describeSuite(suite: string, { date, machine, figures }: Result): strin
   const hasTargets = ofSuite.some(({ target }) => target !== null);
   const header = ['figure', hasTargets ? 'value (target)' : 'value'];
   if (ofSuite.some(({ peer }) => peer !== undefined)) header.push('peer');
-  const byName = Map.groupBy(ofSuite, ({ name }) => name);
-  const cells = [...byName].map(([name, same]) => [name, same.map(describeValue).join('; '), describePeers(same)]);
+  const bySubject = Map.groupBy(ofSuite, ({ name }) => splitName(name).subject);
+  const cells = [...bySubject].map(([subject, same]) => [subject, describeValues(same), describePeers(same)]);
   const rows = [header, header.map(() => '---'), ...cells.map((row) => row.slice(0, header.length))];
   const table = rows.map((row) => `| ${row.join(' | ')} |`);
   const remarks = notes[suite] ?? [];
   return [`## ${suite}`, '', about, '', ...table, '', ...remarks.flatMap((remark) => [remark, ''])];
+}
+
+/** One row of the page has all figures of a subject: what stands before the last colon of their names, if there is one. */
+function splitName(name: string): { subject: string; quantity: string } {
+  const colon = name.lastIndexOf(': ');
+  return colon < 0
+    ? { subject: name, quantity: '' }
+    : { subject: name.slice(0, colon), quantity: name.slice(colon + 2) };
+}
+
+function describeValues(figures: readonly Measured[]): string {
+  const quantities = ['', ...figures.map(({ name }) => splitName(name).quantity)];
+  const values = figures.map((figure, i) => {
+    const quantity = quantities[i + 1];
+    return `${quantity === quantities[i] ? '' : `${quantity}: `}${describeValue(figure)}`;
+  });
+  return values.join('; ');
 }
 
 function describeValue({ value, unit, better, target, met }: Measured): string {

@@ -49,11 +49,17 @@ it.each([
   expect(() => refuseCombinations(config, plan, project)).not.toThrow();
 });
 
-/** The figures of docs/benchmarks.md under a heading, by name. */
+/** The figures of docs/benchmarks.md under a heading, by subject and quantity. */
 function measured(heading: string): Map<string, number> {
   const [, section = ''] = read('docs/benchmarks.md').split(`\n## ${heading}\n`);
-  const rows = section.split('\n## ')[0].matchAll(/^\| (.+?) +\| (\S+) /gm);
-  return new Map([...rows].map(([, name, value]) => [name, Number(value)]));
+  const rows = section.split('\n## ')[0].matchAll(/^\| (.+?) +\| (.+?) +\|/gm);
+  const named = [...rows].flatMap(([, subject, values]) =>
+    values.split('; ').map((value): [string, number] => {
+      const [quantity, figure = ''] = value.split(': ');
+      return [`${subject}: ${quantity}`, Number.parseFloat(figure)];
+    }),
+  );
+  return new Map(named);
 }
 
 it('the guide to large models has the figures of the benchmarks', () => {
