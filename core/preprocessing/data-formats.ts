@@ -17,6 +17,7 @@ interface DataFormat {
 export const dataFormats = [
   { name: 'CSV', endings: ['csv'], holds: 'table', isSentByPages: true },
   { name: 'TSV', endings: ['tsv'], holds: 'table', isSentByPages: true },
+  { name: 'Excel', endings: ['xlsx', 'xlsm'], holds: 'table', isSentByPages: true },
   { name: 'JSON lines', endings: ['jsonl', 'ndjson'], holds: 'table', isSentByPages: true },
   { name: 'Parquet', endings: ['parquet'], holds: 'table', isSentByPages: false },
   { name: 'Arrow', endings: ['arrow', 'feather'], holds: 'table', isSentByPages: false },

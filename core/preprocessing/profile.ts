@@ -17,6 +17,12 @@ export const findingSchema = z.strictObject({
   level: z.enum(findingLevels),
   kind: z.enum([
     'encoding',
+    'sheet',
+    'range',
+    'hidden',
+    'merged',
+    'formulas',
+    'cell-errors',
     'header',
     'comments',
     'number-format',

@@ -106,6 +106,8 @@ function readingLines({ profile, roles }: ProjectPlan): string[] {
   );
   return [
     ...(reading.delimiter === null ? [] : [`delimiter: ${quoted(reading.delimiter)}`]),
+    ...(reading.sheet === null ? [] : [`sheet: ${quoted(reading.sheet)}`]),
+    ...(reading.range === null ? [] : [`range: ${quoted(reading.range)}`]),
     ...(reading.header === null ? [] : [`header: ${reading.header}`]),
     ...(reading.delimiter === null ? [] : [`commentLines: ${reading.comments.length}`]),
     ...(reading.encoding === null || reading.hasMark ? [] : [`encoding: ${quoted(reading.encoding)}`]),

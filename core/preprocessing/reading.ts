@@ -82,13 +82,17 @@ export const tableReadingSchema = z.strictObject({
   file: z.string(),
   /** Number of rows. */
   rows: z.int().min(1),
-  /** The encoding of text: `utf-8`, `utf-16le`, or what the user named; null for Parquet and Arrow. */
+  /** The encoding of text: `utf-8`, `utf-16le`, or what the user named; null for Excel, Parquet and Arrow. */
   encoding: z.string().nullable(),
   /** Whether a mark at the file's beginning says the encoding. */
   hasMark: z.boolean(),
   /** The delimiter of delimited text, else null. */
   delimiter: delimiterSchema.nullable(),
-  /** Whether the first line of delimited text names the columns; null for other formats. */
+  /** The sheet of a workbook; null for other formats. */
+  sheet: z.string().nullable(),
+  /** The sheet's cells that the user named, `B3:F200`; null: all. Later files may have more or fewer rows below B3. */
+  range: z.string().nullable(),
+  /** Whether the first line of delimited text or of a sheet names the columns; null for other formats. */
   header: z.boolean().nullable(),
   /** Lines of comment in front of delimited text, which were left out. */
   comments: z.array(z.string()),
@@ -157,7 +161,9 @@ export function readingText(reading: TableReading): string {
 function adviceOnNames({ columns, missingValues }: TableReading): string[] {
   if (missingValues.join() !== usualMissingValues.join()) return [];
   const named = columns.filter(({ type }) => type === 'category' || type === 'text');
-  const texts = [...new Set(named.flatMap(({ missing }) => Object.keys(missing)))].filter((text) => text !== '');
+  const texts = [...new Set(named.flatMap(({ missing }) => Object.keys(missing)))].filter(
+    (text) => text !== '' && missingValues.includes(text),
+  );
   if (texts.length === 0) return [];
   const shown = texts.map((text) => JSON.stringify(text)).join(', ');
   return [`  Where ${shown} is a value, read the table with ${missingValuesWithout(missingValues, texts)}.`];
@@ -169,7 +175,8 @@ export function missingValuesWithout(missingValues: readonly string[], texts: re
   return `missingValues: [${others.map((text) => `'${text}'`).join(', ')}]`;
 }
 
-function sentenceOf({ file, rows, encoding, delimiter, header, comments, emptyRows, columns }: TableReading): string {
+function sentenceOf(reading: TableReading): string {
+  const { file, rows, encoding, delimiter, sheet, range, header, comments, emptyRows, columns } = reading;
   const counts = columnTypeSchema.options.flatMap((type) => {
     const count = columns.filter((column) => column.type === type).length;
     return count === 0 ? [] : [count === 1 ? `1 ${type}` : `${count} ${plurals[type]}`];
@@ -178,6 +185,7 @@ function sentenceOf({ file, rows, encoding, delimiter, header, comments, emptyRo
     `${rows} rows`,
     ...(encoding === null ? [] : [encoding.toUpperCase()]),
     ...(delimiter === null ? [] : [`separated by ${delimiterNames[delimiter]}`]),
+    ...(sheet === null ? [] : [`sheet ${JSON.stringify(sheet)}${range === null ? '' : ` (${range})`}`]),
     ...(header === null ? [] : [header ? 'names in the first line' : 'no line of names']),
     ...(comments.length === 0 ? [] : [`${linesOfComment(comments.length)} left out`]),
     ...(emptyRows === 0 ? [] : [`${emptyRows} empty rows left out`]),

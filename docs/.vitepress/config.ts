@@ -29,7 +29,7 @@ export default defineConfig({
         items: [
           { text: 'Start', link: '/README' },
           { text: 'Write a project', link: '/docs/projects' },
-          { text: 'Tables (CSV, Parquet)', link: '/docs/guides/tables' },
+          { text: 'Tables (CSV, Excel, Parquet)', link: '/docs/guides/tables' },
           { text: 'Images', link: '/docs/guides/images' },
           { text: 'Text classification', link: '/docs/guides/text' },
           { text: 'Time series forecasting', link: '/docs/guides/series' },

@@ -73,6 +73,8 @@ function profileWith(findings: Finding[], target = 'kind'): TableProfile {
       rows: 100,
       encoding: 'utf-8',
       hasMark: false,
+      sheet: null,
+      range: null,
       delimiter: ',',
       header: true,
       comments: [],

@@ -6,6 +6,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { ZipFile } from 'yazl';
 import { notRun } from '../environment/reasons.ts';
+import { workbookBytes } from '../unit/data/workbook-bytes.ts';
 import { expectStatus, Stage, visit } from './stage.ts';
 import { violationsInAllLooks } from './support/axe.ts';
 import { chromium, noChromium } from './support/browser.ts';
@@ -140,6 +141,24 @@ describe.skipIf(noChromium !== null)(`A project from a file of data${notRun(noCh
     await drop('two tables.zip', await buffer(zip.outputStream));
     await expect(page.getByText('two tables.zip holds 2 .csv (a.csv, b.csv)')).toBeVisible();
     await expect(page.getByText('Unpack it, and give one of its tables.')).toBeVisible();
+  });
+
+  it('a workbook that is dropped asks which sheet and which cells, and becomes a project that says so', async () => {
+    const rows = Array.from({ length: 60 }, (_, i) => [(i * 37) % 60, (i * 37) % 60 < 30 ? 'small' : 'large']);
+    const plants = { name: 'Plants', rows: [['Plants of May'], ['size', 'kind'], ...rows] };
+    await visit(page, '/runs');
+    await drop('plants.xlsx', await workbookBytes({ sheets: [{ name: 'Notes', rows: [['by', 'me']] }, plants] }));
+    await expect(heading('What is in the file')).toBeVisible();
+    await page.getByRole('radio', { name: 'Plants' }).check();
+    await page.getByRole('radio', { name: 'A2:B' }).check();
+    await expect(next()).toBeEnabled();
+    await expect(page.getByRole('row', { name: /^size number/ })).toBeVisible();
+    await next().press('Enter');
+    await next().press('Enter');
+    await next().press('Enter');
+    const code = page.getByRole('region', { name: 'Code of the project' });
+    await expect(code).toContainText("sheet: 'Plants'");
+    await expect(code).toContainText("range: 'A2:B'");
   });
 });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import { predictRun } from '../../src-main/predictions/predict-run.ts';
+import { type CellContent, dated, failed, workbookBytes } from '../unit/data/workbook-bytes.ts';
 import { runCommand } from './damages/run-command.ts';
 import { train, useHub } from './harness.ts';
 
@@ -137,6 +138,47 @@ it('a project from the series of two places, the newest first, trains, and forec
     ['north', '2024-02-29'],
     ['south', '2024-02-29'],
   ]);
+});
+
+it('a project from a sheet of a workbook trains, and predicts new samples of another workbook', async () => {
+  const rows = (count: number): CellContent[][] => [
+    ['Measured in May'],
+    [],
+    ['day', 'size', 'kind'],
+    ...Array.from({ length: count }, (_, i): CellContent[] => [
+      dated(45_292 + (i % 50)),
+      i % 20 === 3 ? failed('#N/A') : mixed(i),
+      mixed(i) > 0.5 ? 'large' : 'small',
+    ]),
+  ];
+  const notes = { name: 'Notes', rows: [['by', 'whom']] };
+  const table = join(home(), 'plants.xlsx');
+  await writeFile(table, await workbookBytes({ sheets: [notes, { name: 'May', rows: rows(90) }] }));
+  const project = join(home(), 'from-workbook');
+  const refused = await runCommand(['create', project, '--from', table]);
+  expect(refused.code).toBe(2);
+  expect(refused.output).toContain('plants.xlsx has 2 sheets with values: "May", "Notes"');
+  expect(refused.output).toContain('Say so with --sheet.');
+  const unclear = await runCommand(['create', project, '--from', table, '--sheet', 'May']);
+  expect([unclear.code, unclear.output]).toEqual([2, expect.stringContaining('Say so with --range.')]);
+  const flags = ['--sheet', 'May', '--range', 'A3:C'];
+  const inspected = await runCommand(['inspect', table, ...flags, '--json']);
+  expect(JSON.parse(inspected.output)).toMatchObject({
+    reading: { rows: 90, sheet: 'May', range: 'A3:C', header: true },
+    target: { name: 'kind' },
+  });
+  const made = await runCommand(['create', project, '--from', table, ...flags]);
+  expect([made.code, made.output]).toEqual([0, expect.stringContaining('which is trusted')]);
+  const code = await readFile(join(project, 'project.ts'), 'utf8');
+  expect(code).toContain("sheet: 'May',\n      range: 'A3:C',\n      header: true,");
+  const { record, folder } = await train(hub(), project, { members: 2, maxEpochs: 2 });
+  expect([record.error, record.status]).toEqual([null, 'finished']);
+  const kept = preprocessingSchema.parse(JSON.parse(await readFile(join(folder, 'preprocessing.json'), 'utf8')));
+  expect(kept.reading).toMatchObject({ sheet: 'May', range: 'A3:C' });
+  const input = join(home(), 'june.xlsx');
+  await writeFile(input, await workbookBytes({ sheets: [{ name: 'June', rows: rows(7) }] }));
+  const output = join(folder, 'predicted.csv');
+  expect((await predictRun({ folder, input, output, format: 'csv', set: 'final' })).rows).toBe(7);
 });
 
 it('cells that do not fit are settled by the type of their column, or by leaving it out', async () => {

@@ -13,6 +13,9 @@ export const readingOptionsSchema = z.strictObject({
   header: z.boolean().optional(),
   commentLines: z.int().min(0).optional(),
   encoding: z.string().optional(),
+  /** Of a workbook: the sheet's name, or its position from 1; and the table's cells, as `B3:F200`. */
+  sheet: z.string().optional(),
+  range: z.string().optional(),
   /** One sign, or one format, for all columns, or one for each by name. */
   decimal: z.union([decimalSchema, z.record(z.string(), decimalSchema)]).optional(),
   dateFormat: z.union([dateFormatSchema, z.record(z.string(), dateFormatSchema)]).optional(),
@@ -83,6 +86,10 @@ export function answered(
   switch (kind) {
     case 'encoding':
       return changed({ encoding: choice });
+    case 'sheet':
+      return changed({ sheet: choice });
+    case 'range':
+      return changed({ range: choice });
     case 'header':
       return changed({ header: choice === 'true' });
     case 'number-format':

@@ -32,6 +32,8 @@ export interface ReadingFlags {
   header?: boolean;
   commentLines?: number;
   encoding?: string;
+  sheet?: string;
+  range?: string;
   decimal?: string;
   dateFormat?: string;
   missing?: string[];
@@ -191,6 +193,8 @@ async function answeredProfile(task: InspectTask): Promise<FileProfile> {
 
 const flagsOf: Partial<Record<Finding['kind'], string>> = {
   encoding: '--encoding',
+  sheet: '--sheet',
+  range: '--range',
   header: '--header or --no-header',
   'number-format': '--decimal',
   'date-format': '--date-format',

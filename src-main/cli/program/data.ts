@@ -14,7 +14,7 @@ export function addData(program: Command): void {
       .description('show what is in a file of data: how it is read, each column, and what to decide before training')
       .argument(
         '<path>',
-        'a folder of images, or a table: .csv, .tsv, .jsonl, .parquet, .arrow, or other delimited text; also .gz, or alone in a .zip',
+        'a folder of images, or a table: .csv, .tsv, .xlsx, .jsonl, .parquet, .arrow, or other delimited text; also .gz, or alone in a .zip',
       ),
   )
     .option('--target <column>', 'the column to predict (default: proposed)')
@@ -52,6 +52,8 @@ function withReadingFlags(command: Command): Command {
     .option('--no-header', 'the first line is a row')
     .option('--comment-lines <count>', 'lines of comment at the beginning (default: found out)', wholeNumber(0))
     .option('--encoding <name>', 'of text that is not UTF-8, such as windows-1252')
+    .option('--sheet <name>', 'of a workbook: its name, or its position from 1 (default: the only one with values)')
+    .option('--range <cells>', 'of the table in its sheet, such as B3:F200, or B3:F for all rows below (default: all)')
     .addOption(new Option('--decimal <sign>', 'in front of decimals (default: found out)').choices(['.', ',']))
     .addOption(new Option('--date-format <format>', 'of dates that are not ISO 8601').choices(dateFormats))
     .option('--missing <texts...>', 'texts that stand for a missing value, in place of the usual ones')

@@ -12,6 +12,8 @@ import { decodeSplits, encodeSplits } from '../../../workers/data/share.ts';
 import { createSplits } from '../../../workers/data/dataset.ts';
 import { readDescription } from '../../../workers/inference/assemble.ts';
 import { folderFiles } from '../../../workers/inference/open-ensemble.ts';
+import { openZip } from '../../../workers/data/tables/unpack.ts';
+import { calculated, dated, failed, sheetBytes, workbookBytes } from '../../unit/data/workbook-bytes.ts';
 import type { FuzzTarget } from '../engine/target.ts';
 import { fileTarget, json, text } from './files.ts';
 
@@ -174,6 +176,39 @@ const arrow: FuzzTarget = {
   run: (bytes) => readAsProject(bytes, 'table.arrow'),
 };
 
+const workbookOf = async (): Promise<Buffer> =>
+  sheetBytes(
+    [
+      ['name', 'day', 'x'],
+      ['a & b', dated(45_292), 1.5],
+      [null, dated(45_293), failed('#N/A')],
+      [(place) => `<c r="${place}" t="inlineStr"><is><r><t>c</t></r></is></c>`, null, calculated('C2+1', 2.5)],
+    ],
+    {
+      hiddenRows: [3],
+      before: '<cols><col min="2" max="2" hidden="1"/></cols>',
+      after: '<mergeCells><mergeCell ref="A2:A3"/></mergeCells>',
+    },
+  );
+
+const workbook: FuzzTarget = {
+  name: 'workbook',
+  reads: 'workbooks of Excel, as archives',
+  seeds: async () => [await workbookOf()],
+  run: (bytes) => readAsProject(bytes, 'table.xlsx'),
+  weight: 0.5,
+};
+
+const sheet: FuzzTarget = {
+  name: 'sheet',
+  reads: 'the XML of a sheet in a workbook',
+  seeds: async () => [await (await openZip(await workbookOf(), 'table.xlsx')).read('xl/worksheets/sheet1.xml')],
+  async run(bytes) {
+    const parts = { 'xl/worksheets/sheet1.xml': bytes, 'xl/sharedStrings.xml': '<sst><si><t>a</t></si></sst>' };
+    await readAsProject(await workbookBytes({ sheets: [{ name: 's', rows: [] }], parts }), 'table.xlsx');
+  },
+};
+
 const goldenArrays = new URL('../../golden/arrays/', import.meta.url);
 
 const npy: FuzzTarget = {
@@ -238,6 +273,8 @@ export const dataTargets = [
   jsonLines,
   parquet,
   arrow,
+  workbook,
+  sheet,
   npy,
   npz,
   splits,

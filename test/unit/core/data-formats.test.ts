@@ -44,7 +44,16 @@ describe('formats of files with samples', () => {
   it('name the files that pages send to an ensemble of images, and to another', () => {
     const images = ['png', 'jpg', 'jpeg', 'webp', 'tif', 'tiff'];
     expect(sampleEndingsFor({ takesImages: true })).toEqual(['npy', ...images]);
-    expect(sampleEndingsFor({ takesImages: false })).toEqual(['csv', 'tsv', 'jsonl', 'ndjson', 'txt', 'npy']);
+    expect(sampleEndingsFor({ takesImages: false })).toEqual([
+      'csv',
+      'tsv',
+      'xlsx',
+      'xlsm',
+      'jsonl',
+      'ndjson',
+      'txt',
+      'npy',
+    ]);
     expect(endingsWith('arrays')).toEqual(['.npy', '.npz', '.safetensors']);
   });
 });

@@ -1,3 +1,4 @@
+import type { Finding } from '../../../core/preprocessing/profile.ts';
 import { decodeUtf8 } from '../../../core/text/host.ts';
 import { parseDate } from './reading/dates.ts';
 
@@ -203,8 +204,12 @@ export interface RawTable {
    * front of it; -1 if it lies in front of the names.
    */
   emptyRows?: readonly number[];
+  /** What a person should know of the file, beside its cells. */
+  findings?: readonly Finding[];
   /** Where a row is, for messages: `houses.csv, line 3`. */
   placeOf(row: number): string;
+  /** What a spreadsheet calls a column, for messages: `B`; absent: its position. */
+  lettersOf?(column: number): string;
 }
 
 const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;

@@ -110,7 +110,8 @@ export function whyWrong(
 
 /** `houses.csv, line 3, column 2 (size)` */
 export function placeOfColumn(table: RawTable, index: number, row: number): string {
-  return `${table.placeOf(row)}, column ${index + 1}${table.hasNames ? ` (${table.columns[index].name})` : ''}`;
+  const position = table.lettersOf?.(index) ?? index + 1;
+  return `${table.placeOf(row)}, column ${position}${table.hasNames ? ` (${table.columns[index].name})` : ''}`;
 }
 
 function ruleOf(type: NumericColumn['type'], { numberFormat, dateFormat }: ColumnFormat): string {

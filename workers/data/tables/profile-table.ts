@@ -15,7 +15,7 @@ import { type ReadTableOptions, understandTable } from './read-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
 import { noColumn } from './table.ts';
 import { firstRows } from './table-readers.ts';
-import { unpackTable } from './unpack.ts';
+import { isWorkbook, unpackTable } from './unpack.ts';
 
 /** How to inspect a table. */
 export interface ProfileOptions extends Omit<ReadTableOptions, 'reading' | 'name'> {
@@ -77,7 +77,7 @@ async function profileBytes(
   const wanted = target === undefined ? proposeTarget(columns) : { name: target, reason: 'as you say' };
   const values = read.map(({ column }) => column);
   // Cells that do not fit are counted below.
-  const asked = [...question, ...questions.filter(({ kind }) => kind !== 'misfits')];
+  const asked = [...question, ...questions.filter(({ kind }) => kind !== 'misfits'), ...(raw.findings ?? [])];
   tell('comparing columns and rows');
   const table = { reading, columns, values, target: wanted };
   const { time, findings: ofTimes } = describeTimes(table, ofTime);
@@ -94,7 +94,7 @@ function encodingOf(
   file: string,
   { encoding }: ReadTableOptions,
 ): { encoding: string | undefined; question: Finding[] } {
-  if (encoding !== undefined || markOf(bytes) !== null || isBinary(file) || isUtf8(bytes)) {
+  if (encoding !== undefined || markOf(bytes) !== null || isBinary(file) || isWorkbook(bytes) || isUtf8(bytes)) {
     return { encoding, question: [] };
   }
   const assumed = bytes.subarray(0, 1000).includes(0) ? 'utf-16le' : usualOtherEncoding;

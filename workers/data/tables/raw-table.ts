@@ -48,7 +48,7 @@ export function parseDelimited(
   { linesBefore, known }: TextPiece = { linesBefore: 0, known: null },
 ): RawTable {
   const visitRow = (visit: (row: Row) => void) => forEachRow(text, source, delimiter, visit, linesBefore);
-  const rows = new DelimitedRows(source, isMissing, known);
+  const rows = new GatheredRows(source, isMissing, known);
   let told = 0;
   visitRow((row) => {
     rows.add(row);
@@ -67,18 +67,18 @@ function tellRead(read: number, told: number, all: number): number {
   return read;
 }
 
-/** Gathers rows of fields by column. */
-class DelimitedRows {
+/** Gathers rows of fields by column, and finds out whether the first one names them. */
+export class GatheredRows {
   readonly #source: string;
   readonly #isMissing: IsMissing;
   readonly #columns: RawColumn[];
   readonly #nameless: readonly number[] | null;
   /** Of the first piece of a file: its first line. */
-  #first: readonly string[] | null = null;
-  #emptyRows: number[] = [];
+  #first: readonly Cell[] | null = null;
+  readonly #emptyRows: number[] = [];
   #length = 0;
 
-  constructor(source: string, isMissing: IsMissing, known: TextPiece['known']) {
+  constructor(source: string, isMissing: IsMissing, known: TextPiece['known'] = null) {
     this.#source = source;
     this.#isMissing = isMissing;
     const nameless = known?.nameless ?? [];
@@ -86,20 +86,20 @@ class DelimitedRows {
     this.#nameless = known === null ? null : nameless;
   }
 
-  add({ fields, place }: Row): void {
+  add({ fields, place }: { fields: readonly Cell[]; place: () => string }): void {
     const isFirst = this.#nameless === null && this.#first === null;
     if (isEmptyRow(fields)) {
       this.#emptyRows.push(isFirst ? -1 : this.#length);
     } else if (isFirst) {
       this.#first = fields;
       checkSize(this.#source, 0, fields.length);
-      for (const name of fields) this.#columns.push(emptyColumn(name));
+      for (const name of textsOf(fields)) this.#columns.push(emptyColumn(name));
     } else {
       this.#push(fitted(fields, this.#columns, place));
     }
   }
 
-  #push(fields: readonly string[]): void {
+  #push(fields: readonly Cell[]): void {
     fields.forEach((field, i) => addCell(this.#columns[i], field, this.#isMissing));
     this.#length++;
     checkSize(this.#source, this.#length, this.#columns.length);
@@ -107,7 +107,7 @@ class DelimitedRows {
 
   finish(header: boolean | 'auto') {
     const [columns, first] = [this.#columns, this.#first];
-    const hasNames = first === null || (header === 'auto' ? isHeader(first, columns, this.#source) : header);
+    const hasNames = first === null || (header === 'auto' ? isHeader(textsOf(first), columns, this.#source) : header);
     if (first !== null && !hasNames) this.#putBack(first);
     const nameless = columns.flatMap(({ name }, i) => (hasNames && name === '' ? [i] : []));
     columns.forEach((column, i) => {
@@ -119,7 +119,7 @@ class DelimitedRows {
   }
 
   /** The first line is a row. */
-  #putBack(first: readonly string[]): void {
+  #putBack(first: readonly Cell[]): void {
     first.forEach((field, i) => {
       const own = emptyColumn('');
       addCell(own, field, this.#isMissing);
@@ -133,13 +133,15 @@ class DelimitedRows {
   }
 }
 
+const textsOf = (fields: readonly Cell[]): string[] => fields.map((field) => String(field ?? ''));
+
 /** Spreadsheets write rows of delimiters alone below a table. */
-function isEmptyRow(fields: readonly string[]): boolean {
+function isEmptyRow(fields: readonly Cell[]): boolean {
   return fields.length > 1 && fields.every((field) => field === '');
 }
 
 /** Delimiters at the end of a line may be too many or, after the last name, too few. */
-function fitted(fields: readonly string[], columns: readonly RawColumn[], place: () => string): readonly string[] {
+function fitted(fields: readonly Cell[], columns: readonly RawColumn[], place: () => string): readonly Cell[] {
   const [found, wanted] = [fields.length, columns.length];
   if (found === wanted) return fields;
   if (found > wanted && fields.slice(wanted).every((field) => field === '')) return fields.slice(0, wanted);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type ColumnReading, type TableReading, usualMissingValues } from '../../../core/preprocessing/reading.ts';
-import { noteReading } from '../notes.ts';
+import { noteData, noteReading } from '../notes.ts';
 import { missingTest, type RawTable } from './cells.ts';
 import { type Column, type ColumnType, typedColumn } from './columns.ts';
 import { chooseColumns, type WritingOptions } from './reading/choose-columns.ts';
@@ -23,8 +23,9 @@ export interface ReadTableOptions extends RawOptions, WritingOptions {
 }
 
 /**
- * Reads a table: CSV, TSV and other delimited text (UTF-8, or UTF-16 with a mark), JSON lines (`.jsonl`, `.ndjson`),
- * Parquet (`.parquet`), Arrow (`.arrow`, `.feather`); each may be packed, as `.csv.gz` or alone in a `.zip`.
+ * Reads a table: CSV, TSV and other delimited text (UTF-8, or UTF-16 with a mark), workbooks (`.xlsx`), JSON lines
+ * (`.jsonl`, `.ndjson`), Parquet (`.parquet`), Arrow (`.arrow`, `.feather`); each may be packed, as `.csv.gz` or alone
+ * in a `.zip`.
  * @throws Error that names file, place, column and value of what cannot be read, or of what has two readings that are
  * equally good
  */
@@ -42,6 +43,7 @@ export async function parseTable(bytes: Buffer, file: string, options: ReadTable
   const { raw, chosen, reading } = await understandTable(bytes, file, options);
   const columns = chosen.flatMap((how, i) => (how === null ? [] : [typedColumn(raw, i, how.type, how)]));
   noteReading(reading);
+  for (const { message } of raw.findings ?? []) noteData(`${basename(file)}: ${message}`);
   return Object.freeze({ name, length: raw.length, columns: Object.freeze(columns), reading });
 }
 

@@ -18,10 +18,11 @@ import type { ChosenColumn } from './reading/choose-columns.ts';
 import type { FileReading } from './reading/describe-reading.ts';
 import { beginningOf, bytesAhead, type DelimitedOptions } from './reading/table-beginning.ts';
 import type { Table } from './table.ts';
-import { isPacked, unpackTable } from './unpack.ts';
+import { isPacked, isWorkbook, oleMark, unpackTable } from './unpack.ts';
+import type { WorkbookOptions } from './workbook.ts';
 
 /** How to read the cells of a file. */
-export interface RawOptions extends DelimitedOptions {
+export interface RawOptions extends DelimitedOptions, WorkbookOptions {
   /** Encoding of text, such as `windows-1252`, where it is not UTF-8 and has no mark at its beginning. */
   encoding?: string;
   /** Reads the file as the training table was read (`preprocessing.reading`), in place of all options but `name`. */
@@ -58,7 +59,15 @@ const usualBlockRows = 2 ** 14;
 const longestRowBytes = 2 ** 28;
 const [quote, lineFeed, carriageReturn] = [0x22, 0x0a, 0x0d];
 /** Of a format that says itself what its bytes are. */
-const binary = { encoding: null, hasMark: false, delimiter: null, header: null, comments: [] };
+const binary = {
+  encoding: null,
+  hasMark: false,
+  delimiter: null,
+  sheet: null,
+  range: null,
+  header: null,
+  comments: [],
+};
 
 /** @param usual the delimiter of all files of the format; null: any */
 function delimitedReader(usual: Delimiter | null): TableReader {
@@ -67,7 +76,7 @@ function delimitedReader(usual: Delimiter | null): TableReader {
       const { text, ...decoded } = decodedText(bytes, file, options);
       const { bytes: start, lines, comments, ...how } = beginningOf(text, file, options, usual);
       const raw = parseDelimited(text.subarray(start), file, isMissing, how, { linesBefore: lines, known: null });
-      return { ...decoded, raw, delimiter: how.delimiter, header: raw.hasNames, comments };
+      return { ...binary, ...decoded, raw, delimiter: how.delimiter, header: raw.hasNames, comments };
     },
     blocks: (file, options) => delimitedBlocks(textPieces(file, options, true), { ...options, file, usual }),
   };
@@ -82,6 +91,13 @@ const delimited = delimitedReader(null);
 const readers: Record<TableFormat, TableReader> = {
   CSV: delimited,
   TSV: delimitedReader('\t'),
+  Excel: {
+    async parse(bytes, file, isMissing, options) {
+      const { parseWorkbook } = await import('./workbook.ts');
+      const { raw, sheet, range } = await parseWorkbook(bytes, file, isMissing, options);
+      return { ...binary, raw, sheet, range, header: raw.hasNames };
+    },
+  },
   'JSON lines': {
     parse(bytes, file, isMissing, options) {
       const { text, ...decoded } = decodedText(bytes, file, options);
@@ -120,13 +136,15 @@ export async function parseRaw(
   options: RawOptions,
 ): Promise<Parsed> {
   const own = await unpackTable(bytes, file);
-  return readerOf(own.file).parse(own.bytes, own.file, isMissing, options);
+  const reader = isWorkbook(own.bytes) ? readers.Excel : readerOf(own.file);
+  return reader.parse(own.bytes, own.file, isMissing, options);
 }
 
 /** The same in blocks of cells, or already typed ones. */
 export async function* rawBlocks(file: string, options: RawBlockOptions): AsyncGenerator<RawTable | Table> {
   const { blocks } = readerOf(file);
-  if (blocks !== undefined && !isPacked(file)) return yield* blocks(file, options);
+  if (blocks !== undefined && !isPacked(file) && !isWorkbook(await readBeginning(file, oleMark.length)))
+    return yield* blocks(file, options);
   const { isMissing, reading } = options;
   yield (await parseRaw(await readFile(file), file, isMissing, reading === null ? {} : { reading })).raw;
 }
@@ -242,7 +260,7 @@ function bytesDecoder(encoding: string, file: string): (piece: Buffer | null) =>
  * @param most bytes
  */
 export async function firstRows(file: string, most: number): Promise<Buffer | null> {
-  const isPlainText = ![readers.Parquet, readers.Arrow].includes(readerOf(file)) && !isPacked(file);
+  const isPlainText = ![readers.Excel, readers.Parquet, readers.Arrow].includes(readerOf(file)) && !isPacked(file);
   if (!isPlainText || (await stat(file)).size < 2 * most) return null;
   const text = await readBeginning(file, most);
   if ((markOf(text)?.encoding ?? 'utf-8') !== 'utf-8' || text.includes(0)) return null;

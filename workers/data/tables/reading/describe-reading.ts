@@ -5,7 +5,10 @@ import { categoryText, type ColumnType, readCell } from '../columns.ts';
 import type { ChosenColumn } from './choose-columns.ts';
 
 /** What a file's bytes are, and how they became cells. */
-export type FileReading = Pick<TableReading, 'encoding' | 'hasMark' | 'delimiter' | 'header' | 'comments'>;
+export type FileReading = Pick<
+  TableReading,
+  'encoding' | 'hasMark' | 'delimiter' | 'sheet' | 'range' | 'header' | 'comments'
+>;
 
 /** Names that pandas and R's readr give to columns without one. */
 const givenName = /^(?:Unnamed: \d+|\.\.\.\d+)$/;
