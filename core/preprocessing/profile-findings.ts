@@ -55,7 +55,7 @@ export function findFindings(
     ...missingRows(table),
     ...copies(table),
     ...duplicates(table),
-    ...aboutTarget(table),
+    ...table.targets.flatMap((name) => aboutTarget(table, name)),
   ];
   return findingLevels.flatMap((level) => found.filter((finding) => finding.level === level));
 }
@@ -91,11 +91,11 @@ function missingRows({ reading, columns, values }: ProfiledTable): Finding[] {
 }
 
 /** Columns that have the same values, or of which each value stands for one value of the other. */
-function copies({ reading, columns, values, target }: ProfiledTable): Finding[] {
+function copies({ reading, columns, values, targets }: ProfiledTable): Finding[] {
   const seen = new Map<number, number[]>();
   return columns.flatMap((column, i): Finding[] => {
-    // A column that gives the target away has a kind of finding to itself.
-    if (column.distinctValues < 2 || column.name === target?.name) return [];
+    // A column that gives a target away has a kind of finding to itself.
+    if (column.distinctValues < 2 || targets.includes(column.name)) return [];
     // Where most values occur once, a pattern of values says nothing: the values themselves must agree.
     const isOneToOne = column.distinctValues * leastShared > column.present;
     const pattern = isOneToOne ? null : firstRows(values[i], reading.rows);
@@ -166,11 +166,12 @@ function duplicates({ reading, columns, values }: ProfiledTable): Finding[] {
   return [{ ...note('duplicates', null, message, null), level: 'warning' }];
 }
 
-function aboutTarget(table: ProfiledTable): Finding[] {
-  const at = table.columns.findIndex(({ name }) => name === table.target?.name);
-  if (at < 0) return [];
+function aboutTarget(table: ProfiledTable, name: string): Finding[] {
+  const { targets, columns, values } = table;
+  const at = columns.findIndex((column) => column.name === name);
   const classes = classesOf(table, at);
-  const others = table.columns.flatMap((column, i) => (i === at ? [] : [{ column, own: table.values[i] }]));
+  // No model learns from another target.
+  const others = columns.flatMap((column, i) => (targets.includes(column.name) ? [] : [{ column, own: values[i] }]));
   if (classes === null) return others.flatMap(({ column, own }) => correlated(table, at, column, own));
   return [
     ...rareClasses(table.columns[at], classes),

@@ -164,5 +164,6 @@ export interface ProfiledTable {
   columns: readonly ColumnProfile[];
   /** The values of the same columns. */
   values: readonly ProfiledColumn[];
-  target: TableProfile['target'];
+  /** The columns to predict, by name. */
+  targets: readonly string[];
 }

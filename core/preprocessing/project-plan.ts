@@ -107,9 +107,14 @@ function openFindings(
   { findings }: TableProfile,
   { roles, group, time }: Pick<ProjectPlan, 'roles' | 'group' | 'time'>,
 ): Finding[] {
-  const settled = new Set([...roles].flatMap(([name, role]) => (['ignore', 'target'].includes(role) ? [name] : [])));
-  return findings.filter(({ level, column, kind }) => {
-    const isOpen = level !== 'note' && !uselessKinds.has(kind) && (column === null || !settled.has(column));
+  const isSettled = ({ column, kind }: Finding): boolean => {
+    const role = roles.get(column ?? '');
+    // What no model learns from gives no answer away.
+    return role !== undefined && (kind === 'answer' ? noFeatures.includes(role) : role === 'ignore');
+  };
+  return findings.filter((finding) => {
+    const { level, column, kind } = finding;
+    const isOpen = level !== 'note' && !uselessKinds.has(kind) && !isSettled(finding);
     return isOpen && !(column === time && ofSteps.has(kind)) && !(column === group && kind === 'groups');
   });
 }

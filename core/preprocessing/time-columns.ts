@@ -42,7 +42,7 @@ export interface TimeColumn extends TimedRows {
 
 /** A table's column of times; where times occur twice, with what tells several series apart, if a column does. */
 export function timeColumn(
-  { columns, values: ofColumns, target }: ProfiledTable,
+  { columns, values: ofColumns, targets }: ProfiledTable,
   { name, type, values }: Pick<TimedRows, 'name' | 'type'> & { values: Float64Array },
 ): TimeColumn {
   const timedRows = (entity: ProfiledColumn | null): TimedRows => {
@@ -57,7 +57,7 @@ export function timeColumn(
   if (distinctTimes >= (1 - mostDoubles) * timed) return measured(all);
   const candidates = columns
     .map((column, i) => ({ ...column, own: ofColumns[i] }))
-    .filter((column) => column.name !== name && column.name !== target?.name && mayNameSeries(column.own))
+    .filter((column) => column.name !== name && !targets.includes(column.name) && mayNameSeries(column.own))
     .filter(({ distinctValues: n, present }) => n >= 2 && present >= leastRowsOfSeries * n)
     // Sorting all rows of a large table takes long: so few pairs cannot tell its rows apart.
     .filter(({ distinctValues: n, present }) => {
@@ -129,9 +129,9 @@ function fewestSteps({ rows, entity }: TimeColumn): number {
 }
 
 /** How the rows that have a target are split by time, as `tableSplits` does. */
-function splitOf({ reading, values, target }: ProfiledTable, { type, rows, times }: TimeColumn): TimeProfile['split'] {
-  const wanted = values.find(({ name }) => name === target?.name);
-  const used = times.filter((_, i) => wanted === undefined || hasValue(wanted, rows[i]));
+function splitOf({ reading, values, targets }: ProfiledTable, { type, rows, times }: TimeColumn): TimeProfile['split'] {
+  const wanted = values.filter(({ name }) => targets.includes(name));
+  const used = times.filter((_, i) => wanted.length === 0 || wanted.some((own) => hasValue(own, rows[i])));
   const count = Math.round(heldOutShare * used.length);
   if (count === 0) return null;
   const firstOf = (split: Int32Array) =>

@@ -23,6 +23,7 @@ interface KnownProfile {
   key: string;
   controller: AbortController;
   profile: Promise<FileProfile>;
+  isRead: boolean;
 }
 
 /** Projects that one page makes from files of data. */
@@ -57,7 +58,8 @@ export class NewProjects {
 
   /** Ends the inspection that is under way. */
   stop(): void {
-    this.#latest?.controller.abort(new Error('Reading the file was cancelled.'));
+    if (this.#latest === null || this.#latest.isRead) return;
+    this.#latest.controller.abort(new Error('Reading the file was cancelled.'));
     this.#latest = null;
   }
 
@@ -81,16 +83,19 @@ export class NewProjects {
     return 'path' in file ? resolve(file.path) : this.#uploads.pathOf(file.upload);
   }
 
-  async #profile(path: string, { target, time, reading }: Inspection): Promise<FileProfile> {
-    const key = JSON.stringify([path, await stateOf(path), target, time, reading]);
+  async #profile(path: string, { file: _file, ...understanding }: Inspection): Promise<FileProfile> {
+    const key = JSON.stringify([path, await stateOf(path), understanding]);
     if (this.#latest?.key === key) return this.#latest.profile;
     this.stop();
     const controller = new AbortController();
-    const task = { path, reading, ...(target !== undefined && { target }), ...(time !== undefined && { time }) };
-    const own = { key, controller, profile: inspectData(task, { signal: controller.signal, progress: this.#tell }) };
+    const task = { path, ...understanding };
+    const profile = inspectData(task, { signal: controller.signal, progress: this.#tell });
+    const own: KnownProfile = { key, controller, profile, isRead: false };
     this.#latest = own;
     try {
-      return await own.profile;
+      const found = await profile;
+      own.isRead = true;
+      return found;
     } catch (error) {
       // The file may be readable the next time.
       if (this.#latest === own) this.#latest = null;

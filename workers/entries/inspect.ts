@@ -18,21 +18,13 @@ const tell = (progress: InspectProgress): void => tellHub({ type: 'progress', ..
 
 async function inspect({
   path,
-  target,
-  time,
   reading: { maximum, splitFolders, ...reading },
+  ...columns
 }: InspectTask): Promise<InspectReply> {
   if ((await stat(path)).isDirectory()) {
     return { type: 'inspected', profile: await profileImages(path, { maximum, splitFolders }) };
   }
-  return {
-    type: 'inspected',
-    profile: await profileTable(
-      path,
-      { ...reading, ...(target !== undefined && { target }), ...(time !== undefined && { time }) },
-      tell,
-    ),
-  };
+  return { type: 'inspected', profile: await profileTable(path, { ...reading, ...columns }, tell) };
 }
 
 try {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { plannedTasks } from '../../preprocessing/planned-task.ts';
 import { columnRoles } from '../../preprocessing/project-plan.ts';
-import { type FileProfile, readingOptionsSchema } from '../run/inspect-task.ts';
+import { type FileProfile, inspectTaskSchema } from '../run/inspect-task.ts';
 
 /** What a page asks about a file of data, and what it has written as a project. */
 
@@ -12,14 +12,7 @@ export const dataFileSchema = z.union([
 ]);
 export type DataFile = z.output<typeof dataFileSchema>;
 
-export const inspectionSchema = z.strictObject({
-  file: dataFileSchema,
-  /** The column to predict; absent: one is proposed. */
-  target: z.string().optional(),
-  /** The column of the time; absent: one is proposed where rows are the steps of a series. */
-  time: z.string().optional(),
-  reading: readingOptionsSchema,
-});
+export const inspectionSchema = inspectTaskSchema.omit({ path: true }).extend({ file: dataFileSchema });
 /** A file, and how it is to be understood. */
 export type Inspection = z.output<typeof inspectionSchema>;
 

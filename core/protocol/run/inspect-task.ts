@@ -31,16 +31,25 @@ export type ReadingOptions = z.output<typeof readingOptionsSchema>;
 
 /**
  * How a table is understood where columns have these roles: a role that is a type is the column's type, and the time
- * describes the table.
+ * and the targets describe the table.
  */
 export function understandingWith(
   reading: ReadingOptions,
   roles: Readonly<Record<string, ColumnRole>>,
-): Pick<InspectTask, 'reading' | 'time'> {
+): Pick<InspectTask, 'reading' | 'time' | 'furtherTargets'> {
   const types = Object.entries(roles).filter(([, role]) => !['group', 'time', 'weights', 'target'].includes(role));
   const columns = { ...reading.columns, ...Object.fromEntries(types) };
-  const time = Object.keys(roles).find((name) => roles[name] === 'time');
-  return { reading: readingOptionsSchema.parse({ ...reading, columns }), ...(time !== undefined && { time }) };
+  const [time] = namesWith(roles, 'time');
+  const furtherTargets = namesWith(roles, 'target');
+  return {
+    reading: readingOptionsSchema.parse({ ...reading, columns }),
+    ...(time !== undefined && { time }),
+    ...(furtherTargets.length > 0 && { furtherTargets }),
+  };
+}
+
+function namesWith(roles: Readonly<Record<string, ColumnRole>>, role: ColumnRole): string[] {
+  return Object.keys(roles).filter((name) => roles[name] === role);
 }
 
 /** The task of the process that inspects a file of data (`workers/entries/inspect.ts`). */
@@ -49,6 +58,8 @@ export const inspectTaskSchema = z.strictObject({
   path: z.string(),
   /** The column to predict; absent: one is proposed. */
   target: z.string().optional(),
+  /** Columns to predict beside it; absent: none. */
+  furtherTargets: z.array(z.string()).optional(),
   /** The column of the time; absent: one is proposed where rows are the steps of a series. */
   time: z.string().optional(),
   reading: readingOptionsSchema,

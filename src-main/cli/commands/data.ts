@@ -44,7 +44,7 @@ export interface ReadingFlags {
 }
 
 export interface InspectFlags extends ReadingFlags {
-  target?: string;
+  target: string[];
   time?: string;
   json?: boolean;
 }
@@ -52,11 +52,16 @@ export interface InspectFlags extends ReadingFlags {
 /** `tutti inspect <path>`: what is in a file of data. @returns the exit code */
 export async function inspect(path: string, flags: InspectFlags): Promise<number> {
   const { json = false, ...others } = flags;
-  const { target, time, ...reading } = others;
+  const {
+    target: [target, ...furtherTargets],
+    time,
+    ...reading
+  } = others;
   const task = {
     path,
     reading: readingOptions(reading),
     ...(target !== undefined && { target }),
+    ...(furtherTargets.length > 0 && { furtherTargets }),
     ...(time !== undefined && { time }),
   };
   const profile = await inspectedInTerminal(task);

@@ -17,7 +17,7 @@ export function addData(program: Command): void {
         'a folder of images, or a table: .csv, .tsv, .xlsx, .jsonl, .parquet, .arrow, or other delimited text; also .gz, or alone in a .zip',
       ),
   )
-    .option('--target <column>', 'the column to predict (default: proposed)')
+    .option('--target <column>', 'the column to predict (default: proposed; repeatable)', collect, [] as string[])
     .option('--time <column>', 'the column of the time (default: proposed where rows are the steps of a series)')
     .option('-j, --json', 'print a JSON object')
     .action(

@@ -39,6 +39,8 @@ it('prints an object of the documented form, and reads as its flags say', async 
     '',
     '--target',
     'x',
+    '--target',
+    'y',
     '--json',
   ];
   const { code, output } = await runCommand(['inspect', file, ...flags]);

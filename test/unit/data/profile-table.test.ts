@@ -270,6 +270,25 @@ describe('what a model should not learn from is a warning', () => {
     expect(await findingsOf(content)).toContain(finding);
   });
 
+  it('what gives an answer away is looked for against each target, and its message names the target', async () => {
+    const table = csv('inch,c,x,y,z', 40, (i) => {
+      return `${mixed(i) / 2.54},${i % 4},${mixed(3 * i)},${i % 4 < 2 ? 'low' : 'high'},${mixed(i)}`;
+    });
+    const answersOf = async (options: ProfileOptions) =>
+      (await profileOf(table, options)).findings
+        .filter(({ kind }) => kind === 'answer')
+        .map(({ column, message }) => [column, message.split('.')[0]]);
+    const ofY = ['c', '"c" alone tells "y" in every row'];
+    expect(await answersOf({ target: 'y' })).toEqual([ofY]);
+    expect(await answersOf({ target: 'y', furtherTargets: ['z'] })).toEqual([
+      ofY,
+      ['inch', '"inch" is "z" in another unit (correlation 1'],
+    ]);
+    // No model learns from another target.
+    expect(await answersOf({ target: 'y', furtherTargets: ['z', 'inch', 'c'] })).toEqual([]);
+    await expect(answersOf({ target: 'y', furtherTargets: ['v'] })).rejects.toThrow('has no column "v"');
+  });
+
   it('nothing of the kind is told of a table without faults', async () => {
     const plain = csv(
       'x,z,c,y',

@@ -21,6 +21,8 @@ import { isWorkbook, unpackTable } from './unpack.ts';
 export interface ProfileOptions extends Omit<ReadTableOptions, 'reading' | 'name'> {
   /** The column to predict; proposed by default. */
   target?: string;
+  /** Columns to predict beside it. */
+  furtherTargets?: readonly string[];
   /** The column of the time; proposed by default where rows are the steps of a series. */
   time?: string;
 }
@@ -57,7 +59,7 @@ async function profileSample(rows: Buffer, file: string, options: ProfileOptions
 async function profileBytes(
   content: Buffer,
   file: string,
-  { target, time: ofTime, ...given }: ProfileOptions,
+  { target, furtherTargets = [], time: ofTime, ...given }: ProfileOptions,
   tell: (doing: string) => void = () => undefined,
 ): Promise<TableProfile> {
   // Messages name the file as people know it: a page may have sent it into a folder that says nothing to them.
@@ -72,14 +74,15 @@ async function profileBytes(
     return profileColumn(known, read[i].column, read[i].misfits);
   });
   const names = columns.map(({ name }) => name);
-  const absent = [target, ofTime].find((own) => own !== undefined && !names.includes(own));
+  const absent = [target, ...furtherTargets, ofTime].find((own) => own !== undefined && !names.includes(own));
   if (absent !== undefined) throw noColumn(basename(file), absent, names);
   const wanted = target === undefined ? proposeTarget(columns) : { name: target, reason: 'as you say' };
   const values = read.map(({ column }) => column);
   // Cells that do not fit are counted below.
   const asked = [...question, ...questions.filter(({ kind }) => kind !== 'misfits'), ...(raw.findings ?? [])];
   tell('comparing columns and rows');
-  const table = { reading, columns, values, target: wanted };
+  const targets = [...new Set([...(wanted === null ? [] : [wanted.name]), ...furtherTargets])];
+  const table = { reading, columns, values, targets };
   const { time, findings: ofTimes } = describeTimes(table, ofTime);
   const findings = findFindings(table, { asked, ofTimes });
   return { kind: 'table', bytes: content.length, sampleBytes: null, reading, columns, target: wanted, time, findings };
