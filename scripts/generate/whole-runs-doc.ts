@@ -12,24 +12,22 @@ const backends = ['wasm', 'cpu'] as const;
 
 const wholeRuns = `Runs of 100 steps, simulated by PyTorch in float64 from the strategies' definitions (\`test/golden/whole-runs/generator/\`): losses of all
 steps and all ranks, and weights after 1, 10, 50 and 100 steps. Errors are the largest |a − b| over all of them, over the forms that must give
-the same result and over the backends ${backends.join(' and ')}. The error of PyTorch in float32 stands in brackets; the tests allow ten times that plus 1e-6.
-
-| Strategy | Run | Ranks | Forms | Error of losses | Error of weights |
-| --- | --- | --- | --- | --- | --- |
+the same result and over the backends ${backends.join(' and ')}. The tests allow ten times the error of PyTorch in float32 plus 1e-6. Runs with at most twice
+that error, both rounded to one digit, are listed by strategy, ranks and forms; the others are in the table, with PyTorch's error in brackets.
 `;
 
 const jointGolden = `Ten experts on digits, batches of 100, SGD at a rate of 0.5 with momentum 0.9, against PyTorch in float64
 (\`test/golden/joint/make_joint_golden.py\`), on wasm: the losses of the first 50 steps and then, as rounding errors grow, single steps from
-PyTorch's weights and velocities.
+PyTorch's weights and velocities. The error of PyTorch in float32 stands in brackets.
 
 | Form | Seed | Error of losses, steps 1 to 50 | Error of later losses | Error of later weights |
 | --- | --- | --- | --- | --- |
 `;
 
 await startBoth('wasm', 'cpu');
-const runs: string[] = [];
-for (const family of families) for (const run of readFamily(family)) runs.push(await runRow(family, run));
-writeReferenceSection('Whole runs', wholeRuns + runs.join('\n'));
+const runs: Measured[] = [];
+for (const family of families) for (const run of readFamily(family)) runs.push(await measure(family, run));
+writeReferenceSection('Whole runs', [wholeRuns, ...describeRuns(runs)].join('\n'));
 
 await tf.setBackend('wasm');
 const joint: string[] = [];
@@ -38,7 +36,15 @@ writeReferenceSection('Joint training of ten experts', jointGolden + joint.join(
 // The wasm backend's threads would keep the process alive.
 process.exit();
 
-async function runRow(family: Family, run: RecordedRun): Promise<string> {
+interface Measured {
+  /** Strategy, ranks and forms. */
+  group: string;
+  name: string;
+  /** Errors of losses and of weights, each with PyTorch's. */
+  errors: (readonly [own: string, peer: string])[];
+}
+
+async function measure(family: Family, run: RecordedRun): Promise<Measured> {
   const forms = formsOf(family, run);
   const errors: RunError[] = [];
   for (const backend of backends) {
@@ -48,15 +54,30 @@ async function runRow(family: Family, run: RecordedRun): Promise<string> {
   const largest = (which: keyof RunError): string => render(Math.max(...errors.map((error) => error[which])));
   const names = forms.map(({ name }) => name).join(', ');
   const { loss, weight } = run.float32;
-  const cells = [
-    family,
-    run.name,
-    run.config.members,
-    names,
-    `${largest('loss')} (${render(loss)})`,
-    `${largest('weight')} (${render(weight)})`,
+  return {
+    group: `**${family}**, ${run.config.members} ranks (${names})`,
+    name: run.name,
+    errors: [
+      [largest('loss'), render(loss)],
+      [largest('weight'), render(weight)],
+    ],
+  };
+}
+
+function describeRuns(measured: readonly Measured[]): string[] {
+  const isNear = ({ errors }: Measured): boolean => errors.every(([own, peer]) => Number(own) <= 2 * Number(peer));
+  const groups = Map.groupBy(measured.filter(isNear), ({ group }) => group);
+  const others = measured.filter((run) => !isNear(run));
+  const cells = others.map(({ group, name, errors }) => [
+    `${group}: ${name}`,
+    ...errors.map(([own, peer]) => `${own} (${peer})`),
+  ]);
+  const table = [['Run', 'Error of losses', 'Error of weights'], ['---', '---', '---'], ...cells];
+  return [
+    ...[...groups].map(([group, runs]) => `- ${group}: ${runs.map(({ name }) => name).join('; ')}`),
+    '',
+    ...table.map((row) => `| ${row.join(' | ')} |`),
   ];
-  return `| ${cells.join(' | ')} |`;
 }
 
 async function jointRow(seed: number, form: (typeof jointForms)[number]): Promise<string> {

@@ -28,7 +28,7 @@ export class DamageTable {
         .split('|')
         .slice(1, -1)
         .map((cell) => cell.trim());
-      for (const damage of of.split(', ')) {
+      for (const damage of of === 'any' ? Object.keys(damages) : of.split(', ')) {
         const set = (command: string, outcome: Outcome): void =>
           table.set(file.replaceAll('`', ''), damage, command, outcome);
         for (const command of names) set(command, 'works');
@@ -67,7 +67,8 @@ export class DamageTable {
       const known = Object.keys(damages).filter((damage) =>
         names.some((command) => this.get(file, damage, command) !== undefined),
       );
-      return [...Map.groupBy(known, cellsOf)].map(([cells, of]) => `| \`${file}\` | ${of.join(', ')} | ${cells} |`);
+      const rows = [...Map.groupBy(known, cellsOf)];
+      return rows.map(([cells, of]) => `| \`${file}\` | ${rows.length > 1 ? of.join(', ') : 'any'} | ${cells} |`);
     });
   }
 }
