@@ -104,7 +104,7 @@ function describeValues(figures: readonly Measured[]): string {
 
 function describeValue({ value, unit, better, target, met }: Measured): string {
   if (target === null) return `${format(value)} ${unit}`;
-  const bound = `${better === 'lower' ? 'at most' : 'at least'} ${target}`;
+  const bound = `${better === 'lower' ? '≤' : '≥'} ${target}`;
   return `${format(value)} ${unit} (${bound}${met === false ? `: ${missed(value, target)}` : ''})`;
 }
 
