@@ -66,7 +66,7 @@ it('a sent file keeps its name, can be asked about again, and is gone when the p
 }, 60_000);
 
 it('an inspection is ended by Cancel and by the next one', async () => {
-  const { hub, path } = await openWithTable();
+  const { hub, path, page } = await openWithTable();
   const first = hub.inspectData({ file: { path }, reading: {} });
   const second = hub.inspectData({ file: { path }, reading: { header: true } });
   await expect(first).rejects.toThrow('Reading the file was cancelled.');
@@ -75,8 +75,10 @@ it('an inspection is ended by Cancel and by the next one', async () => {
   const { profile } = await hub.inspectData({ file: { path }, reading: {} });
   expect(profile).toMatchObject({ reading: { rows: 40 } });
   // A page says that nothing is under way any more before it asks again: what was read is not read again.
+  const told = page.inspections.length;
   await hub.stopInspecting();
-  expect((await hub.inspectData({ file: { path }, reading: {} })).profile).toBe(profile);
+  expect((await hub.inspectData({ file: { path }, reading: {} })).profile).toEqual(profile);
+  expect(page.inspections.length).toBe(told);
 }, 60_000);
 
 it('refuses a folder with files, a relative folder, a file that is missing, and choices that do not fit', async () => {
