@@ -1,3 +1,4 @@
+import type { PredictionColumn } from '../../core/ensemble/columns.ts';
 import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
 import { combineMembers } from '../../core/ensemble/combine-members.ts';
 import type { EnsemblePredictions, MemberOutputStack } from '../../core/ensemble/predictions.ts';
@@ -7,9 +8,16 @@ import type { Postprocessing } from '../../core/postprocessing/schema.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import type { BatchDistances } from './batch-distances.ts';
-import { type EnsembleInput, prepareInput, tableOfRows } from './inputs.ts';
+import { type EnsembleInput, type PreparedInput, prepareInput, tableOfRows } from './inputs.ts';
 import { type Head, headsOf, predictMembers } from './member-outputs.ts';
 import { TableLosses } from './table-losses.ts';
+
+/** What is known of the samples that were predicted. */
+interface PredictedRows {
+  warnings: readonly ColumnWarning[];
+  /** Columns that say which samples these are, as a file of predictions begins with; none but of series. */
+  places: readonly PredictionColumn[];
+}
 
 /** The trained models of an ensemble, which predict together. */
 export class Ensemble {
@@ -45,15 +53,16 @@ export class Ensemble {
   /**
    * Predicts with all members and combines what they predict. Memory holds one batch of activations and the results.
    * `warnings` count, for each column of rows or of a table, missing values and categories that the training split
-   * lacks.
+   * lacks. Of rows or a table of a series, `places` has the name of each series and the time of its last step.
    * @throws Error that names the column, the shape or the input that does not fit
    */
-  async predict(input: EnsembleInput): Promise<EnsemblePredictions & { warnings: readonly ColumnWarning[] }> {
+  async predict(input: EnsembleInput): Promise<EnsemblePredictions & PredictedRows> {
     const table = 'rows' in input ? tableOfRows(input.rows, this.preprocessing) : 'table' in input ? input.table : null;
-    const found = this.combine(await this.outputs(table === null ? input : { table }));
+    const prepared = this.#prepared(table === null ? input : { table });
+    const found = this.combine(await this.#outputsOf(prepared));
     const losses = new TableLosses(this.preprocessing);
     if (table !== null) losses.add(table);
-    return { ...found, warnings: losses.warnings() };
+    return { ...found, warnings: losses.warnings(), places: prepared.places ?? [] };
   }
 
   /** Combines what {@link outputs} returned. */
@@ -65,7 +74,14 @@ export class Ensemble {
 
   /** The members' outputs before they are combined: logits, or values in the unit in which the models were trained. */
   async outputs(input: EnsembleInput): Promise<MemberOutputStack> {
-    const prepared = prepareInput(input, this.preprocessing, this.#featureShape(input));
+    return this.#outputsOf(this.#prepared(input));
+  }
+
+  #prepared(input: EnsembleInput): PreparedInput {
+    return prepareInput(input, this.preprocessing, this.#featureShape(input));
+  }
+
+  #outputsOf(prepared: PreparedInput): Promise<MemberOutputStack> {
     return predictMembers(this.models, this.#heads, prepared, this.#distances);
   }
 

@@ -1,7 +1,8 @@
+import type { PredictionColumn } from '../../core/ensemble/columns.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { Fields } from '../data/fields.ts';
 import { columnTypes, fitted, imputedColumns } from '../data/preprocessing/fitted.ts';
-import { lastWindows, seriesTypes } from '../data/series/last-windows.ts';
+import { lastWindows, placesOf, seriesTypes } from '../data/series/last-windows.ts';
 import { addCell, type Cell, emptyColumn, missingTest, type RawTable } from '../data/tables/cells.ts';
 import type { Column } from '../data/tables/columns.ts';
 import { columnsLike, columnsToPredict, type Table } from '../data/tables/table.ts';
@@ -27,6 +28,8 @@ export interface PreparedInput {
   /** N. */
   samples: number;
   extraInputs: Fields;
+  /** Of a series: what says which samples these are, shape `[N]` each. */
+  places?: PredictionColumn[];
 }
 
 /**
@@ -56,10 +59,11 @@ function prepareTable(
   }
   const series = preprocessing?.steps.find((step) => step.kind === 'series');
   if (series !== undefined) {
-    const { values, shape, leftOut } = lastWindows(series, table);
-    // Nothing would say which series the predictions are of.
-    if (leftOut !== null) throw new RangeError(`${leftOut} Leave out these series, or give earlier rows too.`);
-    return { ...shaped(normalized(values, preprocessing), shapeOf(shape, featureShape)), extraInputs: {} };
+    const last = lastWindows(series, table);
+    if (last.leftOut !== null)
+      throw new RangeError(`${last.leftOut} Leave out these series, or give earlier rows too.`);
+    const features = normalized(last.values, preprocessing);
+    return { ...shaped(features, shapeOf(last.shape, featureShape)), extraInputs: {}, places: placesOf(series, last) };
   }
   return {
     ...shaped(normalized(numbersOf(table, preprocessing, featureShape), preprocessing), featureShape),
@@ -155,7 +159,10 @@ function shapeOf(given: readonly number[] | undefined, own: readonly (number | n
 }
 
 /** @throws Error where the values are not whole samples */
-function shaped(features: Float32Array, shape: readonly (number | null)[]): Omit<PreparedInput, 'extraInputs'> {
+function shaped(
+  features: Float32Array,
+  shape: readonly (number | null)[],
+): Omit<PreparedInput, 'extraInputs' | 'places'> {
   const free = shape.includes(null);
   if (free) {
     throw new Error(

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, relative } from 'node:path';
 import { dataFormatOf, formatsWith } from '../../core/preprocessing/data-formats.ts';
-import { shownValue } from '../../core/preprocessing/column-profile.ts';
 import type { TableReading } from '../../core/preprocessing/reading.ts';
 import type { Preprocessing, SeriesStep } from '../../core/preprocessing/schema.ts';
 import type { PredictionColumn } from '../../core/ensemble/columns.ts';
@@ -12,7 +11,7 @@ import { decodeImages } from '../data/images/decode.ts';
 import { ImageFindings } from '../data/images/deep-images.ts';
 import { listImages } from '../data/images/image-files.ts';
 import { noteData } from '../data/notes.ts';
-import { lastWindows, joinedTables, seriesTypes } from '../data/series/last-windows.ts';
+import { joinedTables, lastWindows, placesOf, seriesTypes } from '../data/series/last-windows.ts';
 import { columnTypes, imputedColumns } from '../data/preprocessing/fitted.ts';
 import { tableBlocks } from '../data/tables/table-blocks.ts';
 import type { Table } from '../data/tables/table.ts';
@@ -66,21 +65,9 @@ export async function* readInputs(
 async function seriesBlock(path: string, step: SeriesStep, reading: TableReading | null): Promise<InputBlock> {
   const tables: Table[] = [];
   for await (const table of tableBlocks(path, { types: seriesTypes(step), reading })) tables.push(table);
-  const { values, shape, entities, times, leftOut } = lastWindows(step, joinedTables(tables));
-  if (leftOut !== null) noteData(`${leftOut} They are left out.`);
-  const { entity, time } = step;
-  const after = time === null || times === null ? [] : Array.from(times, (own) => shownValue(own, time.type));
-  return {
-    input: { values, shape },
-    places: [
-      ...(entity === null || entities === null ? [] : [textColumn(entity.name, entities)]),
-      ...(time === null ? [] : [textColumn(`after ${time.name}`, after)]),
-    ],
-  };
-}
-
-function textColumn(name: string, values: readonly (string | number)[]): PredictionColumn {
-  return { name, type: 'text', values: values.map(String), areLabels: true };
+  const last = lastWindows(step, joinedTables(tables));
+  if (last.leftOut !== null) noteData(`${last.leftOut} They are left out.`);
+  return { input: { values: last.values, shape: last.shape }, places: placesOf(step, last) };
 }
 
 async function* imageBlocks(folder: string, preprocessing: Preprocessing | null): AsyncGenerator<InputBlock> {

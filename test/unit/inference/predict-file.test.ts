@@ -207,6 +207,39 @@ describe('a table of a run that kept no step for it', () => {
     );
   });
 
+  it('gives an answer for each series, by its name and the time of its last step', async () => {
+    const model = tf.sequential({ layers: [tf.layers.flatten({ inputShape: [2, 1] }), tf.layers.dense({ units: 1 })] });
+    model.setWeights([tf.tensor2d([1, 10], [2, 1]), tf.tensor1d([0])]);
+    const step = {
+      kind: 'series' as const,
+      columns: [{ name: 'load', type: 'number' as const }],
+      length: 2,
+      time: { name: 'day', type: 'date' as const },
+      entity: { name: 'place', type: 'category' as const },
+      gaps: null,
+    };
+    const folder = await runWithModels([model], { task: 'regression', preprocessing: { format: 1, steps: [step] } });
+    const ensemble = await openEnsemble(folder);
+    const rows = [
+      { day: '2026-01-02', place: 'north', load: 2 },
+      { day: '2026-01-01', place: 'south', load: 5 },
+      { day: '2026-01-01', place: 'north', load: 1 },
+      { day: '2026-01-02', place: 'south', load: 7 },
+      { day: '2026-01-03', place: 'north', load: 3 },
+    ];
+    const { mean, places } = await ensemble.predict({ rows });
+    // 2 + 10 · 3, and 5 + 10 · 7.
+    expect([...mean]).toEqual([32, 75]);
+    expect(places.map(({ name, values }) => [name, ...values])).toEqual([
+      ['place', 'north', 'south'],
+      ['after day', '2026-01-03', '2026-01-02'],
+    ]);
+    expect((await ensemble.predict({ values: Float32Array.of(1, 2) })).places).toEqual([]);
+    await expect(ensemble.predict({ rows: rows.slice(0, 3) })).rejects.toThrow(
+      'rows: 1 of 2 series have less than the 2 steps of a sample, without a gap among them. Leave out these series',
+    );
+  });
+
   it('has its columns by the names of the features, in any order', async () => {
     const { folder, ensemble } = await opened({ format: 1, steps: [], featureNames: ['a', 'b', 'c'] });
     const options = await written(folder, 'price,c,b,a\n9,3,2,1\n');

@@ -1,3 +1,5 @@
+import type { PredictionColumn } from '../../../core/ensemble/columns.ts';
+import { shownValue } from '../../../core/preprocessing/column-profile.ts';
 import type { SeriesStep } from '../../../core/preprocessing/schema.ts';
 import type { Column, ColumnType } from '../tables/columns.ts';
 import type { Table } from '../tables/table.ts';
@@ -48,6 +50,25 @@ export function lastWindows({ columns, length, time, entity, gaps }: SeriesStep,
     times: series.time === undefined ? null : Float64Array.from(lastOf(series.time)),
     leftOut,
   };
+}
+
+/** What says which samples these are: the name of each series, and the time of its last step, as `after <time>`. */
+export function placesOf({ entity, time }: SeriesStep, { entities, times }: LastWindows): PredictionColumn[] {
+  return [
+    ...(entity === null || entities === null ? [] : [textColumn(entity.name, entities)]),
+    ...(time === null || times === null
+      ? []
+      : [
+          textColumn(
+            `after ${time.name}`,
+            Array.from(times, (own) => shownValue(own, time.type)),
+          ),
+        ]),
+  ];
+}
+
+function textColumn(name: string, values: readonly (string | number)[]): PredictionColumn {
+  return { name, type: 'text', values: values.map(String), areLabels: true };
 }
 
 function shortSeries(name: string, length: number, { all, long }: Record<'all' | 'long', number>): string | null {
