@@ -16,14 +16,24 @@ export async function readSampleForm(folder: string): Promise<SampleForm> {
   const preprocessing = path === null ? null : preprocessingSchema.parse(JSON.parse(await readOwnText(folder, path)));
   const columns = preprocessing === null ? [] : fieldsOf(preprocessing);
   const takesImages = preprocessing?.steps.some(({ kind }) => kind === 'images') ?? false;
-  const isOther = columns.length > 0 || takesImages;
+  const series = preprocessing === null ? null : seriesOf(preprocessing);
+  const isOther = columns.length > 0 || takesImages || series !== null;
   const count = isOther ? null : featureCount(JSON.parse(await readOwnText(folder, members[0].model)));
   return {
     set,
     ranks: members.map(({ rank }) => rank),
     fields: columns.length > 0 ? columns : numberedFields(count),
+    series,
     takesImages,
   };
+}
+
+function seriesOf({ steps }: Preprocessing): SampleForm['series'] {
+  const step = steps.find(({ kind }) => kind === 'series');
+  if (step?.kind !== 'series') return null;
+  const { entity, time, columns, length } = step;
+  const names = [entity, time, ...columns].flatMap((own) => own?.name ?? []);
+  return { columns: names, entity: entity?.name ?? null, length };
 }
 
 function fieldsOf({ steps }: Preprocessing): SampleField[] {

@@ -12,6 +12,7 @@ const form: SampleForm = {
     { name: 'age', type: 'number', categories: [], mean: 31.5, isOptional: false },
     { name: 'port', type: 'category', categories: ['C', 'S'], mean: null, isOptional: true },
   ],
+  series: null,
   takesImages: false,
 };
 const number = (name: string, ...values: number[]): PredictionColumn => ({
@@ -65,6 +66,21 @@ describe('the tab Predict', () => {
     expect(wrapper.text()).toContain('outside the training data');
     expect(wrapper.text()).toContain('The project has changed.');
     expect(wrapper.find('[aria-label="Answers"]').exists()).toBe(false);
+  });
+
+  it('predicts steps of series that were pasted as a table', async () => {
+    const series = { columns: ['place', 'day', 'load'], entity: 'place', length: 2 };
+    const sampleForm = (): SampleForm => ({ ...form, fields: null, series });
+    const { wrapper, calls } = await open({ sampleForm, predictSamples: () => answer(1) });
+    expect(wrapper.text()).toContain('follows the last 2 steps of each place');
+    expect(wrapper.get('textarea').attributes('placeholder')).toBe('place,day,load');
+    expect(buttonNamed('Predict').disabled).toBe(true);
+    await wrapper.get('textarea').setValue('place\tday\tload\nnorth\t1\t2\nnorth\t2\t3\n\n');
+    await wrapper.get('form').trigger('submit');
+    await flushPromises();
+    const file = calls.find(([method]) => method === 'predictSamples')?.[2] as { ending: string; bytes: Uint8Array };
+    expect(file.ending).toBe('csv');
+    expect(new TextDecoder().decode(file.bytes)).toBe('place\tday\tload\nnorth\t1\t2\nnorth\t2\t3\n');
   });
 
   it('asks nothing while a field has no value', async () => {

@@ -92,6 +92,11 @@ export interface SampleForm {
   ranks: number[];
   /** Fields of a row; null where the run kept no columns and has too many features to fill in. */
   fields: SampleField[] | null;
+  /**
+   * Of steps of series: the columns of a step, the one that tells several series apart (null: there is one), and the
+   * steps of a sample; null for others.
+   */
+  series: { columns: string[]; entity: string | null; length: number } | null;
   /** Whether it takes images. */
   takesImages: boolean;
 }

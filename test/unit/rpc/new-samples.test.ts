@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
+import type { Preprocessing, SeriesStep } from '../../../core/preprocessing/schema.ts';
 import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { runRecord } from '../store/records.ts';
 import { openService } from './page.ts';
@@ -56,6 +56,7 @@ describe('the form for new samples', () => {
         { name: 'age', type: 'number', categories: [], mean: 31.5, isOptional: true },
         { name: 'port', type: 'category', categories: ['C', 'S'], mean: null, isOptional: false },
       ],
+      series: null,
       takesImages: false,
     });
   });
@@ -81,6 +82,20 @@ describe('the form for new samples', () => {
     const images = { kind: 'images', height: 8, width: 8, channels: 1, fit: 'cover' } as const;
     const hub = await openRun([[null, 8, 8, 1]], { format: 1, steps: [images] });
     expect(await hub.sampleForm(id)).toMatchObject({ fields: null, takesImages: true });
+  });
+
+  it('takes steps of series by their columns', async () => {
+    const step: SeriesStep = {
+      kind: 'series',
+      columns: [{ name: 'load', type: 'number' }],
+      length: 4,
+      time: { name: 'day', type: 'date' },
+      entity: { name: 'place', type: 'category' },
+      gaps: null,
+    };
+    const hub = await openRun([[null, 4, 1]], { format: 1, steps: [step] });
+    const series = { columns: ['place', 'day', 'load'], entity: 'place', length: 4 };
+    expect(await hub.sampleForm(id)).toMatchObject({ fields: null, series, takesImages: false });
   });
 
   it('names what is missing', async () => {

@@ -15,7 +15,7 @@ const fields = [
   field('age', 'number', true),
   field('port', 'category'),
 ];
-const form: SampleForm = { set: 'final', ranks: [0, 1], fields, takesImages: false };
+const form: SampleForm = { set: 'final', ranks: [0, 1], fields, series: null, takesImages: false };
 
 /** A file of that size, which nobody reads. */
 function sized(bytes: number): File {

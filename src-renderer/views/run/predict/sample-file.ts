@@ -61,6 +61,11 @@ export function rowFile(fields: readonly SampleField[], texts: Readonly<Record<s
   return { ending: 'jsonl', bytes: new TextEncoder().encode(`${JSON.stringify(row)}\n`) };
 }
 
+/** A typed or pasted table as a file. */
+export function tableFile(text: string): SampleFile {
+  return { ending: 'csv', bytes: new TextEncoder().encode(`${text.trim()}\n`) };
+}
+
 function valueOf({ name, type, isOptional }: SampleField, text: string): string | number | boolean | null {
   if (text.trim() === '') {
     if (isOptional) return null;
