@@ -148,14 +148,18 @@ function rowCounter({ name, countsRows }: ColumnProfile): Finding | null {
 
 /** A column of files of images: a model is to see these, not their names. */
 function imageNames({ name, examples }: ColumnProfile, { values }: ProfiledColumn): Finding | null {
-  if (values instanceof Float64Array || values.every((text) => text === null)) return null;
-  if (!values.every((text) => text === null || dataFormatOf(text)?.holds === 'image')) return null;
+  if (!namesImages({ values })) return null;
   const message =
-    `${JSON.stringify(name)} names images, such as ${JSON.stringify(examples[0])}, and a project from a table does ` +
-    'not read these. Write its data function with imageTable, or sort the images into a folder for each class and ' +
-    'give that folder.';
-  const option = `imageTable(file, { path: ${quoted(name)}, size: [64, 64], seed })`;
+    `${JSON.stringify(name)} names images, such as ${JSON.stringify(examples[0])}, none of which is beside the table. ` +
+    'A project learns from them where you give their folder: --images, or the field on the page.';
+  const option = `imageTable(file, { path: ${quoted(name)}, folder: 'images', size: [64, 64], seed })`;
   return { level: 'warning', kind: 'image-names', column: name, message, choices: null, option };
+}
+
+/** Whether all values of a column end as names of images do. */
+export function namesImages({ values }: Pick<ProfiledColumn, 'values'>): boolean {
+  if (values instanceof Float64Array || values.every((text) => text === null)) return false;
+  return values.every((text) => text === null || dataFormatOf(text)?.holds === 'image');
 }
 
 /** A column with another value in each row, which is a name and no measurement. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatBytes, formatCount } from '../text/numbers.ts';
 import { printableLine } from '../text/printable.ts';
-import { type Finding, findingSchema, findingLevels } from './profile.ts';
+import { type Finding, findingSchema, findingLevels, tableProfileSchema } from './profile.ts';
 
 /** What is in a folder of images: its splits and classes, what the images have, and what is left out. */
 
@@ -34,14 +34,34 @@ const rowProblemSchema = z.strictObject({
 /** Rows of a table of images that are no samples. */
 export type RowProblem = z.output<typeof rowProblemSchema>;
 
+const imageTableSchema = z.strictObject({
+  /** Without findings: those that matter are among those of the images. */
+  profile: tableProfileSchema,
+  /** The column that names the images. */
+  column: z.string(),
+  /** The column that gives the splits; null: none does. */
+  splitColumn: z.string().nullable(),
+  /** Folders with the images, below the folder of all of them; `.`: that folder itself. */
+  folders: z.array(z.string()),
+  problems: z.array(rowProblemSchema),
+});
+/** A table of which each row names an image. */
+export type ImageTable = z.output<typeof imageTableSchema>;
+
 export const imageProfileSchema = z.strictObject({
   kind: z.literal('images'),
+  /** The folder's name; that of a project's copy, `images`, where images lie beside their table. */
   folder: z.string(),
+  /** The table that names the images; null: folders are their classes. */
+  table: imageTableSchema.nullable(),
   /** Size of the images that are read. */
   bytes: count,
-  /** The splits that folders hold; only `train`, in the folder `.`, where the subfolders are classes. */
+  /**
+   * The splits that folders hold; only `train`, in the folder `.`, where the subfolders are classes. Of a table, the
+   * values of its column of splits, `.` without one.
+   */
   splits: z.array(z.strictObject({ split: z.enum(imageSplits), folder: z.string(), images: count })),
-  /** In natural order, with the images of each split. */
+  /** In natural order, with the images of each split; none where a table's target holds values. */
   classes: z.array(z.strictObject({ name: z.string(), train: count, validation: count, test: count })),
   /** Null where no image can be read. */
   sizes: z
@@ -68,11 +88,14 @@ export const imageProfileSchema = z.strictObject({
   /** The first files that cannot be read. */
   unreadable: z.array(z.strictObject({ file: z.string(), reason: z.string() })),
   unreadableCount: count,
-  /** Files that are not read: of other endings, of the system (`._1.jpg`), or outside of the folders of classes. */
+  /**
+   * Files that are not read: of other endings, of the system (`._1.jpg`), outside of the folders of classes, or
+   * images beside those of a table that no row of it names.
+   */
   leftOut: z.array(
     z.strictObject({
       ending: z.string(),
-      reason: z.enum(['ending', 'hidden', 'place']),
+      reason: z.enum(['ending', 'hidden', 'place', 'row']),
       count,
       examples: z.array(z.string()),
     }),
@@ -86,11 +109,18 @@ const fewImages = 10;
 
 /**
  * What a person should know of a folder of images before training: questions first, then warnings, then notes.
+ * @param others that were found before
  * @param likelyMaximum what becomes 255 where the images may have fewer bits than their files; null: no question
  */
-export function imageFindings(profile: Omit<ImageProfile, 'findings'>, likelyMaximum: number | null): Finding[] {
+export function imageFindings(
+  profile: Omit<ImageProfile, 'findings'>,
+  likelyMaximum: number | null,
+  others: readonly Finding[] = [],
+): Finding[] {
   const found = [
+    ...others,
     ...depthFindings(profile, likelyMaximum),
+    ...rowFindings(profile),
     ...classFindings(profile),
     ...fileFindings(profile),
     ...propertyFindings(profile),
@@ -111,7 +141,7 @@ function depthFindings({ largestValue }: Omit<ImageProfile, 'findings'>, likelyM
   return [{ ...finding('question', 'depth', message, option), choices: [String(likelyMaximum), '65535'] }];
 }
 
-function classFindings({ classes, splits }: Omit<ImageProfile, 'findings'>): Finding[] {
+function classFindings({ classes, splits, table }: Omit<ImageProfile, 'findings'>): Finding[] {
   const isRead = (split: string): boolean => splits.some((own) => own.split === split);
   const untrained = classes.filter(({ train }) => train === 0);
   const rare = classes.filter(({ train }) => train > 0 && train < fewImages);
@@ -123,8 +153,12 @@ function classFindings({ classes, splits }: Omit<ImageProfile, 'findings'>): Fin
       return own.length === 0 ? [] : [finding('warning', 'splits', `The ${split} split lacks ${named(own)}.`, null)];
     });
   const where = splits.map(({ split, folder }) => `${folder} (${split})`).join(', ');
+  const given =
+    table === null
+      ? `The splits are the folders ${where}.`
+      : `${JSON.stringify(table.splitColumn)} gives the splits: ${where}.`;
   return [
-    ...(splits.length < 2 ? [] : [finding('note', 'splits', `The splits are the folders ${where}.`, 'splitFolders')]),
+    ...(splits.length < 2 ? [] : [finding('note', 'splits', given, table === null ? 'splitFolders' : 'split')]),
     ...(untrained.length === 0
       ? []
       : [finding('warning', 'splits', `The training split lacks ${named(untrained)}: training is refused.`, null)]),
@@ -140,6 +174,7 @@ export const leftOutReasons: Readonly<Record<ImageProfile['leftOut'][number]['re
   ending: 'no format that is read',
   hidden: "the system's own",
   place: 'in no folder of a class',
+  row: 'named by no row',
 };
 
 function fileFindings({ unreadable, unreadableCount, leftOut, misnamed }: Omit<ImageProfile, 'findings'>): Finding[] {
@@ -178,6 +213,24 @@ function fileFindings({ unreadable, unreadableCount, leftOut, misnamed }: Omit<I
 export function rowProblemText({ reason, count: rows, examples }: RowProblem): string {
   const [one, several] = rowFacts[reason];
   return `${formatCount(rows)} ${rows === 1 ? `row ${one}` : `rows ${several}`} (${listed(examples)})`;
+}
+
+const kindsOfRows: Readonly<Record<RowProblem['reason'], Finding['kind']>> = {
+  empty: 'missing-values',
+  missing: 'missing-images',
+  ambiguous: 'missing-images',
+  contradictory: 'contradictions',
+  doubled: 'duplicates',
+};
+
+function rowFindings({ table }: Omit<ImageProfile, 'findings'>): Finding[] {
+  return (table?.problems ?? []).map((problem) => {
+    const { reason } = problem;
+    const text = `${rowProblemText(problem)}.`;
+    if (reason === 'doubled') return finding('note', kindsOfRows[reason], `${text} Each image counts once.`, null);
+    const message = `${text} Left out. ${rowRemedies[reason]}`;
+    return finding('warning', kindsOfRows[reason], message, "unusableRows: 'drop'");
+  });
 }
 
 const rowFacts: Readonly<Record<RowProblem['reason'], readonly [one: string, several: string]>> = {
@@ -231,9 +284,15 @@ function listed(names: readonly string[]): string {
 }
 
 /** How many images of how many classes, for people. */
-export function imageSentence({ bytes, splits, classes }: ImageProfile): string {
-  const images = splits.reduce((sum, own) => sum + own.images, 0);
-  return `${formatCount(images)} images of ${formatCount(classes.length)} classes. ${formatBytes(bytes)}.`;
+export function imageSentence(profile: ImageProfile): string {
+  const { bytes, classes } = profile;
+  const of = classes.length === 0 ? '' : ` of ${formatCount(classes.length)} classes`;
+  return `${formatCount(imageCount(profile))} images${of}. ${formatBytes(bytes)}.`;
+}
+
+/** Images of all splits. */
+export function imageCount({ splits }: ImageProfile): number {
+  return splits.reduce((sum, own) => sum + own.images, 0);
 }
 
 /** What the images have, for people: names with texts. */
@@ -265,18 +324,25 @@ function countsText(own: Readonly<Record<string, number>>, titleOf = (name: stri
   return entries.map(([name, count]) => `${titleOf(name)}${isOne ? '' : ` (${formatCount(count)})`}`).join(', ');
 }
 
+/** Images of each split. */
+export function countsOf({ splits }: ImageProfile): Record<ImageSplit, number> {
+  const of = (split: ImageSplit): number => splits.find((own) => own.split === split)?.images ?? 0;
+  return { train: of('train'), validation: of('validation'), test: of('test') };
+}
+
 /** The lines of a folder of images for a terminal, without its findings. */
 export function imageLines(profile: ImageProfile): string[] {
-  const { folder, splits, classes } = profile;
-  const width = Math.max(...classes.map(({ name }) => printableLine(name).length), 5);
+  const { folder, splits, classes, table } = profile;
+  const rows = classes.length > 0 ? classes : [{ name: 'images', ...countsOf(profile) }];
+  const width = Math.max(...rows.map(({ name }) => printableLine(name).length), 5);
   const row = (name: string, cells: readonly string[]): string =>
     [printableLine(name).padEnd(width), ...cells.map((cell) => cell.padStart(10))].join('  ');
   const names = splits.map(({ split }) => split);
   return [
-    `${printableLine(folder)}: ${imageSentence(profile)}`,
+    `${printableLine(table?.profile.reading.file ?? folder)}: ${imageSentence(profile)}`,
     '',
-    row('class', names),
-    ...classes.map((own) =>
+    row(classes.length > 0 ? 'class' : '', names),
+    ...rows.map((own) =>
       row(
         own.name,
         names.map((split) => formatCount(own[split])),

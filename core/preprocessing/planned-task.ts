@@ -5,6 +5,27 @@ import { holdsClasses } from './profile-findings.ts';
 export const plannedTasks = ['classification', 'heteroscedastic-regression', 'multi-label', 'forecast'] as const;
 export type PlannedTask = (typeof plannedTasks)[number];
 
+/**
+ * The lines of a model that give its outputs.
+ * @param hidden what they are computed from @param inputs those of the model
+ */
+export function outputLines(
+  task: PlannedTask,
+  { hidden, inputs, units = 'targetSize' }: { hidden: string; inputs: string; units?: string },
+): string {
+  if (tasks[task].targetKind !== 'values') {
+    return `    const logits = tf.layers.dense({ units: ${units} }).apply(${hidden}) as SymbolicTensor;
+    return tf.model({ inputs: ${inputs}, outputs: logits });
+`;
+  }
+  return `    const mean = tf.layers.dense({ units: ${units}, name: 'mean' }).apply(${hidden}) as SymbolicTensor;
+    const positive = tf.layers.dense({ units: ${units}, activation: 'softplus', name: 'variance' }).apply(${hidden});
+    // No member is ever certain: targets have the variance 1 where it is trained.
+    const variance = tf.layers.rescaling({ scale: 1, offset: 0.001 }).apply(positive) as SymbolicTensor;
+    return tf.model({ inputs: ${inputs}, outputs: [mean, variance] });
+`;
+}
+
 /** What a project of a task is made of. */
 interface TaskParts {
   /** What it answers, and what its networks give, for people. */

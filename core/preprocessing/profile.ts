@@ -38,6 +38,8 @@ export const findingSchema = z.strictObject({
     'codes',
     'free-text',
     'image-names',
+    'missing-images',
+    'contradictions',
     'left-out',
     'duplicates',
     'rare-classes',

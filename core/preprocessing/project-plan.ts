@@ -1,7 +1,5 @@
 import { formatCount } from '../text/numbers.ts';
 import { uselessKinds } from './column-findings.ts';
-import { type ImagePlan, planImages } from './image-plan.ts';
-import type { ImageProfile } from './image-profile.ts';
 import { type ColumnProfile, type Finding, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
 import { type PlannedTask, taskOf } from './planned-task.ts';
 import { holdsClasses } from './profile-findings.ts';
@@ -19,9 +17,14 @@ export const columnRoles = [
   'time',
   'weights',
   'target',
+  'image',
+  'split',
 ] as const;
-/** Roles of columns from which no model learns. `target`: predicted too, beside the target of the profile. */
-export const noFeatures: readonly ColumnRole[] = ['ignore', 'group', 'time', 'weights', 'target'];
+/**
+ * Roles of columns from which no model learns. `target`: predicted too, beside the target of the profile. `image`: names
+ * the images to learn from, of which `split` says the split.
+ */
+export const noFeatures: readonly ColumnRole[] = ['ignore', 'group', 'time', 'weights', 'target', 'image', 'split'];
 export type ColumnRole = (typeof columnRoles)[number];
 
 /** What the user decided; what is absent is proposed. */
@@ -61,21 +64,15 @@ const leastWords = 8;
 /** Each split needs rows of each class. */
 const leastRowsOfClass = 5;
 
-/** A project for what is in a table, or in a folder of images, where no choice is needed. */
-export function planData(profile: TableProfile | ImageProfile, choices: PlanChoices): ProjectPlan | ImagePlan {
-  return profile.kind === 'table' ? planProject(profile, choices) : planImages(profile);
-}
-
 /**
  * A project for what is in a table.
  * @throws Error where no column can be the target, no column is left to learn from, or a choice does not fit
  */
 export function planProject(profile: TableProfile, choices: PlanChoices = {}): ProjectPlan {
-  const { columns, findings } = profile;
-  const target = columns.find(({ name }) => name === profile.target?.name);
-  if (target === undefined)
-    throw new Error('No column can be the target: each is text, a date or the same in all rows.');
-  const targets = [target, ...columns.filter((own) => own !== target && choices.roles?.[own.name] === 'target')];
+  const { findings } = profile;
+  refuseImages(choices);
+  const targets = targetsOf(profile, choices.roles);
+  const [target] = targets;
   const names = listOf(targets.map(({ name }) => name));
   const decisions: string[] = [`Predicts ${names}: ${profile.target?.reason}.`];
   decisions.push(...findings.filter(({ kind }) => kind === 'left-out').map(({ message }) => message));
@@ -97,14 +94,34 @@ export function planProject(profile: TableProfile, choices: PlanChoices = {}): P
   const isStratified =
     time === null && task === 'classification' && target.bars.every(({ count }) => count >= leastRowsOfClass);
   decisions.push(time === null ? splitDecision({ group, isStratified }) : timeDecision(profile, time));
-  const open = openFindings(profile, { roles, group, time });
+  const open = openFindings(findings, { roles, group, time });
   const columnNames = targets.map(({ name }) => name);
   return { targets: columnNames, task, profile, roles, group, weights, time, isStratified, forecast, decisions, open };
 }
 
+/** The columns to predict: the target of the profile, and further ones. @throws Error where there is none */
+export function targetsOf({ columns, target }: TableProfile, roles: PlanChoices['roles'] = {}): ColumnProfile[] {
+  const first = columns.find(({ name }) => name === target?.name);
+  if (first === undefined)
+    throw new Error('No column can be the target: each is text, a date or the same in all rows.');
+  return [first, ...columns.filter((own) => own !== first && roles[own.name] === 'target')];
+}
+
+/** @throws Error for roles that only columns of a table of images can have */
+function refuseImages({ roles = {} }: PlanChoices): void {
+  const [name, role] = Object.entries(roles).find(([, own]) => own === 'image' || own === 'split') ?? [];
+  if (name === undefined) return;
+  throw new Error(
+    role === 'image'
+      ? `None of the images that ${JSON.stringify(name)} names is beside the table. Give the folder in which they lie: ` +
+          '--images, or the field on the page.'
+      : `${JSON.stringify(name)} is to give the splits, which only a table of images takes. Choose another role.`,
+  );
+}
+
 /** The findings that no role settles. */
-function openFindings(
-  { findings }: TableProfile,
+export function openFindings(
+  findings: readonly Finding[],
   { roles, group, time }: Pick<ProjectPlan, 'roles' | 'group' | 'time'>,
 ): Finding[] {
   const isSettled = ({ column, kind }: Finding): boolean => {
@@ -212,7 +229,8 @@ export function rolesOf(
   return roles;
 }
 
-function onlyOne(roles: ReadonlyMap<string, ColumnRole>, role: ColumnRole): string | null {
+/** @throws Error where several columns have a role */
+export function onlyOne(roles: ReadonlyMap<string, ColumnRole>, role: ColumnRole): string | null {
   const names = [...roles].flatMap(([name, own]) => (own === role ? [name] : []));
   if (names.length > 1) throw new Error(`${names.join(' and ')} are to be ${role}: only one column can be.`);
   return names[0] ?? null;

@@ -1,7 +1,7 @@
 import { keyOf, quoted } from './column-findings.ts';
 import { type ImagePlan, imageProjectSource } from './image-plan.ts';
-import { tasks } from './planned-task.ts';
-import { heldOutShare } from './profile.ts';
+import { outputLines, tasks } from './planned-task.ts';
+import { heldOutShare, type TableProfile } from './profile.ts';
 import { type ColumnRole, listOf, noFeatures, type ProjectPlan, textLength } from './project-plan.ts';
 import { forecastModelSentence, forecastSource } from './series-plan.ts';
 
@@ -10,7 +10,10 @@ const vocabulary = 5000;
 
 /** The code of a planned project. @param data name of the data beside it @param title the project's name */
 export function plannedSource(plan: ProjectPlan | ImagePlan, data: string, title: string): string {
-  return 'side' in plan ? imageProjectSource(plan, data, title) : projectSource(plan, data, title);
+  if (!('side' in plan)) return projectSource(plan, data, title);
+  const { roles, profile } = plan;
+  const readingLines = profile.table === null ? [] : readingLinesOf(profile.table.profile, roles);
+  return imageProjectSource(plan, { data, title, readingLines });
 }
 
 /** The name of a project's folder as its title: `my-houses` as `My houses`. */
@@ -24,7 +27,7 @@ export function projectSource(plan: ProjectPlan, file: string, title: string): s
   const { forecast } = plan;
   if (forecast === null) return tableSource(plan, file, title);
   const batchSize = batchSizeFor(plan.profile.reading.rows);
-  return forecastSource(forecast, { title, file, readingLines: readingLines(plan), batchSize });
+  return forecastSource(forecast, { title, file, readingLines: readingLinesOf(plan.profile, plan.roles), batchSize });
 }
 
 function tableSource(plan: ProjectPlan, file: string, title: string): string {
@@ -56,7 +59,7 @@ export default defineProject({
 
   async data({ seed${plan.time === null ? ', fold' : ''} }) {
     const table = await readTable(join(import.meta.dirname, ${quoted(file)}), {
-${indented(readingLines(plan))}
+${indented(readingLinesOf(plan.profile, plan.roles))}
     });
     return tableSplits(table, {
 ${indented(splitLines(plan))}
@@ -87,10 +90,9 @@ function batchSizeFor(rows: number): number {
 }
 
 /** All that was found out about the file, as options of `readTable`. */
-function readingLines({ profile, roles }: ProjectPlan): string[] {
-  const { reading, columns } = profile;
+function readingLinesOf({ reading, columns, target }: TableProfile, roles: ReadonlyMap<string, ColumnRole>): string[] {
   const types = columns.map((column) => {
-    const role = column.name === profile.target?.name ? undefined : roles.get(column.name);
+    const role = column.name === target?.name ? undefined : roles.get(column.name);
     const isTyped = role === 'ignore' || (role !== undefined && !noFeatures.includes(role));
     return { ...column, type: isTyped ? role : column.type };
   });
@@ -157,7 +159,6 @@ function modelSource(plan: ProjectPlan): string {
   const texts = textsOf(plan);
   if (plan.task !== 'heteroscedastic-regression' && texts.length === 0) return classModel;
   const { lines, inputs } = inputsSource(texts, namesOf(plan.roles, (role) => !noFeatures.includes(role)).length);
-  const outputs = plan.task === 'heteroscedastic-regression' ? regressionOutputs : classOutput;
   return `  model({ hyperparameters: { width, dropout }, featureShape, targetSize }) {
     const { dense } = tf.layers;
 ${lines}    const hidden = [
@@ -166,7 +167,7 @@ ${lines}    const hidden = [
       dense({ units: width, activation: 'relu' }),
       tf.layers.dropout({ rate: dropout }),
     ].reduce((x, layer) => layer.apply(x) as SymbolicTensor, input);
-${outputs.replace('INPUTS', inputs)}  },
+${outputLines(plan.task, { hidden: 'hidden', inputs })}  },
 `;
 }
 
@@ -207,15 +208,4 @@ const classModel = `  model: ({ hyperparameters: { width, dropout }, featureShap
         tf.layers.dense({ units: targetSize }),
       ],
     }),
-`;
-
-const classOutput = `    const logits = dense({ units: targetSize }).apply(hidden) as SymbolicTensor;
-    return tf.model({ inputs: INPUTS, outputs: logits });
-`;
-
-const regressionOutputs = `    const mean = dense({ units: targetSize, name: 'mean' }).apply(hidden) as SymbolicTensor;
-    const positive = dense({ units: targetSize, activation: 'softplus', name: 'variance' }).apply(hidden);
-    // No member is ever certain: targets have the variance 1 where it is trained.
-    const variance = tf.layers.rescaling({ scale: 1, offset: 0.001 }).apply(positive) as SymbolicTensor;
-    return tf.model({ inputs: INPUTS, outputs: [mean, variance] });
 `;

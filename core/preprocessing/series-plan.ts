@@ -1,4 +1,5 @@
 import { quoted } from './column-findings.ts';
+import { outputLines } from './planned-task.ts';
 import { type ColumnProfile, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
 
 /** How a series is forecast, one step ahead. */
@@ -133,16 +134,10 @@ import {
 
 `;
 
-const forecastModel = `  model({ hyperparameters: { units }, featureShape }) {
-    const { dense, lstm } = tf.layers;
+const forecastModel = `  model({ hyperparameters: { units }, featureShape, targetSize }) {
     const input = tf.input({ shape: [...featureShape] });
-    const state = lstm({ units, recurrentActivation: 'sigmoid' }).apply(input) as SymbolicTensor;
-    const mean = dense({ units: 1, name: 'mean' }).apply(state) as SymbolicTensor;
-    const positive = dense({ units: 1, activation: 'softplus', name: 'variance' }).apply(state);
-    // No member is ever certain: targets have the variance 1 where it is trained.
-    const variance = tf.layers.rescaling({ scale: 1, offset: 0.001 }).apply(positive) as SymbolicTensor;
-    return tf.model({ inputs: input, outputs: [mean, variance] });
-  },
+    const state = tf.layers.lstm({ units, recurrentActivation: 'sigmoid' }).apply(input) as SymbolicTensor;
+${outputLines('forecast', { hidden: 'state', inputs: 'input' })}  },
 `;
 
 /** The code of a project that forecasts a series. */

@@ -1,9 +1,11 @@
 import { constants, existsSync, readdirSync, statSync } from 'node:fs';
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { makeFolder } from '../../core/node/make-folder.ts';
+import { dataFormatOf, isOfSystem } from '../../core/preprocessing/data-formats.ts';
 import type { ImagePlan } from '../../core/preprocessing/image-plan.ts';
+import { imageCount } from '../../core/preprocessing/image-profile.ts';
 import type { ProjectPlan } from '../../core/preprocessing/project-plan.ts';
 import { plannedSource, projectTitle } from '../../core/preprocessing/project-source.ts';
 import type { FileProfile } from '../../core/protocol/run/inspect-task.ts';
@@ -36,10 +38,15 @@ export async function writeTemplate(folder: string, template: string): Promise<v
 }
 
 /**
- * Writes a project that learns from a table or a folder of images, with a copy of the data and a README that says what
- * was found.
+ * Writes a project that learns from a table or from images, with a copy of the data and a README that says what was
+ * found.
+ * @param images the folder of the images that the table names; by default that of the table
  */
-export async function writePlanned(folder: string, plan: ProjectPlan | ImagePlan, path: string): Promise<void> {
+export async function writePlanned(
+  folder: string,
+  plan: ProjectPlan | ImagePlan,
+  { path, images }: { path: string; images?: string | undefined },
+): Promise<void> {
   const data = resolve(path);
   if (resolve(folder).startsWith(data + sep)) {
     throw new Error(`The project cannot be in the folder of its images, ${data}. Choose another folder.`);
@@ -49,14 +56,31 @@ export async function writePlanned(folder: string, plan: ProjectPlan | ImagePlan
   const name = basename(data);
   // File systems that can share the blocks of both copies do so.
   await cp(data, join(folder, name), { recursive: true, mode: constants.COPYFILE_FICLONE });
+  if ('side' in plan && plan.profile.table !== null) {
+    await copyImages(images ?? dirname(data), join(folder, plan.profile.folder), plan.profile.table.folders);
+  }
   await writeFile(join(folder, 'project.ts'), plannedSource(plan, name, title));
   await writeFile(join(folder, 'README.md'), readmeOf(plan, name, title));
 }
 
+/** Copies the images of these folders below another one; `.`: those that lie in it directly. */
+async function copyImages(from: string, to: string, folders: readonly string[]): Promise<void> {
+  for (const own of folders) {
+    const outer = join(from, own);
+    const filter = async (source: string): Promise<boolean> => {
+      if (source === outer) return true;
+      if (isOfSystem(basename(source))) return false;
+      if ((await stat(source)).isDirectory()) return own !== '.';
+      return dataFormatOf(source)?.holds === 'image';
+    };
+    await cp(outer, join(to, own), { recursive: true, mode: constants.COPYFILE_FICLONE, filter });
+  }
+}
+
 function sizeOf(profile: FileProfile): string {
   if (profile.kind === 'table') return `${profile.reading.rows} rows, ${profile.reading.columns.length} columns`;
-  const images = profile.splits.reduce((sum, own) => sum + own.images, 0);
-  return `${images} images, ${profile.classes.length} classes`;
+  const classes = profile.classes.length === 0 ? '' : `, ${profile.classes.length} classes`;
+  return `${imageCount(profile)} images${classes}`;
 }
 
 function readmeOf({ decisions, open, profile }: ProjectPlan | ImagePlan, file: string, title: string): string {

@@ -3,12 +3,12 @@ import { readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { explainFileError } from '../../core/node/file-error.ts';
-import { planData } from '../../core/preprocessing/project-plan.ts';
+import { planData } from '../../core/preprocessing/image-plan.ts';
 import type { HubApi } from '../../core/protocol/pages/hub-methods.ts';
 import type { DataFile, Inspected, Inspection, NewProject } from '../../core/protocol/pages/new-project.ts';
 import type { ProjectCard } from '../../core/protocol/pages/project-views.ts';
 import type { PageApi } from '../../core/protocol/pages/rpc.ts';
-import type { FileProfile } from '../../core/protocol/run/inspect-task.ts';
+import { type FileProfile, tableOf } from '../../core/protocol/run/inspect-task.ts';
 import { inspectData } from '../creation/inspect-data.ts';
 import { whyOccupied, writePlanned } from '../creation/write-project.ts';
 import { trustFolder } from '../trust/project-trust.ts';
@@ -52,7 +52,7 @@ export class NewProjects {
   async inspect(inspection: Inspection): Promise<Inspected> {
     const path = await this.#pathOf(inspection.file);
     const profile = await this.#profile(path, inspection);
-    const name = profile.kind === 'table' ? titleOf(basename(path)) : basename(path);
+    const name = tableOf(profile) === null ? basename(path) : titleOf(basename(path));
     return { profile, folder: proposedFolder(inspection.file, path, name) };
   }
 
@@ -71,7 +71,7 @@ export class NewProjects {
     const path = await this.#pathOf(inspection.file);
     const plan = planData(await this.#profile(path, inspection), { roles, ...(task !== undefined && { task }) });
     try {
-      await writePlanned(target, plan, path);
+      await writePlanned(target, plan, { path, images: imagesOf(path, inspection) });
     } catch (error) {
       throw explainFileError(error, target, 'write the project into');
     }
@@ -84,11 +84,14 @@ export class NewProjects {
   }
 
   async #profile(path: string, { file: _file, ...understanding }: Inspection): Promise<FileProfile> {
-    const key = JSON.stringify([path, await stateOf(path), understanding]);
+    const images = imagesOf(path, understanding);
+    const states = await Promise.all([path, ...(images === undefined ? [] : [images])].map(stateOf));
+    const key = JSON.stringify([path, states, understanding]);
     if (this.#latest?.key === key) return this.#latest.profile;
     this.stop();
     const controller = new AbortController();
-    const task = { path, ...understanding };
+    const reading = { ...understanding.reading, ...(images !== undefined && { images }) };
+    const task = { ...understanding, path, reading };
     const profile = inspectData(task, { signal: controller.signal, progress: this.#tell });
     const own: KnownProfile = { key, controller, profile, isRead: false };
     this.#latest = own;
@@ -102,6 +105,11 @@ export class NewProjects {
       throw error;
     }
   }
+}
+
+/** The folder of the images that a table names, which is given from the table's folder on. */
+function imagesOf(path: string, { reading: { images } }: Pick<Inspection, 'reading'>): string | undefined {
+  return images === undefined ? undefined : resolve(dirname(path), images);
 }
 
 /** Tells data that have changed: the size, and the latest time, of a file or of all in a folder. */

@@ -1,7 +1,9 @@
 import { flushPromises } from '@vue/test-utils';
 import { describe, expect, it } from 'vitest';
-import { imageProjectSource, planImages } from '../../core/preprocessing/image-plan.ts';
+import { planImages } from '../../core/preprocessing/image-plan.ts';
 import { imageFindings, type ImageProfile } from '../../core/preprocessing/image-profile.ts';
+import { plannedSource } from '../../core/preprocessing/project-source.ts';
+import type { TableProfile } from '../../core/preprocessing/profile.ts';
 import CreatePage from '../../src-renderer/views/create/CreatePage.vue';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';
 
@@ -9,6 +11,7 @@ describe('the page New from data, with a folder of images', () => {
   const images = {
     kind: 'images',
     folder: 'leaves',
+    table: null,
     bytes: 2048,
     splits: [
       { split: 'train', folder: 'Training', images: 100 },
@@ -90,7 +93,7 @@ describe('the page New from data, with a folder of images', () => {
     expect(wrapper.get('[aria-label=Reasons]').text()).toContain('Images become 40 × 40 pixels');
     buttonNamed('Next: the project').click();
     await flushPromises();
-    const source = imageProjectSource(planImages(profileFor(4095)), 'leaves', 'Leaves 2');
+    const source = plannedSource(planImages(profileFor(4095)), 'leaves', 'Leaves 2');
     expect(wrapper.get('pre').text()).toBe(source.trim());
     await wrapper.get('form').trigger('submit');
     await flushPromises();
@@ -123,6 +126,122 @@ describe('the page New from data, with a folder of images', () => {
         { path: 'ash/1.png', bytes: 3 },
         { path: 'oak/2.png', bytes: 3 },
       ],
+    });
+  });
+});
+
+describe('the page New from data, with a table that names images', () => {
+  const column = { present: 40, missing: {}, misfits: [], misfitCount: 0, numberFormat: null, dateFormat: null };
+  const kinds = { ...column, distinct: 2, countsRows: false, distinctValues: 2, range: null, examples: ['ash', 'oak'] };
+  const photo = {
+    ...kinds,
+    name: 'photo',
+    position: 1,
+    type: 'category',
+    distinct: 40,
+    distinctValues: 40,
+    bars: [],
+  } as const;
+  const kind = {
+    ...kinds,
+    name: 'kind',
+    position: 2,
+    type: 'category',
+    bars: ['ash', 'oak'].map((label) => ({ label, count: 20 })),
+  } as const;
+  const columns = [{ ...photo, examples: ['1.png', '2.png'], bars: [] }, kind, { ...kind, name: 'tree', position: 3 }];
+  const message = '"photo" names images, none of which is beside the table.';
+  const table: TableProfile = {
+    kind: 'table',
+    bytes: 900,
+    sampleBytes: null,
+    reading: {
+      file: 'labels.csv',
+      rows: 40,
+      encoding: 'utf-8',
+      hasMark: false,
+      delimiter: ',',
+      sheet: null,
+      range: null,
+      header: true,
+      comments: [],
+      missingValues: [''],
+      emptyRows: 0,
+      columns: columns.map(({ name, position, type, numberFormat, dateFormat, missing, distinct, countsRows }) => {
+        return { name, position, type, numberFormat, dateFormat, missing, distinct, countsRows };
+      }),
+      leftOut: [],
+    },
+    columns,
+    target: { name: 'kind', reason: 'as you say' },
+    time: null,
+    findings: [{ level: 'warning', kind: 'image-names', column: 'photo', message, choices: null, option: null }],
+  };
+  const size: [number, number] = [16, 16];
+  const named: ImageProfile = {
+    kind: 'images',
+    folder: 'photos',
+    table: { profile: { ...table, findings: [] }, column: 'photo', splitColumn: null, folders: ['.'], problems: [] },
+    bytes: 2048,
+    splits: [{ split: 'train', folder: '.', images: 40 }],
+    classes: ['ash', 'oak'].map((name) => ({ name, train: 20, validation: 0, test: 0 })),
+    sizes: { smallest: size, median: size, largest: size, distinct: 1 },
+    formats: { png: 40 },
+    channels: { '3': 40 },
+    depths: { uchar: 40 },
+    maximum: null,
+    largestValue: null,
+    cmyk: 0,
+    alpha: 0,
+    palette: 0,
+    turned: 0,
+    paged: 0,
+    misnamed: [],
+    unreadable: [],
+    unreadableCount: 0,
+    leftOut: [],
+    findings: [],
+  };
+  const hub: HubAnswers = {
+    inspectData: ({ reading }) => ({
+      profile: reading.images === '../photos' ? named : table,
+      folder: '/home/me/labels',
+    }),
+    createProject: ({ folder }) => ({ folder }),
+  };
+
+  it('looks into the folder that is given, and plans a network for images', async () => {
+    const { wrapper, calls } = await mountPage(CreatePage, { address: '/create?path=/data/labels.csv' }, hub);
+    expect(wrapper.text()).toContain(message);
+    await wrapper.get('#images-folder').setValue('../photos');
+    buttonNamed('Look there').click();
+    await flushPromises();
+    expect(calls.findLast(([method]) => method === 'inspectData')?.[1]).toEqual({
+      file: { path: '/data/labels.csv' },
+      reading: { images: '../photos', columns: {} },
+    });
+    expect(wrapper.text()).toContain('40 images of 2 classes.');
+    buttonNamed('Next: target and columns').click();
+    await flushPromises();
+    const roleOf = (name: string) => wrapper.get<HTMLSelectElement>(`[aria-label="Role of ${name}"]`).element.value;
+    expect([roleOf('photo'), roleOf('tree')]).toEqual(['image', 'ignore']);
+    expect(wrapper.get('[aria-label=Reasons]').text()).toContain('Predicts "kind" of the images that "photo" names');
+    buttonNamed('Next: split and model').click();
+    await flushPromises();
+    // A fifth of 40 each.
+    expect(wrapper.findAll('dd').map((item) => item.text())).toEqual(
+      expect.arrayContaining(['24 images', '8 images', '8 images']),
+    );
+    buttonNamed('Next: the project').click();
+    await flushPromises();
+    expect(wrapper.get('pre').text()).toContain("imageTable(join(import.meta.dirname, 'labels.csv'), {");
+    buttonNamed('Create').click();
+    await flushPromises();
+    expect(calls.find(([method]) => method === 'createProject')?.[1]).toEqual({
+      file: { path: '/data/labels.csv' },
+      reading: { images: '../photos', columns: {} },
+      folder: '/home/me/labels',
+      roles: {},
     });
   });
 });

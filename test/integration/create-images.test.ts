@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fileProfileSchema } from '../../core/protocol/run/inspect-task.ts';
 import { predictRun } from '../../src-main/predictions/predict-run.ts';
 import { tiff } from '../unit/data/images/tiff.ts';
@@ -152,4 +152,92 @@ it('a project from a folder of images trains, and predicts images', async () => 
   const predicted = join(run, 'predicted.csv');
   const report = await predictRun({ folder: run, input, output: predicted, format: 'csv', set: 'final' });
   expect(report.rows).toBe(12);
+});
+
+describe('a table of images', () => {
+  /** Dark and light images in two folders, with their kind, brightness and split. */
+  const writeTable = (name: string): Promise<string> =>
+    writeTree(name, [
+      ...images('photos/part_1', 20, (i) => png(20 + i)),
+      ...images('photos/part_2', 20, (i) => png(180 + i)).map(([path, content]): [string, Content] => [
+        path.replace(/(\d+)\.png$/, 'light-$1.png'),
+        content,
+      ]),
+      [
+        'labels.csv',
+        [
+          'photo,kind,grey,part',
+          ...Array.from({ length: 20 }, (_, i) => `${i},dark,${20 + i},${i < 15 ? 'train' : 'test'}`),
+          ...Array.from({ length: 20 }, (_, i) => `light-${i},light,${180 + i},${i < 15 ? 'train' : 'test'}`),
+          'gone,light,180,train',
+        ].join('\n'),
+      ],
+    ]);
+  const roles = ['--column', 'photo=image'];
+
+  it('becomes a project that classifies, with the splits of a column, and predicts a folder', async () => {
+    const folder = await writeTable('kinds');
+    const project = join(home(), 'from-kinds');
+    const flags = ['--from', join(folder, 'labels.csv'), '--target', 'kind', ...roles, '--column', 'grey=ignore'];
+    const { code, output } = await runCommand(['create', project, ...flags]);
+    expect([code, output]).toEqual([0, expect.stringContaining('which is trusted')]);
+    expect(output).toContain('1 row names an image that is not there ("gone" in row 41). Left out.');
+    const source = await readFile(join(project, 'project.ts'), 'utf8');
+    for (const line of [
+      "imageTable(join(import.meta.dirname, 'labels.csv'), {",
+      "path: 'photo',",
+      "folder: 'images',",
+      "target: 'kind',",
+      "targetKind: 'classes',",
+      "split: { column: 'part', train: 'train', test: 'test' },",
+      "unusableRows: 'drop',",
+      'validation: 0.2,',
+    ]) {
+      expect(source).toContain(line);
+    }
+    expect(source).not.toContain('test: 0.2');
+    const { record, folder: run } = await train(hub(), project, { members: 2, maxEpochs: 1 });
+    expect([record.error, record.status]).toEqual([null, 'finished']);
+    const predicted = join(run, 'predicted.csv');
+    const input = join(folder, 'photos', 'part_1');
+    expect((await predictRun({ folder: run, input, output: predicted, format: 'csv', set: 'final' })).rows).toBe(20);
+    expect((await readFile(predicted, 'utf8')).split('\n')[0]).toContain('probability_light');
+  });
+
+  it('becomes a project that predicts numbers, with images in another folder', async () => {
+    const folder = await writeTable('greys');
+    const project = join(home(), 'from-greys');
+    const flags = ['--from', join(folder, 'labels.csv'), '--target', 'grey', ...roles, '--column', 'part=ignore'];
+    const { code, output } = await runCommand(['create', project, ...flags, '--images', join(folder, 'photos')]);
+    expect([code, output]).toEqual([0, expect.stringContaining('which is trusted')]);
+    const source = await readFile(join(project, 'project.ts'), 'utf8');
+    for (const line of ["folder: 'photos',", "targetKind: 'values',", 'standardizeTargets: true,', 'test: 0.2,']) {
+      expect(source).toContain(line);
+    }
+    expect(source).not.toContain('horizontalFlip');
+    const { record, folder: run } = await train(hub(), project, { members: 2, maxEpochs: 1 });
+    expect([record.error, record.status]).toEqual([null, 'finished']);
+    const predicted = join(run, 'predicted.csv');
+    const input = join(folder, 'photos', 'part_2');
+    expect((await predictRun({ folder: run, input, output: predicted, format: 'csv', set: 'final' })).rows).toBe(20);
+  });
+
+  it('is refused where a choice does not fit, and flags of images have no effect on other tables', async () => {
+    const folder = await writeTable('refused');
+    const table = join(folder, 'labels.csv');
+    const at = (name: string) => join(home(), name);
+    const feature = await runCommand(['create', at('r1'), '--from', table, ...roles, '--column', 'grey=number']);
+    expect([feature.code, feature.output]).toEqual([
+      1,
+      expect.stringContaining('"grey" cannot be number: the networks'),
+    ]);
+    const plain = await writeTree('plain', [['plain.csv', ['a,b', '1,2', '3,4'].join('\n')]]);
+    const unused = await runCommand(['create', at('r2'), '--from', join(plain, 'plain.csv'), '--maximum', '9']);
+    expect([unused.code, unused.output]).toEqual([
+      2,
+      expect.stringContaining('--maximum: a flag of images, and this is a table'),
+    ]);
+    const inspected = await runCommand(['inspect', table, '--image', 'photo', '--target', 'kind']);
+    expect(inspected.output).toContain('labels.csv: 40 images of 2 classes.');
+  });
 });

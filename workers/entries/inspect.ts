@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises';
 import {
+  type FileProfile,
   type InspectProgress,
   type InspectReply,
   type InspectTask,
   inspectTaskSchema,
 } from '../../core/protocol/run/inspect-task.ts';
 import { messageOf } from '../../core/text/errors.ts';
-import { profileImages } from '../data/images/profile-images.ts';
-import { profileTable } from '../data/tables/profile-table.ts';
+import { profileImages, profileNamedImages } from '../data/images/profile-images.ts';
+import { inspectTable } from '../data/tables/profile-table.ts';
 import { stackOf } from '../project/explain-error.ts';
 import { questionOfHub, replyToHub, tellHub } from '../session/hub-link.ts';
 
@@ -16,19 +17,17 @@ import { questionOfHub, replyToHub, tellHub } from '../session/hub-link.ts';
 const reply: (message: InspectReply) => void = replyToHub;
 const tell = (progress: InspectProgress): void => tellHub({ type: 'progress', ...progress });
 
-async function inspect({
-  path,
-  reading: { maximum, splitFolders, ...reading },
-  ...columns
-}: InspectTask): Promise<InspectReply> {
-  if ((await stat(path)).isDirectory()) {
-    return { type: 'inspected', profile: await profileImages(path, { maximum, splitFolders }) };
-  }
-  return { type: 'inspected', profile: await profileTable(path, { ...reading, ...columns }, tell) };
+async function inspect({ path, reading, ...columns }: InspectTask): Promise<FileProfile> {
+  const { maximum, splitFolders, images, ...written } = reading;
+  if ((await stat(path)).isDirectory()) return profileImages(path, { maximum, splitFolders });
+  const table = await inspectTable(path, { ...columns, ...written }, tell);
+  if (images === undefined) return table.profile;
+  const about = { file: path, images, isSaid: columns.image !== undefined, maximum, splitFolders };
+  return (await profileNamedImages(table, about)) ?? table.profile;
 }
 
 try {
-  reply(await inspect(inspectTaskSchema.parse(await questionOfHub())));
+  reply({ type: 'inspected', profile: await inspect(inspectTaskSchema.parse(await questionOfHub())) });
 } catch (error) {
   reply({ type: 'failed', message: messageOf(error), stack: stackOf(error) });
 }

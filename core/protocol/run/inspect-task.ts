@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { imageProfileSchema, splitAnswers } from '../../preprocessing/image-profile.ts';
-import { type Finding, tableProfileSchema } from '../../preprocessing/profile.ts';
-import type { ColumnRole } from '../../preprocessing/project-plan.ts';
+import { type Finding, type TableProfile, tableProfileSchema } from '../../preprocessing/profile.ts';
+import { type ColumnRole, noFeatures } from '../../preprocessing/project-plan.ts';
 import { columnTypeSchema, dateFormats, delimiterSchema, usualMissingValues } from '../../preprocessing/reading.ts';
 
 const decimalSchema = z.enum(['.', ',']);
@@ -24,26 +24,34 @@ export const readingOptionsSchema = z.strictObject({
   columns: z.record(z.string(), z.enum([...columnTypeSchema.options, 'ignore'])).optional(),
   /** The value that becomes 255 in images of more than 8 bits. */
   maximum: z.number().positive().optional(),
-  /** What folders of images are, by name, where their names do not tell. */
+  /** The folder of the images that a column of a table names; that of the table by default. */
+  images: z.string().optional(),
+  /** What folders of images are, or the values of a column of splits, by name, where their names do not tell. */
   splitFolders: z.record(z.string(), z.enum(splitAnswers)).optional(),
 });
 export type ReadingOptions = z.output<typeof readingOptionsSchema>;
 
+/** Roles that describe the table as a whole. */
+const describing = ['time', 'image', 'split'] as const;
+
 /**
- * How a table is understood where columns have these roles: a role that is a type is the column's type, and the time
- * and the targets describe the table.
+ * How a table is understood where columns have these roles: a role that is a type is the column's type, the names of
+ * images are none of numbers, and other roles describe the table.
  */
 export function understandingWith(
   reading: ReadingOptions,
   roles: Readonly<Record<string, ColumnRole>>,
-): Pick<InspectTask, 'reading' | 'time' | 'furtherTargets'> {
-  const types = Object.entries(roles).filter(([, role]) => !['group', 'time', 'weights', 'target'].includes(role));
+): Pick<InspectTask, 'reading' | 'furtherTargets' | (typeof describing)[number]> {
+  const types = Object.entries(roles).flatMap(([name, role]) => {
+    if (role === 'image') return [[name, 'category']];
+    return role === 'ignore' || !noFeatures.includes(role) ? [[name, role]] : [];
+  });
   const columns = { ...reading.columns, ...Object.fromEntries(types) };
-  const [time] = namesWith(roles, 'time');
+  const described = describing.flatMap((role) => namesWith(roles, role).map((name) => [role, name]));
   const furtherTargets = namesWith(roles, 'target');
   return {
     reading: readingOptionsSchema.parse({ ...reading, columns }),
-    ...(time !== undefined && { time }),
+    ...Object.fromEntries(described),
     ...(furtherTargets.length > 0 && { furtherTargets }),
   };
 }
@@ -62,6 +70,10 @@ export const inspectTaskSchema = z.strictObject({
   furtherTargets: z.array(z.string()).optional(),
   /** The column of the time; absent: one is proposed where rows are the steps of a series. */
   time: z.string().optional(),
+  /** The column that names images; absent: one whose values end so. */
+  image: z.string().optional(),
+  /** The column that says the split of each image; absent: one whose values are called so. */
+  split: z.string().optional(),
   reading: readingOptionsSchema,
 });
 export type InspectTask = z.output<typeof inspectTaskSchema>;
@@ -81,6 +93,10 @@ export const inspectProgressSchema = z.object({
   sample: fileProfileSchema.nullable(),
 });
 export type InspectProgress = z.output<typeof inspectProgressSchema>;
+
+/** The profile of the table, where there is one. */
+export const tableOf = (profile: FileProfile): TableProfile | null =>
+  profile.kind === 'table' ? profile : (profile.table?.profile ?? null);
 
 /**
  * The options with which a question has an answer.
@@ -113,7 +129,7 @@ export function answered(
       return changed({ splitFolders: { ...reading.splitFolders, [name]: choice } });
     default: {
       if (choice !== 'missing') return changed({ columns: { ...reading.columns, [name]: choice } });
-      const own = profile.kind === 'table' ? profile.columns.find((one) => one.name === name) : undefined;
+      const own = tableOf(profile)?.columns.find((one) => one.name === name);
       const texts = own?.misfits.map(({ text }) => text) ?? [];
       return changed({ missingValues: [...new Set([...(reading.missingValues ?? usualMissingValues), ...texts])] });
     }

@@ -2,12 +2,12 @@ import { basename, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { nearest } from '../../../core/options/suggest.ts';
-import type { ImagePlan } from '../../../core/preprocessing/image-plan.ts';
+import { type ImagePlan, planData } from '../../../core/preprocessing/image-plan.ts';
 import { splitAnswers } from '../../../core/preprocessing/image-profile.ts';
 import type { Finding } from '../../../core/preprocessing/profile.ts';
 import { contentText, profileText } from '../../../core/preprocessing/profile-text.ts';
 import type { PlannedTask } from '../../../core/preprocessing/planned-task.ts';
-import { columnRoles, planData, type ProjectPlan } from '../../../core/preprocessing/project-plan.ts';
+import { columnRoles, type ProjectPlan } from '../../../core/preprocessing/project-plan.ts';
 import {
   answered,
   type FileProfile,
@@ -39,13 +39,17 @@ export interface ReadingFlags {
   missing?: string[];
   /** Of images of more than 8 bits a value. */
   maximum?: number;
-  /** Of folders of images: `tests=test`, one folder each. */
+  /** Of folders of images, or of values of a column of splits: `tests=test`, one each. */
   splitFolder?: string[];
+  /** The folder of the images that a table names. */
+  images?: string;
 }
 
 export interface InspectFlags extends ReadingFlags {
   target: string[];
   time?: string;
+  /** The column that names images. */
+  image?: string;
   json?: boolean;
 }
 
@@ -55,14 +59,18 @@ export async function inspect(path: string, flags: InspectFlags): Promise<number
   const {
     target: [target, ...furtherTargets],
     time,
-    ...reading
+    image,
+    ...written
   } = others;
+  const roles = {
+    ...(time !== undefined && { [time]: 'time' as const }),
+    ...(image !== undefined && { [image]: 'image' as const }),
+    ...Object.fromEntries(furtherTargets.map((name) => [name, 'target' as const])),
+  };
   const task = {
     path,
-    reading: readingOptions(reading),
+    ...understandingWith(readingOptions(written), roles),
     ...(target !== undefined && { target }),
-    ...(furtherTargets.length > 0 && { furtherTargets }),
-    ...(time !== undefined && { time }),
   };
   const profile = await inspectedInTerminal(task);
   requireEffect(profile, others);
@@ -84,11 +92,18 @@ async function inspectedInTerminal(task: InspectTask): Promise<FileProfile> {
 }
 
 /** The flags have been checked but for the encoding, of which the reader knows the names. */
-export function readingOptions({ delimiter, missing, splitFolder = [], ...others }: ReadingFlags): ReadingOptions {
+export function readingOptions({
+  delimiter,
+  missing,
+  splitFolder = [],
+  images,
+  ...others
+}: ReadingFlags): ReadingOptions {
   return readingOptionsSchema.parse({
     ...others,
     ...(delimiter !== undefined && { delimiter: delimiters[delimiter] }),
     ...(missing !== undefined && { missingValues: missing }),
+    ...(images !== undefined && { images: resolve(images) }),
     ...(splitFolder.length > 0 && { splitFolders: pairsOf('--split-folder', splitFolder, splitAnswers) }),
   });
 }
@@ -116,7 +131,7 @@ export async function create(folder: string, { from, template, ...flags }: Creat
   const plan = from === undefined ? null : await planFrom(from, flags);
   try {
     if (from === undefined || plan === null) await writeTemplate(target, template);
-    else await writePlanned(target, plan, from);
+    else await writePlanned(target, plan, { path: from, images: flags.images && resolve(flags.images) });
   } catch (error) {
     throw explainFileError(error, target, 'write the project into');
   }
@@ -148,11 +163,13 @@ async function planFrom(path: string, flags: Omit<CreateFlags, 'from' | 'templat
   return plan;
 }
 
-/** Flags for folders of images; all others are for tables. */
-const imageFlags: readonly string[] = ['maximum', 'splitFolder'] satisfies (keyof ReadingFlags)[];
+/** Flags for images; all others are for tables, and all are for tables that name images. */
+const imageFlags: readonly string[] = ['maximum', 'splitFolder', 'images'] satisfies (keyof ReadingFlags)[];
 
 /** @throws UsageError for flags that have no effect on such data */
-function requireEffect({ kind }: FileProfile, flags: object): void {
+function requireEffect(profile: FileProfile, flags: object): void {
+  const { kind } = profile;
+  if (kind === 'images' && profile.table !== null) return;
   const without = Object.entries(flags)
     .filter(([name, value]) => imageFlags.includes(name) === (kind === 'table') && [value].flat()[0] !== undefined)
     .map(([name]) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`)
@@ -161,7 +178,7 @@ function requireEffect({ kind }: FileProfile, flags: object): void {
   const names = new Intl.ListFormat('en-GB').format(without);
   const why =
     kind === 'table'
-      ? 'of folders of images, and this is a table'
+      ? 'of images, and this is a table that names none'
       : 'of tables, and this is a folder of images, whose folders are the classes to predict';
   throw new UsageError(
     `${names}: ${without.length === 1 ? 'a flag' : 'flags'} ${why}. Leave ${without.length === 1 ? 'it' : 'them'} out.`,

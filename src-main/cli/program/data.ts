@@ -19,6 +19,7 @@ export function addData(program: Command): void {
   )
     .option('--target <column>', 'the column to predict (default: proposed; repeatable)', collect, [] as string[])
     .option('--time <column>', 'the column of the time (default: proposed where rows are the steps of a series)')
+    .option('--image <column>', 'the column that names images (default: one whose values end so)')
     .option('-j, --json', 'print a JSON object')
     .action(
       exitWith(async (path: string, flags: InspectFlags) => (await import('../commands/data.ts')).inspect(path, flags)),
@@ -60,8 +61,9 @@ function withReadingFlags(command: Command): Command {
     .option('--maximum <value>', 'what becomes 255 in images of more than 8 bits, such as 4095', positive)
     .option(
       '--split-folder <name=split>',
-      `what a folder of images is: ${splitAnswers.join(', ')} (repeatable)`,
+      `what a folder of images, or a value of a column of splits, is: ${splitAnswers.join(', ')} (repeatable)`,
       collect,
       [] as string[],
-    );
+    )
+    .option('--images <folder>', 'where the images lie that a table names (default: beside the table)');
 }

@@ -1,6 +1,7 @@
 import { onScopeDispose, type Ref, ref, shallowRef } from 'vue';
 import type { DataFile, Inspected, Inspection } from '../../../core/protocol/pages/new-project.ts';
 import { maximumUploadBytes, maximumUploadFiles } from '../../../core/protocol/pages/new-samples.ts';
+import { tableOf } from '../../../core/protocol/run/inspect-task.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { formatBytes } from '../../../core/text/numbers.ts';
 import type { HubClient, HubEvents } from '../../client/hub-client.ts';
@@ -23,7 +24,7 @@ export interface FileInspection extends Inspected {
 
 /** The name of the file or the folder of images. */
 export const dataName = ({ profile }: Pick<Inspected, 'profile'>): string =>
-  profile.kind === 'table' ? profile.reading.file : profile.folder;
+  tableOf(profile)?.reading.file ?? (profile.kind === 'images' ? profile.folder : '');
 
 export interface UsedDataFile {
   /** What was found out last; null: nothing yet. */

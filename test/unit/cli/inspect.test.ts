@@ -75,7 +75,7 @@ it('refuses flags that have no effect on a table', async () => {
   const file = await tableFile(['id;x;y', ...rows].join('\n'));
   const { code, output } = await runCommand(['inspect', file, '--maximum', '255', '--split-folder', 'a=train']);
   expect(code).toBe(2);
-  expect(output).toContain('--maximum and --split-folder: flags of folders of images, and this is a table.');
+  expect(output).toContain('--maximum and --split-folder: flags of images, and this is a table that names none.');
 });
 
 it('says where a table cannot be read', async () => {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { planData } from '../../../core/preprocessing/project-plan.ts';
+import { planData } from '../../../core/preprocessing/image-plan.ts';
 import { plannedSource } from '../../../core/preprocessing/project-source.ts';
 import { usualMissingValues } from '../../../core/preprocessing/reading.ts';
 import { answered, type ReadingOptions } from '../../../core/protocol/run/inspect-task.ts';

@@ -1,8 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { imageProjectSource, planImages } from '../../../core/preprocessing/image-plan.ts';
-import type { ImageProfile } from '../../../core/preprocessing/image-profile.ts';
 import { type PlanChoices, planProject, splitCounts } from '../../../core/preprocessing/project-plan.ts';
 import { projectSource } from '../../../core/preprocessing/project-source.ts';
 import { type ProfileOptions, profileTable } from '../../../workers/data/tables/profile-table.ts';
@@ -41,33 +39,6 @@ const hours = csv('hour,station,weather,wind,load', 400, (i) => {
   return `${time},${'ab'[i % 2]},${['dry', 'wet', 'snow'][i % 3]},${mixed(i)},${(100 * mixed(i * i + 3)).toFixed(1)}`;
 });
 
-const splits = [
-  { split: 'train' as const, folder: 'Training', images: 40 },
-  { split: 'test' as const, folder: 'Testing', images: 10 },
-];
-
-/** 12-bit images of 30 × 50 pixels in folders of splits. */
-function imageProfile(channels: string): ImageProfile {
-  const size: [number, number] = [30, 50];
-  const none = { cmyk: 0, alpha: 0, palette: 0, turned: 0, paged: 0, misnamed: [], unreadable: [], unreadableCount: 0 };
-  return {
-    kind: 'images',
-    folder: 'd',
-    bytes: 1,
-    splits,
-    ...none,
-    leftOut: [],
-    findings: [],
-    classes: ['cat', 'dog'].map((name) => ({ name, train: 20, validation: 0, test: 5 })),
-    sizes: { smallest: size, median: size, largest: size, distinct: 1 },
-    formats: { png: 50 },
-    channels: { [channels]: 50 },
-    depths: { ushort: 50 },
-    maximum: 4095,
-    largestValue: 4000,
-  };
-}
-
 const words = (i: number): string => `room ${i} was as quiet and warm as we hoped`;
 /** Tables of reviews, with the roles of their columns and the inputs of the model. */
 const texts = [
@@ -93,31 +64,6 @@ const texts = [
     input: "const texts = [tf.input({ name: 'answer', shape: [64] })];",
   },
 ];
-
-describe('a project from images', () => {
-  it('has the options of what was found, and draws only the split that has no folder', () => {
-    const source = imageProjectSource(planImages(imageProfile('1')), 'd', 'Pets');
-    for (const option of [
-      'size: [24, 24]',
-      'channels: 1',
-      'maximum: 4095',
-      "splitFolders: { train: 'Training', test: 'Testing' }",
-      'validation: 0.2',
-      'cropPadding: 3, horizontalFlip: true',
-    ]) {
-      expect(source).toContain(option);
-    }
-    expect(source).not.toMatch(/test: 0|fold\b/);
-  });
-
-  it('is not mirrored where the classes are digits, and refused with one class', () => {
-    const profile = imageProfile('3');
-    const digits = ['6', '9'].map((name) => ({ name, train: 20, validation: 0, test: 5 }));
-    const source = imageProjectSource(planImages({ ...profile, classes: digits }), 'd', 'Digits');
-    expect(source).not.toContain('horizontalFlip');
-    expect(() => planImages({ ...profile, classes: digits.slice(1) })).toThrow('d has one class only, 9.');
-  });
-});
 
 describe('a project from a table', () => {
   it('leaves out what no model learns from, and says so', async () => {
@@ -341,10 +287,6 @@ describe('a project from a table', () => {
       join(root, 'docs', `planned-${i}.ts`),
       projectSource(plan, `it's "d".csv`, `A 'name'`),
     ]);
-    for (const channels of ['1', '3']) {
-      const source = imageProjectSource(planImages(imageProfile(channels)), `it's "d"`, `A 'name'`);
-      sources.push([join(root, 'docs', `planned-images-${channels}.ts`), source]);
-    }
     expect(typeErrors(new Map(sources))).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { basename, extname, relative, resolve, sep } from 'node:path';
+import { basename, dirname, extname, relative, resolve, sep } from 'node:path';
 import type { RowProblem } from '../../../core/preprocessing/image-profile.ts';
-import { type Column, isMissingAt, textAt } from '../tables/columns.ts';
+import { type ColumnValues, isMissingAt, textAt } from '../tables/columns.ts';
 import { findFiles } from './image-files.ts';
 
 /** The images that the rows of a table name. */
@@ -28,7 +28,11 @@ const mostExamples = 5;
  * without the ending, or its name without the folder, among all images below the folder.
  * @param others columns in which the rows of an image must agree
  */
-export async function nameImages(path: Column, others: readonly Column[], folders: Folders): Promise<NamedImages> {
+export async function nameImages(
+  path: ColumnValues,
+  others: readonly ColumnValues[],
+  folders: Folders,
+): Promise<NamedImages> {
   const problems = new Problems();
   const all = Array.from({ length: path.values.length }, (_, row) => row);
   const exact: (string | null)[] = [];
@@ -36,14 +40,17 @@ export async function nameImages(path: Column, others: readonly Column[], folder
   const isListed = exact.some((file, row) => file === null && !isMissingAt(path, row));
   const byName = isListed ? await imagesByName(folders.folder) : new Map<string, Set<string>>();
   const files = exact.map((file, row): string | null => {
-    const empty = [path, ...others].find((column) => isMissingAt(column, row));
-    if (empty !== undefined) return problems.add('empty', `${JSON.stringify(empty.name)} in row ${row + 1}`);
     const found = file === null ? [...(byName.get(withSlashes(textAt(path, row))) ?? [])] : [file];
-    if (found.length === 1) return found[0];
-    return problems.add(found.length === 0 ? 'missing' : 'ambiguous', exampleOf(path, row));
+    if (found.length === 1 || isMissingAt(path, row)) return found[0] ?? null;
+    problems.add(found.length === 0 ? 'missing' : 'ambiguous', exampleOf(path, row));
+    return null;
   });
-  const rows = [...Map.groupBy(all, (row) => files[row])].flatMap(([file, own]) => {
-    if (file === null) return [];
+  const whole = all.filter((row) => {
+    const empty = [path, ...others].find((column) => isMissingAt(column, row));
+    if (empty !== undefined) problems.add('empty', `${JSON.stringify(empty.name)} in row ${row + 1}`);
+    return empty === undefined && files[row] !== null;
+  });
+  const rows = [...Map.groupBy(whole, (row) => files[row]).values()].flatMap((own) => {
     const [first, ...further] = own;
     const said = (row: number): string => JSON.stringify(others.map((column) => textAt(column, row)));
     const areAlike = further.every((row) => said(row) === said(first));
@@ -55,7 +62,7 @@ export async function nameImages(path: Column, others: readonly Column[], folder
   return { files, rows: Int32Array.from(rows), problems: problems.found };
 }
 
-const exampleOf = (path: Column, row: number): string => `${JSON.stringify(textAt(path, row))} in row ${row + 1}`;
+const exampleOf = (path: ColumnValues, row: number): string => `${JSON.stringify(textAt(path, row))} in row ${row + 1}`;
 
 async function exactFile(name: string, folders: Folders): Promise<string | null> {
   for (const own of [folders.folder, folders.tableFolder]) {
@@ -82,9 +89,12 @@ const withSlashes = (path: string): string => path.replaceAll('\\', '/');
 
 /** The images below a folder under what a table may call them: without the ending, without the folder, without both. */
 async function imagesByName(folder: string): Promise<Map<string, Set<string>>> {
-  const { images } = await findFiles(folder);
+  const { images, others } = await findFiles(folder);
+  // Projects that were written from the table hold copies.
+  const projects = others.filter((path) => basename(path) === 'project.ts').map(dirname);
+  const copies = projects.filter((own) => own !== folder).map((own) => own + sep);
   const found = new Map<string, Set<string>>();
-  for (const image of images) {
+  for (const image of images.filter((path) => !copies.some((own) => path.startsWith(own)))) {
     const path = relative(folder, image).replaceAll(sep, '/');
     const name = basename(path);
     for (const own of [path, name]) {
@@ -100,7 +110,7 @@ async function imagesByName(folder: string): Promise<Map<string, Set<string>>> {
 class Problems {
   readonly found: RowProblem[] = [];
 
-  add(reason: RowProblem['reason'], example: string): null {
+  add(reason: RowProblem['reason'], example: string): void {
     let own = this.found.find((problem) => problem.reason === reason);
     if (own === undefined) {
       own = { reason, count: 0, examples: [] };
@@ -108,6 +118,5 @@ class Problems {
     }
     own.count++;
     if (own.examples.length < mostExamples) own.examples.push(example);
-    return null;
   }
 }

@@ -2,6 +2,7 @@ import { basename, join } from 'node:path';
 import { editDistance } from '../../../core/options/suggest.ts';
 import { type ImageSplit, type SplitAnswer, splitAnswers } from '../../../core/preprocessing/image-profile.ts';
 import { noteData } from '../notes.ts';
+import type { ColumnValues } from '../tables/columns.ts';
 import { entriesOf, isImage } from './image-files.ts';
 
 /** Names of the subfolders that hold the splits; false: every subfolder is a class. */
@@ -62,6 +63,50 @@ export async function findSplitFolders(outer: string, wanted: SplitFolders | und
   if (doubt !== undefined) throw new Error(`${doubt.fact} ${remedyFor(doubt.folder)}`);
   if (note !== null) noteData(note);
   return found;
+}
+
+/** Whether the values of a column are the usual names of two splits or more, each of another one. */
+export function givesSplits({ values }: Pick<ColumnValues, 'values'>): boolean {
+  const splits = values instanceof Float64Array ? [] : [...new Set(values)].map((own) => own && splitOf(own, false));
+  return (
+    splits.length > 1 && splits.includes('train') && new Set(splits).size === splits.length && !splits.includes(null)
+  );
+}
+
+/**
+ * The value of a column for each split.
+ * @param answers what values are, by their texts
+ * @throws Error where none is the training split, or two are the same one
+ */
+export function splitsOfValues(
+  column: string,
+  values: readonly string[],
+  answers: Readonly<Record<string, SplitAnswer>>,
+): { found: Partial<Record<ImageSplit, string>>; doubts: SplitDoubt[] } {
+  const entries = values.map((name) => {
+    const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
+    if (answer !== undefined) return { name, split: answer === 'none' ? null : answer, isSure: true };
+    const usual = splitOf(name, false);
+    return { name, split: usual ?? nearSplitOf(name), isSure: usual !== null };
+  });
+  const doubts = entries
+    .filter(({ isSure }) => !isSure)
+    .map((own) =>
+      doubtAbout(own, `${JSON.stringify(own.name)} in ${JSON.stringify(column)} is no usual name of a split.`),
+    );
+  const splits = entries.filter(({ split }) => split !== null);
+  const twice = splits.find((own, i) => splits.findIndex(({ split }) => split === own.split) !== i);
+  const isTrained = splits.some(({ split }) => split === 'train');
+  if (doubts.length === 0 && (twice !== undefined || !isTrained)) {
+    const fact =
+      twice === undefined
+        ? `No value of ${JSON.stringify(column)} is that of the training split.`
+        : `Several values of ${JSON.stringify(column)} mean the ${twice.split} split.`;
+    throw new Error(
+      `${fact} Say what they are, such as --split-folder ${values[0]}=train, or =none: ${listed(values)}.`,
+    );
+  }
+  return { found: Object.fromEntries(splits.map(({ split, name }) => [split, name])), doubts };
 }
 
 /** A folder that may be a split or none. */
@@ -157,7 +202,7 @@ function alikeAmongClasses(entries: readonly Parts[]): SplitDoubt[] {
   return entries.filter(({ answer }) => !answer).map((own) => doubtAbout(own, fact));
 }
 
-function doubtAbout({ name, split }: Parts, fact: string): SplitDoubt {
+function doubtAbout({ name, split }: Pick<Parts, 'name' | 'split'>, fact: string): SplitDoubt {
   const assumed = split ?? 'none';
   return { folder: name, fact, choices: [assumed, ...splitAnswers.filter((own) => own !== assumed)] };
 }

@@ -1,3 +1,4 @@
+import type { ProfiledColumn } from '../../../core/preprocessing/profile.ts';
 import type { DateFormat, NumberFormat } from '../../../core/preprocessing/reading.ts';
 import { type Cell, type Cells, isDecimal, type RawTable } from './cells.ts';
 import { parseDate } from './reading/dates.ts';
@@ -44,6 +45,9 @@ export interface TextColumn extends AnyColumn {
 
 /** A column of a table. */
 export type Column = NumericColumn | TextColumn;
+
+/** The values of any column, also of one that is only inspected. */
+export type ColumnValues = Pick<ProfiledColumn, 'name' | 'type' | 'values'>;
 
 /**
  * A column with values of its type.
@@ -159,11 +163,11 @@ function bigIntText(_: string, value: unknown): unknown {
 }
 
 /** Whether a column has no value in a row. */
-export function isMissingAt(column: Column, row: number): boolean {
+export function isMissingAt(column: Pick<ColumnValues, 'values'>, row: number): boolean {
   return column.values instanceof Float64Array ? Number.isNaN(column.values[row]) : column.values[row] === null;
 }
 
 /** A value as the name of a class, or of a file. */
-export function textAt({ type, values }: Column, row: number): string {
+export function textAt({ type, values }: Pick<ColumnValues, 'type' | 'values'>, row: number): string {
   return type === 'boolean' ? String(values[row] === 1) : String(values[row]);
 }

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Misfits, profileColumn } from '../../../core/preprocessing/column-profile.ts';
 import type { Finding, ProfiledColumn, TableProfile } from '../../../core/preprocessing/profile.ts';
+import { namesImages } from '../../../core/preprocessing/column-findings.ts';
 import { findFindings, proposeTarget } from '../../../core/preprocessing/profile-findings.ts';
 import { describeTimes, zoneOf } from '../../../core/preprocessing/time-findings.ts';
 import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
@@ -14,6 +15,7 @@ import { placeOfColumn, readCell, typedColumn } from './columns.ts';
 import { type ReadTableOptions, understandTable } from './read-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
 import { noColumn } from './table.ts';
+import { givesSplits } from '../images/split-folders.ts';
 import { firstRows } from './table-readers.ts';
 import { isWorkbook, unpackTable } from './unpack.ts';
 
@@ -25,6 +27,19 @@ export interface ProfileOptions extends Omit<ReadTableOptions, 'reading' | 'name
   furtherTargets?: readonly string[];
   /** The column of the time; proposed by default where rows are the steps of a series. */
   time?: string;
+  /** The column that names images; by default one whose values end so. */
+  image?: string;
+  /** The column that gives the splits of images; by default one whose values are called so. */
+  split?: string;
+}
+
+/** A profile, and what it was made of. */
+export interface InspectedTable {
+  profile: TableProfile;
+  values: readonly ProfiledColumn[];
+  /** The columns that name images and give their splits. */
+  image: string | null;
+  split: string | null;
 }
 
 const mostMisfits = 5;
@@ -44,6 +59,15 @@ export async function profileTable(
   options: ProfileOptions = {},
   tell: (progress: InspectProgress) => void = () => undefined,
 ): Promise<TableProfile> {
+  return (await inspectTable(file, options, tell)).profile;
+}
+
+/** As {@link profileTable}, with the values. */
+export async function inspectTable(
+  file: string,
+  options: ProfileOptions,
+  tell: (progress: InspectProgress) => void,
+): Promise<InspectedTable> {
   const tellDoing = (doing: string): void => tell({ doing, sample: null });
   const rows = await firstRows(file, mostSampleBytes);
   if (rows !== null) tell({ doing: '0 % read', sample: await profileSample(rows, file, options) });
@@ -52,16 +76,16 @@ export async function profileTable(
 
 /** A profile of the rows at the beginning of a file; null where they are no table, which the whole file may be. */
 async function profileSample(rows: Buffer, file: string, options: ProfileOptions): Promise<TableProfile | null> {
-  const profile = await profileBytes(rows, file, options).catch(() => null);
-  return profile && { ...profile, bytes: (await stat(file)).size, sampleBytes: rows.length };
+  const inspected = await profileBytes(rows, file, options).catch(() => null);
+  return inspected && { ...inspected.profile, bytes: (await stat(file)).size, sampleBytes: rows.length };
 }
 
 async function profileBytes(
   content: Buffer,
   file: string,
-  { target, furtherTargets = [], time: ofTime, ...given }: ProfileOptions,
+  { target, furtherTargets = [], time: ofTime, image: ofImage, split: ofSplit, ...given }: ProfileOptions,
   tell: (doing: string) => void = () => undefined,
-): Promise<TableProfile> {
+): Promise<InspectedTable> {
   // Messages name the file as people know it: a page may have sent it into a folder that says nothing to them.
   const { bytes, file: name } = await unpackTable(content, basename(file));
   const { encoding, question } = encodingOf(bytes, name, given);
@@ -74,10 +98,14 @@ async function profileBytes(
     return profileColumn(known, read[i].column, read[i].misfits);
   });
   const names = columns.map(({ name }) => name);
-  const absent = [target, ...furtherTargets, ofTime].find((own) => own !== undefined && !names.includes(own));
+  const said = [target, ...furtherTargets, ofTime, ofImage, ofSplit];
+  const absent = said.find((own) => own !== undefined && !names.includes(own));
   if (absent !== undefined) throw noColumn(basename(file), absent, names);
-  const wanted = target === undefined ? proposeTarget(columns) : { name: target, reason: 'as you say' };
   const values = read.map(({ column }) => column);
+  const image = ofImage ?? values.find(namesImages)?.name ?? null;
+  const split = image === null ? null : (ofSplit ?? values.find(givesSplits)?.name ?? null);
+  const possible = columns.filter(({ name }) => name !== image && name !== split);
+  const wanted = target === undefined ? proposeTarget(possible) : { name: target, reason: 'as you say' };
   // Cells that do not fit are counted below.
   const asked = [...question, ...questions.filter(({ kind }) => kind !== 'misfits'), ...(raw.findings ?? [])];
   tell('comparing columns and rows');
@@ -85,7 +113,8 @@ async function profileBytes(
   const table = { reading, columns, values, targets };
   const { time, findings: ofTimes } = describeTimes(table, ofTime);
   const findings = findFindings(table, { asked, ofTimes });
-  return { kind: 'table', bytes: content.length, sampleBytes: null, reading, columns, target: wanted, time, findings };
+  const about = { reading, columns, target: wanted, time, findings };
+  return { profile: { kind: 'table', bytes: content.length, sampleBytes: null, ...about }, values, image, split };
 }
 
 /**

@@ -3,10 +3,17 @@ import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { profileText } from '../../../../core/preprocessing/profile-text.ts';
-import { fileProfileSchema } from '../../../../core/protocol/run/inspect-task.ts';
+import {
+  answered,
+  type FileProfile,
+  fileProfileSchema,
+  type InspectTask,
+  type ReadingOptions,
+} from '../../../../core/protocol/run/inspect-task.ts';
 import { inspectData } from '../../../../src-main/creation/inspect-data.ts';
 import { imageFolder } from '../../../../workers/data/images/image-splits.ts';
-import { profileImages } from '../../../../workers/data/images/profile-images.ts';
+import { profileImages, profileNamedImages } from '../../../../workers/data/images/profile-images.ts';
+import { inspectTable } from '../../../../workers/data/tables/profile-table.ts';
 import { temporaryFolder } from '../temp-folder.ts';
 import { tiff } from './tiff.ts';
 
@@ -181,5 +188,136 @@ describe('folders whose names are nearly those of splits', () => {
     expect(profile.leftOut).toEqual([{ ending: '.png', reason: 'place', count: 1, examples: [join('test', '0.png')] }]);
     // Without classes anywhere, nothing can be learned.
     await expect(profileImages(await treeOf('train', 'test'))).rejects.toThrow('train has no subfolders');
+  });
+});
+
+describe('a table of images', () => {
+  const png = picture(9, 12).png().toBuffer();
+  /** As the process that inspects does. */
+  async function inspect(
+    folder: string,
+    { reading = {}, ...columns }: Partial<InspectTask> = {},
+  ): Promise<FileProfile> {
+    const file = join(folder, 'labels.csv');
+    const { maximum, splitFolders, images = folder, ...written } = reading;
+    const table = await inspectTable(file, { ...columns, ...written }, () => undefined);
+    const about = { file, images, isSaid: columns.image !== undefined, maximum, splitFolders };
+    return (await profileNamedImages(table, about)) ?? table.profile;
+  }
+  const messagesOf = ({ findings }: FileProfile): string[] =>
+    findings.map(({ level, message }) => `${level}: ${message}`);
+
+  it('is counted by class and split, with all that its rows and files lack', async () => {
+    const image = await png;
+    const folder = await folderOf({
+      'labels.csv': [
+        'photo,kind,part,age',
+        'a.png,oak,train,1',
+        'b,oak,train,2',
+        'sub/c.png,ash,train,3',
+        'sub/d.png,ash,val,4',
+        'gone.png,ash,train,5',
+        'a.png,oak,train,6',
+        'e.png,oak,train,7',
+        'e.png,ash,train,8',
+        'f.png,,train,9',
+        'g.png,ash,val,10',
+      ].join('\n'),
+      ...Object.fromEntries(['a', 'b', 'sub/c', 'sub/d', 'e', 'f', 'spare'].map((name) => [`${name}.png`, image])),
+      'g.png': image.subarray(0, image.length - 20),
+      'notes.txt': 'x',
+      'old/project.ts': 'x',
+      'old/images/b.png': image,
+    });
+    // "b" has no ending, so that the user says which column names images.
+    const profile = await inspect(folder, { image: 'photo', reading: { columns: { photo: 'category' } } });
+    expect(fileProfileSchema.parse(profile)).toMatchObject({
+      kind: 'images',
+      folder: 'images',
+      table: { column: 'photo', splitColumn: 'part', folders: ['.', 'sub'], profile: { target: { name: 'kind' } } },
+      splits: [
+        { split: 'train', folder: 'train', images: 3 },
+        { split: 'validation', folder: 'val', images: 2 },
+      ],
+      classes: [
+        { name: 'ash', train: 1, validation: 2, test: 0 },
+        { name: 'oak', train: 2, validation: 0, test: 0 },
+      ],
+      unreadableCount: 1,
+      leftOut: [{ ending: '.png', reason: 'row', count: 1, examples: ['spare.png'] }],
+    });
+    expect(messagesOf(profile)).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining(
+          'warning: 1 row names an image that is not there ("gone.png" in row 5). Left out. Correct',
+        ),
+        expect.stringContaining(
+          'warning: 2 rows contradict another row of their image ("e.png" in row 7, "e.png" in row 8).',
+        ),
+        expect.stringContaining('warning: 1 row has no name of an image, or no target ("kind" in row 9). Left out.'),
+        'note: 1 row names the image of an earlier row ("a.png" in row 6). Each image counts once.',
+        'note: "part" gives the splits: train (train), val (validation).',
+        'warning: Left out: 1 .png (named by no row: spare.png).',
+        expect.stringContaining('warning: 1 of the images cannot be read, which ends training: g.png.'),
+      ]),
+    );
+    expect(profileText(profile)).toContain('labels.csv: 5 images of 2 classes.');
+  });
+
+  it('has its images in another folder, or is a table with a finding', async () => {
+    const folder = await folderOf({
+      'data/labels.csv': ['photo,age', ...[1, 2, 3, 4].map((i) => `p/${i}.png,${i / 2}`)].join('\n'),
+      ...Object.fromEntries(await Promise.all([1, 2, 3, 4].map(async (i) => [`p/${i}.png`, await png] as const))),
+      'other/empty/x.txt': 'x',
+    });
+    const path = join(folder, 'data', 'labels.csv');
+    const alone = await inspect(join(folder, 'data'));
+    expect([alone.kind, messagesOf(alone)]).toEqual([
+      'table',
+      expect.arrayContaining([
+        expect.stringContaining('warning: "photo" names images, such as "p/1.png", none of which is beside the table.'),
+      ]),
+    ]);
+    const found = await inspectData({ path, reading: { images: join(folder, 'p') } });
+    // Values have no classes.
+    expect(found).toMatchObject({
+      kind: 'images',
+      folder: 'p',
+      classes: [],
+      table: { folders: ['.'], splitColumn: null },
+    });
+    await expect(
+      inspect(join(folder, 'data'), { reading: { images: join(folder, 'other', 'empty') } }),
+    ).rejects.toThrow(/empty has no image that "photo" of labels.csv names, such as "p\/1.png"/);
+    await expect(inspect(join(folder, 'data'), { image: 'photo' })).rejects.toThrow('has no image that "photo"');
+  });
+
+  it('asks what values of a column of splits mean that are no usual names', async () => {
+    const image = await png;
+    const folder = await folderOf({
+      'labels.csv': [
+        'photo,kind,part',
+        ...[0, 1, 2, 3].map((i) => `${i}.png,${'ab'[i % 2]},${i < 2 ? 'fit' : 'check'}`),
+      ].join('\n'),
+      ...Object.fromEntries([0, 1, 2, 3].map((i) => [`${i}.png`, image])),
+    });
+    const asked = await inspect(folder, { split: 'part' });
+    const questions = asked.findings.filter(({ level }) => level === 'question');
+    expect(questions.map(({ column, choices }) => [column, choices?.[0]])).toEqual([
+      ['check', 'none'],
+      ['fit', 'none'],
+    ]);
+    const reading = questions.reduce<ReadingOptions>(
+      (own, finding) => answered(own, { finding, profile: asked }, finding.column === 'fit' ? 'train' : 'test'),
+      {},
+    );
+    const profile = await inspect(folder, { split: 'part', reading });
+    expect(profile.kind === 'images' && profile.splits).toEqual([
+      { split: 'train', folder: 'fit', images: 2 },
+      { split: 'test', folder: 'check', images: 2 },
+    ]);
+    await expect(
+      inspect(folder, { split: 'part', reading: { splitFolders: { fit: 'none', check: 'test' } } }),
+    ).rejects.toThrow('No value of "part" is that of the training split.');
   });
 });
