@@ -1,10 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import type { Page } from '@playwright/test';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { ZipFile } from 'yazl';
 import { notRun } from '../environment/reasons.ts';
 import { workbookBytes } from '../unit/data/workbook-bytes.ts';
 import { expectStatus, Stage, visit } from './stage.ts';
@@ -31,22 +29,49 @@ describe.skipIf(noChromium !== null)(`A project from a file of data${notRun(noCh
   });
   afterAll(() => stage.close());
 
-  async function drop(name: string, content: string | Buffer): Promise<void> {
-    const transfer = await page.evaluateHandle(`(() => {
-      const data = new DataTransfer();
-      const bytes = Uint8Array.from([${[...Buffer.from(content)].join()}]);
-      data.items.add(new File([bytes], ${JSON.stringify(name)}));
-      return data;
-    })()`);
-    await page.getByRole('main').dispatchEvent('drop', { dataTransfer: transfer });
+  async function writeData(name: string, content: string | Buffer): Promise<string> {
+    const path = join(stage.home, name);
+    await writeFile(path, content);
+    return path;
   }
+
+  /** Drops a file or a folder on the window as a file manager does. */
+  async function drop(path: string): Promise<void> {
+    const session = await page.context().newCDPSession(page);
+    const data = { items: [], files: [path], dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+      await session.send('Input.dispatchDragEvent', { type, x: 600, y: 400, data });
+    }
+    await session.detach();
+  }
+
   const heading = (name: string) => page.getByRole('heading', { name, exact: true });
   const next = () => page.getByRole('button', { name: /^Next: / });
+  const code = () => page.getByRole('region', { name: 'Code of the project' });
+  const answer = () => page.getByRole('region', { name: 'Answers of the members' }).getByRole('row').nth(1);
+
+  /** Writes the project as its code was shown, trains it for two epochs, and opens the page that predicts. */
+  async function trainShortly(folder: string): Promise<void> {
+    await expect(heading('The project')).toBeFocused();
+    await page.getByLabel('New folder of the project').fill(folder);
+    const shown = await code().innerText();
+    await page.getByRole('button', { name: 'Create', exact: true }).press('Enter');
+    await page.getByLabel('Max epochs', { exact: true }).fill('2');
+    expect((await readFile(join(folder, 'project.ts'), 'utf8')).trim()).toBe(shown.trim());
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await openPredict();
+  }
+
+  async function openPredict(): Promise<void> {
+    await page.waitForURL(/#\/runs\/[\w-]+$/);
+    await expectStatus(page, 'finished');
+    await visit(page, `/runs/${page.url().replace(/^.*\/runs\//, '')}/predict`);
+  }
 
   it('a CSV file that is dropped on any page ends as a trained ensemble that predicts a new row', async () => {
     await visit(page, '/runs');
     await expect(heading('Runs')).toBeVisible();
-    await drop('my plants.csv', csv);
+    await drop(await writeData('my plants.csv', csv));
     await expect(heading('What is in the file')).toBeVisible();
     await expect(page.getByRole('row', { name: /^size number/ })).toContainText('3 ("NA" 3)');
     await expect(next()).toBeDisabled();
@@ -72,20 +97,17 @@ describe.skipIf(noChromium !== null)(`A project from a file of data${notRun(noCh
 
     const folder = join(stage.home, 'plants-from-file');
     await page.getByLabel('New folder of the project').fill(folder);
-    const shown = await page.getByRole('region', { name: 'Code of the project' }).innerText();
+    const shown = await code().innerText();
     await page.getByRole('button', { name: 'Create and train' }).press('Enter');
     await page.waitForURL(/#\/runs\/[\w-]+$/);
     const written = await readFile(join(folder, 'project.ts'), 'utf8');
     expect(written.trim()).toBe(shown.trim());
     expect(written).toContain("day: 'ignore'");
     expect(await readFile(join(folder, 'my plants.csv'), 'utf8')).toBe(csv);
-    await expectStatus(page, 'finished');
-
-    await visit(page, `/runs/${page.url().replace(/^.*\/runs\//, '')}/predict`);
+    await openPredict();
     await page.getByLabel('size').fill('2');
     await page.getByRole('button', { name: 'Predict', exact: true }).click();
-    const answer = page.getByRole('region', { name: 'Answers of the members' }).getByRole('row');
-    await expect(answer.nth(1)).toContainText('small');
+    await expect(answer()).toContainText('small');
   });
 
   it('a folder of images that is chosen in the browser ends as a trained ensemble that predicts an image', async () => {
@@ -113,41 +135,19 @@ describe.skipIf(noChromium !== null)(`A project from a file of data${notRun(noCh
     );
     expect(await violationsInAllLooks(page)).toEqual([]);
     await next().press('Enter');
-    await expect(heading('The project')).toBeFocused();
-
     const folder = join(stage.home, 'shades-from-folder');
-    await page.getByLabel('New folder of the project').fill(folder);
-    const shown = await page.getByRole('region', { name: 'Code of the project' }).innerText();
-    await page.getByRole('button', { name: 'Create', exact: true }).press('Enter');
-    await page.getByLabel('Max epochs', { exact: true }).fill('2');
-    expect((await readFile(join(folder, 'project.ts'), 'utf8')).trim()).toBe(shown.trim());
+    await trainShortly(folder);
     expect(await readdir(join(folder, 'shades', 'Testing', 'light'))).toHaveLength(4);
-    await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.waitForURL(/#\/runs\/[\w-]+$/);
-    await expectStatus(page, 'finished');
-
-    await visit(page, `/runs/${page.url().replace(/^.*\/runs\//, '')}/predict`);
     await page.getByLabel('File of samples').setInputFiles(join(images, 'Testing', 'light', '0.png'));
-    const answer = page.getByRole('region', { name: 'Answers of the members' }).getByRole('row');
-    await expect(answer.nth(1)).toContainText(/dark|light/);
+    await expect(answer()).toContainText(/dark|light/);
   });
 
-  it('a dropped ZIP that holds neither a run nor a table is refused with what it holds', async () => {
-    await visit(page, '/runs');
-    await expect(heading('Runs')).toBeVisible();
-    const zip = new ZipFile();
-    for (const name of ['a.csv', 'b.csv']) zip.addBuffer(Buffer.from('x,y'), name);
-    zip.end();
-    await drop('two tables.zip', await buffer(zip.outputStream));
-    await expect(page.getByText('two tables.zip holds 2 .csv (a.csv, b.csv)')).toBeVisible();
-    await expect(page.getByText('Unpack it, and give one of its tables.')).toBeVisible();
-  });
-
-  it('a workbook that is dropped asks which sheet and which cells, and becomes a project that says so', async () => {
+  it('a workbook that is dropped asks which cells, and ends as a trained ensemble that predicts a new row', async () => {
     const rows = Array.from({ length: 60 }, (_, i) => [(i * 37) % 60, (i * 37) % 60 < 30 ? 'small' : 'large']);
     const plants = { name: 'Plants', rows: [['Plants of May'], ['size', 'kind'], ...rows] };
     await visit(page, '/runs');
-    await drop('plants.xlsx', await workbookBytes({ sheets: [{ name: 'Notes', rows: [['by', 'me']] }, plants] }));
+    const bytes = await workbookBytes({ sheets: [{ name: 'Notes', rows: [['by', 'me']] }, plants] });
+    await drop(await writeData('plants.xlsx', bytes));
     await expect(heading('What is in the file')).toBeVisible();
     await page.getByRole('radio', { name: 'Plants' }).check();
     await page.getByRole('radio', { name: 'A2:B' }).check();
@@ -156,9 +156,12 @@ describe.skipIf(noChromium !== null)(`A project from a file of data${notRun(noCh
     await next().press('Enter');
     await next().press('Enter');
     await next().press('Enter');
-    const code = page.getByRole('region', { name: 'Code of the project' });
-    await expect(code).toContainText("sheet: 'Plants'");
-    await expect(code).toContainText("range: 'A2:B'");
+    await expect(code()).toContainText("sheet: 'Plants'");
+    await expect(code()).toContainText("range: 'A2:B'");
+    await trainShortly(join(stage.home, 'plants-from-workbook'));
+    await page.getByLabel('size').fill('2');
+    await page.getByRole('button', { name: 'Predict', exact: true }).click();
+    await expect(answer()).toContainText(/small|large/);
   });
 });
 
