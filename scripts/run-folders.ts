@@ -48,7 +48,7 @@ const openers: Record<string, (name: string) => boolean> = {
   'node:fs': (name) => !harmless.has(name),
   'node:fs/promises': (name) => !harmless.has(name),
   'core/node/atomic-file.ts': (name) => !ofNames.has(name),
-  'core/node/make-folder.ts': () => true,
+  'core/node/make-folder.ts': (name) => name !== 'flushFolder',
 };
 
 /** By the reason why they may open files themselves. */

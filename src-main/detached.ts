@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { channelOver, hubPipe } from '../core/protocol/wire/channel-over.ts';
+import { channelOver, hubPipe } from '../core/protocol/wire/channel.ts';
 import { frameOfValue, valueOfFrame } from '../core/protocol/wire/value-frame.ts';
 import { messageOf } from '../core/text/errors.ts';
 import type { RunUpdate } from '../core/protocol/pages/run-updates.ts';

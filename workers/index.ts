@@ -24,7 +24,7 @@ export { ensemblePredict, gatherEnsembleMetrics, loadEnsemble } from './session/
 export { openEnsemble, type OpenEnsembleOptions } from './inference/open-ensemble.ts';
 export type { Ensemble } from './inference/ensemble.ts';
 export type { EnsembleInput, Row } from './inference/inputs.ts';
-export type { ColumnWarning } from '../core/ensemble/column-warnings.ts';
+export type { ColumnWarning } from '../core/ensemble/serving.ts';
 export type {
   ClassPredictions,
   EnsemblePredictions,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startBackend } from '../../workers/backends/backend.ts';
 import { createSampler } from '../../workers/data/samplers.ts';
 import { openBatches } from '../../workers/data/streams/open-batches.ts';
-import { createSourceDataset, loadDataset } from '../../workers/data/streams/sample-source.ts';
+import { createSourceDataset, loadDataset } from '../../workers/data/streams/source-dataset.ts';
 import { arrayShards } from '../../workers/data/streams/shards.ts';
 import { Member } from '../../workers/member/member.ts';
 import { createOptimizer } from '../../workers/optimizers/optimizers.ts';

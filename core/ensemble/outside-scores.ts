@@ -1,6 +1,6 @@
 import { logitsOf, stackedClasses } from '../metrics/index.ts';
 import { isDistanceScore } from '../postprocessing/outside/distances.ts';
-import { outsideScoresOf, type ScoredSamples, scoresFor } from '../postprocessing/outside/all-scores.ts';
+import { outsideScoresOf, type ScoredSamples, scoresFor } from '../postprocessing/outside/scores.ts';
 import type { Fitted } from '../postprocessing/apply.ts';
 import type { OutsideScore } from '../postprocessing/schema.ts';
 import type { MemberOutputStack } from './predictions.ts';

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { explainFileError } from './file-error.ts';
-import { flushFolder } from './flush-folder.ts';
+import { flushFolder } from './make-folder.ts';
 import { openOwnFile } from './own-files.ts';
 
 export interface AppendOptions {

@@ -1,11 +1,9 @@
 import { constants, existsSync, readFileSync } from 'node:fs';
-import { copyFile, link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { copyFile, type FileHandle, link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { errorCode, explainFileError } from './file-error.ts';
-import { flushFolder } from './flush-folder.ts';
-import { makeFolder } from './make-folder.ts';
+import { flushFolder, makeFolder } from './make-folder.ts';
 import { z } from 'zod';
 
 /**

@@ -8,9 +8,8 @@ import { calibratedProbabilities } from './calibration/apply-calibration.ts';
 import { classSets } from './conformal/class-sets.ts';
 import { conformalIntervals, type IntervalCentres, type Intervals } from './conformal/intervals.ts';
 import { calibratedLogits, labelConfidence, labelSets, pooledLogits, sigmoid } from './label-answers.ts';
-import { labelOutsideScores } from './label-scores.ts';
+import { classOutsideScores, labelOutsideScores, valueOutsideScores } from './outside/scores.ts';
 import { isDistanceScore } from './outside/distances.ts';
-import { classOutsideScores, valueOutsideScores } from './outside/scores.ts';
 import type { Postprocessing, PredictionScore } from './schema.ts';
 
 /**

@@ -21,7 +21,7 @@ import {
   withAnswers,
 } from './held-out.ts';
 import { fitLabelCalibration, fitLabelSets, type LabelCalibrationMethod, labelCalibrations } from './fit-labels.ts';
-import { outsideScoresOf, scoresFor } from './outside/all-scores.ts';
+import { outsideScoresOf, scoresFor } from './outside/scores.ts';
 import { outsideThreshold } from './outside/detection.ts';
 import { isDistanceScore } from './outside/distances.ts';
 import type { PostprocessingRequest } from './request.ts';

@@ -11,7 +11,7 @@ import { asTwoClasses, predictedDensity } from './calibration/judge.ts';
 import { applyTo, confidenceAndLosses } from './answers.ts';
 import { countedWeights, type HeldOut, type ValueSamples } from './held-out.ts';
 import type { Detection, Measured } from './measured-schema.ts';
-import { outsideScoresOf, scoresFor } from './outside/all-scores.ts';
+import { outsideScoresOf, scoresFor } from './outside/scores.ts';
 import { detectionFigures } from './outside/detection.ts';
 import { riskCoverageAreas, riskCoverageCurve, thinCurve } from './risk-coverage.ts';
 

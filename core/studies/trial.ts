@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { realNumber } from '../protocol/wire/numbers.ts';
-import { parameterValueSchema } from './space/parameter.ts';
+import { parameterValueSchema } from './space/domain.ts';
 
 /**
  * `running` trials have no result yet; `paused` ones wait for their next rung; `pruned` ones were stopped early;

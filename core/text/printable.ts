@@ -46,3 +46,8 @@ export function withoutFormula(cell: string): string {
  * or all, also classes and labels, which then no longer join with the data that they come from.
  */
 export const formulaGuards = ['none', 'names', 'all'] as const;
+
+/** Words for a POSIX shell, each quoted where it needs it. */
+export function quote(words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
+}

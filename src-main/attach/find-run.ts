@@ -1,7 +1,6 @@
-import type { RunAccess } from '../../core/protocol/run/follow.ts';
-import { runAccessSchema } from '../../core/protocol/run/follow.ts';
+import { type RunAccess, runAccessSchema } from '../../core/protocol/run/follow.ts';
 import { parseTarget, type RemoteTarget } from '../../core/protocol/run/control-state.ts';
-import { quote } from '../../core/text/shell-words.ts';
+import { quote } from '../../core/text/printable.ts';
 import type { Ssh } from './link/ssh.ts';
 import { isOpen, markInterrupted } from '../store/index/recovery.ts';
 import type { RunIndex } from '../store/index/run-index.ts';

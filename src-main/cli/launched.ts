@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, hostname } from 'node:os';
 import packageJson from '../../package.json' with { type: 'json' };
-import { readTask, type Task } from '../../core/launch/launcher.ts';
+import { mpiOfLauncher, mpiReplySchema, readTask, type Task, whyNotOfLauncher } from '../../core/launch/launcher.ts';
 import { detectDevices } from '../devices/detect.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { NodeRange, TaskOffer } from '../nodes/place.ts';
@@ -8,7 +8,6 @@ import { TaskAgent } from '../nodes/task-agent.ts';
 import { TaskServer } from '../nodes/task-server.ts';
 import { exitCodes, toUsageError, UsageError } from './errors.ts';
 import { withHub } from './open-hub.ts';
-import { mpiOfLauncher, mpiReplySchema, whyNotOfLauncher } from '../../core/launch/mpi-launcher.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { probeMpiEntry } from '../processes/node-process.ts';

@@ -9,7 +9,7 @@ import type { MemberOutputStack } from '../../core/ensemble/predictions.ts';
 import { taskKinds } from '../../core/metrics/registry/metric.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { memberRanksOf } from '../../core/protocol/run/lost-members.ts';
-import type { Labels } from '../../core/protocol/run/labels.ts';
+import type { Labels } from '../../core/protocol/run/pool-task.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { PlannedRun } from '../hub/plan-run.ts';
 import { startRun } from '../hub/start-run.ts';

@@ -22,7 +22,7 @@ import { checkpointEntries, type SkippedFile } from './checkpoint-entries.ts';
 import { fileEntries, hasOwnFile, listFiles, type Skip, unlessSkipped } from './file-entries.ts';
 import type { ExportEntry } from './sinks.ts';
 import { eventFiles } from './tensorboard.ts';
-import { labelsFile } from '../../core/protocol/run/labels.ts';
+import { labelsFile } from '../../core/protocol/run/pool-task.ts';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
 import { readFitted } from '../store/runs/fitted.ts';
 import { createReadStream } from 'node:fs';

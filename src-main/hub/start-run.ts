@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { writeOwnFile } from '../../core/node/own-folders.ts';
-import { type Labels, labelsFile } from '../../core/protocol/run/labels.ts';
+import { type Labels, labelsFile } from '../../core/protocol/run/pool-task.ts';
 import { RunSession } from '../runs/attempt/run-session.ts';
 import type { WorkerHost } from '../runs/workers/worker-host.ts';
 import type { TaskServer } from '../nodes/task-server.ts';

@@ -6,7 +6,7 @@ import { formatBytes } from '../../core/text/numbers.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { isSafePath } from '../export/sinks.ts';
 import { ASIDE_ENDING, DELETED_ENDING } from '../../core/node/atomic-file.ts';
-import { labelsFile } from '../../core/protocol/run/labels.ts';
+import { labelsFile } from '../../core/protocol/run/pool-task.ts';
 
 /** The files of a run in a ZIP that somebody else may have made. */
 export interface RunArchive {

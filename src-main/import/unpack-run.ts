@@ -5,8 +5,7 @@ import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
 import { z } from 'zod';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
-import { flushFolder } from '../../core/node/flush-folder.ts';
-import { makeFolder } from '../../core/node/make-folder.ts';
+import { flushFolder, makeFolder } from '../../core/node/make-folder.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { RunArchive } from './run-archive.ts';
 

@@ -1,4 +1,4 @@
-import { quote } from '../../core/text/shell-words.ts';
+import { quote } from '../../core/text/printable.ts';
 import { type NodeRange, nodesText } from './place.ts';
 
 /** A run as a job of SLURM. */

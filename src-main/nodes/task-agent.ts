@@ -12,8 +12,7 @@ import {
 } from '../../core/launch/task-messages.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import { netAddress } from '../../core/protocol/wire/local-socket.ts';
-import { channelOver } from '../../core/protocol/wire/channel-over.ts';
-import type { Channel } from '../../core/protocol/wire/channel.ts';
+import { type Channel, channelOver } from '../../core/protocol/wire/channel.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { coreOf } from '../processes/node-process.ts';
 import { workerFolders } from '../store/runs/run-folder.ts';

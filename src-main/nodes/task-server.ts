@@ -1,12 +1,9 @@
-import type { Join, NodeFolders } from '../../core/launch/task-messages.ts';
-import { taskMessageSchema } from '../../core/launch/task-messages.ts';
-import type { Task } from '../../core/launch/launcher.ts';
-import { mpiOfLauncher } from '../../core/launch/mpi-launcher.ts';
+import { type Join, type NodeFolders, taskMessageSchema } from '../../core/launch/task-messages.ts';
+import { mpiOfLauncher, type Task } from '../../core/launch/launcher.ts';
 import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { rankCount } from '../../core/protocol/run/strategies/ranks-and-members.ts';
-import { channelOver } from '../../core/protocol/wire/channel-over.ts';
-import type { Channel } from '../../core/protocol/wire/channel.ts';
+import { type Channel, channelOver } from '../../core/protocol/wire/channel.ts';
 import { planPlacement } from '../devices/plan.ts';
 import { usableKinds } from '../processes/native-build.ts';
 import type { LoadListener } from '../runs/recording/load-sampler.ts';

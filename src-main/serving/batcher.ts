@@ -1,6 +1,5 @@
-import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
+import type { ColumnWarning, ServePrediction, ServeRequest } from '../../core/ensemble/serving.ts';
 import type { Tensor } from '../../core/ensemble/tensors.ts';
-import type { ServePrediction, ServeRequest } from '../../core/ensemble/serving.ts';
 import type { InferRequest } from './read-request.ts';
 import { RequestError } from './given-input.ts';
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
+import type { ColumnWarning } from '../../core/ensemble/serving.ts';
 import type { Tensor } from '../../core/ensemble/tensors.ts';
 import { encodeUtf8 } from '../../core/text/host.ts';
 import { messageOf } from '../../core/text/errors.ts';

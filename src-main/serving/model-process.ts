@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { frameOfRequest, replyOfFrame, type ServeReply, type ServeRequest } from '../../core/ensemble/serving.ts';
-import { channelOver, hubPipe } from '../../core/protocol/wire/channel-over.ts';
+import { channelOver, hubPipe } from '../../core/protocol/wire/channel.ts';
 import type { EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { explainSystemError } from '../../core/node/file-error.ts';
 import { messageOf } from '../../core/text/errors.ts';

@@ -1,7 +1,7 @@
 import { constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { messageOf } from '../../core/text/errors.ts';
-import { quote } from '../../core/text/shell-words.ts';
+import { quote } from '../../core/text/printable.ts';
 import { folderKey, isSameFolder } from '../../core/node/same-folder.ts';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 import { projectEntries } from '../../core/protocol/run/project-description.ts';

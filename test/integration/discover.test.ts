@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import type { SearchLine } from '../../core/discovery/search.ts';
 import { discoverLineSchema } from '../../core/protocol/pages/json-outputs.ts';
-import { labelsSchema } from '../../core/protocol/run/labels.ts';
+import { labelsSchema } from '../../core/protocol/run/pool-task.ts';
 import { readLines, searchPaths } from '../../src-main/discovery/search-folder.ts';
 import { readRunRecord } from '../../src-main/store/runs/run-folder.ts';
 import { projectFolder, useHub } from './harness.ts';

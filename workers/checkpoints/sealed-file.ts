@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { requireReadBack, type SavedPosition, type Seal, sealOf, sealSchema } from './seal.ts';
 import { ASIDE_ENDING, renameFlushed, writeFileAsOnlyWriter, writeFlushed } from '../../core/node/atomic-file.ts';
-import { flushFolder } from '../../core/node/flush-folder.ts';
+import { flushFolder } from '../../core/node/make-folder.ts';
 import { explainFileError, unlessMissing } from '../../core/node/file-error.ts';
 import { ForeignEntryError, readOwnBytes, readOwnText } from '../../core/node/own-files.ts';
 

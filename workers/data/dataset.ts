@@ -9,8 +9,7 @@ import {
   type SampleExtras,
   sliceExtras,
 } from './fields.ts';
-import type { SampleSource } from './streams/source.ts';
-import type { SampleStream } from './streams/stream.ts';
+import type { SampleSource, SampleStream } from './streams/sources.ts';
 
 /**
  * Data sets in memory. Legend: N samples, B batch, C channels (last axis of a sample), T targets a sample.

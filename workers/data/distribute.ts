@@ -8,7 +8,7 @@ import { type BatchSource, BroadcastBatches } from './batches.ts';
 import { type Dataset, mapEachSplit, requireInMemory, type Splits, subset } from './dataset.ts';
 import { decodeSplits, encodeSplits, mapSplits, readSplits, writeSplits } from './share.ts';
 import { openBatches } from './streams/open-batches.ts';
-import type { StreamReader } from './streams/stream.ts';
+import type { StreamReader } from './streams/sources.ts';
 
 export interface RankData {
   /** This rank's splits. If batches are broadcast, only the first rank has more than one sample of `train`. */

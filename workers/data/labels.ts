@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Labels, labelsFile, labelsSchema } from '../../core/protocol/run/labels.ts';
+import { type Labels, labelsFile, labelsSchema } from '../../core/protocol/run/pool-task.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { withClassOrder } from './kept-classes.ts';
 import { createDataset, createSplits, type Dataset, type Splits, subset } from './dataset.ts';

@@ -6,7 +6,7 @@ import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { reasonOf } from './sources/files.ts';
 import { type FileArray, parseNpy } from './npy.ts';
 import { arrayShards } from './streams/shards.ts';
-import type { SampleSource } from './streams/source.ts';
+import type { SampleSource } from './streams/sources.ts';
 
 /** Reads the files of a format. */
 interface ArrayReader {

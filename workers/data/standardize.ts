@@ -4,7 +4,7 @@ import { columnMoments, type Columns, type Moments, MomentsInParts } from './col
 import { createDataset, createSplits, mapEachSplit, requireInMemory } from './dataset.ts';
 import type { Dataset, Normalization, Splits } from './dataset.ts';
 import { noteData } from './notes.ts';
-import { readChecked } from './streams/sample-source.ts';
+import { readChecked } from './streams/source-dataset.ts';
 
 /** Undoes a standardization of T target columns: `value = mean + std * standardized`. */
 export interface TargetScale {

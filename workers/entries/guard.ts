@@ -1,6 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import type { GuardData } from '../session/orphan-guard.ts';
-import { hasParent } from '../session/parent.ts';
+import { type GuardData, hasParent } from '../session/orphan-guard.ts';
 
 /** Entry of the thread that kills its process soon after the parent process has gone (`session/orphan-guard.ts`). */
 

@@ -5,7 +5,7 @@ import { encodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { requirePool } from '../data/labels.ts';
 import { mapPool } from '../data/pool-map.ts';
-import { loadDataset } from '../data/streams/sample-source.ts';
+import { loadDataset } from '../data/streams/source-dataset.ts';
 import { loadProject, loadProjectData, parseHyperparameters } from '../project/load-project.ts';
 import { explainError, stackOf } from '../project/explain-error.ts';
 import { questionOfHub, replyToHub } from '../session/hub-link.ts';

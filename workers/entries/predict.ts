@@ -13,13 +13,12 @@ import type { InputPart } from '../../core/ensemble/sample-inputs.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { MadeOnce } from '../../core/text/made-once.ts';
 import { predictFile } from '../inference/predict-file.ts';
-import { blockInputs } from '../inference/block-inputs.ts';
+import { blockInputs } from '../inference/input-parts.ts';
 import { SampleReader } from '../inference/sample-reader.ts';
 import { withNotes } from '../data/notes.ts';
 import { startBackend } from '../backends/backend.ts';
-import { type OpenedSource, openSource } from '../project/open-source.ts';
+import { type OpenedSource, openSource, tableInputsOf } from '../project/open-source.ts';
 import { RunModels } from '../project/rebuild-model.ts';
-import { tableInputsOf } from '../project/table-inputs.ts';
 import { explainError, stackOf } from '../project/explain-error.ts';
 import { onQuestion, tellHub } from '../session/hub-link.ts';
 

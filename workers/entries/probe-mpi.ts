@@ -1,4 +1,4 @@
-import type { MpiReply } from '../../core/launch/mpi-launcher.ts';
+import type { MpiReply } from '../../core/launch/launcher.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { MpiLibrary } from '../collectives/mpi/library.ts';
 import { replyToHub } from '../session/hub-link.ts';

@@ -13,7 +13,7 @@ import { encodeSafetensors, type NamedTensor } from '../../core/safetensors/safe
 import { messageOf } from '../../core/text/errors.ts';
 import { type Dataset, gatherBatch, type Splits } from '../data/dataset.ts';
 import { requirePool } from '../data/labels.ts';
-import { loadDataset } from '../data/streams/sample-source.ts';
+import { loadDataset } from '../data/streams/source-dataset.ts';
 import { loadProject, loadProjectData, parseHyperparameters } from '../project/load-project.ts';
 import { explainError, stackOf } from '../project/explain-error.ts';
 import { questionOfHub, replyToHub } from '../session/hub-link.ts';

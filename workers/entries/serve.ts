@@ -1,10 +1,9 @@
 import { frameOfReply, requestOfFrame, type ServeReply, type ServeRequest } from '../../core/ensemble/serving.ts';
-import { ensembleSourceSchema, type EnsembleSource } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { type EnsembleSource, ensembleSourceSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { TableInputs } from '../inference/read-inputs.ts';
 import { hasColumns, TensorEnsemble } from '../inference/served.ts';
-import { type OpenedSource, openSource } from '../project/open-source.ts';
-import { tableInputsOf } from '../project/table-inputs.ts';
+import { type OpenedSource, openSource, tableInputsOf } from '../project/open-source.ts';
 import { explainError, stackOf } from '../project/explain-error.ts';
 import { hubChannel } from '../session/hub-link.ts';
 

@@ -12,7 +12,7 @@ import type { Ensemble } from './ensemble.ts';
 export { tf };
 export type { Ensemble };
 export type { EnsembleInput, Row } from './inputs.ts';
-export type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
+export type { ColumnWarning } from '../../core/ensemble/serving.ts';
 export type { EnsemblePredictions } from '../../core/ensemble/predictions.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { PredictionColumn } from '../../core/ensemble/columns.ts';
-import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
+import type { ColumnWarning } from '../../core/ensemble/serving.ts';
 import { combineMembers } from '../../core/ensemble/combine-members.ts';
 import type { EnsemblePredictions, MemberOutputStack } from '../../core/ensemble/predictions.ts';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';

@@ -3,7 +3,8 @@ import type { InputPart, ShownField } from '../../core/ensemble/sample-inputs.ts
 import { Tokenizer } from '../../core/tokens/tokenizer.ts';
 import type { Dataset } from '../data/dataset.ts';
 import type { Field } from '../data/fields.ts';
-import { tableCells, tableWidth } from '../data/preprocessing/table-cells.ts';
+import { rowsOfTable, tableCells, tableWidth } from '../data/preprocessing/table-cells.ts';
+import type { InputBlock } from './read-inputs.ts';
 
 /** More fields of a row are left out. */
 const maximumFields = 200;
@@ -61,7 +62,7 @@ function textPart(input: string | null, ids: Field['values'], preprocessing: Pre
 }
 
 /** Values as an image, a series or numbers, by their shape. */
-export async function valuesPart(name: string | null, { shape, values }: Field): Promise<InputPart> {
+async function valuesPart(name: string | null, { shape, values }: Field): Promise<InputPart> {
   const numbers = values instanceof Int32Array ? Float32Array.from(values) : values;
   const image = imageSizeOf(shape, values);
   if (image !== null) return imagePart(name, numbers, image);
@@ -90,7 +91,7 @@ function imageSizeOf(shape: readonly number[], values: Field['values']) {
 }
 
 /** A row without the fields that are too many to be shown. */
-export function rowPart(name: string | null, fields: readonly ShownField[]): InputPart {
+function rowPart(name: string | null, fields: readonly ShownField[]): InputPart {
   const shown = fields.slice(0, maximumFields);
   return { kind: 'row', name, fields: shown, hidden: fields.length - shown.length };
 }
@@ -155,4 +156,18 @@ function levelsOf(values: Float32Array | Uint8Array): (value: number) => number 
     if (Number.isNaN(value) || to === from) return 0;
     return Math.round(255 * Math.min(1, Math.max(0, (value - from) / (to - from))));
   };
+}
+
+/** The inputs of a block's first samples as a person reads them: rows of the table as it was given, else values. */
+export async function blockInputs({ input, table }: InputBlock, count: number): Promise<InputPart[][]> {
+  if (table !== undefined) return rowsOfTable(table, count).map((fields) => [rowPart(null, fields)]);
+  if (!('values' in input) || input.shape === undefined) return [];
+  const { values, shape } = input;
+  const size = shape.reduce((product, own) => product * own, 1);
+  const samples = Math.min(count, values.length / size);
+  return Promise.all(
+    Array.from({ length: samples }, async (_, sample) => [
+      await valuesPart(null, { shape, values: values.subarray(sample * size, (sample + 1) * size) }),
+    ]),
+  );
 }

@@ -4,7 +4,7 @@ import type { InputsRequest, SampleInput } from '../../core/ensemble/sample-inpu
 import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { MadeOnce } from '../../core/text/made-once.ts';
 import { type Dataset, type Splits, subset } from '../data/dataset.ts';
-import { loadDataset } from '../data/streams/sample-source.ts';
+import { loadDataset } from '../data/streams/source-dataset.ts';
 import { inputParts } from './input-parts.ts';
 
 type Split = InputsRequest['split'];

@@ -5,8 +5,7 @@ import {
   type Tensor,
   type TensorInfo,
 } from '../../core/ensemble/tensors.ts';
-import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
-import type { ServedEnsemble, ServePrediction, ServeRequest } from '../../core/ensemble/serving.ts';
+import type { ColumnWarning, ServedEnsemble, ServePrediction, ServeRequest } from '../../core/ensemble/serving.ts';
 import { featurePosition, type Preprocessing } from '../../core/preprocessing/schema.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { columnTypes, imputedColumns } from '../data/preprocessing/fitted.ts';

@@ -1,4 +1,4 @@
-import type { ColumnWarning } from '../../core/ensemble/column-warnings.ts';
+import type { ColumnWarning } from '../../core/ensemble/serving.ts';
 import type { ColumnStep, Preprocessing, TextColumnStep } from '../../core/preprocessing/schema.ts';
 import { valueAt } from '../data/preprocessing/table-cells.ts';
 import { misfitsOf } from '../data/preprocessing/table-features.ts';

@@ -1,9 +1,8 @@
 import { Socket } from 'node:net';
 import { z } from 'zod';
-import { hubMessageSchema, type HubMessage, type WorkerMessage } from '../../core/protocol/run/messages.ts';
-import type { Channel } from '../../core/protocol/wire/channel.ts';
+import { type HubMessage, hubMessageSchema, type WorkerMessage } from '../../core/protocol/run/messages.ts';
+import { type Channel, channelOver, hubPipe } from '../../core/protocol/wire/channel.ts';
 import type { CollectiveFrame, Frame, WireArray } from '../../core/protocol/wire/frames.ts';
-import { channelOver, hubPipe } from '../../core/protocol/wire/channel-over.ts';
 import { frameOfValue, valueOfFrame } from '../../core/protocol/wire/value-frame.ts';
 
 interface HubHandlers {

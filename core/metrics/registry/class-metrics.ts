@@ -1,8 +1,14 @@
 import { expectedCalibrationError } from '../calibration.ts';
 import { accuracy, brierScore } from '../classification.ts';
 import { classwiseCalibrationError, equalMassCalibrationError } from '../scores/calibration-scores.ts';
-import { auroc, macroF1, meanAveragePrecision, topAccuracy } from '../scores/class-scores.ts';
-import { classDistance, quadraticKappa } from '../scores/ordinal-scores.ts';
+import {
+  auroc,
+  classDistance,
+  macroF1,
+  meanAveragePrecision,
+  quadraticKappa,
+  topAccuracy,
+} from '../scores/class-scores.ts';
 import type { Probabilities } from '../stacks.ts';
 import type { Weights } from '../weights.ts';
 import type { ClassEvaluation, ClassPrediction } from './class-evaluation.ts';

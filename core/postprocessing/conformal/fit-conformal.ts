@@ -1,6 +1,5 @@
 import type { Probabilities } from '../../metrics/stacks.ts';
-import type { Weights } from '../../metrics/weights.ts';
-import { weightedQuantile } from '../quantile.ts';
+import { weightedQuantile, type Weights } from '../../metrics/weights.ts';
 import type { ConformalIntervals, ConformalSets } from '../schema.ts';
 import { classScores, type SetScore } from './class-sets.ts';
 import { type IntervalCentres, targetScores } from './intervals.ts';

@@ -1,5 +1,4 @@
-import type { Weights } from '../../metrics/weights.ts';
-import { weightedQuantile } from '../quantile.ts';
+import { weightedQuantile, type Weights } from '../../metrics/weights.ts';
 import { areaUnderRoc, averagePrecision } from '../../metrics/scores/ranking.ts';
 
 /** How well a score tells samples outside the training data from those inside. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { blasSchema, placementSchema } from '../machine/devices.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { type RunConfig, runConfigSchema } from './config.ts';
-import { labelsRecordSchema } from './labels.ts';
+import { labelsRecordSchema } from './pool-task.ts';
 import { furtherOutputSchema } from '../../ensemble/predictions.ts';
 import { partsSchema } from './parts.ts';
 import { settingChangesSchema } from './settings.ts';

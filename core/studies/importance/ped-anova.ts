@@ -1,10 +1,9 @@
 import { Generator } from '../../random/generator.ts';
-import { chooseFronts } from '../pareto/choose-fronts.ts';
+import { chooseFronts } from '../pareto/subset.ts';
 import type { Space, SpaceParameter } from '../space/space.ts';
 import { type Direction, lossesOf, type Trial } from '../trial.ts';
 import { massBetween } from '../../numeric/normal.ts';
-import { type Domain, levelOf, levelsOf, type NumericDomain } from '../space/domain.ts';
-import type { ParameterValue } from '../space/parameter.ts';
+import { type Domain, levelOf, levelsOf, type NumericDomain, type ParameterValue } from '../space/domain.ts';
 
 /** Places of the grid of a continuous parameter. */
 const gridPlaces = 50;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Domain } from '../space/domain.ts';
-import type { Parameter, ParameterValue } from '../space/parameter.ts';
+import type { Domain, Parameter, ParameterValue } from '../space/domain.ts';
 
 const range = { low: z.number(), high: z.number(), log: z.boolean().default(false) };
 

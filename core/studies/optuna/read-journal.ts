@@ -1,5 +1,5 @@
 import { messageOf } from '../../text/errors.ts';
-import type { Parameter, ParameterValue } from '../space/parameter.ts';
+import type { Parameter, ParameterValue } from '../space/domain.ts';
 import type { Assignment } from '../space/space.ts';
 import type { Direction, Trial } from '../trial.ts';
 import { distributionSchema, parameterOf, valueOf, type Distribution } from './distributions.ts';

@@ -1,6 +1,5 @@
-import { fromUnit, levelsOf, valueOfLevel, type Domain } from '../space/domain.ts';
-import type { ParameterValue } from '../space/parameter.ts';
-import { takesPart, type Assignment, type Space } from '../space/space.ts';
+import { type Domain, fromUnit, levelsOf, type ParameterValue, valueOfLevel } from '../space/domain.ts';
+import { type Assignment, type Space, takesPart } from '../space/space.ts';
 
 /**
  * The combinations of the grid. The last parameter changes fastest. Choices and steps contribute all of their values,

@@ -1,14 +1,12 @@
 import type { Generator } from '../../random/generator.ts';
-import { type ChoiceDomain, holdsValue } from '../space/domain.ts';
+import { type ChoiceDomain, holdsValue, type ParameterValue } from '../space/domain.ts';
 import { type Assignment, type Space, type SpaceParameter, takesPart } from '../space/space.ts';
 import { type Direction, lossesOf, lossOf, type Trial } from '../trial.ts';
 import { generatorFor, type Question } from './question.ts';
 import { suggestRandom } from './quasi-random.ts';
 import { triedBefore, type TriedConfigurations } from './untried.ts';
-import type { ParameterValue } from '../space/parameter.ts';
-import { type Kernels, logSumExp } from './tpe-kernels.ts';
-import { NumericKernels } from './tpe-numeric-kernels.ts';
-import { chooseFronts } from '../pareto/choose-fronts.ts';
+import { type Kernels, logSumExp, NumericKernels } from './tpe-kernels.ts';
+import { chooseFronts } from '../pareto/subset.ts';
 
 /** After this many rounds in which all candidates were tried before, little is left where good trials are dense. */
 const mostRounds = 8;

@@ -1,8 +1,6 @@
 import { describeRule, type OptionDescription, parseOptionValue, unknownOptionMessage } from '../../options/index.ts';
-import { domainOf, levelsOf, valueOfLevel, type Domain } from './domain.ts';
-import type { SpaceFault } from './faults.ts';
-import type { ParameterValue } from './parameter.ts';
-import type { SearchSpace } from './schema.ts';
+import { type Domain, domainOf, levelsOf, type ParameterValue, valueOfLevel } from './domain.ts';
+import type { SearchSpace, SpaceFault } from './schema.ts';
 
 /** Options that a study sets itself, with what to use instead. */
 const ownOptions: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { type Condition, type Parameter, parameterSchema, type ParameterValue } from './parameter.ts';
+import { type Condition, type Parameter, parameterSchema, type ParameterValue } from './domain.ts';
 import type { Assignment } from './space.ts';
 
 /** How each kind is written, for messages and help. */

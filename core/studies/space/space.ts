@@ -1,6 +1,12 @@
-import { describeDomain } from './describe-domain.ts';
-import { domainOf, holdsValue, type Domain } from './domain.ts';
-import type { Condition, Parameter, ParameterValue } from './parameter.ts';
+import {
+  type Condition,
+  describeDomain,
+  type Domain,
+  domainOf,
+  holdsValue,
+  type Parameter,
+  type ParameterValue,
+} from './domain.ts';
 import type { SearchSpace } from './schema.ts';
 
 /** A value for each parameter that takes part, by path. */

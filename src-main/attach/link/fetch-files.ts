@@ -1,5 +1,5 @@
 import { followedAs, largestWholeBytes } from '../../../core/protocol/run/follow.ts';
-import { quote } from '../../../core/text/shell-words.ts';
+import { quote } from '../../../core/text/printable.ts';
 import type { Ssh } from './ssh.ts';
 
 const beginning = 'tutti: files follow\n';

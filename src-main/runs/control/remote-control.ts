@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
-import { channelOver } from '../../../core/protocol/wire/channel-over.ts';
+import { channelOver } from '../../../core/protocol/wire/channel.ts';
 import { TimeLimit } from '../../../core/node/time-limit.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { netAddress } from '../../../core/protocol/wire/local-socket.ts';

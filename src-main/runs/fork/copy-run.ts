@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { roundPath } from '../../../core/node/saved-rounds.ts';
 import type { ForkPoint } from '../../../core/protocol/history/history.ts';
-import { labelsFile } from '../../../core/protocol/run/labels.ts';
+import { labelsFile } from '../../../core/protocol/run/pool-task.ts';
 import { checkpointRecordSchema, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { copyMetrics } from '../../store/metrics/metrics-rewrite.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { ASIDE_ENDING, renameOver } from '../../../core/node/atomic-file.ts';
-import { flushFolder } from '../../../core/node/flush-folder.ts';
+import { flushFolder } from '../../../core/node/make-folder.ts';
 import { removeOwn, writeOwnFile } from '../../../core/node/own-folders.ts';
 import { keptCodeFolder } from '../configuration/kept-code.ts';
 import { hashScripts, readProjectScripts } from '../configuration/project-source.ts';

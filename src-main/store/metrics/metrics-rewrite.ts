@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { linkExclusively } from '../../../core/node/atomic-file.ts';
-import { flushFolder } from '../../../core/node/flush-folder.ts';
+import { flushFolder } from '../../../core/node/make-folder.ts';
 import { openOwnFile } from '../../../core/node/own-files.ts';
 import { replaceOwnFile, writeOwnFile } from '../../../core/node/own-folders.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { ASIDE_ENDING, renameOver } from '../../../core/node/atomic-file.ts';
-import { flushFolder } from '../../../core/node/flush-folder.ts';
+import { flushFolder } from '../../../core/node/make-folder.ts';
 import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
 import { copyOwnFile, listOwnFolder, makeOwnFolder, removeOwn, writeOwnFile } from '../../../core/node/own-folders.ts';
 import { workerParts } from './run-folder.ts';

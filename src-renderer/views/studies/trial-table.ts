@@ -4,8 +4,7 @@ import type { Study } from '../../../core/protocol/studies/study.ts';
 import { type Assignment, checkAssignment, type Space, takesPart } from '../../../core/studies/space/space.ts';
 import { scoreText } from './figures.ts';
 import { objectiveLabel, objectiveValue, states } from './trial-groups.ts';
-import { describeDomain } from '../../../core/studies/space/describe-domain.ts';
-import type { ParameterValue } from '../../../core/studies/space/parameter.ts';
+import { describeDomain, type ParameterValue } from '../../../core/studies/space/domain.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 
 /** A column of the table of trials, after the one of its boxes. */

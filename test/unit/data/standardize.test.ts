@@ -6,7 +6,7 @@ import { fitTokenizer } from '../../../workers/data/index.ts';
 import { withNotes } from '../../../workers/data/notes.ts';
 import { parseTable } from '../../../workers/data/tables/read-table.ts';
 import { tableSplits } from '../../../workers/data/tables/table-splits.ts';
-import { createSourceDataset } from '../../../workers/data/streams/sample-source.ts';
+import { createSourceDataset } from '../../../workers/data/streams/source-dataset.ts';
 import { preprocessingOf, standardize, standardizeOnDisk } from '../../../workers/data/standardize.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 

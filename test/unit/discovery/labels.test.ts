@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Labels } from '../../../core/protocol/run/labels.ts';
+import type { Labels } from '../../../core/protocol/run/pool-task.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { readLabels, requirePool, withLabels } from '../../../workers/data/labels.ts';
 

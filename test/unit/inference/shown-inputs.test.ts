@@ -6,7 +6,7 @@ import type { InputPart } from '../../../core/ensemble/sample-inputs.ts';
 import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { createDataset, type Dataset, subset } from '../../../workers/data/dataset.ts';
 import { fitTokenizer, textDataset } from '../../../workers/data/index.ts';
-import { createSourceDataset } from '../../../workers/data/streams/sample-source.ts';
+import { createSourceDataset } from '../../../workers/data/streams/source-dataset.ts';
 import { readTable } from '../../../workers/data/tables/read-table.ts';
 import { tableSplits } from '../../../workers/data/tables/table-splits.ts';
 import { inputParts } from '../../../workers/inference/input-parts.ts';

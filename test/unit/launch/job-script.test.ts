@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nodesOf, parseNodes, withoutJobOptions } from '../../../src-main/cli/commands/training/train-in-job.ts';
-import { quote } from '../../../core/text/shell-words.ts';
+import { quote } from '../../../core/text/printable.ts';
 import { slurmJob } from '../../../src-main/cli/slurm-job.ts';
 import { parseTimeLeft } from '../../../src-main/nodes/slurm-commands.ts';
 import { studyScript, trainingScript } from '../../../src-main/nodes/job-script.ts';

@@ -5,7 +5,7 @@ import { confidenceAndLosses } from '../../../core/postprocessing/answers.ts';
 import { fitPostprocessing } from '../../../core/postprocessing/fit.ts';
 import { divideSamples, type LabelSamples } from '../../../core/postprocessing/held-out.ts';
 import { fitLabelCalibration, fitLabelSets } from '../../../core/postprocessing/fit-labels.ts';
-import { labelOutsideScores } from '../../../core/postprocessing/label-scores.ts';
+import { labelOutsideScores } from '../../../core/postprocessing/outside/scores.ts';
 import { measurePostprocessing } from '../../../core/postprocessing/measure.ts';
 import { usualRequest } from '../../../core/postprocessing/request.ts';
 import type { PredictionScore } from '../../../core/postprocessing/schema.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mpiOfLauncher, whyNotOfLauncher } from '../../../core/launch/mpi-launcher.ts';
+import { mpiOfLauncher, whyNotOfLauncher } from '../../../core/launch/launcher.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { chooseMpi, enterMpi, type MpiOffer } from '../../../src-main/runs/attempt/choose-mpi.ts';

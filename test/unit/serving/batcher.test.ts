@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ColumnWarning } from '../../../core/ensemble/column-warnings.ts';
-import type { ServePrediction, ServeRequest } from '../../../core/ensemble/serving.ts';
+import type { ColumnWarning, ServePrediction, ServeRequest } from '../../../core/ensemble/serving.ts';
 import { Batcher, type BatchLimits, type InferAnswer } from '../../../src-main/serving/batcher.ts';
 import { RequestError } from '../../../src-main/serving/given-input.ts';
 import { predicted, request } from './tensors.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasParent } from '../../../workers/session/parent.ts';
+import { hasParent } from '../../../workers/session/orphan-guard.ts';
 
 const failing = (code: string) => (): never => {
   throw Object.assign(new Error(code), { code });

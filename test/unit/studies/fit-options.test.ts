@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeOptions } from '../../../core/options/index.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { explainUnfitting } from '../../../core/studies/space/fit-options.ts';
-import type { Parameter } from '../../../core/studies/space/parameter.ts';
+import type { Parameter } from '../../../core/studies/space/domain.ts';
 
 const options = [
   ...describeOptions(runConfigSchema),

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { domainOf, fromUnit, holdsValue, levelsOf, toUnit, valueOfLevel } from '../../../core/studies/space/domain.ts';
-import type { Parameter } from '../../../core/studies/space/parameter.ts';
+import {
+  domainOf,
+  fromUnit,
+  holdsValue,
+  levelsOf,
+  type Parameter,
+  toUnit,
+  valueOfLevel,
+} from '../../../core/studies/space/domain.ts';
 import { searchSpaceSchema } from '../../../core/studies/space/schema.ts';
 import { assign, checkAssignment, orderSpace } from '../../../core/studies/space/space.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Parameter } from '../../../core/studies/space/parameter.ts';
+import type { Parameter } from '../../../core/studies/space/domain.ts';
 import { parseParameter, writeDomain } from '../../../core/studies/space/parse.ts';
 
 describe('the text of a parameter', () => {

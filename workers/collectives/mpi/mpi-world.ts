@@ -11,7 +11,7 @@ import { Requests } from './requests.ts';
 import { Transfers } from './transfers.ts';
 import { nodeMemoryBytes, TwoLevelArrays } from './two-level-arrays.ts';
 import { waitFor } from './wait.ts';
-import { mpiOfLauncher } from '../../../core/launch/mpi-launcher.ts';
+import { mpiOfLauncher } from '../../../core/launch/launcher.ts';
 import { CollectiveError } from '../../../core/protocol/wire/collectives.ts';
 
 /** Larger arrays travel alone. With more, TCP of Open MPI asks first. */

@@ -1,11 +1,10 @@
 import { type BatchPosition, type BatchSource, ownBatches } from '../batches.ts';
 import { type Batch, type Dataset, gatherBatch } from '../dataset.ts';
 import { StreamBatches } from './stream-batches.ts';
-import type { StreamReader } from './stream.ts';
+import type { SampleSource, StreamReader } from './sources.ts';
 import { gatherExtras, gatherRows } from '../fields.ts';
 import type { Sampler } from '../samplers.ts';
-import { readChecked } from './sample-source.ts';
-import type { SampleSource } from './source.ts';
+import { readChecked } from './source-dataset.ts';
 
 /** Batches of a data set, in memory, on disk or of a stream. */
 export function openBatches(dataset: Dataset, who: StreamReader = { seed: 0, rank: 0 }): BatchSource {

@@ -2,7 +2,7 @@ import { openSync, read } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { readNpyHeader } from '../npy-header.ts';
-import type { SampleSource } from './source.ts';
+import type { SampleSource } from './sources.ts';
 
 /** What raw files hold: samples one after the other, in the byte order of the machine. */
 export interface RawShape {

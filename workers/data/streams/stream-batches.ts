@@ -2,7 +2,7 @@ import { countEpoch } from '../../../core/text/numbers.ts';
 import type { BatchPosition, BatchSource } from '../batches.ts';
 import { type Batch, createDataset, type Dataset, gatherBatch, valuesPerTarget } from '../dataset.ts';
 import { type Extras, gatherRows } from '../fields.ts';
-import type { SampleStream, StreamReader, StreamSamples } from './stream.ts';
+import type { SampleStream, StreamReader, StreamSamples } from './sources.ts';
 
 /** Batches that are decoded while earlier ones train. */
 const batchesAhead = 3;

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { holdsOut } from '../../../core/protocol/run/data-config.ts';
-import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
-import type { Dataset } from '../../data/dataset.ts';
+import { samplerOf, strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import type { Dataset, Splits } from '../../data/dataset.ts';
 import type { Task } from '../../member/tasks.ts';
 import { callsOf, type Layer, nestedModel } from '../../exchange/model-calls.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
@@ -95,4 +95,35 @@ function readersIn(layer: Layer): readonly (Layer | null)[] {
   if (nested !== null) return readersOfIds(nested);
   if (wrapped !== undefined) return readersIn(wrapped);
   return ['Embedding', 'CategoryEncoding'].includes(layer.getClassName()) ? [layer] : [];
+}
+
+/** Samplers that need no access to single samples. */
+const samplersOfStreams = ['shuffled', 'shared', 'sequential'];
+
+/** @throws Error where a run needs what a stream does not have: access to single samples */
+export function requireStreamable(config: RunConfig, { train, validation, test, unlabelled }: Splits): void {
+  const other = [validation, test, unlabelled].find((split) => split?.stream !== undefined);
+  if (other !== undefined) {
+    throw new Error(
+      `"${other.name}" is a stream, which only the training split can be. Give samples in memory, or on disk ` +
+        '(createSourceDataset).',
+    );
+  }
+  if (train.stream === undefined) return;
+  const reasons: [boolean, string][] = [
+    [
+      strategyRules[config.strategy.kind].isOneModel,
+      `the strategy ${config.strategy.kind}, whose ranks train one model`,
+    ],
+    [!samplersOfStreams.includes(samplerOf(config)), `--sampler ${samplerOf(config)}`],
+    [config.data.mode === 'broadcast', '--data.mode broadcast'],
+    [config.data.bagging, '--data.bagging'],
+    [holdsOut(config.data), 'samples that ranks hold out (--data.hold-out, --data.fold-per-rank)'],
+  ];
+  const reason = reasons.find(([applies]) => applies)?.[1];
+  if (reason === undefined) return;
+  throw new Error(
+    `"${train.name}" is a stream, which has no access to single samples, as ${reason} needs it. Use samples with ` +
+      'random access (createSourceDataset, arrayShards), or leave that option out.',
+  );
 }

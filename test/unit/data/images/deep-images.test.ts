@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readImages } from '../../../../workers/data/images/decode.ts';
 import { imageFolder } from '../../../../workers/data/images/image-splits.ts';
 import { withNotes } from '../../../../workers/data/notes.ts';
-import { loadDataset } from '../../../../workers/data/streams/sample-source.ts';
+import { loadDataset } from '../../../../workers/data/streams/source-dataset.ts';
 import { temporaryFolder } from '../temp-folder.ts';
 import { tiff } from './tiff.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { preprocessingSchema } from '../../../../core/preprocessing/schema.ts';
 import { imageFolder, imageTable } from '../../../../workers/data/images/image-splits.ts';
 import { decodeImage, readImages } from '../../../../workers/data/images/decode.ts';
-import { loadDataset } from '../../../../workers/data/streams/sample-source.ts';
+import { loadDataset } from '../../../../workers/data/streams/source-dataset.ts';
 
 let folder = '';
 beforeAll(async () => {

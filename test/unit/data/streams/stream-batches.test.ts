@@ -5,9 +5,9 @@ import { createDataset, createSplits, type Dataset, subset, take } from '../../.
 import { createSampler } from '../../../../workers/data/samplers.ts';
 import { decodeSplits, encodeSplits } from '../../../../workers/data/share.ts';
 import { openBatches } from '../../../../workers/data/streams/open-batches.ts';
-import { requireStreamable } from '../../../../workers/data/streams/require-streamable.ts';
-import { createStreamDataset, type StreamOptions } from '../../../../workers/data/streams/stream-dataset.ts';
-import type { StreamContext } from '../../../../workers/data/streams/stream.ts';
+import { requireStreamable } from '../../../../workers/session/preparation/require-usable-data.ts';
+import { createStreamDataset, type StreamOptions } from '../../../../workers/data/streams/source-dataset.ts';
+import type { StreamContext } from '../../../../workers/data/streams/sources.ts';
 import { standardize } from '../../../../workers/data/standardize.ts';
 
 /** Ten samples of two bytes. */

@@ -7,8 +7,8 @@ import { createDataset, createSplits, type Dataset, subset, take } from '../../.
 import { createSampler } from '../../../../workers/data/samplers.ts';
 import { decodeSplits, encodeSplits } from '../../../../workers/data/share.ts';
 import { openBatches } from '../../../../workers/data/streams/open-batches.ts';
-import { createSourceDataset, loadDataset } from '../../../../workers/data/streams/sample-source.ts';
-import type { SampleSource } from '../../../../workers/data/streams/source.ts';
+import { createSourceDataset, loadDataset } from '../../../../workers/data/streams/source-dataset.ts';
+import type { SampleSource } from '../../../../workers/data/streams/sources.ts';
 import { arrayShards } from '../../../../workers/data/streams/shards.ts';
 
 let folder = '';

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../../core/protocol/run/config.ts';
 import { findResumePoint } from '../../../../src-main/store/runs/resume-point.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
-import { createStreamDataset } from '../../../../workers/data/streams/stream-dataset.ts';
+import { createStreamDataset } from '../../../../workers/data/streams/source-dataset.ts';
 import { subset } from '../../../../workers/data/dataset.ts';
 import { Generator } from '../../../../workers/random/index.ts';
 import { loadTrainingState } from '../../../../workers/training/saved-state.ts';
