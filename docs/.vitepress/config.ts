@@ -85,6 +85,7 @@ export default defineConfig({
         collapsed: true,
         items: [
           { text: 'Benchmarks', link: '/docs/benchmarks' },
+          { text: 'The project from a table, compared', link: '/docs/tables-compared' },
           { text: 'References', link: '/docs/references' },
           { text: 'Backends', link: '/docs/backends' },
           { text: 'Mutation test', link: '/docs/mutation' },
