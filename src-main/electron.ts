@@ -9,7 +9,7 @@ import { serveDownloads } from './desktop/dialogs.ts';
 import { launchFolder, readLaunch } from './desktop/launch-folder.ts';
 import { guardContents, guardSession, registerAppScheme, serveAppScheme } from './desktop/page-security.ts';
 import { AppWindows } from './desktop/windows/app-windows.ts';
-import { type Connect, connectWhenOpen } from './desktop/windows/waiting-pages.ts';
+import { type Connect, connectWhenOpen } from './rpc/connection.ts';
 import {
   type DesktopState,
   initialState,

@@ -11,7 +11,7 @@ import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { memberRanksOf } from '../../core/protocol/run/lost-members.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { isUsable } from '../backends/choose-blas.ts';
-import { askProcess } from '../processes/ask-process.ts';
+import { askProcess } from '../processes/standing-process.ts';
 import { calibrateEntry } from '../processes/node-process.ts';
 import { sourceOfRun } from '../runs/configuration/run-source.ts';
 import { grantFor } from '../trust/grant.ts';

@@ -9,7 +9,7 @@ import { TaskServer } from '../nodes/task-server.ts';
 import { exitCodes, toUsageError, UsageError } from './errors.ts';
 import { withHub } from './open-hub.ts';
 import { messageOf } from '../../core/text/errors.ts';
-import { askProcess } from '../processes/ask-process.ts';
+import { askProcess } from '../processes/standing-process.ts';
 import { probeMpiEntry } from '../processes/node-process.ts';
 
 /** A shared file system is slow when many tasks read it at the same time. */

@@ -11,7 +11,7 @@ import {
   type InspectReply,
   type InspectTask,
 } from '../../core/protocol/run/inspect-task.ts';
-import { askProcess } from '../processes/ask-process.ts';
+import { askProcess } from '../processes/standing-process.ts';
 import { inspectEntry } from '../processes/node-process.ts';
 import { grantFor } from '../trust/grant.ts';
 

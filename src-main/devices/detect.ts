@@ -10,7 +10,7 @@ import {
 import { detectCores, machineCores, type Cores } from './cores.ts';
 import { detectNvidia } from './nvidia.ts';
 import { type AdapterSources, detectWebgpu } from './webgpu.ts';
-import { askProcess } from '../processes/ask-process.ts';
+import { askProcess } from '../processes/standing-process.ts';
 import { listAdaptersEntry } from '../processes/node-process.ts';
 import { readWebgpuBuild, showOnly } from '../processes/native-build.ts';
 import { z } from 'zod';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Search } from '../../core/discovery/search.ts';
 import { makeOwnFolder } from '../../core/node/own-folders.ts';
 import { explainedSchema, type MapTask, poolFiles, type PoolReply } from '../../core/protocol/run/pool-task.ts';
-import { askProcess } from '../processes/ask-process.ts';
+import { askProcess } from '../processes/standing-process.ts';
 import { mapPoolEntry } from '../processes/node-process.ts';
 import { dataFolders } from '../store/home.ts';
 import { readTensors } from '../store/runs/safetensors-reader.ts';

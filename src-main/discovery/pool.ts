@@ -5,7 +5,7 @@ import type { Search } from '../../core/discovery/search.ts';
 import { readOwnText } from '../../core/node/own-files.ts';
 import { makeOwnFolder } from '../../core/node/own-folders.ts';
 import { type Pool, poolFiles, poolSchema, type PoolReply, type PoolTask } from '../../core/protocol/run/pool-task.ts';
-import { askProcess } from '../processes/ask-process.ts';
+import { askProcess } from '../processes/standing-process.ts';
 import { readPoolEntry } from '../processes/node-process.ts';
 import { dataFolders } from '../store/home.ts';
 import { readTensors, type StoredTensor } from '../store/runs/safetensors-reader.ts';

@@ -1,6 +1,6 @@
 import type { RunSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
-import { askProcess } from '../processes/ask-process.ts';
+import { askProcess } from '../processes/standing-process.ts';
 import { sourceOfRun } from '../runs/configuration/run-source.ts';
 import { grantFor } from '../trust/grant.ts';
 import { whyNotTrusted } from '../trust/project-trust.ts';

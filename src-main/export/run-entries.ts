@@ -24,7 +24,7 @@ import type { ExportEntry } from './sinks.ts';
 import { eventFiles } from './tensorboard.ts';
 import { labelsFile } from '../../core/protocol/run/pool-task.ts';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
-import { readFitted } from '../store/runs/fitted.ts';
+import { readCheckpointRecords, readFitted } from '../store/runs/checkpoint-records.ts';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,6 @@ import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { writeEnsembleEntry, writeLayersEntry } from '../processes/node-process.ts';
 import { askToWrite, runSource } from './rebuild.ts';
-import { readCheckpointRecords } from '../store/runs/checkpoint-records.ts';
 
 /** The default formats: all that need only the run's folder. */
 export const usualFormats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'] as const;

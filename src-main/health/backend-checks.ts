@@ -1,10 +1,9 @@
 import { tutti } from '../../core/text/program.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import type { ProbeReply } from '../../core/protocol/machine/devices.ts';
-import { type BlasSurvey, makeSurvey } from '../backends/blas-survey.ts';
+import { type BlasSurvey, makeSurvey, probe } from '../backends/blas-survey.ts';
 import { chooseBlas, describeAbsence, installBlas } from '../backends/choose-blas.ts';
 import { readNativeBuild, readWebgpuBuild } from '../processes/native-build.ts';
-import { probe } from '../backends/probe.ts';
 import { formatCount } from '../../core/text/numbers.ts';
 
 /** The result of one check of this machine. */

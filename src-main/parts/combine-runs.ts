@@ -8,7 +8,7 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { isUsable } from '../backends/choose-blas.ts';
 import { learnedBy } from '../hub/new-record.ts';
 import { createRunId } from '../hub/plan-run.ts';
-import { askProcess } from '../processes/ask-process.ts';
+import { askProcess } from '../processes/standing-process.ts';
 import { combineEntry } from '../processes/node-process.ts';
 import { sourceOfRun } from '../runs/configuration/run-source.ts';
 import { homePaths } from '../store/home.ts';

@@ -11,7 +11,7 @@ import { childEnvironment, dyingNode, nodeFlags, startChild, workerFlags } from 
 /** Only the end of what a process prints is kept, in UTF-16 code units. */
 const keptOutput = 2 ** 16;
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** Module that the process runs. It answers each question with one message. */
   entry: string;
   args: readonly string[];
@@ -166,5 +166,19 @@ export class StandingProcess {
     const why = this.#overdue ?? `its process ended without an answer, by ${this.#ending}.`;
     const output = this.#output.trim();
     return new Error(`${subject}: ${why} ${output === '' ? 'It printed nothing.' : `It printed:\n${output}`}`);
+  }
+}
+
+/**
+ * Starts a Node process for one question, and ends it after the answer.
+ * @throws Error with the output of the process if it ends without an answer
+ */
+export async function askProcess<Answer extends object>(question: ProcessOptions & Question): Promise<Answer> {
+  question.signal?.throwIfAborted();
+  const process = new StandingProcess(question);
+  try {
+    return await process.ask<Answer>(question);
+  } finally {
+    process.end();
   }
 }

@@ -7,7 +7,7 @@ import type { RunRequest, StartedRun } from '../../core/protocol/pages/project-v
 import { startDetached } from '../hub/detach.ts';
 import type { Hub } from '../hub/hub.ts';
 import { LiveRuns } from '../hub/live-runs.ts';
-import { RunFeed, type HubParts } from '../hub/run-feed.ts';
+import { type HubParts, RunFeed } from '../hub/run-feed.ts';
 import { TrainingWork } from '../hub/training-work.ts';
 import { comparisonMethods } from './saved-comparisons.ts';
 import { attemptCommands } from './projects/command-line.ts';
@@ -15,7 +15,7 @@ import { deleteCheckpoints, listCheckpoints, pinCheckpoints } from './runs/check
 import { RemoteRuns } from '../attach/remote-runs.ts';
 import { connectPage, type PageMethods, type PageWire } from './connection.ts';
 import { Evaluations } from './runs/evaluations.ts';
-import { type WrittenExport, writeExport } from './runs/exports.ts';
+import { writeExport, type WrittenExport } from './runs/exports.ts';
 import { DiscoveryService } from './discoveries/discovery-service.ts';
 import { exportReport } from '../report/export-report.ts';
 import { HealthReport } from './health.ts';
@@ -36,11 +36,10 @@ import { RunList } from './runs/run-list.ts';
 import { StudyService } from './study-service.ts';
 import { SweepService } from './runs/sweep-service.ts';
 import { deleteRun, updateNotes, viewRun } from './runs/run-views.ts';
-import { readSeries } from './runs/series.ts';
+import { readSeries, readTrends } from './runs/series.ts';
 import { Trash } from './runs/trash.ts';
 import { diskMethods } from './runs/disk-service.ts';
 import { QueueService } from './runs/queue-service.ts';
-import { readTrends } from './runs/trends.ts';
 import type { SentSamples, Uploads } from './runs/uploads.ts';
 
 export interface ServiceOptions {

@@ -5,7 +5,7 @@ import { questionOfHub, replyToHub } from '../session/hub-link.ts';
 
 /**
  * Entry of a short process that tries a backend or a system's BLAS, and measures its speed. Started by
- * `src-main/backends/probe.ts`, which sends the task. Kernels for another processor end the process.
+ * `src-main/backends/blas-survey.ts`, which sends the task. Kernels for another processor end the process.
  */
 
 const denseLayer = { batch: 128, inputs: 3072, units: 512 };

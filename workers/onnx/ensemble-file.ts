@@ -9,11 +9,28 @@ import { type GraphInputs, writeInputs } from './inputs.ts';
 import type { GraphProto, ModelProto, ValueInfoProto } from './format/messages.ts';
 import { type Combining, outputNames, writeOutputs } from './outputs.ts';
 import { type ModelTarget, walkModel } from '../exchange/walk-model.ts';
-import { LayerContext } from './layers/context.ts';
-import { onnxLayers } from './layers/index.ts';
-import { keptSteps } from './layers/shapes.ts';
+import { type Convert, LayerContext } from './layers/context.ts';
+import { keptSteps, mergeLayers, shapeLayers } from './layers/shapes.ts';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { fileDesc } from '@bufbuild/protobuf/codegenv2';
+import { activationLayers } from './layers/activations.ts';
+import { imageLayers } from './layers/channels.ts';
+import { convolutionLayers } from './layers/convolutions.ts';
+import { normalizationLayers } from './layers/normalization.ts';
+import { recurrentLayers } from './layers/recurrent.ts';
+
+/** The layers that can be written as ONNX, by their classes in TensorFlow.js. */
+const onnxLayers: ReadonlyMap<string, Convert> = new Map(
+  Object.entries({
+    ...activationLayers,
+    ...convolutionLayers,
+    ...imageLayers,
+    ...mergeLayers,
+    ...normalizationLayers,
+    ...recurrentLayers,
+    ...shapeLayers,
+  }),
+);
 
 /** The largest file that protobuf readers take. */
 const maximumBytes = 2 ** 31 - 1;

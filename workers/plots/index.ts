@@ -20,4 +20,4 @@ export type { BandMark, BarsMark, LineMark, Mark, MarkOptions, PointsMark, RuleM
 export { formatSignificant } from './number-format.ts';
 export { renderPng } from './render-png.ts';
 export { renderSvg } from './render-svg.ts';
-export { saveFigure } from './save-figure.ts';
+export { saveFigure } from './render-png.ts';

@@ -2,6 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { MadeOnce } from '../../core/text/made-once.ts';
+import { join } from 'node:path';
+import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
+import type { Figure } from './figure.ts';
+import { renderSvg } from './render-svg.ts';
 
 interface Renderer {
   fontBuffers: Uint8Array[];
@@ -39,4 +43,14 @@ async function loadRenderer(): Promise<Renderer> {
   ]);
   await initWasm(wasm);
   return { fontBuffers };
+}
+
+/** Pixels per px: sharp on dense screens and in print. */
+const PNG_SCALE = 2;
+
+/** Writes `<folder>/<name>.svg` and `.png` (twice the size in px). @throws Error that names path and remedy. */
+export async function saveFigure(folder: string, name: string, figure: Figure): Promise<void> {
+  const svg = renderSvg(figure);
+  await writeFileAsOnlyWriter(join(folder, `${name}.svg`), svg);
+  await writeFileAsOnlyWriter(join(folder, `${name}.png`), await renderPng(svg, { scale: PNG_SCALE }));
 }

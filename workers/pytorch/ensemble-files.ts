@@ -9,9 +9,27 @@ import { combinationLines, type Combining } from './combination.ts';
 import { definitionsOf } from './code/library.ts';
 import { type ModelTarget, walkModel } from '../exchange/walk-model.ts';
 import { automaticName } from '../tensorflow/topology.ts';
-import { PythonContext } from './layers/context.ts';
-import { pytorchLayers } from './layers/index.ts';
+import { type ConvertToPython, PythonContext } from './layers/context.ts';
 import { PythonCode, tuple } from './code/python-code.ts';
+import { activationLayers } from './layers/activations.ts';
+import { imageLayers } from './layers/channels.ts';
+import { convolutionLayers } from './layers/convolutions.ts';
+import { mergeLayers, shapeLayers } from './layers/shapes.ts';
+import { normalizationLayers } from './layers/normalization.ts';
+import { recurrentLayers } from './layers/recurrent.ts';
+
+/** The layers that can be written for PyTorch, by their classes in TensorFlow.js. */
+const pytorchLayers: ReadonlyMap<string, ConvertToPython> = new Map(
+  Object.entries({
+    ...activationLayers,
+    ...convolutionLayers,
+    ...imageLayers,
+    ...mergeLayers,
+    ...normalizationLayers,
+    ...recurrentLayers,
+    ...shapeLayers,
+  }),
+);
 
 /**
  * Writes an ensemble for PyTorch: `model.py`, which needs torch and safetensors alone, and a safetensors file for each

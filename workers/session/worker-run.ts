@@ -10,8 +10,7 @@ import {
   type Seat,
 } from './preparation/prepare.ts';
 import { Generator, installAsMathRandom } from '../random/index.ts';
-import { commonStacks, type StackOfRun } from '../stacked/common-stacks.ts';
-import { requireStackable } from '../stacked/model-graph.ts';
+import { commonStacks, requireStackable, type StackOfRun } from '../stacked/common-stacks.ts';
 import { Controls, Throttle } from '../training/controls.ts';
 import { RankLink } from './rank-link.ts';
 

@@ -4,7 +4,7 @@ import { commandChannel, themeChannel, type WindowCommand } from '../../../core/
 import { serveDialogs } from '../dialogs.ts';
 import { pageAddress } from '../page-security.ts';
 import { isOwnPage, servePage } from './page-messages.ts';
-import type { Connect } from './waiting-pages.ts';
+import type { Connect } from '../../rpc/connection.ts';
 import { minimumSize, placeWindow, themeSchema, type WindowState } from './window-state.ts';
 import { tutti } from '../../../core/text/program.ts';
 

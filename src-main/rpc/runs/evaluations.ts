@@ -6,7 +6,7 @@ import type {
 } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { isUsable } from '../../backends/choose-blas.ts';
 import type { Hub } from '../../hub/hub.ts';
-import { askProcess } from '../../processes/ask-process.ts';
+import { askProcess } from '../../processes/standing-process.ts';
 import { evaluateEntry } from '../../processes/node-process.ts';
 import { sourceOfRun } from '../../runs/configuration/run-source.ts';
 import { grantFor } from '../../trust/grant.ts';

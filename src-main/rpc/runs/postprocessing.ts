@@ -3,7 +3,7 @@ import type { CalibrationRequest, CalibrationResult } from '../../../core/protoc
 import { calibrateRun } from '../../calibration/calibrate-run.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
-import { readFitted } from '../../store/runs/fitted.ts';
+import { readFitted } from '../../store/runs/checkpoint-records.ts';
 
 /** Calibrates sets of runs for pages, one at a time: the models of several could fill the memory. */
 export class Calibrations {

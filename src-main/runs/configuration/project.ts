@@ -8,7 +8,7 @@ import {
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { grantFor } from '../../trust/grant.ts';
 import { allowPermissions, requireTrust, trustOf } from '../../trust/project-trust.ts';
-import { askProcess } from '../../processes/ask-process.ts';
+import { askProcess } from '../../processes/standing-process.ts';
 import { describeEntry } from '../../processes/node-process.ts';
 import { hashProjectSource } from './project-source.ts';
 

@@ -7,6 +7,7 @@ import { openOwnFile, readOwnBytes } from '../../../core/node/own-files.ts';
 import { writeOwnFile } from '../../../core/node/own-folders.ts';
 import { MetricColumn, type RunColumns } from '../metrics/metric-column.ts';
 import type { TailState } from '../metrics/metrics-tail.ts';
+import type { DatabaseSync } from 'node:sqlite';
 
 /** Incremented with every change of the format. An index of another version is rebuilt. */
 const version = 2;
@@ -111,5 +112,30 @@ async function describes({ header, lastRow, bytes }: TailState, folder: string):
     return (await holds(`${header}\n`, 0)) && (await holds(lastLine, bytes - Buffer.byteLength(lastLine)));
   } finally {
     await handle.close();
+  }
+}
+
+/** The course of the monitored metric of each run that has ended, so that a list need not read its metrics again. */
+export class TrendIndex {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** @param stamp changes whenever the run has trained more */
+  get(folder: string, stamp: string): Float64Array | null {
+    const row = this.#database.prepare('SELECT points FROM trends WHERE folder = ? AND stamp = ?').get(folder, stamp);
+    if (!(row?.points instanceof Uint8Array)) return null;
+    return new Float64Array(row.points.slice().buffer);
+  }
+
+  put(folder: string, stamp: string, points: Float64Array): void {
+    this.#database
+      .prepare(
+        `INSERT INTO trends (folder, stamp, points) VALUES (:folder, :stamp, :points)
+        ON CONFLICT (folder) DO UPDATE SET stamp = excluded.stamp, points = excluded.points`,
+      )
+      .run({ folder, stamp, points: new Uint8Array(points.buffer) });
   }
 }

@@ -23,7 +23,7 @@ import {
   type TrainedProject,
 } from './run-lists.ts';
 import { StudyIndex } from './study-index.ts';
-import { TrendIndex } from './trend-index.ts';
+import { TrendIndex } from './metrics-index.ts';
 import type { IndexQuery } from './run-query.ts';
 import { readGroups, readKnownFields } from './run-groups.ts';
 import { fieldsOf } from '../../../core/protocol/pages/runs/run-fields.ts';

@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { asError, messageOf } from '../../../core/text/errors.ts';
 import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { type CheckpointRecord, checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
-import { errorCode } from '../../../core/node/file-error.ts';
+import { errorCode, unlessMissing } from '../../../core/node/file-error.ts';
 import { ForeignEntryError, readOwnText } from '../../../core/node/own-files.ts';
 import { listOwnFolder } from '../../../core/node/own-folders.ts';
 import { runPaths } from './run-folder.ts';
+import { type Postprocessing, postprocessingSchema } from '../../../core/postprocessing/schema.ts';
 
 /**
  * The records of a run's checkpoints, by rank, then by time. Skips those that are removed meanwhile.
@@ -56,4 +57,21 @@ async function readRecord(folder: string, path: string): Promise<CheckpointRecor
 
 function raise(error: Error): never {
   throw error;
+}
+
+/** What was fitted for one set; null if the file is absent. @throws Error that names the file if it is damaged */
+export async function readFitted(folder: string, path: string): Promise<Postprocessing | null> {
+  const text = await unlessMissing(readOwnText(folder, path));
+  if (text === null) return null;
+  try {
+    return postprocessingSchema.parse(JSON.parse(text));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    throw new Error(
+      `${join(folder, path)} is damaged: ${reason}\nFit it again with \`tutti calibrate\`, or delete it.`,
+      {
+        cause: error,
+      },
+    );
+  }
 }

@@ -7,11 +7,10 @@ import { decodeSafetensors, encodeSafetensors } from '../../../core/safetensors/
 import { metricsOf, writeIndexOf } from './metrics-reading.ts';
 import { readTensors } from '../../../src-main/store/runs/safetensors-reader.ts';
 import { DeviceLoadsTail } from '../../../src-main/store/metrics/device-loads.ts';
-import { readCheckpointRecords } from '../../../src-main/store/runs/checkpoint-records.ts';
+import { readCheckpointRecords, readFitted } from '../../../src-main/store/runs/checkpoint-records.ts';
 import { findResumePoint } from '../../../src-main/store/runs/resume-point.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { readRunNotes } from '../../../src-main/store/runs/run-notes.ts';
-import { readFitted } from '../../../src-main/store/runs/fitted.ts';
 import { loadState } from '../../../workers/checkpoints/training-state.ts';
 import { calibratedSet } from '../../unit/postprocessing/recorded-file.ts';
 import { runEvent, runRecord } from '../../unit/store/records.ts';

@@ -1,6 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { PageWire } from '../../../src-main/rpc/connection.ts';
-import { type Connect, connectWhenOpen } from '../../../src-main/desktop/windows/waiting-pages.ts';
+import { type Connect, connectWhenOpen, type PageWire } from '../../../src-main/rpc/connection.ts';
 
 /** A page that sends bytes, and a hub that opens later. */
 function open() {

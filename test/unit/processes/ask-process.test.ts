@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hasDeathSignal } from '../../../src-main/processes/node-process.ts';
-import { askProcess } from '../../../src-main/processes/ask-process.ts';
+import { askProcess } from '../../../src-main/processes/standing-process.ts';
 import { temporaryFolder } from '../data/temp-folder.ts';
 import { writeVersion16 } from './version-16.ts';
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { askProcess } from '../../../src-main/processes/ask-process.ts';
+import { askProcess } from '../../../src-main/processes/standing-process.ts';
 
 /**
  * For `ask-process.test.ts`: a hub that gets killed, and the process that it asks, in an endless loop after it has

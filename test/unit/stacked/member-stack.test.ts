@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
 import { describeStack } from '../../../workers/stacked/member-stack.ts';
-import { requireStackable } from '../../../workers/stacked/model-graph.ts';
+import { requireStackable } from '../../../workers/stacked/common-stacks.ts';
 import { type LayersModel, tf } from '../../../workers/tensorflow/tf.ts';
 import { batch, createMembers, largestDifference, slotsOf, train, weightsOf } from './stacks.ts';
 

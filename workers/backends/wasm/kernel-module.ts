@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import type { RecurrentModule } from './recurrent/recurrent-module.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ownFile } from '../../system/own-copies.ts';
 
@@ -259,4 +258,25 @@ export async function loadKernels(memory: WebAssembly.Memory, wanted: Determinis
 
 function readModule(name: Determinism): Promise<Uint8Array<ArrayBuffer>> {
   return readFile(ownFile(`kernels/${name}.wasm`));
+}
+
+/** A kernel of `workers/kernels/assembly/recurrent/`, with the address of a `Sequence`. */
+type StepKernel = (sequence: number, step: number) => void;
+
+/** Exports of that folder. */
+export interface RecurrentModule {
+  /** Bytes that a `Sequence` takes. */
+  sequenceBytes(): number;
+  /** Completes a `Sequence` before the first step. */
+  beginSequence(sequence: number): void;
+  dropState: StepKernel;
+  dropCarry: StepKernel;
+  lstmStep: StepKernel;
+  lstmStepGradient: StepKernel;
+  gruGates: StepKernel;
+  gruStep: StepKernel;
+  gruStepGradient: StepKernel;
+  gruGatesGradient: StepKernel;
+  simpleStep: StepKernel;
+  simpleStepGradient: StepKernel;
 }

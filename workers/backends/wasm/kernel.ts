@@ -1,6 +1,5 @@
 import type { MatrixProducts } from './gemm.ts';
-import type { Determinism, KernelModule } from './kernel-module.ts';
-import type { RecurrentModule } from './recurrent/recurrent-module.ts';
+import type { Determinism, KernelModule, RecurrentModule } from './kernel-module.ts';
 import type { TensorMemory } from './memory/tensor-memory.ts';
 import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { ownFile } from '../../system/own-copies.ts';
 import { createProducts, type Gemm, type MatrixProducts } from './gemm.ts';
-import type { Determinism, GemmModule } from './kernel-module.ts';
-import type { RecurrentModule } from './recurrent/recurrent-module.ts';
+import type { Determinism, GemmModule, RecurrentModule } from './kernel-module.ts';
 import type { TensorMemory } from './memory/tensor-memory.ts';
 
 /** The version of V8 that has these flags: Node 24's. Other versions may not know them. */

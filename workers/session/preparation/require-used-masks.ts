@@ -50,7 +50,7 @@ export function requireUsedMasks(model: LayersModel): void {
   });
 }
 
-/** The layers with whose masks TensorFlow.js alone computes something else (`tensorflow/layers/masks.ts`). */
+/** The layers with whose masks TensorFlow.js alone computes something else (`tensorflow/layers/index.ts`). */
 export const correctedByMasks = (model: LayersModel): readonly Layer[] => followModel(model, () => undefined);
 
 function followModel(model: LayersModel, refuse: Passed['refuse']): readonly Layer[] {

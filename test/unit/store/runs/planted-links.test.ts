@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeEnsemble } from '../../../../core/node/describe-ensemble.ts';
-import { savedRanks, roundsOf } from '../../../../core/node/saved-rounds.ts';
+import { roundsOf, savedRanks } from '../../../../core/node/saved-rounds.ts';
 import {
   copyOwnFile,
   hasOwnEntry,
@@ -14,9 +14,8 @@ import {
 } from '../../../../core/node/own-folders.ts';
 import { readMetricsIndex } from '../../../../src-main/store/index/metrics-index.ts';
 import { openMetricRows } from '../../../../src-main/store/metrics/metric-rows.ts';
-import { readCheckpointRecords } from '../../../../src-main/store/runs/checkpoint-records.ts';
+import { readCheckpointRecords, readFitted } from '../../../../src-main/store/runs/checkpoint-records.ts';
 import { folderBytes, replacedBytes } from '../../../../src-main/store/disk-space.ts';
-import { readFitted } from '../../../../src-main/store/runs/fitted.ts';
 import { keepEndedAttempt } from '../../../../src-main/store/runs/kept-attempt.ts';
 import { copyForFork } from '../../../../src-main/runs/fork/copy-run.ts';
 import { readForkPoints } from '../../../../src-main/runs/fork/fork-points.ts';
