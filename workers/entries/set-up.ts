@@ -6,7 +6,7 @@ import { setUpWebgpu } from '../setup/webgpu.ts';
 
 /**
  * Entry of the process that sets up OpenBLAS (`--blas`), the `webgpu` backend (`--webgpu`) and the `tensorflow` backend
- * (`--tensorflow`, with CUDA `--gpu`) in folders of Tutti's home. Started by `src-main/cli/commands/setup.ts`.
+ * (`--tensorflow`, with CUDA `--gpu`) in folders of Tutti's home. Started by `src-main/cli/commands/machine.ts`.
  */
 async function main(): Promise<void> {
   const { gpu, tensorflow, webgpu, blas, ...paths } = parseArgs({

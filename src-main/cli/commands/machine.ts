@@ -1,12 +1,17 @@
 import { formatBytes } from '../../../core/text/numbers.ts';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
-import type { Check } from '../../health/backend-checks.ts';
+import { type Check, compareBlas } from '../../health/backend-checks.ts';
 import { describeUse, isUsable, runChecks } from '../../health/checks.ts';
 import { exitCodes } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
 import { type Look, lookOf, plainLook, type Style } from '../look.ts';
 import { renderTable } from '../table.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { nodeBinary, nodeFlags, setUpEntry } from '../../processes/node-process.ts';
+import { homePaths } from '../../store/home.ts';
 
 const deviceColumns = [
   { title: 'device' },
@@ -73,4 +78,40 @@ export function describeChecks(checks: readonly Check[], look: Look = plainLook)
   );
   const remedies = checks.flatMap(({ name, remedy }) => (remedy === undefined ? [] : [`${name}: ${remedy}`]));
   return remedies.length === 0 ? table : [...table, '', ...remedies];
+}
+
+export interface SetupOptions {
+  blas?: boolean;
+  tensorflow?: boolean;
+  gpu?: boolean;
+  webgpu?: boolean;
+}
+
+/**
+ * `tutti setup`: downloads into Tutti's home what npm does not install. Without an option these are OpenBLAS and
+ * TensorFlow, whose binding is compiled.
+ * @returns the exit code
+ */
+export async function setUp(options: SetupOptions): Promise<number> {
+  const { tensorflow, webgpu, blas, cache } = homePaths();
+  const folders = [
+    '--tensorflow-folder',
+    tensorflow,
+    '--webgpu-folder',
+    webgpu,
+    '--blas-folder',
+    blas,
+    '--archives',
+    join(cache, 'native'),
+  ];
+  const named = (['blas', 'tensorflow', 'gpu', 'webgpu'] as const).filter((name) => options[name]);
+  const chosen = (named.length === 0 ? ['blas', 'tensorflow'] : named).map((name) => `--${name}`);
+  const child = spawn(nodeBinary(), [...nodeFlags, setUpEntry, ...folders, ...chosen], {
+    stdio: 'inherit',
+    windowsHide: true,
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) return exitCodes.failed;
+  if (chosen.includes('--blas')) console.error(await compareBlas());
+  return exitCodes.finished;
 }

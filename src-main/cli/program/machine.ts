@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SetupOptions } from '../commands/setup.ts';
+import type { SetupOptions } from '../commands/machine.ts';
 import type { TrustOptions } from '../commands/trust.ts';
 import { exitWith, type ProgramParts } from './common.ts';
 
@@ -21,7 +21,7 @@ export function addMachine(program: Command, { openDashboard }: ProgramParts): v
     .option('--tensorflow', 'TensorFlow for CPU cores')
     .option('--gpu', "TensorFlow with CUDA, for NVIDIA's GPUs")
     .option('--webgpu', 'WebGPU, for GPUs of all makers')
-    .action(exitWith(async (options: SetupOptions) => (await import('../commands/setup.ts')).setUp(options)));
+    .action(exitWith(async (options: SetupOptions) => (await import('../commands/machine.ts')).setUp(options)));
   addTrust(program);
   addChecks(program);
   addCompletion(program);

@@ -6,11 +6,11 @@ import {
   BatchEnsembleInputs,
   type BatchEnsembleOptions,
   type BatchOfMembers,
+  RandomSign,
 } from './batch-ensemble.ts';
 import type { InnerLayer, LayerArgs } from './inner-layer.ts';
 import { MeanOfMembers } from './mean-of-members.ts';
 import { type MimoBatches, MimoHeads, MimoInputs } from './mimo.ts';
-import { RandomSign } from './random-sign.ts';
 import type { ConvArgs, DenseArgs } from './stock-layer.ts';
 
 type OutputArgs = LayerArgs & { task: TaskKind };
