@@ -20,8 +20,8 @@ const flagSources = ['src-main/start/options.ts', 'src-main/runs/configuration/r
 /** Flags of scripts of this repository and of Node, which pages name alone. */
 const otherFlags = new Set(
   (
-    '--targets --design --desktop --per-area --areas --again --mode --max-semi-space-size --heap-growing-percent ' +
-    '--initial-old-space-size --disable-gpu'
+    '--targets --design --create --desktop --per-area --areas --again --mode --max-semi-space-size ' +
+    '--heap-growing-percent --initial-old-space-size --disable-gpu'
   ).split(' '),
 );
 const sourceFile = /\.(?:ts|mjs|vue)$/;

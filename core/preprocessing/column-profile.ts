@@ -31,7 +31,7 @@ function profileNumbers(values: Float64Array, type: ColumnProfile['type']): OwnP
     range:
       sorted.length === 0
         ? null
-        : { smallest: show(sorted[0]), median: show(medianOf(sorted)), largest: show(sorted[sorted.length - 1]) },
+        : { smallest: show(sorted[0]), median: show(medianOf(sorted, type)), largest: show(sorted[sorted.length - 1]) },
     examples: firstDistinct(present).map(show),
     bars: histogram(sorted, distinctValues, show),
   };
@@ -58,10 +58,14 @@ export function shownValue(value: number, type: ColumnProfile['type']): Shown {
   return text.endsWith('T00:00:00.000Z') ? text.slice(0, text.indexOf('T')) : text.replace('.000Z', 'Z');
 }
 
-/** The median of sorted values: of an even number of them, the mean of the two in the middle. */
-function medianOf(sorted: Float64Array): number {
+/**
+ * The median of sorted values: of an even number of them, the mean of the two in the middle, but the first of two dates,
+ * whose mean is a time of day that no cell has.
+ */
+function medianOf(sorted: Float64Array, type: ColumnProfile['type']): number {
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  if (sorted.length % 2 === 1) return sorted[middle];
+  return type === 'date' ? sorted[middle - 1] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 /**

@@ -110,7 +110,7 @@ describe.skipIf(noChromium !== null)(`A project from a file of data${notRun(noCh
     await expect(answer()).toContainText('small');
   });
 
-  it('a folder of images that is chosen in the browser ends as a trained ensemble that predicts an image', async () => {
+  it('a folder of images that is dropped ends as a trained ensemble that predicts an image', async () => {
     const images = join(stage.home, 'shades');
     for (const [split, each] of [
       ['Training', 12],
@@ -122,7 +122,7 @@ describe.skipIf(noChromium !== null)(`A project from a file of data${notRun(noCh
     await visit(page, '/create');
     await expect(heading('Which data?')).toBeVisible();
     expect(await violationsInAllLooks(page)).toEqual([]);
-    await page.locator('input[webkitdirectory]').setInputFiles(images);
+    await drop(images);
     await expect(heading('What is in the folder')).toBeVisible();
     await expect(page.getByRole('row', { name: /^dark 12 4/ })).toBeVisible();
     await expect(page.getByRole('row', { name: /^\.gif 1 no format that is read/ })).toBeVisible();

@@ -8,7 +8,6 @@ import type { Camera, Shot } from './camera.ts';
 /** The pages of which pictures are taken, and what is trained for them. */
 
 const screen = join(import.meta.dirname, '..', '..', '..', 'examples', '04_hts_hit_finding');
-const plants = join(import.meta.dirname, '..', '..', '..', 'templates', 'tabular', 'plants.csv');
 /** Waits until a run has finished. */
 const patience = { timeout: 180_000 };
 
@@ -21,7 +20,6 @@ export async function takePages(page: Page, camera: Camera): Promise<void> {
   const shots = [
     ...runPages(page, trained),
     ...listPages(page, trained),
-    ...createPages(page),
     ...studyPages(page, study, search),
     ...otherPages(page),
     ...loadingPages(page, trained.run),
@@ -156,30 +154,6 @@ function listPages(page: Page, { run, first, many }: Trained): Shot[] {
         await expect(page.getByText(/CPU cores? found/)).toBeVisible(patience);
         // Replaces names of folders with those of projects, and the last one with that of the last example.
         await expect(page.getByRole('heading', { name: /^\d\d_/ })).toHaveCount(0, patience);
-      },
-    },
-  ];
-}
-
-/** The steps of the page that makes a project from a table. */
-export function createPages(page: Page): Shot[] {
-  const next = async (heading: string): Promise<void> => {
-    await page.getByRole('button', { name: /^Next: / }).click();
-    await expect(page.getByRole('heading', { name: heading })).toBeVisible();
-  };
-  return [
-    {
-      name: 'create',
-      address: `/create?path=${encodeURIComponent(plants)}`,
-      prepare: () => expect(page.getByRole('region', { name: 'Columns of the file' })).toBeVisible(),
-    },
-    { name: 'create-columns', prepare: () => next('Target and columns') },
-    { name: 'create-split', prepare: () => next('Split and model') },
-    {
-      name: 'create-project',
-      prepare: async () => {
-        await next('The project');
-        await page.getByLabel('New folder of the project').fill('/home/me/plants');
       },
     },
   ];

@@ -4,6 +4,7 @@ import { buildIfStale } from '../../../src-main/built/build.ts';
 import { findChromium } from '../support/chromium.ts';
 import { Stage } from '../stage.ts';
 import { Camera } from './camera.ts';
+import { takeCreation } from './creation.ts';
 import { compareWith } from './compare.ts';
 import { takeDesktop } from './take-desktop.ts';
 import { takeDesign } from './take-design.ts';
@@ -11,9 +12,9 @@ import { takePages } from './pages.ts';
 
 /**
  * `npm run screenshots`: takes `docs/screenshots/`, every page in both themes at three widths, from runs trained for
- * it, and the references of the design page's test. `--design` takes only the latter, `--desktop` only the window of
- * the desktop app (in the Electron of the tests); `--before <revision>` only lays the pictures that a commit has beside
- * the present ones.
+ * it, and the references of the design page's test. `--design` takes only the latter, `--create` only the page "New from
+ * data", `--desktop` only the window of the desktop app (in the Electron of the tests); `--before <revision>` only lays
+ * the pictures that a commit has beside the present ones.
  */
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -38,16 +39,23 @@ async function takeAll(): Promise<void> {
   const stage = await Stage.open(chromium);
   try {
     const page = await stage.openPage();
-    await takeDesign(page);
+    if (!values.create) await takeDesign(page);
     if (values.design) return;
-    await takePages(page, new Camera(page, folder, { [stage.home]: '~/.tutti', [root]: '~/tutti' }, shown));
+    const camera = new Camera(page, folder, { [stage.home]: '~/.tutti', [root]: '~/tutti' }, shown);
+    await takeCreation(page, camera, stage.home);
+    if (!values.create) await takePages(page, camera);
   } finally {
     await stage.close(/./);
   }
 }
 
 const { values } = parseArgs({
-  options: { design: { type: 'boolean' }, desktop: { type: 'boolean' }, before: { type: 'string' } },
+  options: {
+    design: { type: 'boolean' },
+    create: { type: 'boolean' },
+    desktop: { type: 'boolean' },
+    before: { type: 'string' },
+  },
 });
 if (values.before !== undefined) await compareWith(values.before, root);
 else await (values.desktop === true ? takeDesktop(folder) : takeAll());

@@ -115,6 +115,11 @@ describe('the columns of a table', () => {
     ]);
   });
 
+  it('have one of the dates in the middle as their median, not the time between two', async () => {
+    const { columns } = await profileOf(csv('day', 4, (i) => `2026-01-0${i + 1}`));
+    expect(columns[0].range).toEqual({ smallest: '2026-01-01', median: '2026-01-02', largest: '2026-01-04' });
+  });
+
   it('count many values in twelve equal ranges, of which the last holds the largest', async () => {
     const { columns } = await profileOf(csv('x', 25, (i) => String(i)));
     // 0 to 24 in ranges of 2: two each, and 24 with the last two.
