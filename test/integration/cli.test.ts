@@ -28,7 +28,7 @@ describe('tutti', () => {
     expect(checks.map(({ name }: { name: string }) => name)).toEqual([
       'node',
       'backend wasm',
-      'system BLAS',
+      'BLAS',
       'backend tensorflow',
       'backend webgpu',
       'backend cpu',

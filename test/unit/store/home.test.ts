@@ -48,6 +48,7 @@ describe('tuttiHome', () => {
       desktop: join('/h', 'desktop'),
       tensorflow: join('/h', 'native', 'tensorflow'),
       webgpu: join('/h', 'native', 'webgpu'),
+      blas: join('/h', 'native', 'blas'),
     });
   });
 });

@@ -3,7 +3,7 @@ import type { SystemBlas } from '../../../../workers/backends/blas/system-blas.t
 import { createBlasProducts } from '../../../../workers/backends/wasm/gemm.ts';
 import type { TensorMemory } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
 
-it('a system BLAS gets current addresses, even after the memory has grown and moved', () => {
+it('a BLAS gets current addresses, even after the memory has grown and moved', () => {
   const [first, grown] = [new ArrayBuffer(8), new ArrayBuffer(16)];
   const wasmMemory = { buffer: first };
   const addresses: number[][] = [];
@@ -12,7 +12,7 @@ it('a system BLAS gets current addresses, even after the memory has grown and mo
     sgemm: (_transposeA, _transposeB, _m, _n, _k, a, _lda, b, _ldb, _beta, c) => void addresses.push([a, b, c]),
   };
   const refuse = (): never => {
-    throw new Error('A product of this size is the system BLAS’s.');
+    throw new Error('A product of this size is the BLAS’s.');
   };
   const memory = { wasmMemory } as unknown as TensorMemory;
   const { gemm } = createBlasProducts(blas as SystemBlas, memory, { gemm: refuse, prepare: refuse });
