@@ -24,7 +24,7 @@ const columnWarningSchema = z.strictObject({
   unseen: z.int().min(0),
   /** The most frequent such values, at most three. */
   unseenValues: z.array(countedValueSchema).max(3),
-  /** Rows with a number or date below the smallest or above the largest of the training split; they count as they are. */
+  /** Rows with a number or date outside of the range of the training split; they count as they are. */
   outside: z.int().min(0),
   /** The smallest and the largest of these as texts, one where they are the same; dates in ISO 8601. */
   outsideValues: z.array(z.string()).max(2),

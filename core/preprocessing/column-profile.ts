@@ -59,7 +59,7 @@ export function shownValue(value: number, type: ColumnProfile['type']): Shown {
 }
 
 /**
- * The median of sorted values: of an even number of them, the mean of the two in the middle, but the first of two dates,
+ * The median of sorted values: of an even number of them, the mean of the two in the middle, of two dates the first,
  * whose mean is a time of day that no cell has.
  */
 function medianOf(sorted: Float64Array, type: ColumnProfile['type']): number {

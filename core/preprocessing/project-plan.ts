@@ -21,7 +21,7 @@ export const columnRoles = [
   'split',
 ] as const;
 /**
- * Roles of columns from which no model learns. `target`: predicted too, beside the target of the profile. `image`: names
+ * Roles of columns from which no model learns. `target`: predicted beside the target of the profile. `image`: names
  * the images to learn from, of which `split` says the split.
  */
 export const noFeatures: readonly ColumnRole[] = ['ignore', 'group', 'time', 'weights', 'target', 'image', 'split'];

@@ -36,7 +36,7 @@ interface QueueWorkOptions {
 }
 
 /**
- * Starts waiting runs, one at a time: the first once no run of this home trains, and no study or discovery is under way.
+ * Starts waiting runs, one at a time: the first once this home has no run, study or discovery under way.
  * One process works on a home's queue, the one that holds the lock `queue.lock`; if it ends, another one that is open
  * takes over.
  */

@@ -2,7 +2,7 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunSession } from '../runs/attempt/run-session.ts';
 
 /**
- * A piece of work of a campaign. A campaign trains several runs by a policy: the queue, a sweep, a study or a discovery.
+ * A piece of work of a campaign. A campaign trains runs by a policy: the queue, a sweep, a study or a discovery.
  * Its pieces are the start of a waiting run, a run of a sweep, a trial, or a round.
  */
 export interface CampaignWork {

@@ -5,7 +5,7 @@ import { updateByOps } from './update-kernels.ts';
 
 type RmspropConfig = RuleConfigOf<'rmsprop'>;
 
-/** Arguments of RMSprop's update, beside its inputs: the slot `square`, then those that it has of `velocity` and `mean`. */
+/** Arguments of RMSprop's update, beside its inputs: the slot `square`, and `velocity` and `mean` where it has them. */
 export interface RmspropConstants {
   rho: number;
   rate: number;

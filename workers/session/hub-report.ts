@@ -9,7 +9,7 @@ import type { Position, Report } from '../member/report.ts';
 const flushEveryMs = 100;
 
 /**
- * Reports a rank's training to the hub. It gathers metric points into batches, the only place that does: the hub hands a
+ * Reports a rank's training to the hub. It alone gathers metric points into batches: the hub hands a
  * batch on as it is.
  */
 export class HubReport implements Report {

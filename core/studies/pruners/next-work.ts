@@ -9,7 +9,7 @@ export type Work =
 
 /**
  * The next piece of work of a study with rungs, where every trial pauses when it has reached its `untilStep`. A rung's
- * paused trials continue from their state, so none is stopped too early for good. `asha` resumes a trial as soon as it is
+ * paused trials continue from their state, so none is stopped too early for good. `asha` resumes a trial once it is
  * in the best 1/η of those that reached its rung so far; `halving` and `hyperband` do so when all trials of the rung
  * have arrived.
  *

@@ -42,7 +42,7 @@ interface Activation {
   apply: (this: Activation, x: Tensor, alpha?: number) => Tensor;
 }
 
-/** Makes GELU and swish one op each, and one product for the gradient; tfjs composes a GELU of six ops and as many more. */
+/** Makes GELU and swish one op each, and one product for the gradient; tfjs composes a GELU of six ops. */
 export function activateInLayers(): void {
   for (const [name, op] of [
     ['gelu', 'Gelu'],

@@ -76,7 +76,7 @@ export interface ImageTableOptions extends ImageOptions, Omit<ReadTableOptions, 
   standardizeTargets?: boolean;
   /** The column whose value images of one group share: a group lies in one split, fold and hold-out. */
   group?: string;
-  /** The splits that the table gives; `validation` and `test` that it does not give are drawn from its training rows. */
+  /** The splits that the table gives; those that it does not give are drawn from its training rows. */
   split?: SplitColumn;
   /**
    * Rows without a value, whose image is absent or one of several, or that contradict another row of their image:
