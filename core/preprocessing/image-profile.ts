@@ -61,7 +61,7 @@ export const imageProfileSchema = z.strictObject({
    * values of its column of splits, `.` without one.
    */
   splits: z.array(z.strictObject({ split: z.enum(imageSplits), folder: z.string(), images: count })),
-  /** In natural order, with the images of each split; none where a table's target holds values. */
+  /** The classes in natural order, with the images of each split; none where a table's target holds values. */
   classes: z.array(z.strictObject({ name: z.string(), train: count, validation: count, test: count })),
   /** Null where no image can be read. */
   sizes: z

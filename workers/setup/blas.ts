@@ -11,9 +11,10 @@ export async function setUpBlas({ blas: folder, archives }: SetupFolders, note: 
   const wheel = blasWheelFor();
   await replaceFolder(folder, async (aside) => {
     await addWheel(wheel, { archives, folder: aside, choose: wantedPath }, note);
-    const library = join(aside, ownBlasName(process.platform));
-    note(`Tried: ${(await loadBlas({ kind: 'OpenBLAS', library, coreType: null })).description}`);
   });
+  // Not before: Windows renames no folder whose library is loaded.
+  const library = join(folder, ownBlasName(process.platform));
+  note(`Tried: ${(await loadBlas({ kind: 'OpenBLAS', library, coreType: null })).description}`);
   await rm(archives, { recursive: true, force: true });
   note(`Ready in ${folder}. The wasm backend uses it where it is faster than Tutti's own kernels.`);
 }

@@ -13,7 +13,7 @@ export const readingOptionsSchema = z.strictObject({
   header: z.boolean().optional(),
   commentLines: z.int().min(0).optional(),
   encoding: z.string().optional(),
-  /** Of a workbook: the sheet's name, or its position from 1; and the table's cells, as `B3:F200`. */
+  /** What to read of a workbook: the sheet's name, or its position from 1; and the table's cells, as `B3:F200`. */
   sheet: z.string().optional(),
   range: z.string().optional(),
   /** One sign, or one format, for all columns, or one for each by name. */

@@ -38,7 +38,7 @@ export class NumericKernels implements Kernels<number> {
   readonly #high: number;
   readonly #means: Float64Array;
   readonly #deviations: Float64Array;
-  /** For each kernel the first of a run of kernels with the same mean and deviation. */
+  /** The first of the run of kernels to which each belongs: kernels with the same mean and deviation. */
   readonly #same: Int32Array;
   readonly #computed: Float64Array;
 

@@ -39,7 +39,7 @@ export interface ReadingFlags {
   missing?: string[];
   /** Of images of more than 8 bits a value. */
   maximum?: number;
-  /** Of folders of images, or of values of a column of splits: `tests=test`, one each. */
+  /** What folders of images, or values of a column of splits, are: `tests=test`, one each. */
   splitFolder?: string[];
   /** The folder of the images that a table names. */
   images?: string;

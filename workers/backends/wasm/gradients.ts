@@ -14,7 +14,7 @@ export function registerGradients(): void {
   reduceBroadcastProducts();
 }
 
-/** Of the ops that Tutti adds. */
+/** Gradients of the ops that Tutti adds. */
 const gradients: readonly GradConfig[] = [
   ...['Gelu', 'Swish'].map((kernelName) => ({
     kernelName,

@@ -41,7 +41,7 @@ export function lettersOf(column: number): string {
 
 /** A row that has a value. */
 export interface SheetRow {
-  /** From 1. */
+  /** Counted from 1. */
   number: number;
   isHidden: boolean;
   /** By their positions from the area's first column, without those that have no value. */
