@@ -1,5 +1,5 @@
 import { quoted } from './column-findings.ts';
-import { countsOf, type ImageProfile, type ImageSplit, type ImageTable } from './image-profile.ts';
+import { countsOf, type ImageProfile, type ImageTable } from './image-profile.ts';
 import { outputLines, type PlannedTask, taskOf, tasks } from './planned-task.ts';
 import type { Finding, TableProfile } from './profile.ts';
 import {
@@ -13,6 +13,7 @@ import {
   rolesOf,
   targetsOf,
 } from './project-plan.ts';
+import type { SplitName } from './split-names.ts';
 
 /** A project that learns from images, in folders of their classes or named by a table, with all that was decided. */
 export interface ImagePlan {
@@ -73,7 +74,7 @@ export function planImages(profile: ImageProfile, choices: PlanChoices = {}): Im
       ? 'Training images are shifted and mirrored at random.'
       : `Training images are shifted at random, and not mirrored, because ${whyUnmirrored}.`,
   );
-  const open = openFindings(findings, { ...about, time: null });
+  const open = openFindings(findings, { ...about, time: null, split: null });
   return { profile, ...about, side, channels, drawn, isMirrored: whyUnmirrored === null, ofColumns, decisions, open };
 }
 
@@ -146,7 +147,7 @@ function splitDecision({ table }: ImageProfile, { task, group }: Meaning, drawn:
 }
 
 /** The images of each split, those that are drawn from the training images included. */
-export function plannedCounts({ profile, drawn }: ImagePlan): Record<ImageSplit, number> {
+export function plannedCounts({ profile, drawn }: ImagePlan): Record<SplitName, number> {
   const given = countsOf(profile);
   const [validation, test] = [drawn.validation, drawn.test].map((share) => Math.round(share * given.train));
   return {

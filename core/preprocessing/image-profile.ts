@@ -1,24 +1,14 @@
 import { z } from 'zod';
 import { formatBytes, formatCount } from '../text/numbers.ts';
 import { printableLine } from '../text/printable.ts';
-import { type Finding, findingSchema, findingLevels, tableProfileSchema } from './profile.ts';
+import { byLevel, type Finding, findingSchema, tableProfileSchema } from './profile.ts';
+import { type SplitName, splitNames } from './split-names.ts';
 
 /** What is in a folder of images: its splits and classes, what the images have, and what is left out. */
 
 const count = z.int().min(0);
 const counts = z.record(z.string(), count);
 const size = z.tuple([z.int(), z.int()]).describe('height and width in pixels, upright');
-
-export const imageSplits = ['train', 'validation', 'test'] as const;
-export type ImageSplit = (typeof imageSplits)[number];
-export const splitTitles: Readonly<Record<ImageSplit, string>> = {
-  train: 'Training',
-  validation: 'Validation',
-  test: 'Test',
-};
-/** What a folder may be; `none`: a class, or beside splits a folder that is left out. */
-export const splitAnswers = [...imageSplits, 'none'] as const;
-export type SplitAnswer = (typeof splitAnswers)[number];
 
 const rowProblemSchema = z.strictObject({
   /**
@@ -60,7 +50,7 @@ export const imageProfileSchema = z.strictObject({
    * The splits that folders hold; only `train`, in the folder `.`, where the subfolders are classes. Of a table, the
    * values of its column of splits, `.` without one.
    */
-  splits: z.array(z.strictObject({ split: z.enum(imageSplits), folder: z.string(), images: count })),
+  splits: z.array(z.strictObject({ split: z.enum(splitNames), folder: z.string(), images: count })),
   /** The classes in natural order, with the images of each split; none where a table's target holds values. */
   classes: z.array(z.strictObject({ name: z.string(), train: count, validation: count, test: count })),
   /** Null where no image can be read. */
@@ -117,15 +107,14 @@ export function imageFindings(
   likelyMaximum: number | null,
   others: readonly Finding[] = [],
 ): Finding[] {
-  const found = [
+  return byLevel([
     ...others,
     ...depthFindings(profile, likelyMaximum),
     ...rowFindings(profile),
     ...classFindings(profile),
     ...fileFindings(profile),
     ...propertyFindings(profile),
-  ];
-  return findingLevels.flatMap((level) => found.filter((finding) => finding.level === level));
+  ]);
 }
 
 function depthFindings({ largestValue }: Omit<ImageProfile, 'findings'>, likelyMaximum: number | null): Finding[] {
@@ -325,8 +314,8 @@ function countsText(own: Readonly<Record<string, number>>, titleOf = (name: stri
 }
 
 /** Images of each split. */
-export function countsOf({ splits }: ImageProfile): Record<ImageSplit, number> {
-  const of = (split: ImageSplit): number => splits.find((own) => own.split === split)?.images ?? 0;
+export function countsOf({ splits }: ImageProfile): Record<SplitName, number> {
+  const of = (split: SplitName): number => splits.find((own) => own.split === split)?.images ?? 0;
   return { train: of('train'), validation: of('validation'), test: of('test') };
 }
 

@@ -1,9 +1,10 @@
 import { findColumnFindings, typed } from './column-findings.ts';
 import { countRuns } from './column-profile.ts';
+import { codesOf, hashOf, rowHashes } from './equal-rows.ts';
 import {
+  byLevel,
   type ColumnProfile,
   type Finding,
-  findingLevels,
   type ProfiledColumn,
   type ProfiledTable,
   type TableProfile,
@@ -23,8 +24,6 @@ const leastRows = 20;
 const leastShared = 5;
 /** More characters of a comment are not shown. */
 const longestComment = 80;
-/** The hashes of so many texts of a column are kept. */
-const mostRemembered = 2 ** 16;
 /** |r| of a column that is the target in another unit. */
 const nearlyOne = 0.99999;
 
@@ -46,7 +45,7 @@ export function findFindings(
 ): Finding[] {
   const ofColumns = table.columns.flatMap((column, i) => findColumnFindings(column, table.values[i], table.reading));
   const grouped = new Set(ofColumns.flatMap(({ kind, column }) => (kind === 'groups' ? [column] : [])));
-  const found = [
+  return byLevel([
     ...asked,
     ...ofColumns,
     ...ofTimes.filter(({ kind, column }) => kind !== 'groups' || !grouped.has(column)),
@@ -56,8 +55,7 @@ export function findFindings(
     ...copies(table),
     ...duplicates(table),
     ...table.targets.flatMap((name) => aboutTarget(table, name)),
-  ];
-  return findingLevels.flatMap((level) => found.filter((finding) => finding.level === level));
+  ]);
 }
 
 function comments({ file, comments: lines }: TableReading): Finding[] {
@@ -124,45 +122,21 @@ function firstRows({ values }: ProfiledColumn, rows: number): Int32Array {
   });
 }
 
-/** Two numbers for each value, equal for equal ones; shape `[N, 2]`. */
-function codesOf({ values }: ProfiledColumn): Int32Array {
-  if (values instanceof Float64Array) {
-    // A missing value has several forms.
-    return new Int32Array(values.map((value) => (Number.isNaN(value) ? Number.NaN : value)).buffer);
-  }
-  const codes = new Int32Array(2 * values.length);
-  const known = new Map<string, number>();
-  for (const [row, value] of values.entries()) {
-    if (value === null) continue;
-    let hash = known.get(value);
-    if (hash === undefined) {
-      hash = hashOf(value.length, (at) => value.charCodeAt(at)) + 1;
-      if (known.size < mostRemembered) known.set(value, hash);
-    }
-    codes[2 * row] = hash;
-    codes[2 * row + 1] = hash / 2 ** 32;
-  }
-  return codes;
-}
-
 function haveSameValues({ values: a }: ProfiledColumn, { values: b }: ProfiledColumn): boolean {
   for (let row = 0; row < a.length; row++) if (!Object.is(a[row], b[row])) return false;
   return true;
 }
 
-function duplicates({ reading, columns, values }: ProfiledTable): Finding[] {
+function duplicates({ reading, columns, values, split }: ProfiledTable): Finding[] {
   const compared = values.filter((_, i) => !columns[i].countsRows);
   if (compared.length === 0) return [];
-  const codes = compared.map(codesOf);
-  const hashes = Float64Array.from({ length: reading.rows }, (_, row) =>
-    hashOf(2 * codes.length, (at) => codes[at >> 1][2 * row + (at & 1)]),
-  );
-  const count = reading.rows - countRuns(hashes.sort());
+  const count = reading.rows - countRuns(rowHashes(compared, reading.rows).sort());
   if (count === 0) return [];
   const message =
-    `${count} of ${reading.rows} rows ${count === 1 ? 'repeats' : 'repeat'} an earlier row. A copy in the ` +
-    'training and the test split makes the ' +
-    'test look better than it is.';
+    `${count} of ${reading.rows} rows ${count === 1 ? 'repeats' : 'repeat'} an earlier row` +
+    (split === null
+      ? '. A copy in the training and the test split makes the test look better than it is.'
+      : ' of its split, and counts twice.');
   return [{ ...note('duplicates', null, message, null), level: 'warning' }];
 }
 
@@ -302,19 +276,6 @@ function sorted({ name }: ColumnProfile, classes: readonly (string | null)[]): F
     `The rows are sorted by ${JSON.stringify(name)}. Splits that are drawn at random mix them; a split of the first ` +
     'and last rows, or a column that counts rows, would not.';
   return [note('sorted', name, message, null)];
-}
-
-/** A hash of 53 bits of a sequence of numbers, by the multiplications and shifts of MurmurHash3. */
-function hashOf(length: number, at: (index: number) => number): number {
-  let [high, low] = [0xdeadbeef, 0x41c6ce57];
-  for (let i = 0; i < length; i++) {
-    const own = at(i);
-    high = Math.imul(high ^ own, 0x85ebca6b);
-    low = Math.imul(low ^ own, 0xc2b2ae35);
-    high ^= high >>> 13;
-    low ^= low >>> 16;
-  }
-  return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }
 
 const ignoring = (name: string): string => typed(name, 'ignore');

@@ -42,6 +42,7 @@ export const findingSchema = z.strictObject({
     'contradictions',
     'left-out',
     'duplicates',
+    'shared-rows',
     'rare-classes',
     'answer',
     'sorted',
@@ -69,6 +70,11 @@ export const findingSchema = z.strictObject({
   option: z.string().nullable(),
 });
 export type Finding = z.output<typeof findingSchema>;
+
+/** Findings in the order of their levels: questions first. */
+export function byLevel(findings: readonly Finding[]): Finding[] {
+  return findingLevels.flatMap((level) => findings.filter((finding) => finding.level === level));
+}
 
 /** One bar of a small chart: a range of numbers, or a category. */
 const barSchema = z.strictObject({ label: z.string(), count: z.int().min(0) });
@@ -133,6 +139,22 @@ const timeProfileSchema = z.strictObject({
 
 export type TimeProfile = z.output<typeof timeProfileSchema>;
 
+const count = z.int().min(0);
+
+const splitProfileSchema = z.strictObject({
+  name: z.string(),
+  /** Rows of each split. */
+  train: count,
+  validation: count,
+  test: count,
+  /** Rows whose value is no name of a split, and the first such values. */
+  other: count,
+  examples: z.array(z.string()),
+  /** Rows without a value. */
+  missing: count,
+});
+export type SplitProfile = z.output<typeof splitProfileSchema>;
+
 export const tableProfileSchema = z.strictObject({
   kind: z.literal('table'),
   /** Size of the file. */
@@ -145,6 +167,8 @@ export const tableProfileSchema = z.strictObject({
   target: z.strictObject({ name: z.string(), reason: z.string() }).nullable(),
   /** The column of the time, as the user says or because the rows are the steps of a series. */
   time: timeProfileSchema.nullable(),
+  /** The column that names the split of each row, as the user says or because its values are names of splits. */
+  split: splitProfileSchema.nullable(),
   findings: z.array(findingSchema),
 });
 export type TableProfile = z.output<typeof tableProfileSchema>;
@@ -168,4 +192,6 @@ export interface ProfiledTable {
   values: readonly ProfiledColumn[];
   /** The columns to predict, by name. */
   targets: readonly string[];
+  /** The column that names the split of each row. */
+  split: string | null;
 }

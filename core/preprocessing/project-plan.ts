@@ -3,6 +3,8 @@ import { uselessKinds } from './column-findings.ts';
 import { type ColumnProfile, type Finding, heldOutShare, type TableProfile, type TimeProfile } from './profile.ts';
 import { type PlannedTask, taskOf } from './planned-task.ts';
 import { holdsClasses } from './profile-findings.ts';
+import { splitCountsText, whyNoSplits } from './split-column.ts';
+import type { SplitName } from './split-names.ts';
 import { forecastDecision, type ForecastPlan, planForecast, whyNoForecast, whyUnfit } from './series-plan.ts';
 
 /** What a column of a table is for. */
@@ -22,7 +24,7 @@ export const columnRoles = [
 ] as const;
 /**
  * Roles of columns from which no model learns. `target`: predicted beside the target of the profile. `image`: names
- * the images to learn from, of which `split` says the split.
+ * the images to learn from. `split`: names the split of the row or the image.
  */
 export const noFeatures: readonly ColumnRole[] = ['ignore', 'group', 'time', 'weights', 'target', 'image', 'split'];
 export type ColumnRole = (typeof columnRoles)[number];
@@ -44,8 +46,12 @@ export interface ProjectPlan {
   roles: ReadonlyMap<string, ColumnRole>;
   group: string | null;
   weights: string | null;
-  /** The column by which the rows are split. */
+  /** The column by whose times the rows are split. */
   time: string | null;
+  /** The column that names the split of each row. */
+  split: string | null;
+  /** The splits that are drawn at random. */
+  drawn: readonly SplitName[];
   isStratified: boolean;
   /** How a series is forecast; null: rows are samples. */
   forecast: ForecastPlan | null;
@@ -57,6 +63,8 @@ export interface ProjectPlan {
 
 /** Findings that are about the steps of a series, of which rows that are split by time need not be. */
 const ofSteps: ReadonlySet<Finding['kind']> = new Set(['time-order', 'gaps', 'double-times']);
+/** Findings that are about a column of splits, of no concern where it is none. */
+const ofSplits: ReadonlySet<Finding['kind']> = new Set(['splits', 'shared-rows']);
 /** The model reads so many words of every text. */
 export const textLength = 64;
 /** Texts of fewer words, on average, are names or keys rather than something to read. */
@@ -80,23 +88,33 @@ export function planProject(profile: TableProfile, choices: PlanChoices = {}): P
   const task = isSeries ? 'forecast' : taskOf(targets, choices.task, decisions);
   const roles = rolesOf(profile, choices, decisions);
   const forecast = task === 'forecast' ? forecastOf({ profile, target, roles, decisions }, choices) : null;
-  const [group, weights, time] = (['group', 'weights', 'time'] as const).map((role) => onlyOne(roles, role));
-  if (group !== null && time !== null && forecast === null) {
-    throw new Error(
-      `Rows are split either by the time ${JSON.stringify(time)} or by the group ${JSON.stringify(group)}: give one of ` +
-        'the two another role.',
-    );
-  }
+  const [group, weights, time, split] = (['group', 'weights', 'time', 'split'] as const).map((role) =>
+    onlyOne(roles, role),
+  );
+  if (forecast === null) requireOneSplit({ group, time, split });
   if (forecast === null && [...roles.values()].every((role) => noFeatures.includes(role))) {
     const images = findings.find(({ kind }) => kind === 'image-names')?.message ?? '';
     throw new Error(`No column is left from which to predict ${names}. ${images}`.trimEnd());
   }
+  const drawn = drawnSplits(profile, { time, split });
   const isStratified =
-    time === null && task === 'classification' && target.bars.every(({ count }) => count >= leastRowsOfClass);
-  decisions.push(time === null ? splitDecision({ group, isStratified }) : timeDecision(profile, time));
-  const open = openFindings(findings, { roles, group, time });
+    drawn.length > 0 && task === 'classification' && target.bars.every(({ count }) => count >= leastRowsOfClass);
+  const givenBy = time === null ? givenDecision(profile, split) : timeDecision(profile, time);
+  decisions.push([givenBy, drawnDecision(drawn, { group, isStratified })].filter((text) => text !== '').join(' '));
+  const about = { roles, group, weights, time, split };
+  const open = openFindings(findings, about);
   const columnNames = targets.map(({ name }) => name);
-  return { targets: columnNames, task, profile, roles, group, weights, time, isStratified, forecast, decisions, open };
+  return { targets: columnNames, task, profile, ...about, drawn, isStratified, forecast, decisions, open };
+}
+
+/** @throws Error where the rows are to be split in several ways */
+function requireOneSplit({ group, time, split }: Pick<ProjectPlan, 'group' | 'time' | 'split'>): void {
+  const [way, other] = split === null ? ['group', group] : ['names of splits', split];
+  if (time === null || other === null) return;
+  throw new Error(
+    `Rows are split either by the time ${JSON.stringify(time)} or by the ${way} ${JSON.stringify(other)}: give one of ` +
+      'the two another role.',
+  );
 }
 
 /** The columns to predict: the target of the profile, and further ones. @throws Error where there is none */
@@ -107,22 +125,20 @@ export function targetsOf({ columns, target }: TableProfile, roles: PlanChoices[
   return [first, ...columns.filter((own) => own !== first && roles[own.name] === 'target')];
 }
 
-/** @throws Error for roles that only columns of a table of images can have */
+/** @throws Error for a role that only a column of a table of images can have */
 function refuseImages({ roles = {} }: PlanChoices): void {
-  const [name, role] = Object.entries(roles).find(([, own]) => own === 'image' || own === 'split') ?? [];
+  const [name] = Object.entries(roles).find(([, own]) => own === 'image') ?? [];
   if (name === undefined) return;
   throw new Error(
-    role === 'image'
-      ? `None of the images that ${JSON.stringify(name)} names is beside the table. Give the folder in which they lie: ` +
-          '--images, or the field on the page.'
-      : `${JSON.stringify(name)} is to give the splits, which only a table of images takes. Choose another role.`,
+    `None of the images that ${JSON.stringify(name)} names is beside the table. Give the folder in which they lie: ` +
+      '--images, or the field on the page.',
   );
 }
 
 /** The findings that no role settles. */
 export function openFindings(
   findings: readonly Finding[],
-  { roles, group, time }: Pick<ProjectPlan, 'roles' | 'group' | 'time'>,
+  { roles, group, time, split }: Pick<ProjectPlan, 'roles' | 'group' | 'time' | 'split'>,
 ): Finding[] {
   const isSettled = ({ column, kind }: Finding): boolean => {
     const role = roles.get(column ?? '');
@@ -132,6 +148,7 @@ export function openFindings(
   return findings.filter((finding) => {
     const { level, column, kind } = finding;
     const isOpen = level !== 'note' && !uselessKinds.has(kind) && !isSettled(finding);
+    if (ofSplits.has(kind) && roles.has(column ?? '') && column !== split) return false;
     return isOpen && !(column === time && ofSteps.has(kind)) && !(column === group && kind === 'groups');
   });
 }
@@ -153,8 +170,17 @@ function forecastOf(
   const group = onlyOne(roles, 'group') ?? profile.time?.entity ?? null;
   if (profile.time !== null) roles.set(profile.time.name, 'time');
   if (group !== null) roles.set(group, 'group');
-  const weights = onlyOne(roles, 'weights');
-  if (weights !== null) throw new Error(`A forecast takes no weights: give ${JSON.stringify(weights)} another role.`);
+  for (const [role, what] of [
+    ['weights', 'weights'],
+    ['split', 'names of splits'],
+  ] as const) {
+    const name = onlyOne(roles, role);
+    if (name === null) continue;
+    if (Object.hasOwn(wanted, name))
+      throw new Error(`A forecast takes no ${what}: give ${JSON.stringify(name)} another role.`);
+    decisions.push(`Leaves out ${JSON.stringify(name)}: a forecast is split by its time.`);
+    roles.set(name, 'ignore');
+  }
   for (const column of profile.columns) {
     const role = roles.get(column.name);
     const unfit = role === undefined || noFeatures.includes(role) ? null : whyUnfit(column, role);
@@ -176,7 +202,7 @@ function isForecast(profile: TableProfile, target: ColumnProfile, { roles = {} }
   if (time === null || holdsClasses(target) || whyNoForecast(profile, target) !== null) return false;
   const others = Object.entries(roles).filter(([name]) => name !== time.name && name !== time.entity);
   const isSplitOtherwise = others.some(([, role]) => role === 'group' || role === 'weights');
-  return !isSplitOtherwise && (roles[time.name] ?? 'time') === 'time';
+  return !isSplitOtherwise && !splitsByNames(profile, roles) && (roles[time.name] ?? 'time') === 'time';
 }
 
 /** Whether a column holds texts to read, as its examples show. */
@@ -195,10 +221,12 @@ export function listOf(names: readonly string[]): string {
  * @throws Error for a wanted column that does not exist
  */
 export function rolesOf(
-  { columns, findings, reading, time, target }: TableProfile,
-  { roles: wanted = {} }: PlanChoices,
+  profile: TableProfile,
+  { roles: wanted = {} }: PlanChoices = {},
   decisions: string[] = [],
 ): Map<string, ColumnRole> {
+  const { columns, findings, reading, time, target } = profile;
+  const isBySplit = splitsByNames(profile, wanted);
   const leftOut = reading.leftOut.filter(({ reason }) => reason === 'ignored').map(({ name }) => name);
   for (const name of Object.keys(wanted)) {
     if (!leftOut.includes(name) && !columns.some((column) => column.name === name)) {
@@ -214,7 +242,12 @@ export function rolesOf(
         const { name, type } = own;
         if (Object.hasOwn(wanted, name)) return [name, wanted[name]];
         // Rows are split in one way: another one that the user wants comes first.
-        if (name === time?.name && !Object.values(wanted).includes('group')) return [name, 'time'];
+        if (name === time?.name && !isBySplit && !Object.values(wanted).includes('group')) return [name, 'time'];
+        if (name === proposedSplit(profile)) {
+          if (isBySplit && !Object.values(wanted).includes('split')) return [name, 'split'];
+          decisions.push(`Leaves out ${JSON.stringify(name)}, which names splits: the rows are split otherwise.`);
+          return [name, 'ignore'];
+        }
         if (isProse(own)) {
           decisions.push(`Reads the first ${textLength} words of ${JSON.stringify(name)}.`);
           return [name, 'text'];
@@ -229,6 +262,18 @@ export function rolesOf(
   return roles;
 }
 
+/** The column that is proposed to name the splits. */
+function proposedSplit({ split, target }: TableProfile): string | null {
+  return split === null || split.name === target?.name || whyNoSplits(split) !== null ? null : split.name;
+}
+
+/** Whether a column names the splits of the rows, as the user says, or as is proposed and no wanted role replaces. */
+function splitsByNames(profile: TableProfile, wanted: NonNullable<PlanChoices['roles']>): boolean {
+  const roles = Object.values(wanted);
+  const proposed = proposedSplit(profile);
+  return roles.includes('split') || (proposed !== null && wanted[proposed] === undefined && !roles.includes('time'));
+}
+
 /** @throws Error where several columns have a role */
 export function onlyOne(roles: ReadonlyMap<string, ColumnRole>, role: ColumnRole): string | null {
   const names = [...roles].flatMap(([name, own]) => (own === role ? [name] : []));
@@ -236,14 +281,42 @@ export function onlyOne(roles: ReadonlyMap<string, ColumnRole>, role: ColumnRole
   return names[0] ?? null;
 }
 
-function splitDecision({ group, isStratified }: Pick<ProjectPlan, 'group' | 'isStratified'>): string {
+/** The splits that neither times nor names of splits give. */
+function drawnSplits(
+  { split: names }: TableProfile,
+  { time, split }: Pick<ProjectPlan, 'time' | 'split'>,
+): SplitName[] {
+  if (time !== null) return [];
+  if (split === null) return ['validation', 'test'];
+  return names?.validation === 0 ? ['validation'] : [];
+}
+
+function drawnDecision(
+  drawn: readonly SplitName[],
+  { group, isStratified }: Pick<ProjectPlan, 'group' | 'isStratified'>,
+): string {
+  if (drawn.length === 0) return '';
   const how =
     group !== null
       ? `rows of one ${JSON.stringify(group)} in one split`
       : isStratified
         ? 'with the classes in the same proportions'
         : 'drawn at random';
-  return `A fifth of the rows validates and a fifth tests, ${how}.`;
+  const what = drawn.includes('test') ? 'rows validates and a fifth tests' : 'training rows validates';
+  return `A fifth of the ${what}, ${how}.`;
+}
+
+/** @throws Error for a column that cannot name the splits */
+function givenDecision({ split: names }: TableProfile, split: string | null): string {
+  if (split === null) return '';
+  return `${JSON.stringify(split)} names the split of each row: ${splitCountsText(requireNames(names, split))}.`;
+}
+
+function requireNames(names: TableProfile['split'], split: string): NonNullable<TableProfile['split']> {
+  if (names?.name !== split) throw new Error(`The splits that ${JSON.stringify(split)} names have not been read yet.`);
+  const why = whyNoSplits(names);
+  if (why !== null) throw new Error(why);
+  return names;
 }
 
 function timeDecision({ time }: TableProfile, name: string): string {
@@ -266,10 +339,15 @@ function requireSplit(
 }
 
 /** How many rows each split has; `isAbout` where whole groups, rows without a target or windows make other counts. */
-export function splitCounts({ profile, time, group, forecast }: ProjectPlan) {
+export function splitCounts({ profile, time, split, group, forecast }: ProjectPlan) {
   if (time !== null) {
     const { train, validation, test } = requireSplit(profile.time, time).split;
     return { train, validation, test, isAbout: forecast !== null };
+  }
+  if (split !== null) {
+    const { train, validation, test } = requireNames(profile.split, split);
+    const held = validation === 0 ? Math.round(heldOutShare * train) : 0;
+    return { train: train - held, validation: validation + held, test, isAbout: group !== null && held > 0 };
   }
   const { rows } = profile.reading;
   const held = Math.round(heldOutShare * rows);

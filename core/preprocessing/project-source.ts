@@ -57,7 +57,7 @@ export default defineProject({
     earlyStopping: { enabled: true, monitor: 'val/ens_nll', patience: 15 },
   },
 
-  async data({ seed${plan.time === null ? ', fold' : ''} }) {
+  async data({ seed${plan.drawn.includes('test') ? ', fold' : ''} }) {
     const table = await readTable(join(import.meta.dirname, ${quoted(file)}), {
 ${indented(readingLinesOf(plan.profile, plan.roles))}
     });
@@ -121,7 +121,7 @@ function readingLinesOf({ reading, columns, target }: TableProfile, roles: Reado
 }
 
 function splitLines(plan: ProjectPlan): string[] {
-  const { profile, targets, task, group, weights, time, isStratified, roles } = plan;
+  const { profile, targets, task, group, weights, time, split, drawn, isStratified, roles } = plan;
   const texts = textsOf(plan).map((name) => `${keyOf(name)}: { size: ${vocabulary}, length: ${textLength} }`);
   // Nothing can stand for a target, a weight, a group or a time.
   const needed = [...targets, weights, group, time];
@@ -135,7 +135,9 @@ function splitLines(plan: ProjectPlan): string[] {
   const policies = incomplete.map(({ name }) => `${keyOf(name)}: '${policyOf(name)}'`);
   return [
     'seed',
-    ...(time === null ? ['fold'] : [`time: ${quoted(time)}`]),
+    ...(drawn.includes('test') ? ['fold'] : []),
+    ...(time === null ? [] : [`time: ${quoted(time)}`]),
+    ...(split === null ? [] : [`split: ${quoted(split)}`]),
     `target: ${targets.length === 1 ? quoted(targets[0]) : `[${targets.map(quoted).join(', ')}]`}`,
     `targetKind: '${tasks[task].targetKind}'`,
     hasHoles ? `missing: { ${policies.join(', ')} }` : "missing: 'impute'",
@@ -143,8 +145,8 @@ function splitLines(plan: ProjectPlan): string[] {
     ...(texts.length === 0 ? [] : [`text: { ${texts.join(', ')} }`]),
     ...(group === null ? [] : [`group: ${quoted(group)}`]),
     ...(weights === null ? [] : [`weights: ${quoted(weights)}`]),
-    `validation: ${heldOutShare}`,
-    `test: ${heldOutShare}`,
+    ...(split === null || drawn.includes('validation') ? [`validation: ${heldOutShare}`] : []),
+    ...(split === null ? [`test: ${heldOutShare}`] : []),
     ...(isStratified && group === null ? ['stratify: true'] : []),
   ];
 }

@@ -175,6 +175,7 @@ describe('the page New from data, with a table that names images', () => {
     columns,
     target: { name: 'kind', reason: 'as you say' },
     time: null,
+    split: null,
     findings: [{ level: 'warning', kind: 'image-names', column: 'photo', message, choices: null, option: null }],
   };
   const size: [number, number] = [16, 16];

@@ -86,6 +86,7 @@ function profileWith(findings: Finding[], target = 'kind'): TableProfile {
     columns,
     target: { name: target, reason: 'it has the name of a target' },
     time: null,
+    split: null,
     findings,
   };
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { imageProfileSchema, splitAnswers } from '../../preprocessing/image-profile.ts';
+import { imageProfileSchema } from '../../preprocessing/image-profile.ts';
 import { type Finding, type TableProfile, tableProfileSchema } from '../../preprocessing/profile.ts';
 import { type ColumnRole, noFeatures } from '../../preprocessing/project-plan.ts';
 import { columnTypeSchema, dateFormats, delimiterSchema, usualMissingValues } from '../../preprocessing/reading.ts';
+import { splitAnswers } from '../../preprocessing/split-names.ts';
 
 const decimalSchema = z.enum(['.', ',']);
 const dateFormatSchema = z.enum(dateFormats);
@@ -36,14 +37,14 @@ const describing = ['time', 'image', 'split'] as const;
 
 /**
  * How a table is understood where columns have these roles: a role that is a type is the column's type, the names of
- * images are none of numbers, and other roles describe the table.
+ * images and splits are no numbers, and other roles describe the table.
  */
 export function understandingWith(
   reading: ReadingOptions,
   roles: Readonly<Record<string, ColumnRole>>,
 ): Pick<InspectTask, 'reading' | 'furtherTargets' | (typeof describing)[number]> {
   const types = Object.entries(roles).flatMap(([name, role]) => {
-    if (role === 'image') return [[name, 'category']];
+    if (role === 'image' || role === 'split') return [[name, 'category']];
     return role === 'ignore' || !noFeatures.includes(role) ? [[name, role]] : [];
   });
   const columns = { ...reading.columns, ...Object.fromEntries(types) };
@@ -72,7 +73,7 @@ export const inspectTaskSchema = z.strictObject({
   time: z.string().optional(),
   /** The column that names images; absent: one whose values end so. */
   image: z.string().optional(),
-  /** The column that says the split of each image; absent: one whose values are called so. */
+  /** The column that says the split of each row or image; absent: one whose values are called so. */
   split: z.string().optional(),
   reading: readingOptionsSchema,
 });

@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { nearest } from '../../../core/options/suggest.ts';
 import { type ImagePlan, planData } from '../../../core/preprocessing/image-plan.ts';
-import { splitAnswers } from '../../../core/preprocessing/image-profile.ts';
 import type { Finding } from '../../../core/preprocessing/profile.ts';
 import { contentText, profileText } from '../../../core/preprocessing/profile-text.ts';
 import type { PlannedTask } from '../../../core/preprocessing/planned-task.ts';
 import { columnRoles, type ProjectPlan } from '../../../core/preprocessing/project-plan.ts';
+import { splitAnswers } from '../../../core/preprocessing/split-names.ts';
 import {
   answered,
   type FileProfile,
@@ -50,6 +50,8 @@ export interface InspectFlags extends ReadingFlags {
   time?: string;
   /** The column that names images. */
   image?: string;
+  /** The column that says the split of each row. */
+  split?: string;
   json?: boolean;
 }
 
@@ -60,11 +62,13 @@ export async function inspect(path: string, flags: InspectFlags): Promise<number
     target: [target, ...furtherTargets],
     time,
     image,
+    split,
     ...written
   } = others;
   const roles = {
     ...(time !== undefined && { [time]: 'time' as const }),
     ...(image !== undefined && { [image]: 'image' as const }),
+    ...(split !== undefined && { [split]: 'split' as const }),
     ...Object.fromEntries(furtherTargets.map((name) => [name, 'target' as const])),
   };
   const task = {

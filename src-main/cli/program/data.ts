@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { splitAnswers } from '../../../core/preprocessing/image-profile.ts';
 import { plannedTasks } from '../../../core/preprocessing/planned-task.ts';
 import { columnRoles } from '../../../core/preprocessing/project-plan.ts';
 import { dateFormats } from '../../../core/preprocessing/reading.ts';
+import { splitAnswers } from '../../../core/preprocessing/split-names.ts';
 import type { CreateFlags, InspectFlags } from '../commands/data.ts';
 import { collect, delimiters, exitWith, positive, wholeNumber } from './common.ts';
 
@@ -20,6 +20,7 @@ export function addData(program: Command): void {
     .option('--target <column>', 'the column to predict (default: proposed; repeatable)', collect, [] as string[])
     .option('--time <column>', 'the column of the time (default: proposed where rows are the steps of a series)')
     .option('--image <column>', 'the column that names images (default: one whose values end so)')
+    .option('--split <column>', 'the column that says the split of each row (default: one whose values are called so)')
     .option('-j, --json', 'print a JSON object')
     .action(
       exitWith(async (path: string, flags: InspectFlags) => (await import('../commands/data.ts')).inspect(path, flags)),

@@ -141,6 +141,12 @@ const cases: Record<string, Case> = {
       "dateFormat: { Booked: 'MM/DD/YYYY' }",
     ],
   },
+  'a column that names the splits, and rows that two of them have': {
+    content: `id,x,y,Partition\n${rows(90, (i) => `${i},${mixed(i < 60 ? i : i - 60)},${mixed((i < 60 ? i : i - 60) * 3) > 0.5 ? 'a' : 'b'},${['Training', 'Holdout'][Number(i >= 60)]}`)}`,
+    says: ['note splits Partition', 'warning shared-rows Partition'],
+    writes: ["split: 'Partition'", "Partition: 'category'", "target: 'y'", 'validation: 0.2'],
+    lacks: /test: 0|fold/,
+  },
   'measurements of air: decimal commas, -200, a time in two columns, empty columns and rows': {
     content: `Date;Time;CO(GT);T;;\n${rows(240, (i) => {
       const co = i % 11 ? decimalComma(1 + 3 * mixed(i)) : '-200';

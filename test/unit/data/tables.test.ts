@@ -344,7 +344,7 @@ describe('tableSplits', () => {
     [{}, 'Column "x" of file.csv has no value in row 2. Choose missing:'],
     [
       { missing: 'impute' },
-      'Column "y" of file.csv has no value in row 3. Targets, weights, groups and times cannot be imputed',
+      'Column "y" of file.csv has no value in row 3. Targets, weights, groups, times and splits cannot be imputed',
     ],
     [{ missing: 'drop', test: 5 }, 'a test split of 5 is not possible with 2 rows'],
     [{ missing: 'drop', classWeights: { maybe: 2 } }, 'has no class "maybe": its classes are no, yes'],

@@ -1,11 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
-import {
-  type ImageSplit,
-  type RowProblem,
-  rowProblemText,
-  rowRemedies,
-} from '../../../core/preprocessing/image-profile.ts';
+import { type RowProblem, rowProblemText, rowRemedies } from '../../../core/preprocessing/image-profile.ts';
 import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
+import type { SplitName } from '../../../core/preprocessing/split-names.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, mapEachSplit, type Splits } from '../dataset.ts';
 import { noteData } from '../notes.ts';
@@ -179,7 +175,7 @@ function settleProblems(table: string, problems: readonly RowProblem[], { unusab
 
 /** The rows of each split, by the values of a column. */
 function rowsOfSplits(table: string, rows: Int32Array, part: Column, { column, ...values }: SplitColumn) {
-  const given = (split: ImageSplit, value: string): GivenSplit => {
+  const given = (split: SplitName, value: string): GivenSplit => {
     const own = rows.filter((row) => textAt(part, row) === value);
     const origin = `${table} where ${JSON.stringify(column)} is ${JSON.stringify(value)}`;
     if (own.length > 0) return { rows: own, origin };

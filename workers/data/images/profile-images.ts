@@ -2,16 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import type { Metadata } from 'sharp';
 import { dataFormatOf, isOfSystem } from '../../../core/preprocessing/data-formats.ts';
-import {
-  imageFindings,
-  type ImageProfile,
-  type ImageSplit,
-  imageSplits,
-} from '../../../core/preprocessing/image-profile.ts';
+import { imageFindings, type ImageProfile } from '../../../core/preprocessing/image-profile.ts';
 import { quoted } from '../../../core/preprocessing/column-findings.ts';
 import type { Finding, ProfiledColumn, TableProfile } from '../../../core/preprocessing/profile.ts';
 import { holdsClasses } from '../../../core/preprocessing/profile-findings.ts';
 import { orderClasses } from '../../../core/preprocessing/reading.ts';
+import { type SplitName, splitNames } from '../../../core/preprocessing/split-names.ts';
 import type { ReadingOptions } from '../../../core/protocol/run/inspect-task.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { withNotes } from '../notes.ts';
@@ -97,7 +93,7 @@ export async function profileNamedImages(
     folder,
     name: isBeside ? 'images' : basename(folder),
     table: {
-      profile: { ...profile, time: null, findings: [] },
+      profile: { ...profile, time: null, split: null, findings: [] },
       column: path.name,
       splitColumn: split,
       folders: topFolders(folder, all),
@@ -153,7 +149,7 @@ function partsOfTable(
   }
   const byValue = Map.groupBy(rows, (row) => textAt(part, row));
   const { found, doubts } = splitsOfValues(part.name, orderClasses(byValue.keys()), answers);
-  const parts = imageSplits.flatMap((split) => {
+  const parts = splitNames.flatMap((split) => {
     const name = found[split];
     return name === undefined ? [] : [{ split, name, ...imagesOf(byValue.get(name) ?? []) }];
   });
@@ -177,7 +173,7 @@ interface AboutImages extends Pick<ImageProfile, 'table' | 'leftOut'> {
 
 /** @param others findings beside those of the images */
 async function profileOf(
-  parts: readonly (LabelledFiles & { split: ImageSplit; name: string })[],
+  parts: readonly (LabelledFiles & { split: SplitName; name: string })[],
   { folder, name, table, leftOut, maximum }: AboutImages,
   others: readonly Finding[],
 ): Promise<ImageProfile> {
@@ -205,14 +201,14 @@ function splitQuestion({ folder, fact, choices }: SplitDoubt): Finding {
 
 async function listParts(folder: string, answers: SplitAnswers) {
   const { found, doubts } = await recogniseSplits(folder, answers);
-  const parts = imageSplits.map(async (split) => {
+  const parts = splitNames.map(async (split) => {
     const path = found[split];
     return path === undefined ? [] : [{ split, path, ...(await listClasses(path)) }];
   });
   return { parts: (await Promise.all(parts)).flat(), doubts };
 }
 
-function countClasses(parts: readonly (LabelledFiles & { split: ImageSplit })[]): ImageProfile['classes'] {
+function countClasses(parts: readonly (LabelledFiles & { split: SplitName })[]): ImageProfile['classes'] {
   const classes = new Map(
     orderClasses(parts.flatMap((part) => part.classes)).map((name) => [name, { train: 0, validation: 0, test: 0 }]),
   );

@@ -1,8 +1,13 @@
 import { basename, join } from 'node:path';
 import { editDistance } from '../../../core/options/suggest.ts';
-import { type ImageSplit, type SplitAnswer, splitAnswers } from '../../../core/preprocessing/image-profile.ts';
+import {
+  type SplitAnswer,
+  splitAnswers,
+  type SplitName,
+  splitOf,
+  usualSplitNames,
+} from '../../../core/preprocessing/split-names.ts';
 import { noteData } from '../notes.ts';
-import type { ColumnValues } from '../tables/columns.ts';
 import { entriesOf, isImage } from './image-files.ts';
 
 /** Names of the subfolders that hold the splits; false: every subfolder is a class. */
@@ -11,39 +16,10 @@ export type SplitFolders = false | { train: string; validation?: string; test?: 
 /** Paths of the folders of the splits. */
 export type FoundSplits = Exclude<SplitFolders, false>;
 
-const spellings: Readonly<Record<string, ImageSplit>> = {
-  train: 'train',
-  training: 'train',
-  validation: 'validation',
-  valid: 'validation',
-  val: 'validation',
-  dev: 'validation',
-  test: 'test',
-  testing: 'test',
-};
-
-/**
- * The split that a folder's name means: `Training`, `test_set`, `val-images`; null: it means none.
- * @param hasOnlyFolders whether it may be `seg_train` too; a class of images may have such a name
- */
-function splitOf(name: string, hasOnlyFolders: boolean): ImageSplit | null {
-  const word = name.toLowerCase().replaceAll(/[^a-z]/g, '');
-  const last = hasOnlyFolders
-    ? (name
-        .toLowerCase()
-        .split(/[^a-z]+/)
-        .at(-1) ?? '')
-    : '';
-  for (const own of [word, word.replace(/(set|data|images|split)$/, ''), last]) {
-    if (Object.hasOwn(spellings, own)) return spellings[own];
-  }
-  return null;
-}
-
 /** The split whose usual name is nearly this one: `tests`, `validate`, `trainning`, `train_v2`; null: none is. */
-function nearSplitOf(name: string): ImageSplit | null {
+function nearSplitOf(name: string): SplitName | null {
   const word = name.toLowerCase().replaceAll(/[^a-z]/g, '');
-  const near = Object.entries(spellings).find(([usual]) => {
+  const near = Object.entries(usualSplitNames).find(([usual]) => {
     const edits = usual.length < 4 ? 0 : usual.length < 7 ? 1 : 2;
     return editDistance(word, usual) <= edits || (usual.length > 3 && word.startsWith(usual));
   });
@@ -65,14 +41,6 @@ export async function findSplitFolders(outer: string, wanted: SplitFolders | und
   return found;
 }
 
-/** Whether the values of a column are the usual names of two splits or more, each of another one. */
-export function givesSplits({ values }: Pick<ColumnValues, 'values'>): boolean {
-  const splits = values instanceof Float64Array ? [] : [...new Set(values)].map((own) => own && splitOf(own, false));
-  return (
-    splits.length > 1 && splits.includes('train') && new Set(splits).size === splits.length && !splits.includes(null)
-  );
-}
-
 /**
  * The value of a column for each split.
  * @param answers what values are, by their texts
@@ -82,11 +50,11 @@ export function splitsOfValues(
   column: string,
   values: readonly string[],
   answers: Readonly<Record<string, SplitAnswer>>,
-): { found: Partial<Record<ImageSplit, string>>; doubts: SplitDoubt[] } {
+): { found: Partial<Record<SplitName, string>>; doubts: SplitDoubt[] } {
   const entries = values.map((name) => {
     const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
     if (answer !== undefined) return { name, split: answer === 'none' ? null : answer, isSure: true };
-    const usual = splitOf(name, false);
+    const usual = splitOf(name);
     return { name, split: usual ?? nearSplitOf(name), isSure: usual !== null };
   });
   const doubts = entries
@@ -237,7 +205,7 @@ async function innerOf(folder: string): Promise<string> {
   const inner = join(folder, name);
   const { folders: within, files: beside } = await entriesOf(inner);
   const isCopy = name.toLowerCase() === basename(folder).toLowerCase() && within.length > 0;
-  const isWrapped = within.length > 1 && splitOf(name, false) === null;
+  const isWrapped = within.length > 1 && splitOf(name) === null;
   if (!(isCopy || isWrapped) || beside.some(isImage)) return folder;
   noteData(`The folders of ${folder} are those of its only folder, ${name}.`);
   return inner;
@@ -252,7 +220,7 @@ interface Parts {
   /** What the user says that it is. */
   answer: SplitAnswer | undefined;
   /** The split that it is or seems to be. */
-  split: ImageSplit | null;
+  split: SplitName | null;
   /** Whether its name is only nearly that of a split. */
   isNear: boolean;
   /** Whether it is left out, because its images have no classes. */

@@ -2,9 +2,16 @@ import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Misfits, profileColumn } from '../../../core/preprocessing/column-profile.ts';
-import type { Finding, ProfiledColumn, TableProfile } from '../../../core/preprocessing/profile.ts';
+import { byLevel, type Finding, type ProfiledColumn, type TableProfile } from '../../../core/preprocessing/profile.ts';
 import { namesImages } from '../../../core/preprocessing/column-findings.ts';
 import { findFindings, proposeTarget } from '../../../core/preprocessing/profile-findings.ts';
+import { noFeatures, rolesOf } from '../../../core/preprocessing/project-plan.ts';
+import {
+  namesSplits,
+  namesSplitsOfImages,
+  readSplits,
+  splitFindings,
+} from '../../../core/preprocessing/split-column.ts';
 import { describeTimes, zoneOf } from '../../../core/preprocessing/time-findings.ts';
 import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
 import type { InspectProgress } from '../../../core/protocol/run/inspect-task.ts';
@@ -15,7 +22,6 @@ import { placeOfColumn, readCell, typedColumn } from './columns.ts';
 import { type ReadTableOptions, understandTable } from './read-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
 import { noColumn } from './table.ts';
-import { givesSplits } from '../images/split-folders.ts';
 import { firstRows } from './table-readers.ts';
 import { isWorkbook, unpackTable } from './unpack.ts';
 
@@ -29,7 +35,7 @@ export interface ProfileOptions extends Omit<ReadTableOptions, 'reading' | 'name
   time?: string;
   /** The column that names images; by default one whose values end so. */
   image?: string;
-  /** The column that gives the splits of images; by default one whose values are called so. */
+  /** The column that names the splits of rows or images; by default one whose values are called so. */
   split?: string;
 }
 
@@ -103,18 +109,29 @@ async function profileBytes(
   if (absent !== undefined) throw noColumn(basename(file), absent, names);
   const values = read.map(({ column }) => column);
   const image = ofImage ?? values.find(namesImages)?.name ?? null;
-  const split = image === null ? null : (ofSplit ?? values.find(givesSplits)?.name ?? null);
+  const free = values.filter((own) => own.name !== target && !furtherTargets.includes(own.name));
+  const split = ofSplit ?? free.find(image === null ? namesSplits : namesSplitsOfImages)?.name ?? null;
   const possible = columns.filter(({ name }) => name !== image && name !== split);
   const wanted = target === undefined ? proposeTarget(possible) : { name: target, reason: 'as you say' };
   // Cells that do not fit are counted below.
   const asked = [...question, ...questions.filter(({ kind }) => kind !== 'misfits'), ...(raw.findings ?? [])];
   tell('comparing columns and rows');
   const targets = [...new Set([...(wanted === null ? [] : [wanted.name]), ...furtherTargets])];
-  const table = { reading, columns, values, targets };
+  const splitting = values.find((own) => own.name === split && (own.name === ofSplit || namesSplits(own)));
+  const splits = splitting === undefined ? null : readSplits(splitting);
+  const table = { reading, columns, values, targets, split: splits?.profile.name ?? null };
   const { time, findings: ofTimes } = describeTimes(table, ofTime);
-  const findings = findFindings(table, { asked, ofTimes });
-  const about = { reading, columns, target: wanted, time, findings };
-  return { profile: { kind: 'table', bytes: content.length, sampleBytes: null, ...about }, values, image, split };
+  const found = findFindings(table, { asked, ofTimes });
+  const about = { reading, columns, target: wanted, time, split: splits?.profile ?? null };
+  const profile = { kind: 'table' as const, bytes: content.length, sampleBytes: null, ...about, findings: found };
+  const ofSplits = splits === null ? [] : splitFindings(splits, comparedColumns(profile, values));
+  return { profile: { ...profile, findings: byLevel([...found, ...ofSplits]) }, values, image, split };
+}
+
+/** The columns that a model learns from and predicts, where nothing else is said. */
+function comparedColumns(profile: TableProfile, values: readonly ProfiledColumn[]): ProfiledColumn[] {
+  const roles = rolesOf(profile);
+  return values.filter(({ name }) => !noFeatures.includes(roles.get(name) ?? 'number'));
 }
 
 /**

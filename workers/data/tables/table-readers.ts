@@ -107,11 +107,11 @@ const readers: Record<TableFormat, TableReader> = {
   },
   Parquet: {
     async parse(bytes, file, isMissing) {
-      const { parseParquet } = await import('./parquet.ts');
+      const { parseParquet } = await import('./parquet/parquet.ts');
       return { ...binary, raw: await parseParquet(bytes, file, isMissing) };
     },
     async *blocks(file, { isMissing, blockRows = usualBlockRows }) {
-      const { parquetBlocks } = await import('./parquet.ts');
+      const { parquetBlocks } = await import('./parquet/parquet.ts');
       yield* parquetBlocks(await readFile(file), file, isMissing, blockRows);
     },
   },

@@ -2,12 +2,21 @@ import type { Preprocessing, TargetMeaning } from '../../../core/preprocessing/s
 import { splitByTime } from '../../../core/preprocessing/time-steps.ts';
 import { Generator } from '../../../core/random/generator.ts';
 import { createDataset, createSplits, type Dataset, type Splits } from '../dataset.ts';
-import { type Division, divideRows, divisionAt, type Fold, numbersOf, type RowSplits } from '../assign-rows.ts';
+import {
+  type Division,
+  divideRows,
+  divisionAt,
+  type Fold,
+  numbersOf,
+  type RowCounts,
+  type RowSplits,
+} from '../assign-rows.ts';
 import { missingAt, missingTexts } from '../preprocessing/missing.ts';
 import { noteData, throwProblems } from '../notes.ts';
 import { fitColumn, tableFeatures, whyUnfit } from '../preprocessing/table-features.ts';
 import { fitTexts, textIds, textInputs, type TextColumnOptions } from '../preprocessing/text-columns.ts';
 import { type Column, isMissingAt } from './columns.ts';
+import { namedSplits } from './split-column.ts';
 import { columnOf, type Table } from './table.ts';
 import { classWeightsOf, type ClassWeights, fitTarget, targetsOf } from './targets.ts';
 
@@ -67,6 +76,11 @@ export interface TableSplitOptions extends TableDatasetOptions {
    */
   time?: string;
   /**
+   * The column that names the split of each row, which is then no feature: `train`, `valid`, `Test` and alike. Without
+   * rows for validation, these are drawn from the training rows.
+   */
+  split?: string;
+  /**
    * Weights of the training split's classes in the loss, never in metrics: by name, or `balanced`: N / (K · samples of
    * the class).
    */
@@ -114,20 +128,21 @@ interface Parts extends Division {
   weights: Column | null;
   group: Column | null;
   time: Column | null;
+  split: Column | null;
   /** The time of each row; null where the table is not split by time. */
   times: Float64Array | null;
 }
 
 function partsOf(table: Table, options: Partial<TableSplitOptions>): Parts {
-  const { target = table.columns.length - 1, weights, group, time, stratify = false } = options;
+  const { target = table.columns.length - 1, weights, group, time, split, stratify = false } = options;
   if (table.columns.length < 2)
     throw new Error(`${table.name} has one column; a table needs a feature and a target at least.`);
   const names = typeof target === 'object' ? target : [target];
   const targets = names.map((name) => columnOf(table, name));
-  const [weightColumn, groupColumn, timeColumn] = [weights, group, time].map((name) =>
+  const [weightColumn, groupColumn, timeColumn, splitColumn] = [weights, group, time, split].map((name) =>
     name === undefined ? null : columnOf(table, name),
   );
-  const others = new Set<Column | null>([...targets, weightColumn, groupColumn, timeColumn]);
+  const others = new Set<Column | null>([...targets, weightColumn, groupColumn, timeColumn, splitColumn]);
   const features = table.columns.filter((column) => !others.has(column));
   if (features.length === 0) throw new Error(`${table.name} has no columns left for features.`);
   if (weightColumn !== null && !(weightColumn.values instanceof Float64Array)) {
@@ -140,6 +155,7 @@ function partsOf(table: Table, options: Partial<TableSplitOptions>): Parts {
     weights: weightColumn,
     group: groupColumn,
     time: timeColumn,
+    split: splitColumn,
     times: timesOf(table, timeColumn, options),
     groups: groupColumn && numbersOf(groupColumn),
     strata: stratify ? numbersOf(targets[0]) : null,
@@ -157,7 +173,8 @@ function policyOf({ missing = 'refuse' }: TableDatasetOptions, column: string): 
  */
 function completeRows(table: Table, parts: Parts, options: TableDatasetOptions): Int32Array {
   for (const name of Object.keys(typeof options.missing === 'object' ? options.missing : {})) columnOf(table, name);
-  const policies = [parts.targets, [parts.weights, parts.group, parts.time], parts.features].flatMap((columns, use) =>
+  const { targets, weights, group, time, split, features } = parts;
+  const policies = [targets, [weights, group, time, split], features].flatMap((columns, use) =>
     columns.flatMap((column) => (column === null ? [] : [{ column, use, policy: policyOf(options, column.name) }])),
   );
   const dropped = policies.filter(({ policy }) => policy === 'drop').map(({ column }) => column);
@@ -200,20 +217,26 @@ function missingTarget(table: Table, column: Column, row: number, isTarget: bool
       ? `, or missing: { ${name}: 'mask', ... } to learn from the other targets of such rows`
       : '';
   return (
-    `Column ${name} of ${table.name} has no value in row ${row + 1}. Targets, weights, groups and times cannot ` +
-    `be imputed: choose missing: { ${name}: 'drop', ... }${masks}.${missingTexts(table, column)}`
+    `Column ${name} of ${table.name} has no value in row ${row + 1}. Targets, weights, groups, times and splits ` +
+    `cannot be imputed: choose missing: { ${name}: 'drop', ... }${masks}.${missingTexts(table, column)}`
   );
 }
 
 function assign(table: Table, rows: Int32Array, options: TableSplitOptions, parts: Parts): RowSplits {
-  const { seed, fold } = options;
+  const { times, split, targets, features } = parts;
+  if (split !== null) {
+    const named = namedSplits(table, rows, { column: split, compared: [...features, ...targets] }, options);
+    if (named.validation.length > 0) return named;
+    const counts = { test: 0, validation: countOf(table, 'validation', options.validation, named.train.length) };
+    return { ...divide(table, named.train, counts, parts, options), test: named.test };
+  }
+  const { fold } = options;
   const counts = {
     test: fold ? 0 : countOf(table, 'test', options.test, rows.length),
     validation: countOf(table, 'validation', options.validation, rows.length),
     fold,
   };
-  const { times } = parts;
-  if (times === null) return divideRows(table.name, rows, counts, parts, new Generator(seed, 'table-splits'));
+  if (times === null) return divide(table, rows, counts, parts, options);
   const splits = splitByTime(
     table.name,
     Float64Array.from(rows, (row) => times[row]),
@@ -221,6 +244,16 @@ function assign(table: Table, rows: Int32Array, options: TableSplitOptions, part
   );
   const rowsAt = (places: Int32Array): Int32Array => places.map((place) => rows[place]);
   return { train: rowsAt(splits.train), validation: rowsAt(splits.validation), test: rowsAt(splits.test) };
+}
+
+function divide(
+  { name }: Table,
+  rows: Int32Array,
+  counts: RowCounts,
+  division: Division,
+  { seed }: TableSplitOptions,
+): RowSplits {
+  return divideRows(name, rows, counts, division, new Generator(seed, 'table-splits'));
 }
 
 function timesOf({ name }: Table, time: Column | null, options: Partial<TableSplitOptions>): Float64Array | null {

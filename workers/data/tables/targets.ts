@@ -71,7 +71,8 @@ export function targetsOf(name: string, target: TargetMeaning, columns: readonly
       if (label !== undefined) return label;
       throw new Error(
         `${name}: row ${row + 1} has the class ${JSON.stringify(className)}, which the training split lacks. ` +
-          'Choose stratify: true, or leave out classes with very few rows.',
+          'Choose stratify: true, or leave out classes with very few rows; where a column names the splits, give the ' +
+          'training split rows of it.',
       );
     });
     return { targets, classNames: target.classNames };

@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import { reasonOf } from '../sources/files.ts';
+import { reasonOf } from '../../sources/files.ts';
 import { checkPages } from './parquet-pages.ts';
-import { addCell, type Cell, emptyColumn, type IsMissing, type RawTable } from './cells.ts';
-import { checkSize } from './raw-table.ts';
+import { addCell, type Cell, emptyColumn, type IsMissing, type RawTable } from '../cells.ts';
+import { checkSize } from '../raw-table.ts';
 
 const unzip = (decompress: (bytes: Uint8Array, options: { maxOutputLength: number }) => Buffer) => {
   return (bytes: Uint8Array, size: number) =>

@@ -1,7 +1,7 @@
 import type { parquetMetadata } from 'hyparquet';
 import { parquetHeader } from 'hyparquet/src/column.js';
 import { decompressPage } from 'hyparquet/src/datapage.js';
-import { byteCount } from '../sources/files.ts';
+import { byteCount } from '../../sources/files.ts';
 
 /** What `parquetMetadata` returns. */
 type Metadata = ReturnType<typeof parquetMetadata>;
