@@ -170,17 +170,7 @@ function forecastOf(
   const group = onlyOne(roles, 'group') ?? profile.time?.entity ?? null;
   if (profile.time !== null) roles.set(profile.time.name, 'time');
   if (group !== null) roles.set(group, 'group');
-  for (const [role, what] of [
-    ['weights', 'weights'],
-    ['split', 'names of splits'],
-  ] as const) {
-    const name = onlyOne(roles, role);
-    if (name === null) continue;
-    if (Object.hasOwn(wanted, name))
-      throw new Error(`A forecast takes no ${what}: give ${JSON.stringify(name)} another role.`);
-    decisions.push(`Leaves out ${JSON.stringify(name)}: a forecast is split by its time.`);
-    roles.set(name, 'ignore');
-  }
+  leaveOutSplit(roles, wanted, decisions);
   for (const column of profile.columns) {
     const role = roles.get(column.name);
     const unfit = role === undefined || noFeatures.includes(role) ? null : whyUnfit(column, role);
@@ -194,6 +184,21 @@ function forecastOf(
   const forecast = planForecast(profile, target, { columns: [target.name, ...others], entity: group });
   decisions.push(forecastDecision(forecast));
   return forecast;
+}
+
+/** Leaves out names of splits that were proposed. @throws Error for a wanted role that no forecast has */
+function leaveOutSplit(
+  roles: Map<string, ColumnRole>,
+  wanted: NonNullable<PlanChoices['roles']>,
+  decisions: string[],
+): void {
+  const [weights, split] = [onlyOne(roles, 'weights'), onlyOne(roles, 'split')];
+  if (weights !== null) throw new Error(`A forecast takes no weights: give ${JSON.stringify(weights)} another role.`);
+  if (split === null) return;
+  const name = JSON.stringify(split);
+  if (Object.hasOwn(wanted, split)) throw new Error(`A forecast takes no names of splits: give ${name} another role.`);
+  decisions.push(`Leaves out ${name}, which names splits: a forecast is split by its time.`);
+  roles.set(split, 'ignore');
 }
 
 /** Whether a forecast is proposed: the target's numbers are those of a series, and no choice says otherwise. */
