@@ -108,16 +108,15 @@ export function sharedRowsText(
 ): string | null {
   const place = (row: number): string => `row ${(numbers?.[row] ?? row) + 1} (${splits[row]})`;
   const hashes = rowHashes(compared, splits.length);
-  const first = new Map<number, number[]>();
+  const first = new Map<number, number>();
   const counts = { train: 0, validation: 0, test: 0 };
   const places: string[] = [];
   for (const split of splitNames) {
     for (const [row, own] of splits.entries()) {
       if (own !== split) continue;
-      const alike = first.get(hashes[row]) ?? [];
-      const other = alike.find((known) => areEqual(compared, known, row));
-      if (other === undefined) first.set(hashes[row], [...alike, row]);
-      else if (splits[other] !== split) {
+      const other = first.get(hashes[row]);
+      if (other === undefined) first.set(hashes[row], row);
+      else if (splits[other] !== split && areEqual(compared, other, row)) {
         counts[split]++;
         if (places.length < mostPlaces) places.push(`${place(row)} and ${place(other)}`);
       }

@@ -237,6 +237,29 @@ describe('the page New from data', () => {
     expect(wrapper.text()).toContain('The latest 18 rows by "day" test (from 2024-02-02)');
   });
 
+  it('counts the rows of the splits that a column names, once it has the role', async () => {
+    const split = { name: 'day', train: 70, validation: 0, test: 30, other: 0, examples: [], missing: 0 };
+    const { wrapper } = await openStep('2. Target and columns', {
+      inspectData: ({ reading, split: named }) => ({
+        profile: {
+          ...profileWith(reading.dateFormat === undefined ? [question] : []),
+          split: named === 'day' ? split : null,
+        },
+        folder: '/home/me/plants',
+      }),
+    });
+    await wrapper.get('[aria-label="Role of day"]').setValue('split');
+    await flushPromises();
+    buttonNamed('3. Split and model').click();
+    await flushPromises();
+    expect(wrapper.text()).toContain(
+      '"day" names the split of each row: 70 rows train, 30 test. A fifth of the training',
+    );
+    expect(wrapper.findAll('dd').map((item) => item.text())).toEqual(
+      expect.arrayContaining(['56 rows', '14 rows', '30 rows']),
+    );
+  });
+
   it("shows the project's code, writes it as chosen, and trains", async () => {
     const { wrapper, calls, router } = await openStep('4. The project');
     const plan = planProject(profileWith([warning]), { roles: {} });
