@@ -43,6 +43,8 @@ export default defineConfig({
     // Every test has a separate home, but all their processes share Node's compiled code.
     env: {
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'tutti-compiled'),
+      // Runs place their members alike on every machine; the tests of the measurement measure.
+      TUTTI_MEASURE_SECONDS: '0',
       // The tests' projects: those of the repository, and those that tests write.
       TUTTI_TRUST: [import.meta.dirname, tmpdir()].join(delimiter),
     },

@@ -62,6 +62,7 @@ const order: Record<string, readonly string[]> = {
     'nodes',
     'attach',
     'runs/attempt',
+    'placement',
     'export',
     'import',
     'calibration',

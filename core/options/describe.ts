@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { deviceSelectionSchema } from '../protocol/machine/devices.ts';
 
-/** `json` stands for values without a text form: arrays, records, unions, nullable values. */
-export type OptionType = 'number' | 'integer' | 'boolean' | 'string' | 'choice' | 'device-selection' | 'json';
+/**
+ * `auto-or-count` is `auto` or a whole number. `json` stands for values without a text form: arrays, records, other
+ * unions, nullable values.
+ */
+export type OptionType =
+  'number' | 'integer' | 'auto-or-count' | 'boolean' | 'string' | 'choice' | 'device-selection' | 'json';
 
 export type OptionChoice = { value: string; help: string };
 
@@ -110,6 +114,7 @@ function mergeKinds(descriptions: OptionDescription[], kindPath: string): Option
 
 function describeLeaf(node: Node, place: Place): OptionDescription {
   const choices = choicesOf(node);
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = countOf(node) ?? node;
   return {
     path: place.path,
     flag: flagOf(place.path),
@@ -118,16 +123,17 @@ function describeLeaf(node: Node, place: Place): OptionDescription {
     default: place.default,
     unit: typeof node.unit === 'string' ? node.unit : undefined,
     choices,
-    minimum: bound(node.minimum),
-    maximum: bound(node.maximum),
-    exclusiveMinimum: bound(node.exclusiveMinimum),
-    exclusiveMaximum: bound(node.exclusiveMaximum),
+    minimum: bound(minimum),
+    maximum: bound(maximum),
+    exclusiveMinimum: bound(exclusiveMinimum),
+    exclusiveMaximum: bound(exclusiveMaximum),
     section: place.section,
   };
 }
 
 function typeOf(node: Node): OptionType {
   if (node.deviceSelection === true) return 'device-selection';
+  if (countOf(node) !== null) return 'auto-or-count';
   switch (node.type) {
     case 'number':
     case 'integer':
@@ -137,6 +143,13 @@ function typeOf(node: Node): OptionType {
     default:
       return 'json';
   }
+}
+
+/** The whole number of a union of it and `auto`; null for any other schema. */
+function countOf(node: Node): Node | null {
+  const [auto, count, ...others] = node.anyOf ?? [];
+  const isUnion = typeof auto === 'object' && auto.const === 'auto' && others.length === 0;
+  return isUnion && typeof count === 'object' && count.type === 'integer' ? count : null;
 }
 
 /** Choices of an enumeration, a literal, or a union of string literals (each may have a help). */

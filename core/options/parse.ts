@@ -6,6 +6,8 @@ import { nearest } from './suggest.ts';
 const readers: Record<OptionType, (text: string, description: OptionDescription) => unknown> = {
   number: (text, description) => readNumber(text, description, Number.isFinite),
   integer: (text, description) => readNumber(text, description, Number.isSafeInteger),
+  'auto-or-count': (text, description) =>
+    text.trim() === 'auto' ? 'auto' : readNumber(text, description, Number.isSafeInteger),
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
   string: (text) => text,
   choice: (text, { choices = [] }) => choices.find((choice) => choice.value === text)?.value,

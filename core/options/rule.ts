@@ -2,6 +2,7 @@ import type { OptionDescription, OptionType } from './describe.ts';
 
 const rules: Record<OptionType, (description: OptionDescription) => string> = {
   integer: (description) => `a whole number${describeRange(description)}`,
+  'auto-or-count': (description) => `auto or a whole number${describeRange(description)}`,
   number: (description) => `a number${describeRange(description)}`,
   boolean: () => 'true or false',
   choice: ({ choices = [] }) => `one of ${choices.map((choice) => choice.value).join(', ')}`,

@@ -18,6 +18,7 @@ const workerEntries = [
   'inspect',
   'list-adapters',
   'map-pool',
+  'measure-workers',
   'predict',
   'probe-backend',
   'probe-mpi',

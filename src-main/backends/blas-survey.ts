@@ -87,8 +87,18 @@ const openBlasCores = process.arch === 'x64' ? ['Haswell', 'SkylakeX'] : [];
 export async function readSurvey(surveyor: Surveyor = thisMachine): Promise<BlasSurvey> {
   const libraries = await surveyor.find();
   const identity = await identityOf(libraries, surveyor);
+  return (await keptSurvey(libraries, identity)) ?? measure(libraries, identity, surveyor);
+}
+
+/** The cached survey; null where a new one is needed. */
+export async function knownSurvey(surveyor: Surveyor = thisMachine): Promise<BlasSurvey | null> {
+  const libraries = await surveyor.find();
+  return keptSurvey(libraries, await identityOf(libraries, surveyor));
+}
+
+async function keptSurvey(libraries: readonly BlasLibrary[], identity: string): Promise<BlasSurvey | null> {
   const kept = await readKept();
-  return kept?.identity === identity && namesOnly(kept, libraries) ? kept : measure(libraries, identity, surveyor);
+  return kept?.identity === identity && namesOnly(kept, libraries) ? kept : null;
 }
 
 /** Makes a new survey, which replaces the cached one. */

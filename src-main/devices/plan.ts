@@ -9,8 +9,10 @@ type PlacementRequest = {
   devices: readonly Device[];
   /** `share`: all ranks at once, several per device. `waves`: at most one worker per device at a time. */
   placement: 'share' | 'waves';
-  /** Ranks that one worker trains as one computation (k); default: 1. */
-  membersPerDevice?: number;
+  /** Ranks that one worker trains (k); default: 1. */
+  membersPerWorker?: number;
+  /** Whether the ranks of a worker are one computation, also where it has a single one; default: with several ranks. */
+  isStacked?: boolean;
   /** Ranks that share the layers of one model (S); default: 1. They get different devices. */
   stages?: number;
 };
@@ -21,14 +23,15 @@ type PlacementRequest = {
  * is worker member · S + stage.
  */
 export function planPlacement(request: PlacementRequest): Placement[] {
-  const { ranks, devices, placement, membersPerDevice = 1, stages = 1 } = request;
+  const { ranks, devices, placement, membersPerWorker = 1, stages = 1 } = request;
+  const { isStacked = membersPerWorker > 1 } = request;
   if (devices.length === 0) throw new Error(`Placing ${ranks} ranks needs at least one device. Select one.`);
   return Array.from({ length: ranks }, (_, rank) => {
     const { member, stage } = pipelinePlace(rank, ranks, stages);
-    const worker = stages === 1 ? Math.floor(rank / membersPerDevice) : member * stages + stage;
+    const worker = stages === 1 ? Math.floor(rank / membersPerWorker) : member * stages + stage;
     const wave = placement === 'waves' ? Math.floor(worker / devices.length) : 0;
     const place = { rank, wave, device: devices[worker % devices.length] };
-    return membersPerDevice === 1 ? place : { ...place, stack: worker };
+    return isStacked ? { ...place, stack: worker } : place;
   });
 }
 

@@ -19,6 +19,7 @@ import { projectFolderOf, requireTrust } from '../trust/project-trust.ts';
 import { readForkBasis, withoutWarmStart } from './fork-basis.ts';
 import { findForkProblems, forkErrorOf } from './fork-problems.ts';
 import { keptOrigin, learnedBy, originOf } from './new-record.ts';
+import { keptWorkers } from '../../core/protocol/run/workers.ts';
 import { createRunId, placeMembers } from './plan-run.ts';
 
 export interface ForkRequest {
@@ -52,7 +53,7 @@ export async function planFork(run: RunRow, request: ForkRequest): Promise<Plann
   const { record: before } = source;
   const { overrides, currentSource = false } = request;
   const config = withoutWarmStart(withOwnModes(changeConfig(basis.config, overrides), before), point);
-  const plan = await placeMembers(config);
+  const plan = await placeMembers(config, null, before.workers);
   // The project's loss was checked when the run was created.
   refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false, metrics: before.metrics });
   const [problem] = findForkProblems(basis, config, plan);
@@ -105,6 +106,7 @@ async function firstRecord(
     ...lostMembersAt(before, point),
     seeds: plan.map(({ rank }) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
     blas: await blasOfResumed(before, config),
+    ...keptWorkers(before, config),
     versions: { node: process.versions.node },
     gitCommit: facts.gitCommit ?? null,
     attempts: withNext([], { kind: 'fork', overrides, config, ...facts }),

@@ -150,7 +150,7 @@ export class Hub {
     const { folder } = await this.find(run);
     const before = await readOwnRecord(folder);
     const config = withOwnModes(changeConfig(before.config, override), before);
-    const plan = await placeMembers(config, this.tasks);
+    const plan = await placeMembers(config, this.tasks, before.workers);
     // The project's loss was checked when the run was created.
     refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false, metrics: before.metrics });
     const completion = rank === undefined ? null : await planCompletion(folder, before, rank);

@@ -12,7 +12,7 @@ import type { PlannedRun } from './plan-run.ts';
 
 /** The first record of a planned run. */
 export async function newRecord(planned: PlannedRun): Promise<RunRecord> {
-  const { id, name, project, projectFolder, config, overrides, plan, blas, sweep } = planned;
+  const { id, name, project, projectFolder, config, overrides, plan, blas, workers, sweep } = planned;
   const createdAt = new Date().toISOString();
   const origin = await originOf(projectFolder, plan);
   return {
@@ -31,6 +31,7 @@ export async function newRecord(planned: PlannedRun): Promise<RunRecord> {
     plan,
     seeds: plan.map(({ rank }) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
     blas,
+    ...(workers === undefined ? {} : { workers }),
     versions: { node: process.versions.node },
     gitCommit: origin.gitCommit ?? null,
     attempts: withNext([], { kind: 'start', overrides, config, ...origin }),

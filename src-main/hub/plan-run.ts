@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { basename, join, resolve } from 'node:path';
 import { mergeConfig, type PlainObject } from '../../core/options/index.ts';
-import type { Blas, Placement } from '../../core/protocol/machine/devices.ts';
+import type { Blas, Device, Placement } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { memberCountOf, stagesOf } from '../../core/protocol/run/strategies/ranks-and-members.ts';
+import type { Workers } from '../../core/protocol/run/workers.ts';
 import { chooseBlas } from '../backends/choose-blas.ts';
 import { backendOn, usableKinds } from '../processes/native-build.ts';
 import { detectDevices } from '../devices/detect.ts';
 import type { TaskServer } from '../nodes/task-server.ts';
 import { planPlacement } from '../devices/plan.ts';
 import { selectDevices } from '../devices/selection.ts';
+import { chooseWorkers, whyNotStacked } from '../placement/choose-workers.ts';
 import { refuseCombinations } from '../runs/configuration/combinations.ts';
 import { withOwnModes } from '../runs/configuration/metric-combinations.ts';
 import { resolveConfig } from '../runs/configuration/resolve-config.ts';
@@ -38,6 +40,8 @@ export interface PlannedRun {
   overrides: PlainObject;
   plan: Placement[];
   blas: Blas | null;
+  /** How many members a worker trains; absent where the configuration says so. */
+  workers?: Workers | undefined;
   folder: string;
   name: string;
   id: string;
@@ -56,10 +60,14 @@ export async function planRun(
   requireTrust(request.projectFolder);
   requirePermissions(request.projectFolder, project.permissions);
   const requested = withOwnModes(resolveConfig(project, request.overrides), project);
-  const plan = await placeMembers(requested, tasks);
-  const config = { ...requested, backend: backendOn(plan[0].device, requested.backend) };
-  refuseCombinations(config, plan, project);
+  const devices = await selectFor(requested, tasks);
+  const config = { ...requested, backend: backendOn(devices[0], requested.backend) };
+  const apart = placeOn(devices, config);
+  refuseCombinations(config, apart, project);
   const blas = await chooseBlas(config);
+  const { projectFolder } = request;
+  const isChosen = config.membersPerDevice === 'auto';
+  const workers = isChosen ? await chooseWorkers({ projectFolder, config, blas, plan: apart }) : undefined;
   const { sweep } = request;
   const id = sweep === undefined ? createRunId(request.projectFolder) : sweepRunId(sweep, sweep.index);
   return {
@@ -67,8 +75,9 @@ export async function planRun(
     projectFolder: resolve(request.projectFolder),
     config,
     overrides: request.overrides.reduce((merged, layer) => mergeConfig(merged, layer), {}),
-    plan,
+    plan: placeOn(devices, config, workers),
     blas,
+    workers,
     folder: resolve(request.folder ?? join(homePaths().runs, id)),
     name: request.name ?? project.name,
     id,
@@ -79,22 +88,36 @@ export async function planRun(
 /**
  * Assigns each rank a device and a wave.
  * @param tasks of a launch on several nodes; null: on this machine
+ * @param workers how many members a worker trains, where the configuration leaves that open; absent: one
  * @throws Error if the configuration names devices that do not exist
  */
-export async function placeMembers(config: RunConfig, tasks: TaskServer | null = null): Promise<Placement[]> {
+export async function placeMembers(
+  config: RunConfig,
+  tasks: TaskServer | null = null,
+  workers?: Workers,
+): Promise<Placement[]> {
+  return placeOn(await selectFor(config, tasks), config, workers);
+}
+
+function placeOn(devices: readonly Device[], config: RunConfig, workers?: Workers): Placement[] {
   const { members: ranks, placement, membersPerDevice } = config;
   // Numbers that do not fit are refused with the other conflicts, which need a plan.
   const stages = Number.isInteger(memberCountOf(config)) ? stagesOf(config) : 1;
-  const request = { ranks, placement, membersPerDevice, stages };
-  if (tasks !== null) return planPlacement({ ...request, devices: tasks.devicesFor(config) });
+  const request = { ranks, devices, placement, stages };
+  if (membersPerDevice !== 'auto') return planPlacement({ ...request, membersPerWorker: membersPerDevice });
+  const isStacked = whyNotStacked({ ...config, backend: backendOn(devices[0], config.backend) }) === null;
+  return planPlacement({ ...request, isStacked, membersPerWorker: isStacked ? workers?.members : 1 });
+}
+
+async function selectFor(config: RunConfig, tasks: TaskServer | null): Promise<Device[]> {
+  if (tasks !== null) return tasks.devicesFor(config);
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
   const kinds = usableKinds(config.backend);
   const { devices, notes } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
   if (!devices.some(({ kind }) => kinds.includes(kind))) {
     throw new Error([`The backend ${config.backend} finds no device that it computes on.`, ...notes].join(' '));
   }
-  const selected = selectDevices(config.devices, devices, kinds);
-  return planPlacement({ ...request, devices: selected });
+  return selectDevices(config.devices, devices, kinds);
 }
 
 /** `20261121-081502-joint-early-stopping-3fa9`: sorts by time and is unique. */

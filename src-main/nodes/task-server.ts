@@ -1,3 +1,4 @@
+import { askedPerWorker } from '../../core/protocol/run/workers.ts';
 import { type Join, type NodeFolders, taskMessageSchema } from '../../core/launch/task-messages.ts';
 import { mpiOfLauncher, type Task } from '../../core/launch/launcher.ts';
 import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
@@ -141,7 +142,7 @@ export class TaskServer {
 
   /** The devices on which a run's workers are placed. */
   devicesFor(config: RunConfig): Device[] {
-    return spreadOver(this.devices(config), Math.ceil(config.members / config.membersPerDevice));
+    return spreadOver(this.devices(config), Math.ceil(config.members / askedPerWorker(config)));
   }
 
   /**

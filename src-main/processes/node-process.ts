@@ -21,6 +21,7 @@ export const combineEntry = entryFile('workers/entries/combine');
 export const predictEntry = entryFile('workers/entries/predict');
 export const readPoolEntry = entryFile('workers/entries/read-pool');
 export const mapPoolEntry = entryFile('workers/entries/map-pool');
+export const measureWorkersEntry = entryFile('workers/entries/measure-workers');
 export const drawMoleculesEntry = entryFile('workers/entries/draw-molecules');
 export const inspectEntry = entryFile('workers/entries/inspect');
 export const serveEntry = entryFile('workers/entries/serve');

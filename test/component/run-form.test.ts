@@ -17,6 +17,7 @@ const preview = (changes: Partial<RunPreview> = {}): RunPreview => ({
   freeBytes: 1024,
   durationSeconds: null,
   leastRankBytes: null,
+  workers: null,
   commandLine: 'npx tutti train /blobs',
   ...changes,
 });

@@ -11,6 +11,7 @@ import {
 } from './preparation/prepare.ts';
 import { Generator, installAsMathRandom } from '../random/index.ts';
 import { commonStacks, requireStackable, type StackOfRun } from '../stacked/common-stacks.ts';
+import { layersByMember } from '../stacked/stacked-layers.ts';
 import { Controls, Throttle } from '../training/controls.ts';
 import { RankLink } from './rank-link.ts';
 
@@ -157,9 +158,15 @@ function requireSameBackend(first: Seat, other: Seat): void {
   );
 }
 
-/** A rank with a stack in its placement is computed in one also if it is alone, because bits differ otherwise. */
-function isStacked({ seats, members }: BuiltRun): boolean {
-  return members.length > 1 || seats[0].launch.placement.stack !== undefined;
+/**
+ * A rank with a stack in its placement is computed in one also if it is alone, because bits differ otherwise. Where
+ * workers are chosen by measurement, models of which a stack runs some layers member by member always train apart.
+ */
+function isStacked({ seats, members: [{ member }, ...others] }: BuiltRun): boolean {
+  const { config, placement } = seats[0].launch;
+  if (others.length > 0) return true;
+  if (placement.stack === undefined) return false;
+  return config.membersPerDevice !== 'auto' || layersByMember(member.model).length === 0;
 }
 
 function stackableOf({ shared, members }: BuiltRun) {

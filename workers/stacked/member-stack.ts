@@ -3,7 +3,7 @@ import type { StepOutcome, Strategy, StrategyEvent } from '../strategies/strateg
 import type { LossFunction, Member, StepPosition } from '../member/member.ts';
 import type { UpdateRule, UpdateSettings } from '../optimizers/optimizers.ts';
 import type { Draw } from './stacked-kinds.ts';
-import { stackingOf } from './stacked-layers.ts';
+import { layersByMember } from './stacked-layers.ts';
 import { StackedMembers, type StackedTraining, type StepInput } from './stacked-members.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 
@@ -63,7 +63,7 @@ export class MemberStack {
       isLockstep: false,
       setup: async (member) => {
         place.member = member;
-        events = [describeStack(member.model, this.places.length)];
+        events = this.places.length === 1 ? [] : [describeStack(member.model, this.places.length)];
       },
       trainStep: (_, batch, settings, position) => this.step(place, batch, settings, position),
       settle: async () => this.rest(place),
@@ -174,9 +174,7 @@ function memberOf({ member }: Place): Member {
 
 /** Reports how many members are computed as one, and which layers still run member by member. */
 export function describeStack(model: LayersModel, members: number): StrategyEvent {
-  const byMember = model.layers
-    .filter((layer) => layer.getClassName() !== 'InputLayer' && stackingOf(layer) === 'by-member')
-    .map(({ name }) => name);
+  const byMember = layersByMember(model);
   const exception = byMember.length === 0 ? '' : ` These layers run member by member: ${byMember.join(', ')}.`;
   return {
     kind: 'stacked',

@@ -1,4 +1,4 @@
-import { tf, type Tensor } from '../tensorflow/tf.ts';
+import { type LayersModel, tf, type Tensor } from '../tensorflow/tf.ts';
 import type { Layer } from '../tensorflow/model-graph.ts';
 import {
   type Draw,
@@ -25,9 +25,16 @@ const foldedKinds = new Set(
 const maskedKinds = ['Softmax', 'GlobalAveragePooling1D'];
 
 /** How a layer of TensorFlow.js is stacked. A project's layers, which may do anything, never are. */
-export function stackingOf(layer: Layer): Stacking {
+function stackingOf(layer: Layer): Stacking {
   if (stackerOf(layer) !== null) return 'stacked';
   return foldedKinds.has(layer.getClassName()) ? 'folded' : 'by-member';
+}
+
+/** The names of a model's layers that a stack runs member by member. */
+export function layersByMember({ layers }: LayersModel): string[] {
+  const isByMember = (layer: Layer): boolean =>
+    layer.getClassName() !== 'InputLayer' && stackingOf(layer) === 'by-member';
+  return layers.filter(isByMember).map(({ name }) => name);
 }
 
 /** @param layers one per member. @param draws the members' random streams */

@@ -97,6 +97,8 @@ export interface RunPreview {
   config: RunConfig | null;
   problems: { path: string | null; message: string }[];
   plan: z.output<typeof placementSchema>[];
+  /** How many members a worker trains, and why, as a sentence; null where the configuration says so. */
+  workers: string | null;
   devices: z.output<typeof deviceSchema>[];
   /** Maximum disk space of the run; null before the first run of a project, when the size of its model is unknown. */
   diskBytes: number | null;

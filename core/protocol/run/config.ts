@@ -180,13 +180,13 @@ export const runConfigSchema = z.strictObject({
   placement: z.enum(['share', 'waves']).default('share').meta({
     help: 'With more members than devices: several ranks share a device, or ranks run in waves, one after the other.',
   }),
-  membersPerDevice: positiveInteger
-    .max(256)
-    .default(1)
+  membersPerDevice: z
+    .union([z.literal('auto'), positiveInteger.max(256)])
+    .default('auto')
     .meta({
       help:
-        'Members that one worker trains as one computation. For small networks this is faster than several workers ' +
-        'on one device.',
+        'Members that one worker trains as one computation, which is faster for small networks. `auto`: those of a ' +
+        'device where a measurement before the first run finds that faster, else 1; the results have the same bits.',
       unit: 'members',
     }),
   backend: z

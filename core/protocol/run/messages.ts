@@ -102,6 +102,17 @@ export const launchSchema = z.strictObject({
 });
 export type Launch = z.output<typeof launchSchema>;
 
+/** What a short process measures with a project's model and data, to choose how many members a worker trains. */
+export const workersTaskSchema = z.strictObject({
+  /** Of the first rank. Its run's folder is empty. */
+  launch: launchSchema,
+  /** Members of the fullest device. */
+  members: z.int().min(2),
+  /** How long to time steps. */
+  budgetMs: z.number().positive(),
+});
+export type WorkersTask = z.output<typeof workersTaskSchema>;
+
 /** A run as a worker process takes part in it. */
 const taskRunSchema = z.strictObject({
   /** The socket of the run's hub. */

@@ -6,6 +6,7 @@ import { labelsRecordSchema } from './pool-task.ts';
 import { furtherOutputSchema } from '../../ensemble/predictions.ts';
 import { partsSchema } from './parts.ts';
 import { settingChangesSchema } from './settings.ts';
+import { workersSchema } from './workers.ts';
 import { sweepSchema } from './sweep/sweep.ts';
 
 /** The records in a run's folder: `run.json`, `events.jsonl`, a checkpoint's `.json`. Formats: docs/formats.md. */
@@ -203,6 +204,8 @@ export const runRecordSchema = z.strictObject({
   seeds: z.array(z.int()),
   /** The system's BLAS for matrix products, chosen once for all ranks; null: Tutti's kernels. */
   blas: blasSchema.nullable().default(null),
+  /** How many members a worker trains, and why; absent where the configuration says so. */
+  workers: workersSchema.optional(),
   versions: z.record(z.string(), z.string()),
   gitCommit: z.string().nullable(),
   attempts: z.array(attemptSchema),

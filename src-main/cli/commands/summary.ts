@@ -39,6 +39,7 @@ export function introduce(record: RunRecord, folder: string): string[] {
   return [
     name === project.name ? about : `${printableLine(name)}: ${about}`,
     ...describePlan(record.plan).map((line) => `  ${line}`),
+    ...(record.workers === undefined ? [] : [`  ${record.workers.why}`]),
     attempts.length === 1 ? `into ${folder}` : `attempt ${attempts.length}, in ${folder}`,
   ];
 }

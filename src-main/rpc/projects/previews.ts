@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
-import type { ConfigProblem, PlainObject } from '../../../core/options/index.ts';
+import type { PlainObject } from '../../../core/options/index.ts';
 import type { RunPreview, RunRequest } from '../../../core/protocol/pages/project-views.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
@@ -10,6 +10,8 @@ import { withChanges } from '../../../core/protocol/run/settings.ts';
 import { backendOn } from '../../processes/native-build.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { hasKeptOther } from '../../hub/new-record.ts';
+import { foreseeWorkers } from '../../placement/choose-workers.ts';
+import type { Workers } from '../../../core/protocol/run/workers.ts';
 import { placeMembers } from '../../hub/plan-run.ts';
 import { type Combined, findConflicts } from '../../runs/configuration/combinations.ts';
 import { hashProjectSource } from '../../runs/configuration/project-source.ts';
@@ -84,6 +86,7 @@ export async function previewResume(
     project: { task: record.task, hasOwnLoss: false, metrics: record.metrics },
     projectFolder: record.project.folder,
     runFolder: folder,
+    workers: record.workers,
     commandLine: (config) => resumeCommandLine(id, changesBetween(before, config), currentSource),
   });
   return { ...preview, hasChangedCode: await hasChangedCode(folder, record) };
@@ -98,6 +101,8 @@ export async function hasChangedCode(
 }
 
 export interface Previewed {
+  /** How many members a worker of the run trains that goes on. */
+  workers?: Workers | undefined;
   project: Combined;
   projectFolder: string;
   runFolder: string;
@@ -109,14 +114,15 @@ export async function previewConfig(hub: Hub, checked: CheckedConfig, about: Pre
   const { devices } = await hub.devices();
   const freeBytes = await readFreeBytes(about.runFolder);
   const unknown = { diskBytes: null, durationSeconds: null, leastRankBytes: null };
-  const nothing = { plan: [], grants: [], ...unknown, commandLine: '' };
+  const nothing = { plan: [], workers: null, grants: [], ...unknown, commandLine: '' };
   if (checked.config === null) return { config: null, problems: checked.problems, devices, freeBytes, ...nothing };
   const { config } = checked;
-  const { plan, problems } = await placeOrExplain(config, about.project);
+  const { plan, problems, workers } = await placeOrExplain(config, about);
   return {
     config: problems.length === 0 ? config : null,
     problems,
     plan,
+    workers,
     devices,
     freeBytes,
     grants: grantsOf(about, config),
@@ -134,16 +140,19 @@ function grantsOf({ projectFolder, runFolder }: Previewed, { memoryLimitBytes }:
 }
 
 async function placeOrExplain(
-  config: RunConfig,
-  project: Combined,
-): Promise<{ plan: Placement[]; problems: ConfigProblem[] }> {
+  requested: RunConfig,
+  { project, projectFolder, workers: kept }: Previewed,
+): Promise<Pick<RunPreview, 'plan' | 'problems' | 'workers'>> {
   try {
-    const plan = await placeMembers(config);
-    const backend = backendOn(plan[0].device, config.backend);
-    return { plan, problems: findConflicts({ ...config, backend }, plan, project) };
+    const plan = await placeMembers(requested, null, kept);
+    const config = { ...requested, backend: backendOn(plan[0].device, requested.backend) };
+    const problems = findConflicts(config, plan, project);
+    if (problems.length > 0 || config.membersPerDevice !== 'auto') return { plan, problems, workers: null };
+    const workers = kept ?? (await foreseeWorkers({ projectFolder, config, plan }));
+    return { plan: await placeMembers(requested, null, workers), problems, workers: workers.why };
   } catch (error) {
     const message = messageOf(error);
-    return { plan: [], problems: [{ path: 'devices', message }] };
+    return { plan: [], problems: [{ path: 'devices', message }], workers: null };
   }
 }
 

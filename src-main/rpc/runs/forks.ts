@@ -24,13 +24,14 @@ export async function readForkStart(hub: Hub, id: string, name: string): Promise
 export async function previewFork(hub: Hub, id: string, request: ForkRequest): Promise<RunPreview> {
   const { point, overrides, out, name, currentSource } = request;
   const basis = await hub.forkBasis(id, { by: 'name', name: point });
-  const { project, task, metrics } = basis.source.record;
+  const { project, task, metrics, workers } = basis.source.record;
   const before = configOf(basis);
   const preview = await previewConfig(hub, checkChanges(before, overrides), {
     // The project's loss was checked when the run was created.
     project: { task, hasOwnLoss: false, metrics },
     projectFolder: project.folder,
     runFolder: folderOfNew(out),
+    workers,
     commandLine: (config) =>
       forkCommandLine({ run: id, point, name, out, currentSource }, changesBetween(before, config)),
   });

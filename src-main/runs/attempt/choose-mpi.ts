@@ -1,3 +1,4 @@
+import { askedPerWorker } from '../../../core/protocol/run/workers.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { lockstepReason, mayShrink } from '../../../core/protocol/run/strategies/strategy-rules.ts';
@@ -26,9 +27,9 @@ export function chooseMpi(
   offer: MpiOffer | null,
   mayUseNetwork: () => boolean,
 ): MpiChoice {
-  const { collectives, membersPerDevice } = config;
+  const { collectives } = config;
   if (collectives !== 'auto') return { isChosen: collectives === 'mpi' && wave.length > 1, reason: null };
-  const isCoupled = lockstepReason(config) !== null && membersPerDevice === 1 && !mayShrink(config);
+  const isCoupled = lockstepReason(config) !== null && askedPerWorker(config) === 1 && !mayShrink(config);
   const tasks = new Set(wave.map(({ device }) => taskOf(device)));
   const isWhole = wave.length === plan.length && tasks.size === wave.length && tasks.size === offer?.processes;
   const isSpread = new Set(wave.map(({ device }) => device.node?.name)).size > 1;

@@ -10,6 +10,7 @@ import {
   settingPaths,
   settingsOf,
 } from '../../../core/protocol/run/settings.ts';
+import { keptWorkers } from '../../../core/protocol/run/workers.ts';
 import type { ResumePoint } from '../../store/runs/resume-point.ts';
 import { type AttemptFacts, withNext } from '../recording/attempts.ts';
 
@@ -69,10 +70,11 @@ export function resumedRecord(
 ): RunRecord {
   const { config, plan, blas, ...source } = now;
   const changed = stillChanged(record, override);
-  const { changed: _replaced, ...kept } = record;
+  const { changed: _replaced, workers: _chosen, ...kept } = record;
   const attempts = withNext(record.attempts, { kind: 'resume', overrides: override, config, ...source });
   return {
     ...kept,
+    ...keptWorkers(record, config),
     ...(changed === undefined ? {} : { changed }),
     config,
     plan,

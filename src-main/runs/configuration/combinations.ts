@@ -9,6 +9,7 @@ import {
   splitsLayers,
   strategyRules,
 } from '../../../core/protocol/run/strategies/strategy-rules.ts';
+import { askedPerWorker } from '../../../core/protocol/run/workers.ts';
 import { conflictsOfMetrics } from './metric-combinations.ts';
 import { conflictsOfData } from './data-combinations.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
@@ -142,7 +143,7 @@ function conflictsOfMpi(config: RunConfig, waves: number): ConfigProblem[] {
   if (config.collectives !== 'mpi') return [];
   const message = mayShrink(config)
     ? 'By MPI a run cannot continue without a lost member. Use --on-member-loss restart or stop, or --collectives auto.'
-    : config.membersPerDevice > 1
+    : askedPerWorker(config) > 1
       ? 'By MPI each rank is a process. Use --members-per-device 1, or --collectives auto.'
       : waves > 1
         ? `By MPI all ranks train at the same time, and this plan has ${waves} waves. Use --placement share, or ` +
@@ -165,7 +166,8 @@ function conflictsOfDeterminism({ determinism, blas, backend }: RunConfig): Conf
 
 /** Ranks that wait for each other in a step each need a separate process. */
 function conflictsOfStacks(config: RunConfig): ConfigProblem[] {
-  const { membersPerDevice, activationCheckpointing } = config;
+  const { activationCheckpointing } = config;
+  const membersPerDevice = askedPerWorker(config);
   const reason = lockstepReason(config);
   if (membersPerDevice > 1 && activationCheckpointing !== 'none') {
     const message =

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { askedPerWorker } from '../../../core/protocol/run/workers.ts';
 import { splitsState } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 
 /** Stages 2 and 3 of sharded training compute layer by layer; stage 3 keeps no whole weight between steps. */
@@ -36,7 +37,8 @@ export function conflictsOfShards({ strategy, ema, backend, activationCheckpoint
 }
 
 /** Where nothing packs an optimizer's state. */
-export function conflictsOfStatePrecision({ optimizer, backend, membersPerDevice }: RunConfig): ConfigProblem[] {
+export function conflictsOfStatePrecision(config: RunConfig): ConfigProblem[] {
+  const { optimizer, backend } = config;
   const { statePrecision } = optimizer;
   if (statePrecision === 'float32') return [];
   const path = 'optimizer.statePrecision';
@@ -46,7 +48,7 @@ export function conflictsOfStatePrecision({ optimizer, backend, membersPerDevice
       '--optimizer.state-precision float32, or --backend wasm.';
     return [{ path, message }];
   }
-  const stacked = whyNotStackedState(optimizer, membersPerDevice, 'members');
+  const stacked = whyNotStackedState(optimizer, askedPerWorker(config), 'members');
   return stacked === null
     ? []
     : [{ path, message: `${stacked} Use --members-per-device 1, or --optimizer.state-precision float32.` }];

@@ -150,6 +150,8 @@ const isNumber = (value: unknown, description: OptionDescription): boolean =>
 const fits: Record<OptionDescription['type'], (value: unknown, description: OptionDescription) => boolean> = {
   number: isNumber,
   integer: (value, description) => Number.isSafeInteger(value) && isNumber(value, description),
+  'auto-or-count': (value, description) =>
+    value === 'auto' || (Number.isSafeInteger(value) && isNumber(value, description)),
   boolean: (value) => typeof value === 'boolean',
   string: (value) => typeof value === 'string',
   choice: (value, { choices = [] }) => choices.some((choice) => choice.value === value),

@@ -185,7 +185,8 @@ export function whyUnavailable(path: string, choice: string, { value, plannedDev
 
 /** How many workers the members need. A worker may train several. */
 function workerCount(value: FormContext['value']): number {
-  return Math.ceil(Number(value('members')) / Number(value('membersPerDevice') ?? 1));
+  const perWorker = value('membersPerDevice');
+  return Math.ceil(Number(value('members')) / (typeof perWorker === 'number' ? perWorker : 1));
 }
 
 /** Why a device selection matches no device; null where it matches some. */

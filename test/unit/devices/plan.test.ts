@@ -69,7 +69,7 @@ describe('describePlan', () => {
   });
 
   it('puts stacked ranks in brackets', () => {
-    const plan = planPlacement({ ranks: rankCount(5), devices, placement: 'share', membersPerDevice: 2 });
+    const plan = planPlacement({ ranks: rankCount(5), devices, placement: 'share', membersPerWorker: 2 });
     expect(plan.map(({ stack, device }) => [stack, device.id])).toEqual([
       [0, 'cpu:0'],
       [0, 'cpu:0'],

@@ -105,7 +105,7 @@ describe('ranks after a node has joined', () => {
           ranks: rankCount(members),
           devices: all.slice(0, used),
           placement: 'share',
-          membersPerDevice: stack,
+          membersPerWorker: stack,
         });
         const even = evenOut(plan, all);
         const loads = all.map(
@@ -149,7 +149,7 @@ describe('ranks of lost nodes', () => {
           ranks: rankCount(members),
           devices: all,
           placement: 'share',
-          membersPerDevice: stack,
+          membersPerWorker: stack,
         });
         const left = all.filter((one) => taskOf(one) !== lost % nodes);
         const moved = moveRanks(plan, left);

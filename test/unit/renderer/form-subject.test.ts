@@ -16,6 +16,7 @@ const preview: RunPreview = {
   freeBytes: 0,
   durationSeconds: null,
   leastRankBytes: null,
+  workers: null,
   commandLine: '',
 };
 

@@ -1,3 +1,4 @@
+import { askedPerWorker } from '../../../core/protocol/run/workers.ts';
 import { outputCount } from '../../../core/metrics/registry/metric.ts';
 import { strategyRules } from '../../../core/protocol/run/strategies/strategy-rules.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
@@ -93,11 +94,13 @@ function requireMeans(model: LayersModel, task: Task): void {
   });
 }
 
-function requireTrainable({ strategy, membersPerDevice }: RunConfig, batch: InnerBatch | null): void {
+function requireTrainable(config: RunConfig, batch: InnerBatch | null): void {
+  const { strategy } = config;
+  const together = askedPerWorker(config);
   const obstacle = strategyRules[strategy.kind].exchangesOutputs
     ? `the strategy ${strategy.kind}, whose members exchange one prediction for each sample`
-    : membersPerDevice > 1
-      ? `membersPerDevice ${membersPerDevice}, which computes members as one in another way`
+    : together > 1
+      ? `membersPerDevice ${together}, which computes members as one in another way`
       : batch?.isSplit === true && strategyRules[strategy.kind].isOneModel
         ? `training "split" with the strategy ${strategy.kind}, whose ranks get batches of different sizes`
         : null;

@@ -65,9 +65,14 @@ export interface SessionLinks {
   print(line: string): void;
 }
 
-/** A rank of this process. */
-export interface Seat {
+/** A rank of this process as far as its model is built. */
+export interface BuildSeat {
   launch: Launch;
+  links: Pick<SessionLinks, 'group'> & { report: Pick<Report, 'event'> };
+}
+
+/** A rank of this process. */
+export interface Seat extends BuildSeat {
   links: SessionLinks;
 }
 
@@ -95,8 +100,8 @@ export interface Prepared extends Shared {
 }
 
 /** A run whose ranks have their data and models. */
-export interface BuiltRun {
-  seats: readonly Seat[];
+export interface BuiltRun<S extends BuildSeat = Seat> {
+  seats: readonly S[];
   shared: Shared;
   members: BuiltMember[];
   seeders: DistributedSeeder[];
@@ -109,7 +114,7 @@ interface BuiltMember {
 }
 
 /** Loads the project and the data of a run, and builds the models of its ranks in this process. */
-export async function buildRun(seats: readonly Seat[]): Promise<BuiltRun> {
+export async function buildRun<S extends BuildSeat>(seats: readonly S[]): Promise<BuiltRun<S>> {
   const [{ launch, links }] = seats;
   const { config } = launch;
   const project = await loadProject(launch.projectFolder, launch.sourceFolder);
@@ -134,11 +139,12 @@ export async function buildRun(seats: readonly Seat[]): Promise<BuiltRun> {
   return { seats, shared, seeders, members };
 }
 
-export function ranksOf(seats: readonly Seat[]): number[] {
+export function ranksOf(seats: readonly BuildSeat[]): number[] {
   return seats.map(({ launch }) => launch.placement.rank);
 }
 
-async function createMember(seat: Seat, shared: Shared, seeder: DistributedSeeder): Promise<BuiltMember> {
+/** Builds the model of a rank. */
+export async function createMember(seat: BuildSeat, shared: Shared, seeder: DistributedSeeder): Promise<BuiltMember> {
   const { project, hyperparameters, config, task, data } = shared;
   const targetSize = task.targetSize(data.train);
   requireUsableTargets(config, task, data.train);

@@ -15,7 +15,7 @@ import { startWarm } from './starting-point.ts';
 
 interface PlacedRank {
   launch: Launch;
-  links: { group: ProcessGroup; report: Report };
+  links: { group: ProcessGroup; report: Pick<Report, 'event'> };
 }
 
 /** The rank and the seed by which a rank orders its samples: the stages of a pipeline use those of their first rank. */

@@ -35,7 +35,7 @@ export async function startingPoint(launch: Launch, setup: RankSetup) {
  * @param rank whose checkpoint and random numbers
  */
 export async function startWarm(
-  { config, group, report }: Pick<RankSetup, 'config' | 'group' | 'report'>,
+  { config, group, report }: Pick<RankSetup, 'config' | 'group'> & { report: Pick<RankSetup['report'], 'event'> },
   model: LayersModel,
   rank: number,
 ): Promise<void> {
