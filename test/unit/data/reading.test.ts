@@ -287,6 +287,22 @@ describe('a later file', () => {
     expect(whole.columns).toEqual(training.columns);
   });
 
+  it('may be UTF-8 after a training table in another encoding', async () => {
+    const trainings = [
+      await parse(Buffer.from('größe,ort\n1,Zürich\n2,Bern\n', 'latin1'), { encoding: 'windows-1252' }),
+      await parse(Buffer.from('größe,ort\n1,Zürich\n2,Bern\n', 'utf16le'), { encoding: 'utf-16le' }),
+    ];
+    const later = 'größe,ort\n3,Zürich\n';
+    for (const training of trainings) {
+      for (const blockBytes of [1, 7, 2 ** 20]) {
+        const values = await blocksLike(training, later, { größe: 'number', ort: 'category' }, blockBytes);
+        expect(values).toEqual({ größe: [3], ort: ['Zürich'] });
+      }
+      const whole = await parse(later, { reading: training.reading });
+      expect(columnsOf(whole).ort.values).toEqual(['Zürich']);
+    }
+  });
+
   it('has comments of its own, which may have as many fields as the names', async () => {
     const training = await parse('a,b\n1,x\n2,y\n');
     const wanted = { a: 'number', b: 'category' } as const;

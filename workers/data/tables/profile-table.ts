@@ -15,14 +15,14 @@ import {
 import { describeTimes, zoneOf } from '../../../core/preprocessing/time-findings.ts';
 import { dataFormatOf } from '../../../core/preprocessing/data-formats.ts';
 import type { InspectProgress } from '../../../core/protocol/run/inspect-task.ts';
-import { markOf } from '../../../core/text/text-encoding.ts';
+import { isNamedUtf8, markOf } from '../../../core/text/text-encoding.ts';
 import { withQuestions } from '../notes.ts';
 import type { Cells, RawTable } from './cells.ts';
 import { placeOfColumn, readCell, typedColumn } from './columns.ts';
 import { type ReadTableOptions, understandTable } from './read-table.ts';
 import type { ChosenColumn } from './reading/choose-columns.ts';
 import { noColumn } from './table.ts';
-import { firstRows } from './table-readers.ts';
+import { firstRows, isPlainlyUtf8 } from './table-readers.ts';
 import { isWorkbook, unpackTable } from './unpack.ts';
 
 /** How to inspect a table. */
@@ -143,6 +143,12 @@ function encodingOf(
   file: string,
   { encoding }: ReadTableOptions,
 ): { encoding: string | undefined; question: Finding[] } {
+  if (encoding !== undefined && !isNamedUtf8(encoding) && markOf(bytes) === null && isPlainlyUtf8(bytes)) {
+    const message = `${basename(file)} is UTF-8, and is read as ${encoding}, as you say: signs beyond ASCII become wrong.`;
+    const option = "encoding: 'utf-8'";
+    const choices = null;
+    return { encoding, question: [{ level: 'warning', kind: 'encoding', column: null, message, choices, option }] };
+  }
   if (encoding !== undefined || markOf(bytes) !== null || isBinary(file) || isWorkbook(bytes) || isUtf8(bytes)) {
     return { encoding, question: [] };
   }

@@ -155,16 +155,40 @@ function readerOf(file: string): TableReader {
 }
 
 function decodedText(bytes: Buffer, file: string, options: RawOptions) {
-  const { text: utf8, ...decoded } = asUtf8(bytes, file, { encoding: encodingFor(options), isUtf8 });
+  const encoding = encodingFor(options, () => isPlainlyUtf8(bytes));
+  const { text: utf8, ...decoded } = asUtf8(bytes, file, { encoding, isUtf8 });
   return { ...decoded, text: Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength) };
 }
 
 /**
- * The encoding that the user named, for this file or for the training table. A mark there says nothing of other files.
+ * The encoding that the user named for this file, or for the training table. A mark there says nothing of other files,
+ * and a later file may be UTF-8, which text in another encoding hardly ever is by chance.
  */
-function encodingFor({ encoding, reading }: RawOptions): string | null {
+function encodingFor({ encoding, reading }: RawOptions, isPlainlyUtf8: () => boolean): string | null {
   if (reading === undefined) return encoding ?? null;
-  return reading.encoding === null || reading.hasMark ? null : reading.encoding;
+  const known = reading.hasMark ? null : reading.encoding;
+  return known === null || isNamedUtf8(known) || isPlainlyUtf8() ? null : known;
+}
+
+/** Whether bytes are UTF-8 and no text in another encoding, most of which agree with it in ASCII. */
+export const isPlainlyUtf8 = (bytes: Buffer): boolean => isUtf8(bytes) && isBeyondAscii(bytes);
+
+const isBeyondAscii = (bytes: Buffer): boolean => !bytes.includes(0) && bytes.some((byte) => byte > 0x7f);
+
+async function isPlainlyUtf8File(file: string, blockBytes: number): Promise<boolean> {
+  let isBeyond = false;
+  try {
+    const check = pieceDecoder('utf-8', file);
+    for await (const piece of createReadStream(file, { highWaterMark: blockBytes }) as AsyncIterable<Buffer>) {
+      check(piece);
+      if (piece.includes(0)) return false;
+      isBeyond ||= isBeyondAscii(piece);
+    }
+    check(null);
+  } catch {
+    return false;
+  }
+  return isBeyond;
 }
 
 /** A piece of a file that ends with a line. */
@@ -215,7 +239,9 @@ async function* textPieces(
   { reading, blockBytes = usualBlockBytes }: RawBlockOptions,
   isDelimited: boolean,
 ): AsyncGenerator<LinePiece> {
-  const encoding = reading === null ? null : encodingFor({ reading });
+  const isOther = reading !== null && reading.encoding !== null && !isNamedUtf8(reading.encoding);
+  const isUtf8File = isOther && (await isPlainlyUtf8File(file, blockBytes));
+  const encoding = reading === null ? null : encodingFor({ reading }, () => isUtf8File);
   const mark = await readMark(file);
   const decode = bytesDecoder(mark?.encoding ?? encoding ?? 'utf-8', file);
   let rest: Buffer = Buffer.alloc(0);
