@@ -179,6 +179,13 @@ describe('what a reading for training would refuse is a question', () => {
 
   it('a first line that may be names', async () => {
     expect(await findingsOf(csv('0,1,2', 20, (i) => `${mixed(i)},${i % 3},${i}`))).toContain('question header');
+    const years = csv('2019,2020,2021,2022', 20, (i) => `${100 * mixed(i)},${i % 7},${mixed(i + 3)},${(i * 13) % 17}`);
+    expect(await findingsOf(years)).toContain('question header');
+    const uneven = csv('1990,2000,2005', 20, (i) => `${mixed(i)},${mixed(i + 1)},${mixed(i + 2)}`);
+    expect(await findingsOf(uneven)).toContain('question header');
+    // Rows below ascend as the first line does.
+    expect(await findingsOf(csv('1,2,3', 20, (i) => `${i},${i + 1},${i + 2}`))).not.toContain('question header');
+    expect(await findingsOf(csv('3,2,4', 20, (i) => `${i % 3},${i % 5},${i % 7}`))).not.toContain('question header');
   });
 
   it.each([
@@ -204,6 +211,12 @@ describe('what a reading for training would refuse is a question', () => {
     expect(findings[0].option).toBe(`encoding: '${encoding}'`);
     expect(columns[0].examples).toEqual(['Bern', 'Zürich']);
   });
+});
+
+it('text in UTF-8 that the user takes for another encoding is a warning', async () => {
+  const text = csv('city,x', 20, (i) => `${i % 2 ? 'Zürich' : 'Bern'},${mixed(i)}`);
+  expect(await findingsOf(text, { encoding: 'windows-1252' })).toContain('warning encoding');
+  expect(await findingsOf(Buffer.from(text, 'latin1'), { encoding: 'windows-1252' })).not.toContain('warning encoding');
 });
 
 describe('what a model should not learn from is a warning', () => {

@@ -218,7 +218,7 @@ function plainCell(value: unknown, name: string, place: string): Cell {
 /**
  * Whether the first line of a file names its columns.
  *
- * Yes, if none of its fields is a number. No, if all are, or if a text in it occurs again in its column, as a class
+ * Yes, if none of its fields is a number. No, if all are and do not look like numbered columns, or if a text in it occurs again in its column, as a class
  * does. A line of both is names if its numbers can be names (whole, ascending: 0, 1, 2 or 2019, 2020) and one of its
  * texts differs in kind from all cells below it: these are numbers, or repeat each other.
  * @param columns the cells below the first line
@@ -230,9 +230,7 @@ function isHeader(first: readonly string[], columns: readonly RawColumn[], sourc
   const [{ cells }] = columns;
   if (cells.length === 0) return false;
   if (texts.length === 0) {
-    // pandas names the columns of an array like this.
-    if (first.length > 2 && first.every((field, i) => field === String(i)))
-      refuseDoubts(source, [undecided(source, first)]);
+    if (mayNumberColumns(first, columns)) refuseDoubts(source, [undecided(source, first)]);
     return false;
   }
   const named = texts.filter(({ field }) => field !== '');
@@ -242,6 +240,27 @@ function isHeader(first: readonly string[], columns: readonly RawColumn[], sourc
   refuseDoubts(source, [undecided(source, first)]);
   return true;
 }
+
+/** Fewer rows do not show that the first line is unlike them, and so many do. */
+const [leastCompared, mostCompared] = [3, 1000];
+
+/**
+ * Whether a first line of numbers alone may be names: it counts from 0, as pandas names the columns of an array; it
+ * ascends in even steps, as years do, and no row below does; or it ascends, above columns of which each has decimals.
+ */
+function mayNumberColumns(first: readonly string[], columns: readonly RawColumn[]): boolean {
+  if (first.length < 3 || !areNames(first)) return false;
+  if (first.every((field, i) => field === String(i))) return true;
+  if (columns[0].cells.length < leastCompared) return false;
+  if (columns.every(({ cells }) => cells.some((cell) => !Number.isInteger(Number(cell))))) return true;
+  const rows = Array.from({ length: Math.min(columns[0].cells.length, mostCompared) }, (_, row) =>
+    columns.map(({ cells }) => Number(cells.at(row))),
+  );
+  return areEven(first.map(Number)) && !rows.some(areEven);
+}
+
+const areEven = (numbers: readonly number[]): boolean =>
+  numbers[1] > numbers[0] && numbers.every((own, i) => i === 0 || own - numbers[i - 1] === numbers[1] - numbers[0]);
 
 function areNames(numbers: readonly string[]): boolean {
   return numbers.every(
