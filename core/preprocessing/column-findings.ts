@@ -70,7 +70,7 @@ function misfits(
   const message =
     `${formatCount(misfitCount)} of ${formatCount(present + misfitCount)} cells of ${JSON.stringify(name)} are no ` +
     `${kind}, such as ${JSON.stringify(first.text)} (${first.place}). Correct them, or say what they are.`;
-  const choices = ['missing', 'category', 'ignore'];
+  const choices = present === 0 ? ['category', 'ignore'] : ['missing', 'category', 'ignore'];
   return [{ level: 'question', kind: 'misfits', column: name, message, choices, option }];
 }
 
@@ -128,8 +128,11 @@ function sentinel({ name, type }: ColumnProfile, { values }: ProfiledColumn, rea
   return [];
 }
 
-function constant({ name, present, distinctValues, examples }: ColumnProfile, { rows }: TableReading): Finding | null {
-  if (present === 0) {
+function constant(
+  { name, present, distinctValues, examples, misfitCount }: ColumnProfile,
+  { rows }: TableReading,
+): Finding | null {
+  if (present === 0 && misfitCount === 0) {
     const message = `${JSON.stringify(name)} has no value in any row.`;
     return { level: 'note', kind: 'constant', column: name, message, choices: null, option: typed(name, 'ignore') };
   }

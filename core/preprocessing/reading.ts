@@ -6,8 +6,8 @@ import { z } from 'zod';
  */
 
 /**
- * Ways to write a date apart from ISO 8601: a time may follow. `YY` is 1969 to 2068, `MMM` an English month such as
- * Jan.
+ * Ways to write a date apart from ISO 8601: a day of the week may stand in front, and a time may follow. `YY` is 1969
+ * to 2068, `MMM` an English month such as Jan or January. A month without a day begins on its first.
  */
 export const dateFormats = [
   'DD/MM/YYYY',
@@ -25,7 +25,15 @@ export const dateFormats = [
   'MM-DD-YY',
   'YY-MM-DD',
   'DD-MMM-YYYY',
+  'DD-MMM-YY',
   'DD MMM YYYY',
+  'MMM DD, YYYY',
+  'YYYYMMDD',
+  'YYYY-MM',
+  'MM/YYYY',
+  'MMM YYYY',
+  'MMM-YYYY',
+  'MMM-YY',
 ] as const;
 export type DateFormat = (typeof dateFormats)[number];
 

@@ -178,7 +178,7 @@ function gapFinding(column: TimeColumn): Finding {
 
 /** The zone of a time such as `2026-01-31 12:00+01:00`; empty where it has none, null for a day. */
 export function zoneOf(text: string): string | null {
-  return /\d:\d\d/.test(text) ? (/:\d\d(?:[.,]\d+)?\s*(z|[+-]\d\d:?\d\d)$/i.exec(text)?.[1] ?? '') : null;
+  return /\d:\d\d/.test(text) ? (/:\d\d(?:[.,]\d+)?\s*(z|[+-]\d\d:?\d\d|GMT|UTC)$/i.exec(text)?.[1] ?? '') : null;
 }
 
 /** Zones with which times are written: without one, a time is taken for UTC. */

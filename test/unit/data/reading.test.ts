@@ -160,10 +160,40 @@ describe('dates', () => {
     ['31.1.2011', 'DD.MM.YYYY', '2011-01-31'],
     ['2011/01/31', 'YYYY/MM/DD', '2011-01-31'],
     ['31-Jan-2011', 'DD-MMM-YYYY', '2011-01-31'],
+    ['31-Jan-11', 'DD-MMM-YY', '2011-01-31'],
+    ['31 January 2011', 'DD MMM YYYY', '2011-01-31'],
+    ['Mon, 31 Jan 2011 00:00:00 GMT', 'DD MMM YYYY', '2011-01-31'],
+    ['"January 31, 2011"', 'MMM DD, YYYY', '2011-01-31'],
+    ['Sept. 30 2011', 'MMM DD, YYYY', '2011-09-30'],
+    ['2011-03', 'YYYY-MM', '2011-03-01'],
+    ['03/2011', 'MM/YYYY', '2011-03-01'],
+    ['Mar 2011', 'MMM YYYY', '2011-03-01'],
+    ['Mar-11', 'MMM-YY', '2011-03-01'],
   ])('%s are read as %s', async (text, format, date) => {
-    const { columns, reading } = await parse(`when,y\n${text},1\n`);
+    const { columns, reading } = await parse(`when;y\n${text};1\n`);
     expect(columns[0]).toMatchObject({ type: 'date', values: Float64Array.of(dayOf(date)) });
     expect(reading?.columns[0].dateFormat).toBe(format);
+  });
+
+  it.each(['2011Q1', '2011-W05', 'Q3/2011', '15. Januar 2011', '3 de mayo de 2011', 'août 2011'])(
+    'in a form that is not read become no categories: %s',
+    async (text) => {
+      await expect(parse(`when;y\n${text};1\n${text};2\n`)).rejects.toThrow('is not a date (2026-01-31');
+    },
+  );
+
+  it.each(['model 2011', 'Summer 2011', 'marble 7', '2020-21', 'May', 'mai 7'])('are not %s', async (text) => {
+    expect((await parse(`what;y\n${text};1\n${text};2\n`)).columns[0].type).toBe('category');
+  });
+
+  it('of digits alone are days where all are', async () => {
+    const { columns, reading } = await parse('when;n;y\n20110131;20110131;a\n20110201;20110231;b\n20110302;7;a\n');
+    expect(reading?.columns[0].dateFormat).toBe('YYYYMMDD');
+    expect(columns[0].values).toEqual(Float64Array.of(...['2011-01-31', '2011-02-01', '2011-03-02'].map(dayOf)));
+    expect(columns[1].type).toBe('number');
+    const json = [20_110_131, 20_110_201, 20_110_302].map((when) => JSON.stringify({ when })).join('\n');
+    const inJson = await parse(json, {}, 'd.jsonl');
+    expect(inJson.columns[0].values).toEqual(columns[0].values);
   });
 
   it('with a time, of half a day too', async () => {

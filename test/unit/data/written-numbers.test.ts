@@ -18,6 +18,7 @@ describe('numbers', () => {
     ['apostrophes between thousands', ["1'234.5", '7'], [1234.5, 7]],
     ['a currency sign', ['$1,024.50', '-$16.02', '$3'], [1024.5, -16.02, 3]],
     ['a currency sign behind', ['1.024,50 €', '16,02 €'], [1024.5, 16.02]],
+    ['the minus of typography', ['−47', '5.5', '−3'], [-47, 5.5, -3]],
     ['per cent', ['12.5%', '3%'], [12.5, 3]],
     ['a unit behind', ['12 kg', '3.5kg', '-1 kg'], [12, 3.5, -1]],
     ['a unit of several words and powers', ['1,024.5 mg/m³', '3 mg/m³'], [1024.5, 3]],

@@ -135,7 +135,8 @@ function readNumber(cell: Cell, format: NumberFormat | null): number | null {
 }
 
 function readDate(cell: Cell, format: DateFormat | null): number | null {
-  const time = cell instanceof Date ? cell.getTime() : typeof cell === 'string' ? parseDate(cell, format) : Number.NaN;
+  const isText = typeof cell === 'string' || (format === 'YYYYMMDD' && cell !== null);
+  const time = cell instanceof Date ? cell.getTime() : isText ? parseDate(String(cell), format) : Number.NaN;
   return Number.isNaN(time) ? null : time / 86_400_000;
 }
 

@@ -43,6 +43,8 @@ interface UndecidedColumn {
 
 /** A column of strings with more distinct values than this is text unless the user says that it is a category. */
 const mostGuessedCategories = 100;
+/** Fewer numbers are days by chance. */
+const leastDays = 3;
 /** What most cells of a column are shows in so many. */
 const mostSampled = 2 ** 16;
 
@@ -92,6 +94,7 @@ class ColumnChooser {
     if (type === 'date') return this.#date(index) ?? this.#wrong(index, type, this.#mostlyDateFormat(index));
     if (type === 'boolean') return this.#boolean(index) ?? this.#wrong(index, type, plainFormat);
     return (
+      this.#dateOfDigits(index) ??
       this.#number(index) ??
       this.#boolean(index) ??
       this.#date(index) ??
@@ -141,6 +144,15 @@ class ColumnChooser {
 
   #boolean(index: number): ChosenColumn | null {
     return this.#fits(index, 'boolean', plainFormat) ? { type: 'boolean', ...plainFormat } : null;
+  }
+
+  /** Numbers of which each is a day of a year from 1900 to 2099: 20210131. */
+  #dateOfDigits(index: number): ChosenColumn | null {
+    const cells = this.#cells(index);
+    const format = { numberFormat: null, dateFormat: 'YYYYMMDD' } as const;
+    const isDay = (cell: Cell): boolean =>
+      /^(?:19|20)\d{6}$/.test(String(cell)) && readCell(cell, 'date', format) !== null;
+    return cells.present >= leastDays && cells.every(isDay) ? { type: 'date', ...format } : null;
   }
 
   #date(index: number): ChosenColumn | UndecidedColumn | null {

@@ -1,31 +1,32 @@
 import { type DateFormat, dateFormats } from '../../../../core/preprocessing/reading.ts';
 
-const time = String.raw`(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?: ?([AaPp])[Mm])?(Z|[+-]\d{2}:?\d{2})?)?`;
+const time = String.raw`(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?: ?([AaPp])[Mm])?(Z|[+-]\d{2}:?\d{2}| (?:GMT|UTC))?)?`;
 const isoDate = new RegExp(`^(\\d{4})-(\\d{2})-(\\d{2})${time}$`);
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const weekday = String.raw`(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? )?`;
+const months = 'january february march april may june july august september october november december'.split(' ');
+const monthName = `(${months.map((name) => `${name.slice(0, 3)}(?:${name.slice(3)})?`).join('|')}|sept)\\.?`;
 /** Two digits of a year are 1969 to 2068, as in POSIX. */
 const firstYear = 69;
 
 interface Pattern {
   expression: RegExp;
-  /** Positions of year, month and day among the three parts. */
+  /** Positions of year, month and day among the parts; -1: it has none. */
   order: readonly [number, number, number];
 }
 
 const patterns = new Map<DateFormat, Pattern>(dateFormats.map((format) => [format, patternOf(format)]));
 
 function patternOf(format: DateFormat): Pattern {
-  const parts = format.split(/[/. -]/);
-  const separator = format.charAt(parts[0].length);
-  const places = parts.map((part) => {
-    if (part === 'MMM') return '([A-Za-z]{3})';
-    return part.startsWith('Y') ? `(\\d{${part.length}})` : String.raw`(\d{1,2})`;
+  const parts = format.match(/Y+|M+|D+/g) ?? [];
+  const areApart = /[^A-Z]/.test(format);
+  const source = format.replaceAll(/Y+|MMM|MM|DD|[., ]+/g, (part) => {
+    if (part === 'MMM') return monthName;
+    if (part.startsWith('Y')) return `(\\d{${part.length}})`;
+    if (part === 'MM' || part === 'DD') return areApart ? String.raw`(\d{1,2})` : String.raw`(\d{2})`;
+    return part === ', ' ? ',? ' : part.replace('.', String.raw`\.`);
   });
   const at = (letter: string) => parts.findIndex((part) => part.startsWith(letter));
-  return {
-    expression: new RegExp(`^${places.join(separator === '.' ? String.raw`\.` : separator)}${time}$`),
-    order: [at('Y'), at('M'), at('D')],
-  };
+  return { expression: new RegExp(`^${weekday}${source}${time}$`, 'i'), order: [at('Y'), at('M'), at('D')] };
 }
 
 /**
@@ -39,8 +40,9 @@ export function parseDate(text: string, format: DateFormat | null = null): numbe
   const { expression, order } = (format === null ? undefined : patterns.get(format)) ?? {};
   const found = expression?.exec(text);
   if (!found || order === undefined) return Number.NaN;
-  const [year, month, day] = order.map((at) => found[at + 1]);
-  return timeOf(yearOf(year), monthOf(month), Number(day), found.slice(4));
+  const [year, month, day = '1'] = order.map((at) => (at < 0 ? undefined : found[at + 1]));
+  const clock = found.slice(1 + order.filter((at) => at >= 0).length);
+  return timeOf(yearOf(year ?? ''), monthOf(month ?? ''), Number(day), clock);
 }
 
 function yearOf(text: string): number {
@@ -49,7 +51,7 @@ function yearOf(text: string): number {
 }
 
 function monthOf(text: string): number {
-  const month = months.indexOf(text.toLowerCase()) + 1;
+  const month = months.findIndex((name) => name.startsWith(text.slice(0, 3).toLowerCase())) + 1;
   return month > 0 ? month : Number(text);
 }
 
@@ -68,7 +70,7 @@ function timeOf(year: number, month: number, day: number, clock: readonly (strin
 }
 
 function offsetMs(zone: string): number {
-  if (zone === 'Z') return 0;
+  if (!/^[+-]/.test(zone)) return 0;
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));
   return (zone.startsWith('-') ? -1 : 1) * minutes * 60_000;
 }
@@ -79,12 +81,33 @@ export function fittingDateFormats(texts: readonly string[], wanted: DateFormat 
   return candidates.filter((format) => texts.every((text) => !Number.isNaN(parseDate(text, format))));
 }
 
-/** The format, or null for ISO 8601, in which most of the texts are dates; undefined where fewer than half are. */
+/**
+ * The format, or null for ISO 8601, in which most of the texts are dates, or null where most look like dates in a form
+ * that is not read; undefined where fewer than half are.
+ */
 export function mostlyDates(texts: readonly string[]): DateFormat | null | undefined {
   const withDigits = texts.filter((text) => /\d/.test(text));
   if (2 * withDigits.length < texts.length) return undefined;
-  return [null, ...dateFormats].find((format) => {
-    const dates = withDigits.filter((text) => !Number.isNaN(parseDate(text, format))).length;
+  const areMost = (isDate: (text: string) => boolean): boolean => {
+    const dates = withDigits.filter(isDate).length;
     return dates > 0 && 2 * dates >= texts.length;
-  });
+  };
+  const found = [null, ...dateFormats].find((format) => areMost((text) => !Number.isNaN(parseDate(text, format))));
+  return found === undefined && areMost(looksLikeDate) ? null : found;
+}
+
+/** The first letters of the months in languages of which many tables are. */
+const monthStarts = new Set(
+  ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl'].flatMap((language) => {
+    const names = new Intl.DateTimeFormat(language, { month: 'long', timeZone: 'UTC' });
+    return months.map((_, month) => names.format(Date.UTC(2026, month)).slice(0, 3).toLowerCase());
+  }),
+);
+
+/** Whether a text is a day, a month, a week, a quarter or half of a year: 15. März 2021, mai 2021, 2021-W05, Q1/2021. */
+function looksLikeDate(text: string): boolean {
+  if (/^(?:\d{4}[-/. ]?(?:[QH][1-4]|W\d{1,2})|[QH][1-4][-/. ]?\d{4})(?:-\d)?$/i.test(text)) return true;
+  const [, word] =
+    /^(?:\p{L}+\.?,? )?(?:\d{1,2}\.?[- ](?:de )?)?(\p{L}{3,})\.?[- ](?:\d{1,2},? )?(?:de )?\d{4}\b/u.exec(text) ?? [];
+  return word !== undefined && monthStarts.has(word.slice(0, 3).toLowerCase());
 }

@@ -10,6 +10,8 @@ const unitCode = /^([A-Z]{3})\s?[-+]?\d/u;
 const currencies = new Set(Intl.supportedValuesOf('currency'));
 const blanks = /[ \u00a0\u2009\u202f]/gu;
 const apostrophes = /['’]/gu;
+/** The minus of typography, as in tables of web pages. */
+const minus = '\u2212';
 
 const signs: readonly Omit<NumberFormat, 'unit'>[] = [
   { decimal: '.', grouping: '' },
@@ -38,7 +40,7 @@ export function parseNumber(text: string, format: NumberFormat | null): number |
 }
 
 function parseBody(body: string, { decimal, grouping }: Omit<NumberFormat, 'unit'>): number | null {
-  const plain = body.replaceAll(blanks, ' ').replaceAll(apostrophes, "'");
+  const plain = body.replaceAll(blanks, ' ').replaceAll(apostrophes, "'").replace(minus, '-');
   const isGrouped = grouping !== '' && (grouped.get(decimal + grouping)?.test(plain) ?? false);
   const digits = isGrouped ? plain.replaceAll(grouping, '') : plain;
   if (decimal === ',' && digits.includes('.')) return null;
@@ -53,7 +55,7 @@ function withoutUnit(text: string, own: string): string | null {
   if (parts.length !== 2) return null;
   const [before, after] = parts.map((part) => part.trim());
   if (after === '') return before;
-  return before === '' || before === '-' || before === '+' ? before + after : null;
+  return ['', '-', '+', minus].includes(before) ? before + after : null;
 }
 
 function unitOf(text: string): string {
