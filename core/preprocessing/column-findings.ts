@@ -3,8 +3,8 @@ import { dataFormatOf } from './data-formats.ts';
 import type { ColumnProfile, Finding, ProfiledColumn } from './profile.ts';
 import { missingValuesWithout, type TableReading } from './reading.ts';
 
-/** Fewer rows say nothing of a column. */
-const leastRows = 20;
+/** Fewer rows show nothing by chance alone. */
+export const leastRows = 20;
 /** Names of columns that say which one, and not how much. */
 export const identifierNames = /(?:^|[\s_-])(?:id|uuid|guid|key|no|nr|number|index)$|[a-z](?:Id|ID|No|Key)$/;
 const codeNames = /(?:^|[\s_-])(?:zip|zipcode|postal|postcode|plz|code|sic|naics|fips)(?:[\s_-]|$)/i;
@@ -34,7 +34,9 @@ export function findColumnFindings(column: ColumnProfile, own: ProfiledColumn, r
     ...formats(column),
     ...missingTexts(column, reading),
     ...sentinel(column, own, reading),
-    ...(useless === null ? [...codes(column, own), ...groups(column, own), ...freeText(column)] : [useless]),
+    ...(useless === null
+      ? [...codes(column, own), ...groups(column, own), ...countedOn(column, own), ...freeText(column)]
+      : [useless]),
   ];
 }
 
@@ -149,6 +151,17 @@ function rowCounter({ name, countsRows }: ColumnProfile): Finding | null {
   return { level: 'warning', kind: 'row-counter', column: name, message, choices: null, option: typed(name, 'ignore') };
 }
 
+/** Numbers that count on or down with the rows, from any number: those of the rows, or the steps of a measurement. */
+function countedOn({ name }: ColumnProfile, { values }: ProfiledColumn): Finding[] {
+  if (!(values instanceof Float64Array) || values.length < leastRows) return [];
+  const step = values[1] - values[0];
+  if (Math.abs(step) !== 1 || values.some((value, row) => value !== values[0] + row * step)) return [];
+  const message =
+    `${JSON.stringify(name)} is one ${step > 0 ? 'more' : 'less'} in each row. If it only numbers the rows, leave it ` +
+    'out: a model would learn the order of this file from it, which new samples do not have.';
+  return [{ level: 'warning', kind: 'sorted', column: name, message, choices: null, option: typed(name, 'ignore') }];
+}
+
 /** A column of files of images: a model is to see these, not their names. */
 function imageNames({ name, examples }: ColumnProfile, { values }: ProfiledColumn): Finding | null {
   if (!namesImages({ values })) return null;
@@ -170,8 +183,13 @@ function identifier(
   { name, type, present, distinctValues }: ColumnProfile,
   { values }: ProfiledColumn,
 ): Finding | null {
-  if (present < leastRows || distinctValues !== present || type === 'date' || type === 'boolean') return null;
   const isNumber = values instanceof Float64Array;
+  if (isNumber && identifierNames.test(name) && values.some((value) => Math.abs(value) > Number.MAX_SAFE_INTEGER)) {
+    const message = `${JSON.stringify(name)} has numbers of more digits than are kept: ids that differ become equal.`;
+    const option = typed(name, 'ignore');
+    return { level: 'warning', kind: 'identifier', column: name, message, choices: null, option };
+  }
+  if (present < leastRows || distinctValues !== present || type === 'date' || type === 'boolean') return null;
   const areNames = isNumber
     ? identifierNames.test(name) && values.every((value) => Number.isNaN(value) || Number.isInteger(value))
     : values.every((text) => text === null || (text.length <= longestIdentifier && !/\s\S+\s/.test(text)));

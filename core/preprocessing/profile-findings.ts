@@ -1,4 +1,5 @@
-import { findColumnFindings, typed } from './column-findings.ts';
+import { correlated, determined, fewRows, leastShared } from './answer-findings.ts';
+import { findColumnFindings, leastRows, typed } from './column-findings.ts';
 import { countRuns } from './column-profile.ts';
 import { codesOf, hashOf, rowHashes } from './equal-rows.ts';
 import {
@@ -16,16 +17,8 @@ const targetNames =
   /^(?:target|label|labels|class|y|outcome|response|diagnosis|species|survived|quality|price|result)$/i;
 /** A column of whole numbers with at most so many values is taken for classes. */
 const mostNumberedClasses = 10;
-/** A class with fewer rows is rare: a test split of a fifth has one or two of them. */
-const fewRows = 10;
-/** Fewer rows show nothing by chance alone. */
-const leastRows = 20;
-/** Rows that share a value of a feature, on average: with fewer, a feature determines classes by chance. */
-const leastShared = 5;
 /** More characters of a comment are not shown. */
 const longestComment = 80;
-/** |r| of a column that is the target in another unit. */
-const nearlyOne = 0.99999;
 
 /** The column that a model most likely is to predict: by its name, else the last one. */
 export function proposeTarget(columns: readonly ColumnProfile[]): TableProfile['target'] {
@@ -44,10 +37,13 @@ export function findFindings(
   { asked, ofTimes }: Record<'asked' | 'ofTimes', readonly Finding[]>,
 ): Finding[] {
   const ofColumns = table.columns.flatMap((column, i) => findColumnFindings(column, table.values[i], table.reading));
+  // Steps that are counted are a time.
+  const areTimes = (name: string | null): boolean =>
+    ofTimes.some(({ kind, column }) => kind === 'time' && column === name);
   const grouped = new Set(ofColumns.flatMap(({ kind, column }) => (kind === 'groups' ? [column] : [])));
   return byLevel([
     ...asked,
-    ...ofColumns,
+    ...ofColumns.filter(({ kind, column }) => kind !== 'sorted' || !areTimes(column)),
     ...ofTimes.filter(({ kind, column }) => kind !== 'groups' || !grouped.has(column)),
     ...comments(table.reading),
     ...leftOut(table.reading),
@@ -178,93 +174,6 @@ function rareClasses({ name }: ColumnProfile, classes: readonly (string | null)[
     `${rare.length} of the ${counts.size} classes of ${JSON.stringify(name)} have fewer than ${fewRows} rows: ` +
     `${shown.join(', ')}${rare.length > 5 ? ', ...' : ''}. A split may lack them.`;
   return [{ ...note('rare-classes', name, message, 'stratify: true'), level: 'warning' }];
-}
-
-/** A column that gives the class away: each of its values, or each side of a threshold, has one class. */
-function determined(
-  target: ColumnProfile,
-  classes: readonly (string | null)[],
-  column: ColumnProfile,
-  own: ProfiledColumn,
-): Finding[] {
-  if (column.type === 'text' || classes.length < leastRows || column.distinctValues < 2) return [];
-  const isGiven =
-    own.values instanceof Float64Array
-      ? areApart(own.values, classes)
-      : column.distinctValues * leastShared <= column.present && hasOneClass(own.values, classes);
-  if (!isGiven) return [];
-  const [name, wanted] = [column.name, target.name].map((text) => JSON.stringify(text));
-  const message =
-    `${name} alone tells ${wanted} in every row. If it is known only after the answer, a model that learns from it ` +
-    'is of no use for new samples.';
-  return [{ ...note('answer', column.name, message, ignoring(column.name)), level: 'warning' }];
-}
-
-function hasOneClass(values: readonly (string | null)[], classes: readonly (string | null)[]): boolean {
-  const known = new Map<string, string>();
-  return values.every((value, row) => {
-    const own = classes[row];
-    if (value === null || own === null) return true;
-    const other = known.get(value) ?? own;
-    known.set(value, other);
-    return other === own;
-  });
-}
-
-/** Whether the classes lie in ranges that do not overlap. */
-function areApart(values: Float64Array, classes: readonly (string | null)[]): boolean {
-  const ranges = new Map<string, { smallest: number; largest: number }>();
-  let rows = 0;
-  for (const [row, own] of classes.entries()) {
-    const value = values[row];
-    if (own === null || Number.isNaN(value)) continue;
-    rows++;
-    const range = ranges.get(own);
-    if (range === undefined) ranges.set(own, { smallest: value, largest: value });
-    else if (value < range.smallest) range.smallest = value;
-    else if (value > range.largest) range.largest = value;
-  }
-  if (ranges.size < 2 || rows < ranges.size * fewRows) return false;
-  const sorted = [...ranges.values()].sort((a, b) => a.smallest - b.smallest);
-  return sorted.every(({ smallest }, i) => i === 0 || smallest > sorted[i - 1].largest);
-}
-
-/** A column that is the target of numbers in another unit. */
-function correlated(
-  { columns, values }: ProfiledTable,
-  at: number,
-  column: ColumnProfile,
-  own: ProfiledColumn,
-): Finding[] {
-  const [x, y] = [own.values, values[at].values];
-  if (!(x instanceof Float64Array && y instanceof Float64Array) || x.length < leastRows) return [];
-  const r = correlation(x, y);
-  if (!(Math.abs(r) >= nearlyOne)) return [];
-  const message =
-    `${JSON.stringify(column.name)} is ${JSON.stringify(columns[at].name)} in another unit (correlation ` +
-    `${r.toFixed(5)}). If it is known only after the answer, a model that learns from it is of no use for new samples.`;
-  return [{ ...note('answer', column.name, message, ignoring(column.name)), level: 'warning' }];
-}
-
-/** Pearson's r over the rows that have both values; NaN where one of them is constant. */
-export function correlation(x: Float64Array, y: Float64Array): number {
-  const isComplete = (row: number): boolean => !Number.isNaN(x[row]) && !Number.isNaN(y[row]);
-  let [rows, sumX, sumY] = [0, 0, 0];
-  for (let row = 0; row < x.length; row++) {
-    if (!isComplete(row)) continue;
-    rows++;
-    sumX += x[row];
-    sumY += y[row];
-  }
-  let [xx, yy, xy] = [0, 0, 0];
-  for (let row = 0; row < x.length; row++) {
-    if (!isComplete(row)) continue;
-    const [dx, dy] = [x[row] - sumX / rows, y[row] - sumY / rows];
-    xx += dx * dx;
-    yy += dy * dy;
-    xy += dx * dy;
-  }
-  return xy / Math.sqrt(xx * yy);
 }
 
 /** Rows in the order of their classes: what counts rows gives the class away then. */

@@ -280,6 +280,31 @@ describe('what a model should not learn from is a warning', () => {
       'warning answer inch',
     ],
     [
+      'a target in another unit that was rounded',
+      csv('c,x,f', 60, (i) => `${(10 * mixed(i)).toFixed(1)},${mixed(i * i)},${(18 * mixed(i) + 32).toFixed(1)}`),
+      'warning answer c',
+    ],
+    [
+      'a target on another scale',
+      csv('log,x,z', 60, (i) => `${Math.log(1 + mixed(i))},${mixed(i * i)},${Math.exp(5 * mixed(i))}`),
+      'warning answer log',
+    ],
+    [
+      'a column that only rows of one class have',
+      csv('boat,x,y', 60, (i) => `${label(i) === 'yes' ? i % 7 : ''},${mixed(i * i)},${label(i)}`),
+      'warning answer boat',
+    ],
+    [
+      'a column that counts the rows from another number on, or down',
+      csv('i,x,y', 60, (i) => `${1060 - i},${mixed(i * i)},${label(i)}`),
+      'warning sorted i',
+    ],
+    [
+      'ids of more digits than a number has',
+      csv('user_id,x,y', 60, (i) => `${9_007_199_254_740_993n + BigInt(i)},${mixed(i * i)},${label(i)}`),
+      'warning identifier user_id',
+    ],
+    [
       'rows that belong together',
       csv('patient_id,x,y', 60, (i) => `${i % 12},${mixed(i)},${mixed(i * i)}`),
       'warning groups patient_id',
