@@ -106,7 +106,8 @@ function missingTexts({ name, type, missing }: ColumnProfile, reading: TableRead
     reading.missingValues,
     texts.map(([text]) => text),
   );
-  return [{ level: 'warning', kind: 'missing-texts', column: name, message, choices: null, option }];
+  const choices = texts.map(([text]) => text);
+  return [{ level: 'warning', kind: 'missing-texts', column: name, message, choices, option }];
 }
 
 /** A number that stands for a missing one: outside of all others, and repeated. */
@@ -125,7 +126,7 @@ function sentinel({ name, type }: ColumnProfile, { values }: ProfiledColumn, rea
       `${formatCount(count)} cells of ${JSON.stringify(name)} are ${value}, and all others lie from ${smallest} to ` +
       `${largest}. It probably stands for a missing value.`;
     const option = missingValuesWith(reading.missingValues, [String(value)]);
-    return [{ level: 'warning', kind: 'sentinel', column: name, message, choices: null, option }];
+    return [{ level: 'warning', kind: 'sentinel', column: name, message, choices: [String(value)], option }];
   }
   return [];
 }

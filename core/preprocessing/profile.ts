@@ -64,7 +64,10 @@ export const findingSchema = z.strictObject({
   /** The column that it is about, or the folder that may be a split; null: the whole table or folder of images. */
   column: z.string().nullable(),
   message: z.string(),
-  /** The possible answers to a question; the first one is assumed. Null: any answer, or the finding is no question. */
+  /**
+   * The possible answers to a question, of which the first one is assumed; of another finding, what can be said instead
+   * of what is assumed. Null: any answer, or nothing to say.
+   */
   choices: z.array(z.string()).nullable(),
   /** What settles it, as a project spells it: `readTable(file, { columns: { id: 'ignore' } })`; null: nothing to do. */
   option: z.string().nullable(),

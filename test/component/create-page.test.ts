@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ColumnProfile, Finding, TableProfile } from '../../core/preprocessing/profile.ts';
 import { planProject } from '../../core/preprocessing/project-plan.ts';
 import { projectSource } from '../../core/preprocessing/project-source.ts';
+import { usualMissingValues } from '../../core/preprocessing/reading.ts';
 import type { Inspection } from '../../core/protocol/pages/new-project.ts';
 import CreatePage from '../../src-renderer/views/create/CreatePage.vue';
 import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';
@@ -140,6 +141,31 @@ describe('the page New from data', () => {
     buttonNamed('Ask the questions again').click();
     await flushPromises();
     expect(next().disabled).toBe(true);
+  });
+
+  it('takes what is said to a warning, with which the file is read again', async () => {
+    const sentinel = finding({
+      level: 'warning',
+      kind: 'sentinel',
+      column: 'size',
+      message: '-999',
+      choices: ['-999'],
+    });
+    const texts = finding({ level: 'warning', kind: 'missing-texts', column: 'kind', message: 'NA', choices: ['NA'] });
+    const { calls } = await open({
+      inspectData: () => ({ profile: profileWith([sentinel, texts]), folder: '/home/me/plants' }),
+    });
+    const missing = () => {
+      const [, request] = calls.findLast(([method]) => method === 'inspectData') ?? [];
+      return (request as Inspection).reading.missingValues;
+    };
+    expect(buttonNamed('Next: target and columns').disabled).toBe(false);
+    buttonNamed('-999 is a missing value').click();
+    await flushPromises();
+    expect(missing()).toEqual([...usualMissingValues, '-999']);
+    buttonNamed('NA is a value').click();
+    await flushPromises();
+    expect(missing()).toEqual([...usualMissingValues.filter((text) => text !== 'NA'), '-999']);
   });
 
   /** Opens a later step. */

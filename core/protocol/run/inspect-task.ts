@@ -110,6 +110,7 @@ export function answered(
   choice: string,
 ): ReadingOptions {
   const name = column ?? '';
+  const missing = reading.missingValues ?? usualMissingValues;
   const changed = (change: object): ReadingOptions => readingOptionsSchema.parse({ ...reading, ...change });
   switch (kind) {
     case 'encoding':
@@ -128,11 +129,15 @@ export function answered(
       return changed({ maximum: Number(choice) });
     case 'splits':
       return changed({ splitFolders: { ...reading.splitFolders, [name]: choice } });
+    case 'sentinel':
+      return changed({ missingValues: [...new Set([...missing, choice])] });
+    case 'missing-texts':
+      return changed({ missingValues: missing.filter((text) => text !== choice) });
     default: {
       if (choice !== 'missing') return changed({ columns: { ...reading.columns, [name]: choice } });
       const own = tableOf(profile)?.columns.find((one) => one.name === name);
       const texts = own?.misfits.map(({ text }) => text) ?? [];
-      return changed({ missingValues: [...new Set([...(reading.missingValues ?? usualMissingValues), ...texts])] });
+      return changed({ missingValues: [...new Set([...missing, ...texts])] });
     }
   }
 }
