@@ -54,6 +54,7 @@ export const findingSchema = z.strictObject({
     'clock',
     'groups',
     'splits',
+    'subfolders',
     'depth',
     'pages',
     'colours',

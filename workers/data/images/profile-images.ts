@@ -13,6 +13,7 @@ import { messageOf } from '../../../core/text/errors.ts';
 import { withNotes } from '../notes.ts';
 import { decodeImage, forEachImage, imageHead } from './decode.ts';
 import { ImageFindings } from './deep-images.ts';
+import { EqualImages } from './equal-images.ts';
 import { textAt } from '../tables/columns.ts';
 import type { InspectedTable } from '../tables/profile-table.ts';
 import { isImage, type LabelledFiles, listClasses } from './image-files.ts';
@@ -43,7 +44,10 @@ export async function profileImages(folder: string, options: ImageReading = {}):
   const { parts, doubts } = result;
   const leftOut = await findLeftOut(folder, new Set(parts.flatMap(({ files }) => files)));
   const named = parts.map((part) => ({ ...part, name: relative(folder, part.path) || '.' }));
-  return profileOf(named, { folder, name: basename(folder), table: null, leftOut, maximum }, doubts.map(splitQuestion));
+  return profileOf(named, { folder, name: basename(folder), table: null, leftOut, maximum }, [
+    ...doubts.map(splitQuestion),
+    ...subfolderFindings(parts),
+  ]);
 }
 
 /** Findings of a table that matter where its rows name images. */
@@ -178,7 +182,11 @@ async function profileOf(
   others: readonly Finding[],
 ): Promise<ImageProfile> {
   const listed = parts.flatMap(({ files }) => files);
-  const { likelyMaximum, ...heads } = await readHeads(folder, listed, maximum);
+  const equal = new EqualImages();
+  const { likelyMaximum, ...heads } = await readHeads(folder, listed, { maximum, equal });
+  const places = parts.flatMap(({ split, files, classes }) =>
+    files.map((file, i) => ({ file: relative(folder, file), split, label: classes[i] ?? null })),
+  );
   const profile = {
     kind: 'images' as const,
     folder: name,
@@ -189,7 +197,7 @@ async function profileOf(
     classes: countClasses(parts),
     leftOut,
   };
-  return { ...profile, findings: imageFindings(profile, likelyMaximum, others) };
+  return { ...profile, findings: imageFindings(profile, likelyMaximum, [...others, ...equal.findings(places)]) };
 }
 
 /** A choice settles each: as an option of `imageFolder`, or a flag. */
@@ -197,6 +205,23 @@ function splitQuestion({ folder, fact, choices }: SplitDoubt): Finding {
   const message = `${fact} Which split is ${folder}, if any?`;
   const option = `splitFolders: { ${choices[0] === 'none' ? 'train' : choices[0]}: '${folder}', ... }`;
   return { level: 'question', kind: 'splits', column: folder, message, choices, option };
+}
+
+/** Folders in the folder of a class, which may have been meant as classes of their own. */
+function subfolderFindings(parts: readonly (LabelledFiles & { path: string })[]): Finding[] {
+  const inner = parts.flatMap(({ path, files }) =>
+    files.map((file) => relative(path, file).split(sep)).filter(({ length }) => length > 2),
+  );
+  const folders = Map.groupBy(inner, ([outer]) => outer);
+  if (folders.size === 0) return [];
+  const shown = [...folders].slice(0, mostExamples).map(([name, paths]) => {
+    const own = [...new Set(paths.map(([, folder]) => folder))];
+    return `${name} (${own.slice(0, mostExamples).join(', ')}${own.length > mostExamples ? ', ...' : ''})`;
+  });
+  const message =
+    `Classes have folders of their own: ${shown.join('; ')}. All images below a class are of this class; where the ` +
+    'inner folders are the classes, move them up.';
+  return [{ level: 'warning', kind: 'subfolders', column: null, message, choices: null, option: null }];
 }
 
 async function listParts(folder: string, answers: SplitAnswers) {
@@ -221,7 +246,11 @@ function countClasses(parts: readonly (LabelledFiles & { split: SplitName })[]):
   return [...classes].map(([name, counts]) => ({ name, ...counts }));
 }
 
-async function readHeads(folder: string, files: readonly string[], maximum: number | undefined): Promise<Heads> {
+async function readHeads(
+  folder: string,
+  files: readonly string[],
+  { maximum, equal }: { maximum: number | undefined; equal: EqualImages },
+): Promise<Heads> {
   const deep = new ImageFindings();
   const heads: Head[] = [];
   const unreadable: ImageProfile['unreadable'] = [];
@@ -229,6 +258,7 @@ async function readHeads(folder: string, files: readonly string[], maximum: numb
   await forEachImage(files, async (content, path) => {
     const file = relative(folder, path);
     bytes += content.length;
+    equal.add(file, content);
     try {
       const head = await imageHead(content, file);
       heads.push({ ...head, file });

@@ -80,6 +80,27 @@ it('counts what a tree as people download it holds, and names every file that is
   expect(text).toContain('warning: 1 of the images cannot be read, which ends training');
 }, 60_000);
 
+it('warns of images that lie in several splits or classes, and of folders in those of classes', async () => {
+  const [one, other, third] = await Promise.all([2, 3, 4].map((size) => picture(size, size).png().toBuffer()));
+  const folder = await folderOf({
+    'train/animal/cat/1.png': one,
+    'train/animal/dog/2.png': other,
+    'train/thing/3.png': third,
+    'train/thing/4.png': other,
+    'test/animal/5.png': one,
+    'test/thing/6.png': await picture(5, 5).png().toBuffer(),
+  });
+  const { findings } = await profileImages(folder);
+  const messageOf = (kind: string) => findings.find((finding) => finding.kind === kind)?.message;
+  expect(messageOf('duplicates')).toContain(
+    `2 images repeat another one, such as ${join('test', 'animal', '5.png')} and ` +
+      `${join('train', 'animal', 'cat', '1.png')}. Images that occur several times: 1 in several splits and 1 in several classes.`,
+  );
+  expect(messageOf('subfolders')).toContain('Classes have folders of their own: animal (cat, dog).');
+  const plain = await profileImages(await folderOf({ 'a/1.png': one, 'b/2.png': other }));
+  expect(plain.findings.filter(({ kind }) => kind === 'duplicates' || kind === 'subfolders')).toEqual([]);
+});
+
 it('asks for the largest value where 16 bits hold numbers of 12, unless it is known', async () => {
   const [dark, light] = [tiff(Uint16Array.of(3, 70)), tiff(Uint16Array.of(5, 4000))];
   const folder = await folderOf({ 'a/0.tif': dark, 'b/0.tif': light });
