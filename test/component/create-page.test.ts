@@ -163,6 +163,7 @@ describe('the page New from data', () => {
     buttonNamed('-999 is a missing value').click();
     await flushPromises();
     expect(missing()).toEqual([...usualMissingValues, '-999']);
+    expect(document.activeElement?.getAttribute('aria-label')).toBe('Findings');
     buttonNamed('NA is a value').click();
     await flushPromises();
     expect(missing()).toEqual([...usualMissingValues.filter((text) => text !== 'NA'), '-999']);
