@@ -10,7 +10,7 @@ import { copyRun, fileKinds, filesOf, trainSample } from './sample-run.ts';
 import { DamageTable } from './table.ts';
 
 /**
- * Every file of a run's folder, with every damage, under every command: the outcomes stand in `docs/guarantees.md`. By
+ * Every file of a run's folder, with every damage, under every command: `docs/damaged-files.md` has the outcomes. By
  * default some of them are tried, which a seed chooses (`TUTTI_DAMAGES_SEED`). `TUTTI_DAMAGES=all` tries all and writes
  * the table; names of commands (`TUTTI_DAMAGES=runs,show`) do so for these alone.
  */

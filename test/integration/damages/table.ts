@@ -6,7 +6,7 @@ import { damages } from './damages.ts';
 import type { Outcome } from './outcomes.ts';
 import { fileKinds } from './sample-run.ts';
 
-const page = resolve(import.meta.dirname, '../../../docs/guarantees.md');
+const page = resolve(import.meta.dirname, '../../../docs/damaged-files.md');
 const [begin, end] = ['<!-- The table of damages begins. -->', '<!-- The table of damages ends. -->'];
 
 const names = Object.keys(commands);
@@ -17,7 +17,7 @@ const exceptions: readonly Outcome[] = ['names it', 'goes without', 'refuses'];
 export class DamageTable {
   readonly #outcomes = new Map<string, Outcome>();
 
-  /** The table in `docs/guarantees.md`. Rows name the damages of a file that have the same outcomes. */
+  /** The table in `docs/damaged-files.md`. Rows name the damages of a file that have the same outcomes. */
   static read(): DamageTable {
     const table = new DamageTable();
     const lines = partOf(readFileSync(page, 'utf8'))[1]
@@ -49,7 +49,7 @@ export class DamageTable {
     this.#outcomes.set([file, damage, command].join('|'), outcome);
   }
 
-  /** Replaces the table in `docs/guarantees.md`. */
+  /** Replaces the table in `docs/damaged-files.md`. */
   async write(): Promise<void> {
     const head = [`| file | damage | ${exceptions.join(' | ')} |`, `|${' --- |'.repeat(exceptions.length + 2)}`];
     const [before, , after] = partOf(readFileSync(page, 'utf8'));

@@ -11,7 +11,6 @@ export type Reasons = z.infer<typeof reasonsSchema>;
 /**
  * The page `docs/mutation.md`.
  *
- *
  * @throws Error if a reason names a mutant that did not survive or has changed
  */
 export function renderMutationDoc(report: MutationReport, reasons: Reasons): string {
@@ -21,22 +20,18 @@ export function renderMutationDoc(report: MutationReport, reasons: Reasons): str
   const pieces = [
     '# Mutation test\n',
     'Generated from `test/mutation/report/report.json` and `survivors.json` by `npm run docs:mutation`.\n',
-    'Each mutant is the code with one change, drawn with a seed: an operator, a comparison, a number 0 or 1, an ' +
-      'index, a condition, an early',
-    'exit, `Math.min` and the like. The tests that reach the changed file run until one fails. Kernels are ' +
-      'compiled anew; a change that',
-    'leaves their bytes as they are, or does not compile, is not counted and another one is drawn. A mutant ' +
-      'whose tests do not end in time',
-    'counts as noticed.\n',
+    'Each mutant is the code with one change, drawn with a seed, such as of an operator, a number 0 or 1, a condition ' +
+      'or an early exit.',
+    'The tests that reach the changed file run until one fails; tests that do not end in time notice it too.\n',
     `**${noticed} of ${judged} mutants are noticed (${percent(noticed, judged)})**: seed ` +
       `${report.seed}, ${report.date}.`,
     `\`npm run test:mutation -- --again all\` tries the survivors again; \`--seed\`, \`--per-area\` and ` +
       `\`--areas\` draw others.\n`,
     ...(report.unitOnly ? ['Only unit tests ran: tests with worker processes were left out.\n'] : []),
     renderAreas(report),
-    '## Survivors\n',
-    'The changed line as the mutant had it, and why no test failed. The code may have changed since.\n',
-    ...areas.flatMap(({ name }) => renderSurvivors(name, survivors, reasons)),
+    '`test/mutation/report/survivors.json` has the changed line of each survivor, and why no test failed. The code may ' +
+      'have changed since.\n',
+    ...areas.flatMap(({ name }) => renderUnexplained(name, survivors, reasons)),
   ];
   return pieces.join('\n');
 }
@@ -55,14 +50,14 @@ function renderAreas({ results, sites }: MutationReport): string {
   return [...head, ...rows, ''].join('\n');
 }
 
-function renderSurvivors(area: string, survivors: readonly MutantResult[], reasons: Reasons): string[] {
-  const own = survivors.filter((survivor) => survivor.area === area);
-  if (own.length === 0) return [];
-  const lines = own.map(({ name, file, line, mutated }) => {
-    const reason = reasons.find((reason) => reason.name === name)?.reason ?? '**A test is missing.**';
-    return `- ${name}, \`${file}:${line}\`: \`${mutated.replaceAll('`', "'")}\`. ${reason}`;
-  });
-  return [`### ${area}\n`, ...lines, ''];
+/** The survivors of an area for which nobody has given a reason. */
+function renderUnexplained(area: string, survivors: readonly MutantResult[], reasons: Reasons): string[] {
+  return survivors
+    .filter((survivor) => survivor.area === area && !reasons.some(({ name }) => name === survivor.name))
+    .map(
+      ({ name, file, line, mutated }) =>
+        `- ${name}, \`${file}:${line}\`: \`${mutated.replaceAll('`', "'")}\`. **A test is missing.**\n`,
+    );
 }
 
 function requireSurvivors(reasons: Reasons, survivors: readonly MutantResult[]): void {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import ts from 'typescript';
 
 const root = join(import.meta.dirname, '../../..');
-const page = readFileSync(join(root, 'docs/architecture/complaints.md'), 'utf8');
+const page = readFileSync(join(root, 'test/complaints.md'), 'utf8');
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| ') && !/^\| (complaint|-)/.test(line))
